@@ -3,8 +3,8 @@
  *
  * Objects
  *   A program gets a library handle from mtmlLibraryInit, system and device handles from the library, and gpu, memory
- *   and vpu handles from a device. Handles are opaque. Two handles of one resource have the same address, so they can be
- *   cached and compared. The library owns every handle below it; the Free functions are kept for old programs only.
+ *   and vpu handles from a device. Handles are opaque. Two handles of one resource have the same address, so they can
+ *   be cached and compared. The library owns every handle below it; the Free functions are kept for old programs only.
  *
  * Lifetime
  *   mtmlLibraryInit is counted: each pointer that it hands out goes through mtmlLibraryShutDown once, in any order, and
@@ -23,8 +23,8 @@
  *   documented for no function in particular: be ready for them from any.
  *
  * Support
- *   "Linux only" and "from GENERATION on" say where a function works; elsewhere expect NOT_SUPPORTED. The generations of
- *   GPUs are, in this order, SUDI, CHUNXIAO, QUYUAN and PINGHU.
+ *   "Linux only" and "from GENERATION on" say where a function works; elsewhere expect NOT_SUPPORTED. The generations
+ *   of GPUs are, in this order, SUDI, CHUNXIAO, QUYUAN and PINGHU.
  *
  * Units
  *   Clocks are in MHz, power in mW, temperatures in degrees Celsius, utilization in percent; memory is in bytes, or in
