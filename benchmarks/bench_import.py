@@ -1,0 +1,116 @@
+"""Cost of the import: a whole process that imports the module, less one that imports nothing; time and memory."""
+
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import time
+
+import common
+
+# "source" is the first import of a module that was just copied somewhere: the interpreter's own modules are compiled.
+MODES = ("bytecode", "source")
+PRINT_MEMORY = "print(open('/proc/self/smaps_rollup').read())"
+
+
+class Program:
+    """A Python process that runs one statement, as a user of the binding's virtual environment would start it."""
+
+    def __init__(self, binding, statement, mode):
+        self.command = [binding.python, "-c", statement]
+        self.memory_command = [binding.python, "-c", statement + "; " + PRINT_MEMORY]
+        self.environment = common.user_environment()
+        if mode == "source":
+            folder = os.path.join(common.BUILD, "source", common.PYTHON_TAG, binding.key)
+            os.makedirs(folder, exist_ok=True)
+            shutil.copy(binding.source, folder)
+            self.environment.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+        # Writes the bytecode that is missing, of the interpreter's own modules too.
+        self.milliseconds()
+
+    def milliseconds(self):
+        start = time.perf_counter()
+        code = subprocess.call(self.command, env=self.environment)
+        elapsed = time.perf_counter() - start
+        if code:
+            raise common.BenchmarkError("%s ended with status %d" % (" ".join(self.command), code))
+        return elapsed * 1000
+
+    def private_kib(self):
+        """Memory that this process alone holds."""
+        text = subprocess.check_output(self.memory_command, env=self.environment, universal_newlines=True)
+        return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_"))
+
+
+def programs(options):
+    """{(who, mode): (importing program, empty program)}"""
+    subjects = [(binding.key, binding, "import " + binding.module) for binding in options.bindings]
+    # What no ctypes binding can do without.
+    subjects.append(("ctypes", options.bindings[0], "import ctypes, os, sys"))
+    return {
+        (key, mode): (Program(binding, statement, mode), Program(binding, "pass", mode))
+        for key, binding, statement in subjects
+        for mode in MODES
+    }
+
+
+def measure(options):
+    pairs = programs(options)
+    samples = {quantity: {job: [] for job in pairs} for quantity in ("milliseconds", "private_kib")}
+    jobs = list(pairs)
+    for done in range(options.rounds):
+        random.shuffle(jobs)
+        for job in jobs:
+            full, empty = pairs[job]
+            samples["milliseconds"][job].append(full.milliseconds() - empty.milliseconds())
+            # Memory hardly varies from one run to the next.
+            if done < 5:
+                samples["private_kib"][job].append(full.private_kib() - empty.private_kib())
+    figures = {}
+    for quantity, taken in samples.items():
+        for (key, mode), values in taken.items():
+            cell = figures.setdefault(quantity, {}).setdefault(mode, {}).setdefault(key, {})
+            cell["median"] = statistics.median(values)
+            if key != "pymtml" and ("pymtml", mode) in taken:
+                cell["ratio"] = common.ratio(taken["pymtml", mode], values)
+    return figures
+
+
+def budgets_of(figures):
+    ratios = {
+        quantity: modes["bytecode"]["nvidia"].get("ratio") if "nvidia" in modes["bytecode"] else None
+        for quantity, modes in figures.items()
+    }
+    budgets = []
+    if ratios["milliseconds"]:
+        budgets.append(common.budget("import time / nvidia-ml-py", ratios["milliseconds"]["median"], 0.35))
+        budgets.append(common.budget("import memory / nvidia-ml-py", ratios["private_kib"]["median"], 1.0))
+    return budgets
+
+
+def report(document):
+    columns = [key for key in ("pymtml", "nvidia", "mthreads", "ctypes") if key in document["figures"]["milliseconds"]["source"]]
+    others = columns[1:] if columns[0] == "pymtml" else []
+    rows = []
+    for quantity, title, digits in (("milliseconds", "ms", 2), ("private_kib", "private KiB", 0)):
+        for mode in MODES:
+            cells = document["figures"][quantity][mode]
+            rows.append(
+                ["%s, %s" % (title, mode)]
+                + [common.number(cells[key]["median"], digits) for key in columns]
+                + [common.number(cells[key]["ratio"]["median"], 2) for key in others]
+            )
+    times = common.table(["import, less an empty process"] + columns + ["/" + key for key in others], rows)
+    return "\n\n".join([times, common.budget_table(document)])
+
+
+def main():
+    options = common.arguments(__doc__, rounds=40)
+    cpu = common.pin()
+    figures = measure(options)
+    common.finish(common.result("import", options, cpu, figures, budgets_of(figures)), options, report)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Queries per second with 1 to 8 threads, each on a device of its own, with native calls that take 0 and 5 microseconds."""
+
+import random
+import statistics
+import threading
+import time
+
+import common
+
+THREADS = range(1, common.DEVICES + 1)
+DELAYS_NS = (0, 5000)
+CALLS_PER_SAMPLE = 4000
+QUERIES_PER_PASS = 4
+
+
+def passes(nvml, handle, count):
+    """What a sampler thread polls."""
+    for _ in range(count):
+        nvml.nvmlDeviceGetMemoryInfo(handle)
+        nvml.nvmlDeviceGetUtilizationRates(handle)
+        nvml.nvmlDeviceGetTemperature(handle, 0)
+        nvml.nvmlDeviceGetPowerUsage(handle)
+
+
+def sample(stub, module, handles, threads, delay_ns):
+    """Queries per second of all threads together."""
+    count = CALLS_PER_SAMPLE // QUERIES_PER_PASS // threads
+    ready = threading.Barrier(threads + 1)
+    failures = []
+
+    def work(handle):
+        ready.wait()
+        try:
+            passes(module, handle, count)
+        except Exception as error:  # A dead thread would look like a fast one.
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(handle,)) for handle in handles[:threads]]
+    for worker in workers:
+        worker.start()
+    stub.configure(active=bool(delay_ns), delay_ns=delay_ns)
+    ready.wait()
+    start = time.perf_counter()
+    for worker in workers:
+        worker.join()
+    elapsed = time.perf_counter() - start
+    stub.configure()
+    if failures:
+        raise common.BenchmarkError("a query failed in a thread: %r" % failures[0])
+    return count * threads * QUERIES_PER_PASS / elapsed
+
+
+def measure(options):
+    subjects = {}
+    for binding in options.bindings:
+        module = binding.load()
+        subjects[binding.key] = (binding.stub, module, [module.nvmlDeviceGetHandleByIndex(i) for i in range(common.DEVICES)])
+    jobs = [(delay_ns, threads) for delay_ns in DELAYS_NS for threads in THREADS]
+    samples = {job: {key: [] for key in subjects} for job in jobs}
+    keys = list(subjects)
+    with common.quiet():
+        for _ in range(options.rounds + 1):
+            random.shuffle(jobs)
+            for delay_ns, threads in jobs:
+                random.shuffle(keys)
+                for key in keys:
+                    samples[delay_ns, threads][key].append(sample(*subjects[key], threads=threads, delay_ns=delay_ns))
+    figures = []
+    for (delay_ns, threads), taken in sorted(samples.items()):
+        for values in taken.values():
+            # The first round warms caches and the adaptive interpreter.
+            del values[0]
+        row = {
+            "delay_ns": delay_ns,
+            "threads": threads,
+            "queries_per_second": {key: statistics.median(values) for key, values in taken.items()},
+        }
+        if "pymtml" in taken:
+            row["ratios"] = {
+                key: common.ratio(taken["pymtml"], values) for key, values in taken.items() if key != "pymtml"
+            }
+        figures.append(row)
+    return figures
+
+
+def report(document):
+    columns = [key for key in ("pymtml", "nvidia", "mthreads") if key in document["versions"]]
+    others = [key for key in columns if key != "pymtml"] if "pymtml" in columns else []
+    rows = [
+        ["%d, %g us per native call" % (row["threads"], row["delay_ns"] / 1000)]
+        + [common.number(row["queries_per_second"][key] / 1000) for key in columns]
+        + [common.number(row["ratios"][key]["median"], 2) for key in others]
+        for row in document["figures"]
+    ]
+    return common.table(["threads; thousand queries per second"] + columns + ["/" + key for key in others], rows)
+
+
+def main():
+    options = common.arguments(__doc__, rounds=11)
+    # Not pinned: the threads of a real monitor are not.
+    common.finish(common.result("threads", options, None, measure(options), []), options, report)
+
+
+if __name__ == "__main__":
+    main()
