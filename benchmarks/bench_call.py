@@ -18,7 +18,9 @@ def query(name, call, check, floor, read=None, function=None):
 
 
 QUERIES = (
-    query("DeviceGetCount", "f()", lambda m, r, i: r == common.DEVICES, ("mtmlLibraryCountDevice", "library", "f(x, b)")),
+    query(
+        "DeviceGetCount", "f()", lambda m, r, i: r == common.DEVICES, ("mtmlLibraryCountDevice", "library", "f(x, b)")
+    ),
     query(
         "DeviceGetHandleByIndex",
         "f(x)",
@@ -63,7 +65,9 @@ QUERIES = (
         read="r.gpu; r.memory",
     ),
     query("DeviceGetTemperature", "f(x, 0)", lambda m, r, i: r == 30 + i, ("mtmlGpuGetTemperature", "gpu", "f(x, b)")),
-    query("DeviceGetPowerUsage", "f(x)", lambda m, r, i: r == 100000 + i, ("mtmlDeviceGetPowerUsage", "device", "f(x, b)")),
+    query(
+        "DeviceGetPowerUsage", "f(x)", lambda m, r, i: r == 100000 + i, ("mtmlDeviceGetPowerUsage", "device", "f(x, b)")
+    ),
     query(
         "DeviceGetClockInfo(GRAPHICS)",
         "f(x, 0)",
@@ -107,7 +111,9 @@ QUERIES = (
         ("mtmlVpuGetUtilization", "vpu", "f(x, b)"),
         read="r[0]; r[1]",
     ),
-    query("DeviceGetCurrPcieLinkWidth", "f(x)", lambda m, r, i: r == 8 + i, ("mtmlDeviceGetPciInfo", "device", "f(x, b)")),
+    query(
+        "DeviceGetCurrPcieLinkWidth", "f(x)", lambda m, r, i: r == 8 + i, ("mtmlDeviceGetPciInfo", "device", "f(x, b)")
+    ),
     query(
         "DeviceGetCurrPcieLinkGeneration",
         "f(x)",
@@ -220,9 +226,7 @@ def samples_of(figure, variant, key):
 def geometric_means(figures, names, variant, key, other):
     """One figure a round: the geometric mean over the queries of the ratio within that round."""
     pairs = [(samples_of(figures[n], variant, key), samples_of(figures[n], variant, other)) for n in names]
-    return [
-        common.geometric_mean([mine[i] / theirs[i] for mine, theirs in pairs]) for i in range(len(pairs[0][0]))
-    ]
+    return [common.geometric_mean([mine[i] / theirs[i] for mine, theirs in pairs]) for i in range(len(pairs[0][0]))]
 
 
 def summarize(figures, options):
@@ -286,7 +290,9 @@ def budgets_of(summary):
 
 def report(document):
     figures = document["figures"]
-    columns = [key for key in ("pymtml", "nvidia", "mthreads", "floor") if key in document["versions"] or key == "floor"]
+    columns = [
+        key for key in ("pymtml", "nvidia", "mthreads", "floor") if key in document["versions"] or key == "floor"
+    ]
     others = columns[1:] if columns[0] == "pymtml" else []
     parts = []
     for variant, title in ((PLAIN, "ns per call"), (READ, "ns per call, fields of the result read")):

@@ -90,7 +90,11 @@ def budgets_of(figures):
 
 
 def report(document):
-    columns = [key for key in ("pymtml", "nvidia", "mthreads", "ctypes") if key in document["figures"]["milliseconds"]["source"]]
+    columns = [
+        key
+        for key in ("pymtml", "nvidia", "mthreads", "ctypes")
+        if key in document["figures"]["milliseconds"]["source"]
+    ]
     others = columns[1:] if columns[0] == "pymtml" else []
     rows = []
     for quantity, title, digits in (("milliseconds", "ms", 2), ("private_kib", "private KiB", 0)):

@@ -1,4 +1,4 @@
-"""Queries per second with 1 to 8 threads, each on a device of its own, with native calls that take 0 and 5 microseconds."""
+"""Queries per second with 1 to 8 threads, each on its own device, with native calls of 0 and 5 microseconds."""
 
 import random
 import statistics
@@ -54,7 +54,11 @@ def measure(options):
     subjects = {}
     for binding in options.bindings:
         module = binding.load()
-        subjects[binding.key] = (binding.stub, module, [module.nvmlDeviceGetHandleByIndex(i) for i in range(common.DEVICES)])
+        subjects[binding.key] = (
+            binding.stub,
+            module,
+            [module.nvmlDeviceGetHandleByIndex(i) for i in range(common.DEVICES)],
+        )
     jobs = [(delay_ns, threads) for delay_ns in DELAYS_NS for threads in THREADS]
     samples = {job: {key: [] for key in subjects} for job in jobs}
     keys = list(subjects)

@@ -1,4 +1,4 @@
-"""Time of one tick of a monitor: what it reads from eight devices, with native calls that take 0, 1 and 5 microseconds."""
+"""Time of one tick of a monitor: what it reads from eight devices, with native calls of 0, 1 and 5 microseconds."""
 
 import random
 import statistics
@@ -125,9 +125,7 @@ def measure(options):
                 key: common.ratio(samples["pymtml"], values) for key, values in samples.items() if key != "pymtml"
             }
         ticks.append(row)
-    calls = {
-        key: {"first tick": subject.first_tick_calls, **subject.native_calls} for key, subject in subjects.items()
-    }
+    calls = {key: {"first tick": subject.first_tick_calls, **subject.native_calls} for key, subject in subjects.items()}
     return {"ticks": ticks, "native_calls": calls}
 
 

@@ -39,7 +39,12 @@ def user_environment(**extra):
 
 def run(command, **options):
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=user_environment(), universal_newlines=True, **options
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=user_environment(),
+        universal_newlines=True,
+        **options,
     )
     if done.returncode:
         raise BenchmarkError("%s failed:\n%s" % (" ".join(command), done.stdout))
@@ -193,7 +198,9 @@ def loop_of(call, read=None, names=None):
     bound to r and these statements follow. names are what else the text may mention.
     """
     body = "r = %s; %s" % (call, read) if read else call
-    source = "def loop(f, items):\n    start = clock()\n    for x in items:\n        %s\n    return clock() - start\n" % body
+    source = (
+        "def loop(f, items):\n    start = clock()\n    for x in items:\n        %s\n    return clock() - start\n" % body
+    )
     namespace = dict(names or {}, clock=time.perf_counter_ns)
     exec(source, namespace)
     loop = namespace["loop"]

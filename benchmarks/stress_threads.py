@@ -1,7 +1,7 @@
 """Search for wrong reads: threads on every device, and a signal handler that queries in the middle of a query.
 
-Every value of the stub tells which device gave it, so a buffer that two calls share shows as a wrong read. Exit status 1
-if there was one. --broken makes one query share its buffer, and has to find wrong reads.
+Every value of the stub tells which device gave it, so a buffer that two calls share shows as a wrong read. Exit status
+1 if there was one. --broken makes one query share its buffer, and has to find wrong reads.
 """
 
 import argparse
@@ -80,6 +80,8 @@ def stress_round(nvml, threads, reads):
         index = in_handler.randrange(common.DEVICES)
         for query, function in functions:
             tallies[-1].read(nvml, query, function, handles[index], index)
+        # Armed anew each time: a periodic timer outruns a slow handler, which then runs within itself without end.
+        signal.setitimer(signal.ITIMER_REAL, SIGNAL_SECONDS)
 
     def work(number):
         choose = random.Random(number)
@@ -94,11 +96,13 @@ def stress_round(nvml, threads, reads):
     for worker in workers:
         worker.start()
     previous = signal.signal(signal.SIGALRM, on_signal)
-    signal.setitimer(signal.ITIMER_REAL, SIGNAL_SECONDS, SIGNAL_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, SIGNAL_SECONDS)
     try:
         # Handlers run in the main thread, so it has to be one of those that query.
         work(0)
     finally:
+        # Ignored first: a handler that runs now would arm the timer once more.
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
         for worker in workers:
