@@ -1,0 +1,275 @@
+"""The generated part of pymtml.py: current, lazy, the same for all threads, and alike to genuine nvidia-ml-py."""
+
+import copy
+import ctypes
+import importlib.metadata
+import importlib.util
+import inspect
+import json
+import os
+import pickle
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pymtml
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GENERATOR = os.path.join(HERE, os.pardir, "tools", "generate_catalogue.py")
+MODULE = os.path.join(HERE, os.pardir, "pymtml.py")
+
+with open(os.path.join(HERE, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
+    STRUCTS = json.load(stream)["structs"]
+WITH_FIELDS = sorted(name for name in STRUCTS if STRUCTS[name]["fields"])
+PRINTABLE = [name for name in WITH_FIELDS if STRUCTS[name]["printable"]]
+
+# Classes that nvidia-ml-py itself cannot make without arguments: one parameter is required, one constructor names a
+# module that does not exist, one assigns None to a struct.
+NEEDS_ARGUMENTS = {"c_nvmlPRMCounterList_v1_t", "c_nvmlPRMCounterValue_v1_t", "c_nvmlPRMCounter_v1_t"}
+
+
+def generate(*arguments):
+    return subprocess.run([sys.executable, GENERATOR, *arguments], stdout=subprocess.PIPE, universal_newlines=True)
+
+
+def run_python(code, *arguments):
+    result = subprocess.run([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, universal_newlines=True)
+    assert result.returncode == 0
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def genuine():
+    """nvidia-ml-py under a name of its own, so that nothing else in this process takes it for pynvml."""
+    path = importlib.metadata.distribution("nvidia-ml-py").locate_file("pynvml.py")
+    spec = importlib.util.spec_from_file_location("genuine_pynvml", str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def fill(struct, pattern):
+    """Fills a struct with bytes, but leaves NULL where reading a field follows a pointer to text."""
+    ctypes.memmove(ctypes.addressof(struct), pattern, ctypes.sizeof(struct))
+    for field in struct._fields_:
+        if field[1] is ctypes.c_char_p:
+            setattr(struct, field[0], None)
+
+
+def patterns(size):
+    yield bytes(size)
+    yield random.Random(size).choices(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", k=size)
+
+
+def normalized(text):
+    """The text without what differs between two modules in one process: module names and addresses."""
+    return re.sub(r"<[\w.]*?(\w+) object at 0x[0-9a-f]+>", r"<\1>", text)
+
+
+def holds_pointers(kind):
+    if issubclass(kind, (ctypes.Structure, ctypes.Union)):
+        return any(holds_pointers(field[1]) for field in getattr(kind, "_fields_", []))
+    if issubclass(kind, ctypes.Array):
+        return holds_pointers(kind._type_)
+    return issubclass(kind, (ctypes._Pointer, ctypes.c_char_p, ctypes.c_void_p))
+
+
+def test_block_is_current():
+    result = generate("--check")
+    assert result.returncode == 0, result.stdout
+
+
+def test_generator_notices_and_mends_a_change(tmp_path):
+    copied = str(tmp_path / "pymtml.py")
+    shutil.copyfile(MODULE, copied)
+    with open(copied, encoding="utf-8") as source:
+        current = source.read()
+    begin = current.index("# BEGIN generated NVML catalogue")
+    edited = current[:begin] + re.sub(r"(\n\w+ = \d+)\n", r"\g<1>1\n", current[begin:], count=1)
+    assert edited != current
+    with open(copied, "w", encoding="utf-8") as target:
+        target.write(edited)
+    result = generate("--check", "--module", copied)
+    assert result.returncode == 1 and result.stdout.startswith("--- pymtml.py")
+    assert generate("--module", copied).returncode == 0
+    with open(copied, encoding="utf-8") as source:
+        assert source.read() == current
+
+
+def test_names_defined_by_hand_stay_out(tmp_path):
+    module = tmp_path / "module.py"
+    markers = "# BEGIN generated NVML catalogue\n# END generated NVML catalogue\n"
+    by_hand = "try:\n    NVML_FAN_NORMAL = 7\nfinally:\n    pass\nclass c_nvmlUnitInfo_t: pass\n" + markers
+    module.write_text(by_hand, encoding="utf-8")
+    assert generate("--module", str(module)).returncode == 0
+    text = module.read_text(encoding="utf-8")
+    assert re.findall(r"^\s*NVML_FAN_[NF]\w+ = .*", text, re.MULTILINE) == [
+        "    NVML_FAN_NORMAL = 7",
+        "NVML_FAN_FAILED = 1",
+    ]
+    assert re.findall(r"^c_nvmlUnit\w+: .*", text, re.MULTILINE) == [
+        'c_nvmlUnitFanInfo_t: "type[_PrintableStructure]"',
+        'c_nvmlUnitFanSpeeds_t: "type[_PrintableStructure]"',
+        'c_nvmlUnit_t: "type"',
+    ]
+
+
+def test_import_makes_no_struct_of_the_catalogue():
+    code = (
+        "from pymtml import _CATALOGUE_STRUCTS as lazy; import pymtml; print(len(lazy), set(lazy) & set(vars(pymtml)))"
+    )
+    count, made = run_python(code).split(" ", 1)
+    assert int(count) > 100 and made == "set()\n"
+
+
+def test_unknown_names_are_refused():
+    assert not hasattr(pymtml, "c_nvmlNoSuchStruct_t")
+    with pytest.raises(AttributeError, match="module 'pymtml' has no attribute 'c_nvmlNoSuchStruct_t'"):
+        pymtml.c_nvmlNoSuchStruct_t
+    with pytest.raises(ImportError):
+        from pymtml import c_nvmlNoSuchStruct_t  # noqa: F401
+
+
+def test_structs_are_made_once():
+    for name in WITH_FIELDS:
+        assert getattr(pymtml, name) is getattr(pymtml, name) is vars(pymtml)[name]
+    assert dict(inspect.getmembers(pymtml, inspect.isclass))["c_nvmlUnitInfo_t"] is pymtml.c_nvmlUnitInfo_t
+
+
+def test_threads_get_the_same_classes():
+    code = """if True:
+        import random, sys, threading
+        import pymtml
+
+        sys.setswitchinterval(1e-6)
+        names = sorted(pymtml._CATALOGUE_STRUCTS)
+        barrier, seen = threading.Barrier(8), []
+
+        def look(seed):
+            order = random.Random(seed // 2).sample(names, len(names))
+            barrier.wait()
+            found = {name: getattr(pymtml, name) for name in order}
+            fields = {name: [field[1] for field in getattr(found[name], "_fields_", [])] for name in names}
+            seen.append((found, fields))
+
+        threads = [threading.Thread(target=look, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(seen) == 8 and all(other == seen[0] for other in seen)
+        assert seen[0][0] == {name: getattr(pymtml, name) for name in names}
+        """
+    for _ in range(5):
+        run_python(code)
+
+
+@pytest.mark.parametrize("name", PRINTABLE)
+def test_text_is_that_of_nvidia_ml_py(name, genuine):
+    ours, theirs = getattr(pymtml, name), getattr(genuine, name)
+    for pattern in patterns(ctypes.sizeof(ours)):
+        texts = []
+        for kind in (ours, theirs):
+            struct = kind.__new__(kind)
+            fill(struct, bytes(pattern))
+            texts.append(normalized(str(struct)))
+        assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_FIELDS) - NEEDS_ARGUMENTS))
+def test_new_struct_is_that_of_nvidia_ml_py(name, genuine):
+    assert bytes(getattr(pymtml, name)()) == bytes(getattr(genuine, name)())
+
+
+@pytest.mark.parametrize("name", WITH_FIELDS)
+def test_fields_are_constructor_parameters(name):
+    struct = getattr(pymtml, name)
+    for field in struct._fields_:
+        if field[1] is ctypes.c_uint:
+            assert getattr(struct(**{field[0]: 1}), field[0]) == 1
+    if struct._fields_[0][1] is ctypes.c_uint:
+        assert getattr(struct(1), struct._fields_[0][0]) == 1
+
+
+def test_constructor_parameters_of_nvidia_ml_py():
+    assert pymtml.c_nvmlPRMTLV_v1_t(size=7).dataSize == pymtml.c_nvmlPRMTLV_v1_t(7).dataSize == 7
+    port = pymtml.c_nvmlPRMCounterInput_v1_t(port=3)
+    counter = pymtml.c_nvmlPRMCounter_v1_t(ctrId=5, inData=port)
+    assert (counter.counterId, counter.inputValue.localPort) == (5, 3)
+    counters = pymtml.c_nvmlPRMCounterList_v1_t(num=1, ctrs=(pymtml.c_nvmlPRMCounter_v1_t * 1)(counter))
+    assert (counters.numCounters, counters.counters[0].counterId) == (1, 5)
+    assert pymtml.c_nvmlGpuOperationalEventConfig_v1_t(uuid="GPU-1", minSeverity=2).uuid == "GPU-1"
+
+
+@pytest.mark.parametrize("name", WITH_FIELDS)
+def test_pickle_and_copy(name):
+    struct = getattr(pymtml, name)()
+    for pattern in patterns(ctypes.sizeof(struct)):
+        if holds_pointers(type(struct)):
+            with pytest.raises(ValueError):
+                pickle.dumps(struct)
+            return
+        fill(struct, bytes(pattern))
+        for again in (pickle.loads(pickle.dumps(struct)), copy.copy(struct), copy.deepcopy(struct)):
+            assert type(again) is type(struct) and bytes(again) == bytes(struct)
+
+
+def test_pickle_reaches_a_process_that_has_not_made_the_class():
+    fan = pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1)
+    code = "import pickle, sys; print(pickle.loads(bytes.fromhex(sys.argv[1])))"
+    assert run_python(code, pickle.dumps(fan).hex()) == "c_nvmlUnitFanInfo_t(speed: 4200, state: 1)\n"
+
+
+def test_char_fields():
+    unit = pymtml.c_nvmlUnitInfo_t(name="S2050", id=b"0")
+    assert (unit.name, unit.id, unit.serial) == ("S2050", "0", "")
+    unit.name = b"\xff\x00rest"
+    assert unit.name == "\ufffd"
+    unit.name = "\u00e9"
+    assert bytes(unit)[:3] == b"\xc3\xa9\x00"
+    unit.name = "x" * 96
+    assert unit.name == "x" * 96
+    with pytest.raises(ValueError):
+        unit.name = "x" * 97
+    with pytest.raises(TypeError):
+        unit.name = 5
+    limits = pymtml.c_nvmlGetMemoryLimits_v1_t()
+    assert limits.nameSpace is None
+    limits.nameSpace = "space"
+    assert limits.nameSpace == "space"
+    assert pymtml.c_nvmlPlatformInfo_v2_t(slotNumber="7").slotNumber == "7"
+
+
+def test_structs_of_a_program_behave_alike():
+    class Entry(pymtml._PrintableStructure):
+        _fields_ = [("label", ctypes.c_char * 8), ("size", ctypes.c_uint), ("clock", ctypes.c_uint)]
+        _fmt_ = {"size": "%d B", "<default>": "%s!"}
+
+    class Late(pymtml._PrintableStructure):
+        pass
+
+    Late._fields_ = [("label", ctypes.c_char * 8)]
+    assert str(Entry(label="a", size=5, clock=7)) == "Entry(label: a!, size: 5 B, clock: 7!)"
+    assert Late(label=b"a").label == "a"
+    assert Entry.label.offset == 0 and Entry.label.size == 8
+
+
+def test_friendly_objects(genuine):
+    for module in (pymtml, genuine):
+        unit = module.c_nvmlUnitInfo_t(name="S2050", id="0", serial="1", firmwareVersion="2")
+        friendly = module.nvmlStructToFriendlyObject(unit)
+        assert type(friendly) is module.nvmlFriendlyObject
+        assert str(friendly) == "{'name': 'S2050', 'id': '0', 'serial': '1', 'firmwareVersion': '2'}"
+        friendly.name = "S2070"
+        model = module.c_nvmlUnitInfo_t()
+        assert module.nvmlFriendlyObjectToStruct(friendly, model) is model
+        assert (model.name, model.id) == ("S2070", "0")
+        with pytest.raises(KeyError):
+            module.nvmlFriendlyObjectToStruct(module.nvmlFriendlyObject({"name": "S2070"}), model)
+    friendly = pymtml.nvmlStructToFriendlyObject(pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1))
+    assert pymtml.nvmlFriendlyObjectToStruct(friendly, pymtml.c_nvmlUnitFanInfo_t()).speed == 4200
