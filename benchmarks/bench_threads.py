@@ -1,5 +1,6 @@
 """Queries per second with 1 to 8 threads, each on its own device, with native calls of 0 and 5 microseconds."""
 
+import concurrent.futures
 import random
 import statistics
 import threading
@@ -9,45 +10,36 @@ import common
 
 THREADS = range(1, common.DEVICES + 1)
 DELAYS_NS = (0, 5000)
-CALLS_PER_SAMPLE = 4000
 QUERIES_PER_PASS = 4
+# Several times the interval at which CPython makes a thread give way.
+SAMPLE_SECONDS = 0.03
 
 
-def passes(nvml, handle, count):
-    """What a sampler thread polls."""
-    for _ in range(count):
+def passes(nvml, handle, ready):
+    """What a sampler thread polls: (how often, first and last moment)."""
+    clock = time.perf_counter
+    count = 0
+    ready.wait()
+    begin = clock()
+    end = begin + SAMPLE_SECONDS
+    while clock() < end:
         nvml.nvmlDeviceGetMemoryInfo(handle)
         nvml.nvmlDeviceGetUtilizationRates(handle)
         nvml.nvmlDeviceGetTemperature(handle, 0)
         nvml.nvmlDeviceGetPowerUsage(handle)
+        count += 1
+    return count, begin, clock()
 
 
 def sample(stub, module, handles, threads, delay_ns):
     """Queries per second of all threads together."""
-    count = CALLS_PER_SAMPLE // QUERIES_PER_PASS // threads
-    ready = threading.Barrier(threads + 1)
-    failures = []
-
-    def work(handle):
-        ready.wait()
-        try:
-            passes(module, handle, count)
-        except Exception as error:  # A dead thread would look like a fast one.
-            failures.append(error)
-
-    workers = [threading.Thread(target=work, args=(handle,)) for handle in handles[:threads]]
-    for worker in workers:
-        worker.start()
+    ready = threading.Barrier(threads)
     stub.configure(active=bool(delay_ns), delay_ns=delay_ns)
-    ready.wait()
-    start = time.perf_counter()
-    for worker in workers:
-        worker.join()
-    elapsed = time.perf_counter() - start
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        results = list(pool.map(lambda handle: passes(module, handle, ready), handles[:threads]))
     stub.configure()
-    if failures:
-        raise common.BenchmarkError("a query failed in a thread: %r" % failures[0])
-    return count * threads * QUERIES_PER_PASS / elapsed
+    counts, begins, ends = zip(*results)
+    return sum(counts) * QUERIES_PER_PASS / (max(ends) - min(begins))
 
 
 def measure(options):

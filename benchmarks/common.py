@@ -127,6 +127,8 @@ class Binding:
         shutil.rmtree(self.venv, ignore_errors=True)
         run([sys.executable, "-m", "venv", "--without-pip", self.venv])
         run([pip, "-m", "pip", "install", "--quiet", "--no-deps", "--target", self.site, self.requirement])
+        if not self.installed:
+            raise BenchmarkError("%s holds another version than %s" % (self.source, self.requirement))
 
     def load(self):
         """Import the module under a name of its own and initialize it over the stub."""
@@ -279,7 +281,7 @@ def result(name, options, cpu, figures, budgets):
 def finish(document, options, report):
     if options.json:
         with open(options.json, "w") as file:
-            json.dump(document, file, indent=1, sort_keys=True)
+            json.dump(document, file, indent=1)
             file.write("\n")
     print(report(document))
 
@@ -300,14 +302,15 @@ def table(header, rows):
 def budget_table(document):
     rows = [
         [
-            item["name"] + (" (%s)" % item["note"] if item["note"] else ""),
+            item["name"],
             "%.2f" % item["value"] if isinstance(item["value"], float) else str(item["value"]),
             "%.2f" % item["limit"] if isinstance(item["limit"], float) else str(item["limit"]),
             "PASS" if item["met"] else "FAIL",
+            item["note"],
         ]
         for item in document["budgets"]
     ]
-    return table(["budget", "measured", "limit", ""], rows) if rows else ""
+    return table(["budget", "measured", "limit", "", "note"], rows) if rows else ""
 
 
 def number(value, digits=0):
