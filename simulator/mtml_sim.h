@@ -1,0 +1,59 @@
+/*
+ * Control of the MTML simulator from the process that has loaded it. No other MTML library has these functions.
+ *
+ * They may be called at any time, before mtmlLibraryInit and after the last mtmlLibraryShutDown too, from any thread.
+ */
+
+#ifndef MTML_SIM_H
+#define MTML_SIM_H
+
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define MTML_SIM_API __attribute__((visibility("default")))
+#else
+#define MTML_SIM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers for mtmlSimGet and mtmlSimSet: N alone is the card of section [device.N]. */
+#define MTML_SIM_MACHINE         0xFFFFFFFFu
+#define MTML_SIM_INSTANCE(n, m)  ((unsigned int)(n) | ((unsigned int)(m) + 1u) << 8)
+#define MTML_SIM_VIRT(n, k)      ((unsigned int)(n) | ((unsigned int)(k) + 1u) << 16)
+
+/* Inits that no shutdown has matched yet. */
+MTML_SIM_API unsigned int mtmlSimGetLibraryReferences(void);
+
+/* Handles that the library considers live, those of the library itself included. */
+MTML_SIM_API unsigned int mtmlSimGetHandleCount(void);
+
+/* Calls of one function since loading or the last reset; of all functions for NULL; -1 for an unknown name. */
+MTML_SIM_API long long mtmlSimGetCallCount(const char *name);
+MTML_SIM_API void mtmlSimResetCallCounts(void);
+
+/*
+ * Changes a key of a device, or of the machine, as if the profile said so; it takes effect at once. 0, or -1 after
+ * telling on stderr what is wrong.
+ */
+MTML_SIM_API int mtmlSimSet(unsigned int device, const char *key, const char *value);
+
+/* Writes the base (frozen) value of a key as a profile would have it. 0, or -1 when there is no such key or no room. */
+MTML_SIM_API int mtmlSimGet(unsigned int device, const char *key, char *buffer, size_t size);
+
+/* Arms faults in the syntax of MTML_SIM_FAULTS, counting from now; empty or NULL disarms all. 0 or -1. */
+MTML_SIM_API int mtmlSimSetFaults(const char *text);
+
+/*
+ * What a reboot of the machine does: pending ECC modes come into force, volatile ECC counters are cleared, page
+ * retirement completes, MPC is off. 0, or -1 while the library is initialized.
+ */
+MTML_SIM_API int mtmlSimReboot(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

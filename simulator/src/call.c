@@ -1,0 +1,299 @@
+/* What every call goes through, and the state that all calls share. */
+
+#include "sim.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const struct function_entry sim_functions[FUNCTION_COUNT] = {
+#define X(name, generation, devices) {#name, GENERATION_##generation, DEVICES_##devices},
+    SIM_FUNCTIONS(X)
+#undef X
+};
+
+struct state sim;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void sim_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+void sim_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
+/* A child must not inherit a lock that another thread held at the moment of the fork. */
+__attribute__((constructor)) static void guard_forks(void)
+{
+    pthread_atfork(sim_lock, sim_unlock, sim_unlock);
+}
+
+enum function function_find(const char *name, size_t length)
+{
+    for (unsigned int i = 0; i < FUNCTION_COUNT; i++)
+        if (strlen(sim_functions[i].name) == length && strncmp(sim_functions[i].name, name, length) == 0)
+            return (enum function)i;
+    return FUNCTION_COUNT;
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* Busy, as a driver call is: sleeping would be far less exact than the times that are asked for. */
+static void spend(uint64_t latency)
+{
+    uint64_t end;
+
+    if (!latency)
+        return;
+    end = nanoseconds() + latency;
+    while (nanoseconds() < end)
+        continue;
+}
+
+void call_event(struct call *call, MtmlLogLevel level, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(call->event, sizeof call->event, format, arguments);
+    va_end(arguments);
+    call->event_level = level;
+}
+
+/* What has no defined result on real hardware: a program that gets here has a mistake to be found. */
+static void misuse(struct call *call, const char *why)
+{
+    call->result = MTML_ERROR_INVALID_ARGUMENT;
+    if (sim.lenient)
+        return;
+    sim_complain("%s: %s", sim_functions[call->function].name, why);
+    abort();
+}
+
+static void begin(struct call *call, enum function function)
+{
+    uint64_t latency;
+
+    memset(call, 0, sizeof *call);
+    call->function = function;
+    call->result = MTML_SUCCESS;
+    sim_lock();
+    latency = sim.latency_ns;
+    if (latency) {
+        sim_unlock();
+        spend(latency);
+        sim_lock();
+    }
+    call->locked = true;
+    sim.counts[function]++;
+    sim.total++;
+    trace_call(function);
+}
+
+/* Faults come after the check for misuse, which must not hide behind them, and before all others. */
+static void judge(struct call *call, bool valid)
+{
+    MtmlReturn result;
+
+    if (call->result == MTML_SUCCESS && !valid)
+        call->result = MTML_ERROR_INVALID_ARGUMENT;
+    if (faults_apply(call->function, &result))
+        call->result = result;
+}
+
+bool call_enter(struct call *call, enum function function, bool valid)
+{
+    begin(call, function);
+    judge(call, valid);
+    return call->result == MTML_SUCCESS;
+}
+
+static bool enter_handle(struct call *call, enum function function, const void *pointer, enum handle_kind kind,
+                         bool valid)
+{
+    const char *problem = NULL;
+
+    begin(call, function);
+    if (pointer)
+        problem = handle_check(pointer, kind);
+    if (problem)
+        misuse(call, problem);
+    judge(call, valid && pointer);
+    if (call->result != MTML_SUCCESS)
+        return false;
+    call->handle = (struct handle *)(uintptr_t)pointer;
+    call->device = call->handle->device;
+    return true;
+}
+
+bool call_reach(struct call *call, struct device *device)
+{
+    struct device *card = device->card;
+
+    device->calls++;
+    if (card != device)
+        card->calls++;
+    if (card->lost.result != MTML_SUCCESS && card->calls > card->lost.after)
+        call->result = card->lost.result;
+    if (device->lost.result != MTML_SUCCESS && device->calls > device->lost.after)
+        call->result = device->lost.result;
+    return call->result == MTML_SUCCESS;
+}
+
+static bool supported(const struct function_entry *function, const struct device *device)
+{
+    bool host_virtual = device->role == ROLE_VIRT_DEVICE;
+
+    if (function->generation != GENERATION_ANY && device->generation < function->generation)
+        return false;
+    switch (function->audience) {
+    case DEVICES_ALL:
+        return true;
+    case DEVICES_PHYSICAL:
+        return !host_virtual;
+    case DEVICES_VIRTUAL:
+        return host_virtual;
+    case DEVICES_REAL_VPU:
+        return device->virt_role == MTML_VIRT_ROLE_NONE;
+    }
+    return true;
+}
+
+static bool enter_on_device(struct call *call, enum function function, const void *pointer, enum handle_kind kind,
+                            bool valid)
+{
+    if (!enter_handle(call, function, pointer, kind, valid) || !call_reach(call, call->device))
+        return false;
+    if (call->device->unsupported.member[function] || !supported(&sim_functions[function], call->device))
+        call->result = MTML_ERROR_NOT_SUPPORTED;
+    return call->result == MTML_SUCCESS;
+}
+
+bool call_enter_library(struct call *call, enum function function, const MtmlLibrary *library, bool valid)
+{
+    return enter_handle(call, function, library, HANDLE_LIBRARY, valid);
+}
+
+bool call_enter_system(struct call *call, enum function function, const MtmlSystem *system, bool valid)
+{
+    return enter_handle(call, function, system, HANDLE_SYSTEM, valid);
+}
+
+bool call_enter_device(struct call *call, enum function function, const MtmlDevice *device, bool valid)
+{
+    return enter_on_device(call, function, device, HANDLE_DEVICE, valid);
+}
+
+bool call_enter_gpu(struct call *call, enum function function, const MtmlGpu *gpu, bool valid)
+{
+    return enter_on_device(call, function, gpu, HANDLE_GPU, valid);
+}
+
+bool call_enter_memory(struct call *call, enum function function, const MtmlMemory *memory, bool valid)
+{
+    return enter_on_device(call, function, memory, HANDLE_MEMORY, valid);
+}
+
+bool call_enter_vpu(struct call *call, enum function function, const MtmlVpu *vpu, bool valid)
+{
+    return enter_on_device(call, function, vpu, HANDLE_VPU, valid);
+}
+
+struct device *call_device(struct call *call, const MtmlDevice *device)
+{
+    const char *problem = device ? handle_check(device, HANDLE_DEVICE) : NULL;
+
+    if (problem)
+        misuse(call, problem);
+    else if (!device)
+        call->result = MTML_ERROR_INVALID_ARGUMENT;
+    if (call->result != MTML_SUCCESS)
+        return NULL;
+    return ((const struct handle *)(const void *)device)->device;
+}
+
+void call_give_device(struct call *call, struct device *device, MtmlDevice **slot)
+{
+    struct handle *handle = handle_of(device, HANDLE_DEVICE);
+
+    if (handle)
+        *slot = (MtmlDevice *)(void *)handle;
+    else
+        call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
+}
+
+/* Whether a comma-separated list of keys names this one. */
+static bool list_names(const struct text *list, const char *key)
+{
+    const char *found = list->bytes;
+    size_t length = strlen(key);
+
+    while ((found = strstr(found, key))) {
+        char before = found == list->bytes ? ',' : found[-1];
+        char after = found[length];
+
+        if ((before == ',' || before == ' ') && (after == ',' || after == ' ' || after == '\0'))
+            return true;
+        found += length;
+    }
+    return false;
+}
+
+/* A text without its end: it is repeated up to the last byte of the buffer. */
+static void fill_unterminated(const struct text *text, char *buffer, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        buffer[i] = text->length ? text->bytes[i % text->length] : '?';
+}
+
+void call_give_text(struct call *call, const struct text *text, const char *key, char *buffer, unsigned int size)
+{
+    if (call->device && list_names(&call->device->unterminated, key)) {
+        fill_unterminated(text, buffer, size);
+        return;
+    }
+    if (size <= text->length) {
+        call->result = MTML_ERROR_INSUFFICIENT_SIZE;
+        return;
+    }
+    memcpy(buffer, text->bytes, text->length);
+    buffer[text->length] = '\0';
+}
+
+void fill_text(const struct device *device, const struct text *text, const char *key, char *buffer, size_t size)
+{
+    size_t length = text->length < size ? text->length : size - 1;
+
+    if (device && list_names(&device->unterminated, key)) {
+        fill_unterminated(text, buffer, size);
+        return;
+    }
+    memset(buffer, 0, size);
+    memcpy(buffer, text->bytes, length);
+}
+
+MtmlReturn call_leave(struct call *call)
+{
+    if (call->result != MTML_SUCCESS && !call->event[0])
+        call_event(call, MTML_LOG_LEVEL_ERROR, "%s: %s", sim_functions[call->function].name,
+                   name_of(return_names, call->result) ? name_of(return_names, call->result) : "unknown code");
+    if (call->locked)
+        sim_unlock();
+    /* Outside the lock: a program's callback may call the library again. */
+    if (call->event[0])
+        log_event(call->event_level, call->event);
+    return call->result;
+}

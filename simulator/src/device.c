@@ -1,0 +1,349 @@
+/* A device: its identity, its board, and the way to its parts. */
+
+#include "sim.h"
+
+#include <string.h>
+
+static void give_part(struct call *call, enum handle_kind kind, void **slot)
+{
+    struct handle *handle = handle_of(call->device, kind);
+
+    if (handle)
+        *slot = handle;
+    else
+        call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
+}
+
+MtmlReturn mtmlDeviceInitGpu(const MtmlDevice *dev, MtmlGpu **gpu)
+{
+    struct call call;
+    void *part = NULL;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitGpu, dev, gpu != NULL)) {
+        give_part(&call, HANDLE_GPU, &part);
+        *gpu = part;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceFreeGpu(MtmlGpu *gpu)
+{
+    struct call call;
+
+    call_enter_gpu(&call, FUNCTION_mtmlDeviceFreeGpu, gpu, true);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceInitMemory(const MtmlDevice *dev, MtmlMemory **mem)
+{
+    struct call call;
+    void *part = NULL;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitMemory, dev, mem != NULL)) {
+        give_part(&call, HANDLE_MEMORY, &part);
+        *mem = part;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceFreeMemory(MtmlMemory *mem)
+{
+    struct call call;
+
+    call_enter_memory(&call, FUNCTION_mtmlDeviceFreeMemory, mem, true);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceInitVpu(const MtmlDevice *dev, MtmlVpu **vpu)
+{
+    struct call call;
+    void *part = NULL;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitVpu, dev, vpu != NULL)) {
+        /* Under MPC the video unit belongs to the instances. */
+        if (call.device->mpc_mode == MTML_DEVICE_MPC_ENABLE) {
+            call.result = MTML_ERROR_NOT_SUPPORTED;
+        } else {
+            give_part(&call, HANDLE_VPU, &part);
+            *vpu = part;
+        }
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceFreeVpu(MtmlVpu *vpu)
+{
+    struct call call;
+
+    call_enter_vpu(&call, FUNCTION_mtmlDeviceFreeVpu, vpu, true);
+    return call_leave(&call);
+}
+
+/* ==== Identity ==== */
+
+MtmlReturn mtmlDeviceGetIndex(const MtmlDevice *dev, unsigned int *index)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetIndex, dev, index != NULL)) {
+        const struct device *device;
+        unsigned int position = 0;
+
+        while ((device = machine_visible(sim.machine, position)) && device != call.device)
+            position++;
+        if (device)
+            *index = position;
+        else
+            call.result = MTML_ERROR_NOT_SUPPORTED;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetUUID(const MtmlDevice *dev, char *uuid, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetUUID, dev, uuid != NULL))
+        call_give_text(&call, &call.device->uuid, "uuid", uuid, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetBrand(const MtmlDevice *dev, MtmlBrandType *type)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetBrand, dev, type != NULL))
+        *type = (MtmlBrandType)call.device->brand;
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetName(const MtmlDevice *dev, char *name, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetName, dev, name != NULL))
+        call_give_text(&call, &call.device->name, "name", name, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetPciInfo(const MtmlDevice *dev, MtmlPciInfo *pci)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPciInfo, dev, pci != NULL)) {
+        const struct device *device = call.device;
+
+        memset(pci, 0, sizeof *pci);
+        fill_text(device, &device->pci_sbdf, "pci_sbdf", pci->sbdf, sizeof pci->sbdf);
+        pci->segment = device->pci_segment;
+        pci->bus = device->pci_bus;
+        pci->device = device->pci_device;
+        pci->pciDeviceId = device->pci_device_id;
+        pci->pciSubsystemId = device->pci_subsystem_id;
+        pci->busWidth = device->pci_bus_width;
+        pci->pciMaxSpeed = device->pci_max_speed;
+        pci->pciCurSpeed = device->pci_cur_speed;
+        pci->pciMaxWidth = device->pci_max_width;
+        pci->pciCurWidth = device->pci_cur_width;
+        pci->pciMaxGen = device->pci_max_gen;
+        pci->pciCurGen = device->pci_cur_gen;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetGpuPath(const MtmlDevice *dev, char *path, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetGpuPath, dev, path != NULL))
+        call_give_text(&call, &call.device->gpu_path, "gpu_path", path, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetPrimaryPath(const MtmlDevice *dev, char *path, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPrimaryPath, dev, path != NULL))
+        call_give_text(&call, &call.device->primary_path, "primary_path", path, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetRenderPath(const MtmlDevice *dev, char *path, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetRenderPath, dev, path != NULL))
+        call_give_text(&call, &call.device->render_path, "render_path", path, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetVbiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetVbiosVersion, dev, version != NULL))
+        call_give_text(&call, &call.device->mtbios_version, "mtbios_version", version, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetMtBiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtBiosVersion, dev, version != NULL))
+        call_give_text(&call, &call.device->mtbios_version, "mtbios_version", version, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetSerialNumber(const MtmlDevice *device, unsigned int length, char *serialNumber)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSerialNumber, device, serialNumber != NULL))
+        call_give_text(&call, &call.device->serial_number, "serial_number", serialNumber, length);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetProperty(const MtmlDevice *dev, MtmlDeviceProperty *prop)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetProperty, dev, prop != NULL)) {
+        const struct device *device = call.device;
+
+        memset(prop, 0, sizeof *prop);
+        prop->virtCap = device->virt_capability;
+        prop->virtRole = device->virt_role & 7;
+        prop->mpcCap = device->mpc_capability;
+        prop->mpcType = MTML_MPC_TYPE_NONE;
+        if (device->role == ROLE_MPC_INSTANCE)
+            prop->mpcType = MTML_MPC_TYPE_INSTANCE;
+        else if (device->mpc_mode == MTML_DEVICE_MPC_ENABLE)
+            prop->mpcType = MTML_MPC_TYPE_PARENT;
+        prop->mtLinkCap = device->mtlink_capability;
+    }
+    return call_leave(&call);
+}
+
+/* ==== Board ==== */
+
+MtmlReturn mtmlDeviceGetPowerUsage(const MtmlDevice *dev, unsigned int *power)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPowerUsage, dev, power != NULL))
+        *power = now_power_usage(call.device);
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceCountFan(const MtmlDevice *dev, unsigned int *count)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountFan, dev, count != NULL))
+        *count = call.device->fan_speed.count;
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetFanSpeed(const MtmlDevice *dev, unsigned int index, unsigned int *speed)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetFanSpeed, dev, speed != NULL)) {
+        if (index < call.device->fan_speed.count)
+            *speed = now_fan_speed(call.device, index);
+        else
+            call.result = MTML_ERROR_INVALID_ARGUMENT;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetFanRpm(const MtmlDevice *dev, unsigned int fanIndex, unsigned int *fanRpm)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetFanRpm, dev, fanRpm != NULL)) {
+        if (fanIndex < call.device->fan_speed.count)
+            *fanRpm = now_fan_rpm(call.device, fanIndex);
+        else
+            call.result = MTML_ERROR_INVALID_ARGUMENT;
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetPcieSlotInfo(const MtmlDevice *dev, MtmlPciSlotInfo *slotInfo)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPcieSlotInfo, dev, slotInfo != NULL)) {
+        memset(slotInfo, 0, sizeof *slotInfo);
+        slotInfo->slotId = call.device->slot_id;
+        fill_text(call.device, &call.device->slot_name, "slot_name", slotInfo->slotName, sizeof slotInfo->slotName);
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceCountDisplayInterface(const MtmlDevice *device, unsigned int *count)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountDisplayInterface, device, count != NULL))
+        *count = call.device->displays.count;
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceGetDisplayInterfaceSpec(const MtmlDevice *device, unsigned int intfIndex,
+                                             MtmlDispIntfSpec *dispIntfSpec)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetDisplayInterfaceSpec, device, dispIntfSpec != NULL)) {
+        if (intfIndex < call.device->displays.count) {
+            const struct display *display = &call.device->displays.values[intfIndex];
+
+            memset(dispIntfSpec, 0, sizeof *dispIntfSpec);
+            dispIntfSpec->type = (MtmlDispIntfType)display->type;
+            dispIntfSpec->maxHoriRes = display->width;
+            dispIntfSpec->maxVertRes = display->height;
+            dispIntfSpec->maxRefreshRate = display->refresh_rate;
+        } else {
+            call.result = MTML_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceCountGpuCores(const MtmlDevice *device, unsigned int *numCores)
+{
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountGpuCores, device, numCores != NULL))
+        *numCores = call.device->gpu_cores;
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlDeviceReset(const MtmlDevice *device)
+{
+    static const char after_reset[] = "the handle is dangling: its device was reset";
+    struct call call;
+
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceReset, device, true)) {
+        struct device *card = call.device;
+
+        if (card->role == ROLE_MPC_INSTANCE) {
+            call.result = MTML_ERROR_NOT_SUPPORTED;
+        } else {
+            card->resets++;
+            for (unsigned int error = 0; error < MTML_MEMORY_ERROR_TYPE_COUNT; error++)
+                card->ecc_errors[error][MTML_VOLATILE_ECC] = 0;
+            handle_kill_device(card, after_reset);
+            for (unsigned int i = 0; i < card->instance_count; i++)
+                handle_kill_device(card->instances[i], after_reset);
+            for (unsigned int i = 0; i < card->virt_device_count; i++)
+                handle_kill_device(card->virt_devices[i], after_reset);
+            call_event(&call, MTML_LOG_LEVEL_WARNING, "device %u was reset", card->number);
+        }
+    }
+    return call_leave(&call);
+}

@@ -1,0 +1,245 @@
+/* The variables that choose the machine and its behavior. */
+
+#define _GNU_SOURCE
+
+#include "sim.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static const char default_profile[] = "s5000x8";
+static const char frozen_suffix[] = "+frozen";
+
+/* What the machine in use was made from: the same again keeps the machine with all that happened to it. */
+static char *loaded_text;
+static char *loaded_path;
+static char *loaded_settings;
+static char *armed_faults;
+
+static const char *const variables[] = {
+    "MTML_SIM_PROFILE", "MTML_SIM_FAULTS",  "MTML_SIM_LATENCY_NS", "MTML_SIM_TRACE",
+    "MTML_SIM_LENIENT", "MTML_SIM_FROZEN",  "MTML_SIM_SET",        "MTML_SIM_MUSA_VERSION",
+};
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? value : "";
+}
+
+static bool check_names(void)
+{
+    for (char **entry = environ; *entry; entry++) {
+        size_t length = strcspn(*entry, "=");
+        bool known = strncmp(*entry, "MTML_SIM_", strlen("MTML_SIM_")) != 0;
+
+        for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+            known = known || (strlen(variables[i]) == length && strncmp(*entry, variables[i], length) == 0);
+        if (!known) {
+            sim_complain("%.*s: unknown variable", (int)length, *entry);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_switch(const char *name, bool *value)
+{
+    const char *text = variable(name);
+
+    if (*text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
+        sim_complain("%s: \"%s\" is neither 0 nor 1", name, text);
+        return false;
+    }
+    *value = strcmp(text, "1") == 0;
+    return true;
+}
+
+static bool read_latency(uint64_t *latency)
+{
+    const char *text = variable("MTML_SIM_LATENCY_NS");
+    char *end;
+
+    *latency = 0;
+    if (!*text)
+        return true;
+    errno = 0;
+    *latency = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno) {
+        sim_complain("MTML_SIM_LATENCY_NS: \"%s\" is not a number of nanoseconds", text);
+        return false;
+    }
+    return true;
+}
+
+/* ==== Finding and reading the profile ==== */
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t length = 0;
+
+    while (file) {
+        char *grown = realloc(text, length + 4096 + 1);
+        size_t got;
+
+        if (!grown)
+            break;
+        text = grown;
+        got = fread(text + length, 1, 4096, file);
+        length += got;
+        text[length] = '\0';
+        if (got == 0) {
+            bool failed = ferror(file) != 0;
+
+            fclose(file);
+            if (!failed)
+                return text;
+            break;
+        }
+    }
+    free(text);
+    return NULL;
+}
+
+/* The shipped profiles lie beside the build directory, whichever variant of the library this is. */
+static char *read_shipped(const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"profiles", "../profiles", "../../profiles"};
+    Dl_info info;
+    char directory[PATH_MAX];
+    char *slash;
+
+    if (!dladdr(&sim, &info) || !info.dli_fname)
+        return NULL;
+    snprintf(directory, sizeof directory, "%s", info.dli_fname);
+    slash = strrchr(directory, '/');
+    if (slash)
+        *slash = '\0';
+    else
+        snprintf(directory, sizeof directory, ".");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *text;
+
+        if ((size_t)snprintf(path, size, "%s/%s/%s.ini", directory, places[i], name) >= size)
+            continue;
+        text = read_file(path);
+        if (text)
+            return text;
+    }
+    return NULL;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static void replace(char **place, const char *text)
+{
+    free(*place);
+    *place = strdup(text);
+}
+
+static bool load_machine(const char *path, const char *text, const char *settings)
+{
+    struct machine *machine;
+
+    if (sim.machine && same(path, loaded_path) && same(text, loaded_text) && same(settings, loaded_settings))
+        return true;
+    machine = profile_load(path, text, settings);
+    if (!machine)
+        return false;
+    machine_free(sim.machine);
+    sim.machine = machine;
+    replace(&loaded_path, path);
+    replace(&loaded_text, text);
+    replace(&loaded_settings, settings);
+    /* The new machine's own faults, unless the variable has some. */
+    replace(&armed_faults, "");
+    faults_set(machine->faults.bytes);
+    return true;
+}
+
+static bool read_profile(bool *frozen)
+{
+    const char *name = *variable("MTML_SIM_PROFILE") ? variable("MTML_SIM_PROFILE") : default_profile;
+    size_t length = strlen(name);
+    size_t suffix = strlen(frozen_suffix);
+    char chosen[PATH_MAX];
+    char path[PATH_MAX];
+    char *text;
+    bool good;
+
+    if (length > suffix && strcmp(name + length - suffix, frozen_suffix) == 0) {
+        length -= suffix;
+        *frozen = true;
+    }
+    if (length >= sizeof chosen) {
+        sim_complain("MTML_SIM_PROFILE: too long");
+        return false;
+    }
+    memcpy(chosen, name, length);
+    chosen[length] = '\0';
+    if (strchr(chosen, '/') || (length > 4 && strcmp(chosen + length - 4, ".ini") == 0)) {
+        snprintf(path, sizeof path, "%s", chosen);
+        text = read_file(path);
+    } else {
+        text = read_shipped(chosen, path, sizeof path);
+    }
+    if (!text) {
+        sim_complain("MTML_SIM_PROFILE: there is no profile \"%s\"", chosen);
+        return false;
+    }
+    good = load_machine(path, text, variable("MTML_SIM_SET"));
+    free(text);
+    return good;
+}
+
+static bool read_faults(void)
+{
+    const char *text = variable("MTML_SIM_FAULTS");
+    const char *problem;
+
+    /* Unchanged: the countdowns go on across shutdowns. */
+    if (same(text, armed_faults))
+        return true;
+    problem = faults_set(*text ? text : sim.machine->faults.bytes);
+    if (problem) {
+        sim_complain("MTML_SIM_FAULTS: \"%s\": %s", text, problem);
+        return false;
+    }
+    replace(&armed_faults, text);
+    return true;
+}
+
+bool environment_load(void)
+{
+    bool frozen = false;
+    bool lenient = false;
+    uint64_t latency = 0;
+
+    sim.ready = false;
+    if (!trace_open(variable("MTML_SIM_TRACE"))) {
+        sim_complain("MTML_SIM_TRACE: cannot write \"%s\"", variable("MTML_SIM_TRACE"));
+        return false;
+    }
+    if (!check_names() || !read_switch("MTML_SIM_FROZEN", &frozen) || !read_switch("MTML_SIM_LENIENT", &lenient) ||
+        !read_latency(&latency) || !read_profile(&frozen) || !read_faults())
+        return false;
+    sim.frozen = frozen;
+    sim.lenient = lenient;
+    sim.latency_ns = latency ? latency : sim.machine->latency_ns;
+    symbols_hide(&sim.machine->missing);
+    sim.ready = true;
+    return true;
+}

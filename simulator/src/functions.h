@@ -1,0 +1,144 @@
+/*
+ * Every function of the interface: X(name, first generation that has it, devices that it is meant for).
+ *
+ * Devices: ALL; PHYSICAL refuses a host's virtual devices; VIRTUAL refuses all others; REAL_VPU refuses virtual
+ * devices on the host and in the guest.
+ */
+
+#ifndef SIM_FUNCTIONS_H
+#define SIM_FUNCTIONS_H
+
+#define SIM_HEADER_FUNCTIONS(X) \
+    X(mtmlLibraryInit, ANY, ALL)                                     \
+    X(mtmlLibraryShutDown, ANY, ALL)                                 \
+    X(mtmlLibraryGetVersion, ANY, ALL)                               \
+    X(mtmlLibraryInitSystem, ANY, ALL)                               \
+    X(mtmlLibraryFreeSystem, ANY, ALL)                               \
+    X(mtmlLibraryCountDevice, ANY, ALL)                              \
+    X(mtmlLibraryInitDeviceByIndex, ANY, ALL)                        \
+    X(mtmlLibraryInitDeviceByUuid, ANY, ALL)                         \
+    X(mtmlLibraryInitDeviceByPciSbdf, ANY, ALL)                      \
+    X(mtmlLibrarySetMpcConfigurationInBatch, ANY, ALL)               \
+    X(mtmlLibraryFreeDevice, ANY, PHYSICAL)                          \
+    X(mtmlSystemGetDriverVersion, ANY, ALL)                          \
+    X(mtmlDeviceInitGpu, ANY, ALL)                                   \
+    X(mtmlDeviceFreeGpu, ANY, ALL)                                   \
+    X(mtmlDeviceInitMemory, ANY, ALL)                                \
+    X(mtmlDeviceFreeMemory, ANY, ALL)                                \
+    X(mtmlDeviceInitVpu, ANY, ALL)                                   \
+    X(mtmlDeviceFreeVpu, ANY, ALL)                                   \
+    X(mtmlDeviceGetIndex, ANY, PHYSICAL)                             \
+    X(mtmlDeviceGetUUID, ANY, ALL)                                   \
+    X(mtmlDeviceGetBrand, ANY, ALL)                                  \
+    X(mtmlDeviceGetName, ANY, PHYSICAL)                              \
+    X(mtmlDeviceGetPciInfo, ANY, PHYSICAL)                           \
+    X(mtmlDeviceGetPowerUsage, ANY, PHYSICAL)                        \
+    X(mtmlDeviceGetGpuPath, ANY, PHYSICAL)                           \
+    X(mtmlDeviceGetPrimaryPath, ANY, PHYSICAL)                       \
+    X(mtmlDeviceGetRenderPath, ANY, PHYSICAL)                        \
+    X(mtmlDeviceGetVbiosVersion, ANY, PHYSICAL)                      \
+    X(mtmlDeviceGetMtBiosVersion, ANY, PHYSICAL)                     \
+    X(mtmlDeviceGetProperty, ANY, ALL)                               \
+    X(mtmlDeviceCountFan, ANY, PHYSICAL)                             \
+    X(mtmlDeviceGetFanSpeed, ANY, PHYSICAL)                          \
+    X(mtmlDeviceGetFanRpm, ANY, PHYSICAL)                            \
+    X(mtmlDeviceGetPcieSlotInfo, ANY, PHYSICAL)                      \
+    X(mtmlDeviceCountDisplayInterface, ANY, PHYSICAL)                \
+    X(mtmlDeviceGetDisplayInterfaceSpec, ANY, PHYSICAL)              \
+    X(mtmlDeviceGetSerialNumber, ANY, PHYSICAL)                      \
+    X(mtmlDeviceCountGpuCores, ANY, PHYSICAL)                        \
+    X(mtmlDeviceCountSupportedVirtTypes, ANY, PHYSICAL)              \
+    X(mtmlDeviceGetSupportedVirtTypes, ANY, PHYSICAL)                \
+    X(mtmlDeviceCountAvailVirtTypes, ANY, PHYSICAL)                  \
+    X(mtmlDeviceGetAvailVirtTypes, ANY, PHYSICAL)                    \
+    X(mtmlDeviceCountAvailVirtDevices, ANY, PHYSICAL)                \
+    X(mtmlDeviceCountActiveVirtDevices, ANY, PHYSICAL)               \
+    X(mtmlDeviceGetActiveVirtDeviceUuids, ANY, PHYSICAL)             \
+    X(mtmlDeviceCountMaxVirtDevices, ANY, PHYSICAL)                  \
+    X(mtmlDeviceInitVirtDevice, ANY, PHYSICAL)                       \
+    X(mtmlDeviceFreeVirtDevice, ANY, VIRTUAL)                        \
+    X(mtmlDeviceGetVirtType, ANY, VIRTUAL)                           \
+    X(mtmlDeviceGetPhyDeviceUuid, ANY, VIRTUAL)                      \
+    X(mtmlDeviceGetTopologyLevel, ANY, PHYSICAL)                     \
+    X(mtmlDeviceCountDeviceByTopologyLevel, ANY, PHYSICAL)           \
+    X(mtmlDeviceGetDeviceByTopologyLevel, ANY, PHYSICAL)             \
+    X(mtmlDeviceGetP2PStatus, ANY, PHYSICAL)                         \
+    X(mtmlGpuGetUtilization, ANY, ALL)                               \
+    X(mtmlGpuGetTemperature, ANY, ALL)                               \
+    X(mtmlGpuGetClock, ANY, ALL)                                     \
+    X(mtmlGpuGetMaxClock, ANY, ALL)                                  \
+    X(mtmlGpuGetEngineUtilization, ANY, ALL)                         \
+    X(mtmlMemoryGetTotal, ANY, ALL)                                  \
+    X(mtmlMemoryGetUsed, ANY, ALL)                                   \
+    X(mtmlMemoryGetUsedSystem, ANY, ALL)                             \
+    X(mtmlMemoryGetUtilization, ANY, ALL)                            \
+    X(mtmlMemoryGetClock, ANY, ALL)                                  \
+    X(mtmlMemoryGetMaxClock, ANY, ALL)                               \
+    X(mtmlMemoryGetBusWidth, ANY, ALL)                               \
+    X(mtmlMemoryGetBandwidth, ANY, ALL)                              \
+    X(mtmlMemoryGetSpeed, ANY, ALL)                                  \
+    X(mtmlMemoryGetVendor, ANY, ALL)                                 \
+    X(mtmlMemoryGetType, ANY, ALL)                                   \
+    X(mtmlVpuGetUtilization, ANY, REAL_VPU)                          \
+    X(mtmlVpuGetClock, ANY, REAL_VPU)                                \
+    X(mtmlVpuGetMaxClock, ANY, REAL_VPU)                             \
+    X(mtmlVpuGetCodecCapacity, ANY, ALL)                             \
+    X(mtmlVpuGetEncoderSessionStates, ANY, ALL)                      \
+    X(mtmlVpuGetEncoderSessionMetrics, ANY, ALL)                     \
+    X(mtmlVpuGetDecoderSessionStates, ANY, ALL)                      \
+    X(mtmlVpuGetDecoderSessionMetrics, ANY, ALL)                     \
+    X(mtmlLogSetConfiguration, ANY, ALL)                             \
+    X(mtmlLogGetConfiguration, ANY, ALL)                             \
+    X(mtmlErrorString, ANY, ALL)                                     \
+    X(mtmlDeviceSetMpcMode, CHUNXIAO, PHYSICAL)                      \
+    X(mtmlDeviceGetMpcMode, ANY, ALL)                                \
+    X(mtmlDeviceCountSupportedMpcProfiles, CHUNXIAO, PHYSICAL)       \
+    X(mtmlDeviceGetSupportedMpcProfiles, CHUNXIAO, PHYSICAL)         \
+    X(mtmlDeviceCountSupportedMpcConfigurations, CHUNXIAO, PHYSICAL) \
+    X(mtmlDeviceGetSupportedMpcConfigurations, CHUNXIAO, PHYSICAL)   \
+    X(mtmlDeviceGetMpcConfiguration, CHUNXIAO, PHYSICAL)             \
+    X(mtmlDeviceGetMpcConfigurationByName, CHUNXIAO, PHYSICAL)       \
+    X(mtmlDeviceSetMpcConfiguration, CHUNXIAO, PHYSICAL)             \
+    X(mtmlDeviceCountMpcInstancesByProfileId, CHUNXIAO, PHYSICAL)    \
+    X(mtmlDeviceGetMpcInstancesByProfileId, CHUNXIAO, PHYSICAL)      \
+    X(mtmlDeviceCountMpcInstances, CHUNXIAO, PHYSICAL)               \
+    X(mtmlDeviceGetMpcInstances, CHUNXIAO, PHYSICAL)                 \
+    X(mtmlDeviceGetMpcInstanceByIndex, CHUNXIAO, PHYSICAL)           \
+    X(mtmlDeviceGetMpcParentDevice, CHUNXIAO, PHYSICAL)              \
+    X(mtmlDeviceGetMpcProfileInfo, CHUNXIAO, PHYSICAL)               \
+    X(mtmlDeviceGetMpcInstanceIndex, CHUNXIAO, PHYSICAL)             \
+    X(mtmlDeviceGetMtLinkSpec, QUYUAN, PHYSICAL)                     \
+    X(mtmlDeviceGetMtLinkState, QUYUAN, PHYSICAL)                    \
+    X(mtmlDeviceGetMtLinkCapStatus, QUYUAN, PHYSICAL)                \
+    X(mtmlDeviceGetMtLinkRemoteDevice, QUYUAN, PHYSICAL)             \
+    X(mtmlDeviceCountMtLinkShortestPaths, QUYUAN, PHYSICAL)          \
+    X(mtmlDeviceGetMtLinkShortestPaths, QUYUAN, PHYSICAL)            \
+    X(mtmlDeviceCountMtLinkLayouts, QUYUAN, PHYSICAL)                \
+    X(mtmlDeviceGetMtLinkLayouts, QUYUAN, PHYSICAL)                  \
+    X(mtmlDeviceGetMemoryAffinityWithinNode, SUDI, PHYSICAL)         \
+    X(mtmlDeviceGetCpuAffinityWithinNode, SUDI, PHYSICAL)            \
+    X(mtmlDeviceReset, ANY, PHYSICAL)                                \
+    X(mtmlMemorySetEccMode, PINGHU, PHYSICAL)                        \
+    X(mtmlMemoryGetEccMode, PINGHU, PHYSICAL)                        \
+    X(mtmlMemoryGetRetiredPagesCount, PINGHU, PHYSICAL)              \
+    X(mtmlMemoryGetRetiredPages, PINGHU, PHYSICAL)                   \
+    X(mtmlMemoryGetRetiredPagesPendingStatus, PINGHU, PHYSICAL)      \
+    X(mtmlMemoryGetEccErrorCounter, PINGHU, PHYSICAL)                \
+    X(mtmlMemoryClearEccErrorCounts, PINGHU, PHYSICAL)
+
+/* What libraries newer than the header export. */
+#define SIM_NEWER_FUNCTIONS(X) \
+    X(mtmlDeviceGetMusaComputeCapability, ANY, PHYSICAL)    \
+    X(mtmlDeviceGetPcieReplayCounter, ANY, PHYSICAL)        \
+    X(mtmlDeviceGetPerformanceState, ANY, PHYSICAL)         \
+    X(mtmlGpuGetEnforcedPowerLimit, ANY, PHYSICAL)          \
+    X(mtmlGpuGetPowerManagementDefaultLimit, ANY, PHYSICAL) \
+    X(mtmlGpuGetTemperatureThreshold, ANY, PHYSICAL)        \
+    X(mtmlGpuGetVoltage, ANY, PHYSICAL)                     \
+    X(mtmlMemoryGetTemperature, ANY, PHYSICAL)
+
+#define SIM_FUNCTIONS(X)    \
+    SIM_HEADER_FUNCTIONS(X) \
+    SIM_NEWER_FUNCTIONS(X)
+
+#endif

@@ -1,0 +1,118 @@
+/* The log: where it goes is the program's choice, for the whole process. */
+
+#include "sim.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+static MtmlLogConfiguration configuration;
+static FILE *file;
+
+/* Of its own, because events are told while the library's lock is free. */
+static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_log(void)
+{
+    pthread_mutex_lock(&log_mutex);
+}
+
+static void unlock_log(void)
+{
+    pthread_mutex_unlock(&log_mutex);
+}
+
+__attribute__((constructor)) static void guard_forks(void)
+{
+    pthread_atfork(lock_log, unlock_log, unlock_log);
+}
+
+static bool levels_valid(const MtmlLogConfiguration *wanted)
+{
+    return (unsigned int)wanted->consoleConfig.level <= MTML_LOG_LEVEL_INFO &&
+           (unsigned int)wanted->systemConfig.level <= MTML_LOG_LEVEL_INFO &&
+           (unsigned int)wanted->fileConfig.level <= MTML_LOG_LEVEL_INFO &&
+           (unsigned int)wanted->callbackConfig.level <= MTML_LOG_LEVEL_INFO;
+}
+
+static MtmlReturn configure(const MtmlLogConfiguration *wanted)
+{
+    FILE *opened = NULL;
+
+    if (!levels_valid(wanted) || !memchr(wanted->fileConfig.file, '\0', sizeof wanted->fileConfig.file))
+        return MTML_ERROR_INVALID_ARGUMENT;
+    if (wanted->fileConfig.file[0]) {
+        opened = fopen(wanted->fileConfig.file, "ae");
+        if (!opened)
+            return MTML_ERROR_NOT_SUPPORTED;
+    }
+    if (file)
+        fclose(file);
+    file = opened;
+    configuration = *wanted;
+    return MTML_SUCCESS;
+}
+
+MtmlReturn mtmlLogSetConfiguration(const MtmlLogConfiguration *configuration_wanted)
+{
+    struct call call;
+
+    if (call_enter(&call, FUNCTION_mtmlLogSetConfiguration, configuration_wanted != NULL)) {
+        lock_log();
+        call.result = configure(configuration_wanted);
+        unlock_log();
+    }
+    return call_leave(&call);
+}
+
+MtmlReturn mtmlLogGetConfiguration(MtmlLogConfiguration *result)
+{
+    struct call call;
+
+    if (call_enter(&call, FUNCTION_mtmlLogGetConfiguration, true)) {
+        if (result) {
+            lock_log();
+            *result = configuration;
+            unlock_log();
+        } else {
+            /* The one function that does not list INVALID_ARGUMENT. */
+            call.result = MTML_ERROR_UNKNOWN;
+        }
+    }
+    return call_leave(&call);
+}
+
+static void write_file(const char *message)
+{
+    struct stat status;
+
+    /* The limit is in MB; a full file begins anew. */
+    if (configuration.fileConfig.size && fstat(fileno(file), &status) == 0 &&
+        (uint64_t)status.st_size > (uint64_t)configuration.fileConfig.size * 1024 * 1024)
+        file = freopen(configuration.fileConfig.file, "we", file);
+    if (file) {
+        fprintf(file, "%s\n", message);
+        fflush(file);
+    }
+}
+
+void log_event(MtmlLogLevel level, const char *message)
+{
+    static const int priorities[] = {LOG_DEBUG, LOG_CRIT, LOG_ERR, LOG_WARNING, LOG_INFO};
+    void (*callback)(const char *, unsigned int) = NULL;
+
+    lock_log();
+    if (configuration.consoleConfig.level >= level)
+        fprintf(stderr, "[mtml] %s\n", message);
+    if (configuration.systemConfig.level >= level)
+        syslog(priorities[level], "mtml: %s", message);
+    if (file && configuration.fileConfig.level >= level)
+        write_file(message);
+    if (configuration.callbackConfig.level >= level)
+        callback = configuration.callbackConfig.callback;
+    unlock_log();
+    if (callback)
+        callback(message, (unsigned int)strlen(message));
+}

@@ -1,0 +1,17 @@
+/* What libraries newer than the 2.2.0 header export besides. Units: mW, degrees Celsius, mV. */
+
+#ifndef SIM_NEWER_H
+#define SIM_NEWER_H
+
+#include "sim.h"
+
+MTML_API MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *device, int *major, int *minor);
+MTML_API MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *device, unsigned int *count);
+MTML_API MtmlReturn mtmlDeviceGetPerformanceState(const MtmlDevice *device, int *state);
+MTML_API MtmlReturn mtmlGpuGetEnforcedPowerLimit(const MtmlGpu *gpu, int *limit);
+MTML_API MtmlReturn mtmlGpuGetPowerManagementDefaultLimit(const MtmlGpu *gpu, int *limit);
+MTML_API MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *temp);
+MTML_API MtmlReturn mtmlGpuGetVoltage(const MtmlGpu *gpu, int *voltage);
+MTML_API MtmlReturn mtmlMemoryGetTemperature(const MtmlMemory *mem, int *temp);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * A library that lacks symbols. Loaders look names up in .dynsym and pass over undefined ones, that is, those whose
+ * value is 0: so the simulator rewrites its own table. It works with glibc and musl on ELF systems.
+ */
+
+#define _GNU_SOURCE
+
+#include "sim.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
+struct table {
+    ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *hash; /* SysV hash table; its second word counts the symbols */
+};
+
+/* glibc adds the load address to these pointers in place; other loaders leave them as they are in the file. */
+static const void *at_runtime(ElfW(Addr) address, ElfW(Addr) base)
+{
+    return (const void *)(address < base ? base + address : address);
+}
+
+static bool find_table(struct table *table)
+{
+    Dl_info info;
+    ElfW(Addr) base;
+
+    memset(table, 0, sizeof *table);
+    if (!dladdr(&sim, &info))
+        return false;
+    base = (ElfW(Addr))info.dli_fbase;
+    for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_SYMTAB)
+            table->symbols = (ElfW(Sym) *)(uintptr_t)at_runtime(entry->d_un.d_ptr, base);
+        else if (entry->d_tag == DT_STRTAB)
+            table->strings = at_runtime(entry->d_un.d_ptr, base);
+        else if (entry->d_tag == DT_HASH)
+            table->hash = at_runtime(entry->d_un.d_ptr, base);
+    }
+    return table->symbols && table->strings && table->hash;
+}
+
+static bool protect(const struct table *table, uint32_t count, int protection)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)table->symbols & ~(page - 1);
+    uintptr_t end = ((uintptr_t)(table->symbols + count) + page - 1) & ~(page - 1);
+
+    return mprotect((void *)start, end - start, protection) == 0;
+}
+
+void symbols_hide(const struct function_set *missing)
+{
+    static ElfW(Addr) values[FUNCTION_COUNT];
+    static struct function_set hidden;
+    struct table table;
+    uint32_t count;
+
+    if (memcmp(&hidden, missing, sizeof hidden) == 0)
+        return;
+    if (!find_table(&table) || !protect(&table, table.hash[1], PROT_READ | PROT_WRITE)) {
+        sim_complain("cannot hide symbols on this system");
+        return;
+    }
+    count = table.hash[1];
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = table.strings + table.symbols[i].st_name;
+        enum function function = function_find(name, strlen(name));
+
+        if (function == FUNCTION_COUNT)
+            continue;
+        if (!values[function])
+            values[function] = table.symbols[i].st_value;
+        table.symbols[i].st_value = missing->member[function] ? 0 : values[function];
+    }
+    protect(&table, count, PROT_READ);
+    hidden = *missing;
+}
+
+/* A program may look symbols up right after loading, long before it initializes the library. */
+__attribute__((constructor)) static void prepare(void)
+{
+    sim_lock();
+    environment_load();
+    sim_unlock();
+}

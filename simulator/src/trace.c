@@ -1,0 +1,46 @@
+/* One line for each call, written whole, so that threads and forked processes can share the file. */
+
+#include "sim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int descriptor = -1;
+static char *opened;
+
+bool trace_open(const char *path)
+{
+    if (opened && path && strcmp(path, opened) == 0)
+        return true;
+    if (descriptor >= 0)
+        close(descriptor);
+    free(opened);
+    descriptor = -1;
+    opened = NULL;
+    if (!path || !*path)
+        return true;
+    descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return false;
+    opened = strdup(path);
+    return opened != NULL;
+}
+
+void trace_call(enum function function)
+{
+    char line[80];
+    size_t length;
+    int saved = errno;
+
+    if (descriptor < 0)
+        return;
+    length = strlen(sim_functions[function].name);
+    memcpy(line, sim_functions[function].name, length);
+    line[length++] = '\n';
+    while (write(descriptor, line, length) < 0 && errno == EINTR)
+        continue;
+    errno = saved;
+}
