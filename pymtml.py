@@ -1,0 +1,10675 @@
+"""Management of Moore Threads GPUs: the MTML C API, and NVIDIA's pynvml API on top of it.
+
+Quick start::
+
+    from pymtml import *
+    mtmlLibraryInit()
+    for index in range(mtmlLibraryCountDevice()):
+        device = mtmlLibraryInitDeviceByIndex(index)
+        memory = mtmlDeviceInitMemory(device)
+        print(mtmlDeviceGetName(device), mtmlMemoryGetUsed(memory), "of", mtmlMemoryGetTotal(memory), "bytes")
+    mtmlLibraryShutDown()
+
+Programs written for NVIDIA's module run unmodified with ``import pymtml as pynvml``.
+
+Units: memory in bytes, clocks in MHz, power in mW, temperatures in degrees Celsius (signed), utilization in percent,
+sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so. What the hardware or the driver
+cannot tell raises an error; nothing stands in for a value that is not known.
+
+Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
+``except MTMLError`` and by ``except NVMLError``.
+
+Environment: PYMTML_LIBRARY (file of the MTML library to load, instead of libmtml.so.2 or libmtml.so),
+PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; asked for its version
+only), PYMTML_PROC_ROOT (root of the proc file system that process queries read, instead of /proc).
+
+Map of this file (search for the number with its dots, ``==== 7.``):
+
+Part I: native
+    1. MTML constants
+    2. Errors
+    3. Handles
+    4. Structs
+    5. Loader, prototypes, function pointers
+    6. Lifecycle and calls
+    7. mtml* functions
+    8. Functions that newer libraries add
+Part II: NVML facade
+    9. NVML vocabulary of the facade
+    10. Facade structs
+    11. Translation tables
+    12. Facade plumbing
+    13. nvml* functions that answer
+    14. nvml* functions without an MTML counterpart
+    15. C-style function pointers
+    16. Framework hooks
+Part III: catalogue
+    17. The rest of nvidia-ml-py's public names
+    18. Module attributes and command line
+"""
+
+import _thread
+import ctypes
+import os
+import sys
+
+# nvidia-ml-py re-exports what ctypes exports, and programs reach for it as pynvml.byref, pynvml.c_uint ...
+from ctypes import *  # noqa: F401, F403
+from ctypes import (  # noqa: F401
+    CDLL,
+    POINTER,
+    Structure,
+    Union,
+    byref,
+    c_char,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int,
+    c_longlong,
+    c_ubyte,
+    c_uint,
+    c_ulong,
+    c_ulonglong,
+    c_ushort,
+    c_void_p,
+)
+
+__version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Optional, Tuple, Type
+
+# ======================================================================================================================
+# ==== Part I: native ==================================================================================================
+# ======================================================================================================================
+
+# ==== 1. MTML constants ===============================================================================================
+
+# Buffer sizes and formats
+MTML_LIBRARY_VERSION_BUFFER_SIZE = 32
+MTML_DRIVER_VERSION_BUFFER_SIZE = 80
+MTML_DEVICE_NAME_BUFFER_SIZE = 32
+MTML_DEVICE_UUID_BUFFER_SIZE = 48
+MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE = 64
+MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE = 64
+MTML_DEVICE_PATH_BUFFER_SIZE = 64
+MTML_DEVICE_PCI_SBDF_BUFFER_SIZE = 32
+MTML_VIRT_TYPE_ID_BUFFER_SIZE = 16
+MTML_VIRT_TYPE_CLASS_BUFFER_SIZE = 32
+MTML_VIRT_TYPE_NAME_BUFFER_SIZE = 32
+MTML_VIRT_TYPE_API_BUFFER_SIZE = 16
+MTML_DEVICE_PCI_BUS_ID_FMT = "%08X:%02X:%02X.0"
+MTML_LOG_FILE_PATH_BUFFER_SIZE = 200
+MTML_MPC_PROFILE_NAME_BUFFER_SIZE = 32
+MTML_MPC_CONF_NAME_BUFFER_SIZE = 32
+MTML_MPC_CONF_MAX_PROF_NUM = 16
+MTML_DEVICE_SLOT_NAME_BUFFER_SIZE = 32
+MTML_MEMORY_VENDOR_BUFFER_SIZE = 64
+MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE = 64
+
+# MtmlReturn
+MTML_SUCCESS = 0
+MTML_ERROR_DRIVER_NOT_LOADED = 1
+MTML_ERROR_DRIVER_FAILURE = 2
+MTML_ERROR_INVALID_ARGUMENT = 3
+MTML_ERROR_NOT_SUPPORTED = 4
+MTML_ERROR_NO_PERMISSION = 5
+MTML_ERROR_INSUFFICIENT_SIZE = 6
+MTML_ERROR_NOT_FOUND = 7
+MTML_ERROR_INSUFFICIENT_MEMORY = 8
+MTML_ERROR_DRIVER_TOO_OLD = 9
+MTML_ERROR_DRIVER_TOO_NEW = 10
+MTML_ERROR_TIMEOUT = 11
+MTML_ERROR_RESOURCE_IS_BUSY = 12
+MTML_ERROR_UNKNOWN = 999
+# Codes that pymtml adds; the C library never returns them
+MTML_ERROR_UNINITIALIZED = 666
+MTML_ERROR_FUNCTION_NOT_FOUND = 667
+MTML_ERROR_GPU_IS_LOST = 669
+MTML_ERROR_LIBRARY_NOT_FOUND = 670
+
+# MtmlBrandType
+MTML_BRAND_MTT = 0
+MTML_BRAND_UNKNOWN = 1
+MTML_BRAND_COUNT = 2
+
+# MtmlMemoryType
+MTML_MEM_TYPE_LPDDR4 = 0
+MTML_MEM_TYPE_GDDR6 = 1
+
+# MtmlCodecType
+MTML_CODEC_TYPE_AVC = 0
+MTML_CODEC_TYPE_VC1 = 1
+MTML_CODEC_TYPE_MPEG2 = 2
+MTML_CODEC_TYPE_MPEG4 = 3
+MTML_CODEC_TYPE_H263 = 4
+MTML_CODEC_TYPE_DIV3 = 5
+MTML_CODEC_TYPE_RV = 6
+MTML_CODEC_TYPE_AVS = 7
+MTML_CODEC_TYPE_RSVD1 = 8
+MTML_CODEC_TYPE_THO = 9
+MTML_CODEC_TYPE_VP3 = 10
+MTML_CODEC_TYPE_VP8 = 11
+MTML_CODEC_TYPE_HEVC = 12
+MTML_CODEC_TYPE_VP9 = 13
+MTML_CODEC_TYPE_AVS2 = 14
+MTML_CODEC_TYPE_RSVD2 = 15
+MTML_CODEC_TYPE_AV1 = 16
+MTML_CODEC_TYPE_COUNT = 17
+
+# MtmlCodecSessionState
+MTML_CODEC_SESSION_STATE_UNKNOWN = -1
+MTML_CODEC_SESSION_STATE_IDLE = 0
+MTML_CODEC_SESSION_STATE_ACTIVE = 1
+MTML_CODEC_SESSION_STATE_COUNT = 2
+
+# MtmlVirtCapability
+MTML_DEVICE_NOT_SUPPORT_VIRTUALIZATION = 0
+MTML_DEVICE_SUPPORT_VIRTUALIZATION = 1
+
+# MtmlVirtRole
+MTML_VIRT_ROLE_NONE = 0
+MTML_VIRT_ROLE_HOST_VIRTDEVICE = 1
+MTML_VIRT_ROLE_GUEST_VIRTDEVICE = 2
+MTML_VIRT_ROLE_COUNT = 3
+
+# MtmlDeviceTopologyLevel
+MTML_TOPOLOGY_INTERNAL = 0
+MTML_TOPOLOGY_SINGLE = 1
+MTML_TOPOLOGY_MULTIPLE = 2
+MTML_TOPOLOGY_HOSTBRIDGE = 3
+MTML_TOPOLOGY_NODE = 4
+MTML_TOPOLOGY_SYSTEM = 5
+
+# MtmlLogLevel
+MTML_LOG_LEVEL_OFF = 0
+MTML_LOG_LEVEL_FATAL = 1
+MTML_LOG_LEVEL_ERROR = 2
+MTML_LOG_LEVEL_WARNING = 3
+MTML_LOG_LEVEL_INFO = 4
+
+# MtmlMpcMode
+MTML_DEVICE_MPC_DISABLE = 0
+MTML_DEVICE_MPC_ENABLE = 1
+
+# MtmlMpcCapability
+MTML_DEVICE_NOT_SUPPORT_MPC = 0
+MTML_DEVICE_SUPPORT_MPC = 1
+
+# MtmlMpcType
+MTML_MPC_TYPE_NONE = 0
+MTML_MPC_TYPE_PARENT = 1
+MTML_MPC_TYPE_INSTANCE = 2
+
+# MtmlDeviceP2PStatus
+MTML_P2P_STATUS_OK = 0
+MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED = 1
+MTML_P2P_STATUS_GPU_NOT_SUPPORTED = 2
+MTML_P2P_STATUS_UNKNOWN = 3
+
+# MtmlDeviceP2PCaps
+MTML_P2P_CAPS_READ = 0
+MTML_P2P_CAPS_WRITE = 1
+
+# MtmlMtLinkState
+MTML_MTLINK_STATE_DOWN = 0
+MTML_MTLINK_STATE_UP = 1
+MTML_MTLINK_STATE_DOWNGRADE = 2
+
+# MtmlMtLinkCap
+MTML_MTLINK_CAP_P2P_ACCESS = 0
+MTML_MTLINK_CAP_P2P_ATOMICS = 1
+MTML_MTLINK_CAP_COUNT = 2
+
+# MtmlMtLinkCapStatus
+MTML_MTLINK_CAP_STATUS_NOT_SUPPORTED = 0
+MTML_MTLINK_CAP_STATUS_OK = 1
+
+# MtmlMtLinkCapability
+MTML_DEVICE_NOT_SUPPORT_MTLINK = 0
+MTML_DEVICE_SUPPORT_MTLINK = 1
+
+# MtmlDispIntfType
+MTML_DISP_INTF_TYPE_DP = 0
+MTML_DISP_INTF_TYPE_EDP = 1
+MTML_DISP_INTF_TYPE_VGA = 2
+MTML_DISP_INTF_TYPE_HDMI = 3
+MTML_DISP_INTF_TYPE_LVDS = 4
+MTML_DISP_INTF_TYPE_MAX = 5
+
+# MtmlGpuEngine
+MTML_GPU_ENGINE_GEOMETRY = 0
+MTML_GPU_ENGINE_2D = 1
+MTML_GPU_ENGINE_3D = 2
+MTML_GPU_ENGINE_COMPUTE = 3
+MTML_GPU_ENGINE_MAX = 4
+
+# MtmlEccMode
+MTML_MEMORY_ECC_DISABLE = 0
+MTML_MEMORY_ECC_ENABLE = 1
+
+# MtmlPageRetirementCause
+MTML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
+MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1
+MTML_PAGE_RETIREMENT_CAUSE_MAX = 2
+
+# MtmlRetiredPagesPendingState
+MTML_RETIRED_PAGES_PENDING_STATE_FALSE = 0
+MTML_RETIRED_PAGES_PENDING_STATE_TRUE = 1
+
+# MtmlEccCounterType
+MTML_VOLATILE_ECC = 0
+MTML_AGGREGATE_ECC = 1
+MTML_ECC_COUNTER_TYPE_COUNT = 2
+
+# MtmlMemoryErrorType
+MTML_MEMORY_ERROR_TYPE_CORRECTED = 0
+MTML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
+MTML_MEMORY_ERROR_TYPE_COUNT = 2
+
+# MtmlMemoryLocation
+MTML_MEMORY_LOCATION_DRAM = 1
+
+# Spellings that MTML bindings already in use have for buffer sizes and engines
+MTML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = MTML_DRIVER_VERSION_BUFFER_SIZE
+MTML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = MTML_DEVICE_PCI_SBDF_BUFFER_SIZE
+
+# ==== 2. Errors =======================================================================================================
+# NVML's codes and classes stand here as well: each MTML class derives from its NVML counterpart, so that whatever is
+# raised is caught by programs written for either API.
+
+NVML_SUCCESS = 0
+NVML_ERROR_UNINITIALIZED = 1
+NVML_ERROR_INVALID_ARGUMENT = 2
+NVML_ERROR_NOT_SUPPORTED = 3
+NVML_ERROR_NO_PERMISSION = 4
+NVML_ERROR_ALREADY_INITIALIZED = 5
+NVML_ERROR_NOT_FOUND = 6
+NVML_ERROR_INSUFFICIENT_SIZE = 7
+NVML_ERROR_INSUFFICIENT_POWER = 8
+NVML_ERROR_DRIVER_NOT_LOADED = 9
+NVML_ERROR_TIMEOUT = 10
+NVML_ERROR_IRQ_ISSUE = 11
+NVML_ERROR_LIBRARY_NOT_FOUND = 12
+NVML_ERROR_FUNCTION_NOT_FOUND = 13
+NVML_ERROR_CORRUPTED_INFOROM = 14
+NVML_ERROR_GPU_IS_LOST = 15
+NVML_ERROR_RESET_REQUIRED = 16
+NVML_ERROR_OPERATING_SYSTEM = 17
+NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18
+NVML_ERROR_IN_USE = 19
+NVML_ERROR_MEMORY = 20
+NVML_ERROR_NO_DATA = 21
+NVML_ERROR_VGPU_ECC_NOT_SUPPORTED = 22
+NVML_ERROR_INSUFFICIENT_RESOURCES = 23
+NVML_ERROR_FREQ_NOT_SUPPORTED = 24
+NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25
+NVML_ERROR_DEPRECATED = 26
+NVML_ERROR_NOT_READY = 27
+NVML_ERROR_GPU_NOT_FOUND = 28
+NVML_ERROR_INVALID_STATE = 29
+NVML_ERROR_RESET_TYPE_NOT_SUPPORTED = 30
+NVML_ERROR_UNKNOWN = 999
+
+
+class MTMLError(Exception):
+    """Root of everything that pymtml raises for a failed call; ``MTMLError(code)`` yields the class of that MTML code.
+
+    Attributes: ``value`` (the code, MTML's or NVML's as the class says), ``mtml_code`` (the MTML status behind the
+    error, None where the check was pymtml's own), ``detail`` (what pymtml knows beyond the code, or None).
+    """
+
+    value: "Optional[int]" = None
+    mtml_code: "Optional[int]" = None
+    detail: "Optional[str]" = None
+    _errcode_to_string: "Dict[int, str]" = {}
+    _valClassMapping: "Dict[int, Type[MTMLError]]" = {}
+    _unknown_text = "MTML Error with code %s"
+
+    def __new__(cls, *args):
+        if cls.__dict__.get("_valClassMapping") is None or not args:
+            return Exception.__new__(cls, *args)
+        specific = cls._valClassMapping.get(args[0], cls)
+        error = Exception.__new__(specific, *args)
+        if specific is cls:
+            error.value = args[0]
+        return error
+
+    def __init__(self, *args):
+        Exception.__init__(self, *(args if self.value is None else (self.value,)))
+
+    def __str__(self):
+        text = self._errcode_to_string.get(self.value, self._unknown_text % self.value)
+        return text if self.detail is None else "%s: %s" % (text, self.detail)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.value == other.value
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash((type(self), self.value))
+
+
+class NVMLError(MTMLError):
+    """Root of the errors that ``nvml*`` functions raise; ``NVMLError(code)`` yields the class of that NVML code."""
+
+    _unknown_text = "NVML Error with code %s"
+    _errcode_to_string = {
+        NVML_ERROR_UNINITIALIZED: "Uninitialized",
+        NVML_ERROR_INVALID_ARGUMENT: "Invalid Argument",
+        NVML_ERROR_NOT_SUPPORTED: "Not Supported",
+        NVML_ERROR_NO_PERMISSION: "Insufficient Permissions",
+        NVML_ERROR_ALREADY_INITIALIZED: "Already Initialized",
+        NVML_ERROR_NOT_FOUND: "Not Found",
+        NVML_ERROR_INSUFFICIENT_SIZE: "Insufficient Size",
+        NVML_ERROR_INSUFFICIENT_POWER: "Insufficient External Power",
+        NVML_ERROR_DRIVER_NOT_LOADED: "Driver Not Loaded",
+        NVML_ERROR_TIMEOUT: "Timeout",
+        NVML_ERROR_IRQ_ISSUE: "Interrupt Request Issue",
+        NVML_ERROR_LIBRARY_NOT_FOUND: "NVML Shared Library Not Found",
+        NVML_ERROR_FUNCTION_NOT_FOUND: "Function Not Found",
+        NVML_ERROR_CORRUPTED_INFOROM: "Corrupted infoROM",
+        NVML_ERROR_GPU_IS_LOST: "GPU is lost",
+        NVML_ERROR_RESET_REQUIRED: "GPU requires restart",
+        NVML_ERROR_OPERATING_SYSTEM: "The operating system has blocked the request.",
+        NVML_ERROR_LIB_RM_VERSION_MISMATCH: "RM has detected an NVML/RM version mismatch.",
+        NVML_ERROR_IN_USE: "In use by another client",
+        NVML_ERROR_MEMORY: "Insufficient Memory",
+        NVML_ERROR_NO_DATA: "No data",
+        NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: "vGPU ECC not supported",
+        NVML_ERROR_INSUFFICIENT_RESOURCES: "Insufficient Resources",
+        NVML_ERROR_FREQ_NOT_SUPPORTED: "Invalid Frequency",
+        NVML_ERROR_ARGUMENT_VERSION_MISMATCH: "Argument version mismatch",
+        NVML_ERROR_DEPRECATED: "Requested functionality has been deprecated",
+        NVML_ERROR_NOT_READY: "System is not in ready state",
+        NVML_ERROR_GPU_NOT_FOUND: "No supported GPUs were found",
+        NVML_ERROR_INVALID_STATE: "Resource not in correct state to perform requested operation",
+        NVML_ERROR_RESET_TYPE_NOT_SUPPORTED: "Reset type is not supported for given device",
+        NVML_ERROR_UNKNOWN: "Unknown Error",
+    }
+    _valClassMapping = {}
+
+
+class NVMLError_Uninitialized(NVMLError):
+    """The library is not initialized."""
+
+    value = NVML_ERROR_UNINITIALIZED
+
+
+class NVMLError_InvalidArgument(NVMLError):
+    """An argument, often a handle, is not valid."""
+
+    value = NVML_ERROR_INVALID_ARGUMENT
+
+
+class NVMLError_NotSupported(NVMLError):
+    """The hardware, the driver or MTML cannot answer this."""
+
+    value = NVML_ERROR_NOT_SUPPORTED
+
+
+class NVMLError_NoPermission(NVMLError):
+    """The user may not do this."""
+
+    value = NVML_ERROR_NO_PERMISSION
+
+
+class NVMLError_AlreadyInitialized(NVMLError):
+    """The library is initialized already."""
+
+    value = NVML_ERROR_ALREADY_INITIALIZED
+
+
+class NVMLError_NotFound(NVMLError):
+    """No such object."""
+
+    value = NVML_ERROR_NOT_FOUND
+
+
+class NVMLError_InsufficientSize(NVMLError):
+    """A buffer is too small."""
+
+    value = NVML_ERROR_INSUFFICIENT_SIZE
+
+
+class NVMLError_InsufficientPower(NVMLError):
+    """The card's power cables are not attached."""
+
+    value = NVML_ERROR_INSUFFICIENT_POWER
+
+
+class NVMLError_DriverNotLoaded(NVMLError):
+    """The kernel driver is not loaded."""
+
+    value = NVML_ERROR_DRIVER_NOT_LOADED
+
+
+class NVMLError_Timeout(NVMLError):
+    """The driver did not answer in time."""
+
+    value = NVML_ERROR_TIMEOUT
+
+
+class NVMLError_IrqIssue(NVMLError):
+    """The kernel has an interrupt problem with the card."""
+
+    value = NVML_ERROR_IRQ_ISSUE
+
+
+class NVMLError_LibraryNotFound(NVMLError):
+    """The shared library cannot be loaded."""
+
+    value = NVML_ERROR_LIBRARY_NOT_FOUND
+
+
+class NVMLError_FunctionNotFound(NVMLError):
+    """The library has no such function."""
+
+    value = NVML_ERROR_FUNCTION_NOT_FOUND
+
+
+class NVMLError_CorruptedInforom(NVMLError):
+    """The card's infoROM is corrupted."""
+
+    value = NVML_ERROR_CORRUPTED_INFOROM
+
+
+class NVMLError_GpuIsLost(NVMLError):
+    """The card fell off the bus."""
+
+    value = NVML_ERROR_GPU_IS_LOST
+
+
+class NVMLError_ResetRequired(NVMLError):
+    """The card must be reset."""
+
+    value = NVML_ERROR_RESET_REQUIRED
+
+
+class NVMLError_OperatingSystem(NVMLError):
+    """The operating system blocks the card."""
+
+    value = NVML_ERROR_OPERATING_SYSTEM
+
+
+class NVMLError_LibRmVersionMismatch(NVMLError):
+    """Library and driver do not fit."""
+
+    value = NVML_ERROR_LIB_RM_VERSION_MISMATCH
+
+
+class NVMLError_InUse(NVMLError):
+    """Another client uses the resource."""
+
+    value = NVML_ERROR_IN_USE
+
+
+class NVMLError_Memory(NVMLError):
+    """Not enough memory."""
+
+    value = NVML_ERROR_MEMORY
+
+
+class NVMLError_NoData(NVMLError):
+    """There are no data."""
+
+    value = NVML_ERROR_NO_DATA
+
+
+class NVMLError_VgpuEccNotSupported(NVMLError):
+    """Not with vGPU and ECC."""
+
+    value = NVML_ERROR_VGPU_ECC_NOT_SUPPORTED
+
+
+class NVMLError_InsufficientResources(NVMLError):
+    """Not enough resources other than memory."""
+
+    value = NVML_ERROR_INSUFFICIENT_RESOURCES
+
+
+class NVMLError_FreqNotSupported(NVMLError):
+    """The frequency is not supported."""
+
+    value = NVML_ERROR_FREQ_NOT_SUPPORTED
+
+
+class NVMLError_ArgumentVersionMismatch(NVMLError):
+    """The version of a struct is not supported."""
+
+    value = NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+
+
+class NVMLError_Deprecated(NVMLError):
+    """The function was given up."""
+
+    value = NVML_ERROR_DEPRECATED
+
+
+class NVMLError_NotReady(NVMLError):
+    """The system is not ready."""
+
+    value = NVML_ERROR_NOT_READY
+
+
+class NVMLError_GpuNotFound(NVMLError):
+    """There is no GPU."""
+
+    value = NVML_ERROR_GPU_NOT_FOUND
+
+
+class NVMLError_InvalidState(NVMLError):
+    """The resource is in the wrong state."""
+
+    value = NVML_ERROR_INVALID_STATE
+
+
+class NVMLError_ResetTypeNotSupported(NVMLError):
+    """The reset type is not supported."""
+
+    value = NVML_ERROR_RESET_TYPE_NOT_SUPPORTED
+
+
+class NVMLError_Unknown(NVMLError):
+    """The driver failed in a way it does not name."""
+
+    value = NVML_ERROR_UNKNOWN
+
+
+NVMLError._valClassMapping.update(
+    (error.value, error)
+    for error in (
+        NVMLError_Uninitialized,
+        NVMLError_InvalidArgument,
+        NVMLError_NotSupported,
+        NVMLError_NoPermission,
+        NVMLError_AlreadyInitialized,
+        NVMLError_NotFound,
+        NVMLError_InsufficientSize,
+        NVMLError_InsufficientPower,
+        NVMLError_DriverNotLoaded,
+        NVMLError_Timeout,
+        NVMLError_IrqIssue,
+        NVMLError_LibraryNotFound,
+        NVMLError_FunctionNotFound,
+        NVMLError_CorruptedInforom,
+        NVMLError_GpuIsLost,
+        NVMLError_ResetRequired,
+        NVMLError_OperatingSystem,
+        NVMLError_LibRmVersionMismatch,
+        NVMLError_InUse,
+        NVMLError_Memory,
+        NVMLError_NoData,
+        NVMLError_VgpuEccNotSupported,
+        NVMLError_InsufficientResources,
+        NVMLError_FreqNotSupported,
+        NVMLError_ArgumentVersionMismatch,
+        NVMLError_Deprecated,
+        NVMLError_NotReady,
+        NVMLError_GpuNotFound,
+        NVMLError_InvalidState,
+        NVMLError_ResetTypeNotSupported,
+        NVMLError_Unknown,
+    )
+)
+
+
+class MTMLError_DriverNotLoaded(NVMLError_DriverNotLoaded):
+    """The kernel driver is not loaded."""
+
+    value = MTML_ERROR_DRIVER_NOT_LOADED
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_DriverFailure(NVMLError_Unknown):
+    """The driver failed."""
+
+    value = MTML_ERROR_DRIVER_FAILURE
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_InvalidArgument(NVMLError_InvalidArgument):
+    """An argument, often a handle, is not valid."""
+
+    value = MTML_ERROR_INVALID_ARGUMENT
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_NotSupported(NVMLError_NotSupported):
+    """The device, the driver or the library cannot do this."""
+
+    value = MTML_ERROR_NOT_SUPPORTED
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_NoPermission(NVMLError_NoPermission):
+    """The user may not do this."""
+
+    value = MTML_ERROR_NO_PERMISSION
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_InsufficientSize(NVMLError_InsufficientSize):
+    """A buffer is too small."""
+
+    value = MTML_ERROR_INSUFFICIENT_SIZE
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_NotFound(NVMLError_NotFound):
+    """No such object."""
+
+    value = MTML_ERROR_NOT_FOUND
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_InsufficientMemory(NVMLError_Memory):
+    """Not enough memory."""
+
+    value = MTML_ERROR_INSUFFICIENT_MEMORY
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_DriverTooOld(NVMLError_LibRmVersionMismatch):
+    """The driver is too old for the library."""
+
+    value = MTML_ERROR_DRIVER_TOO_OLD
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_DriverTooNew(NVMLError_LibRmVersionMismatch):
+    """The driver is too new for the library."""
+
+    value = MTML_ERROR_DRIVER_TOO_NEW
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_Timeout(NVMLError_Timeout):
+    """The driver did not answer in time."""
+
+    value = MTML_ERROR_TIMEOUT
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_ResourceIsBusy(NVMLError_InUse):
+    """The resource is in use."""
+
+    value = MTML_ERROR_RESOURCE_IS_BUSY
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_Unknown(NVMLError_Unknown):
+    """An error that the library does not name."""
+
+    value = MTML_ERROR_UNKNOWN
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_Uninitialized(NVMLError_Uninitialized):
+    """The library is not initialized."""
+
+    value = MTML_ERROR_UNINITIALIZED
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_FunctionNotFound(NVMLError_FunctionNotFound):
+    """The loaded library has no such function."""
+
+    value = MTML_ERROR_FUNCTION_NOT_FOUND
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_GpuIsLost(NVMLError_GpuIsLost):
+    """The card fell off the bus."""
+
+    value = MTML_ERROR_GPU_IS_LOST
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_LibraryNotFound(NVMLError_LibraryNotFound):
+    """The shared library cannot be loaded."""
+
+    value = MTML_ERROR_LIBRARY_NOT_FOUND
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+MTMLError._valClassMapping.update(
+    (error.value, error)
+    for error in (
+        MTMLError_DriverNotLoaded,
+        MTMLError_DriverFailure,
+        MTMLError_InvalidArgument,
+        MTMLError_NotSupported,
+        MTMLError_NoPermission,
+        MTMLError_InsufficientSize,
+        MTMLError_NotFound,
+        MTMLError_InsufficientMemory,
+        MTMLError_DriverTooOld,
+        MTMLError_DriverTooNew,
+        MTMLError_Timeout,
+        MTMLError_ResourceIsBusy,
+        MTMLError_Unknown,
+        MTMLError_Uninitialized,
+        MTMLError_FunctionNotFound,
+        MTMLError_GpuIsLost,
+        MTMLError_LibraryNotFound,
+    )
+)
+MTMLError._errcode_to_string.update(
+    {
+        MTML_ERROR_DRIVER_NOT_LOADED: "Driver not loaded",
+        MTML_ERROR_DRIVER_FAILURE: "Driver failure",
+        MTML_ERROR_INVALID_ARGUMENT: "Invalid argument",
+        MTML_ERROR_NOT_SUPPORTED: "Not supported",
+        MTML_ERROR_NO_PERMISSION: "Insufficient permissions",
+        MTML_ERROR_INSUFFICIENT_SIZE: "Insufficient size",
+        MTML_ERROR_NOT_FOUND: "Not found",
+        MTML_ERROR_INSUFFICIENT_MEMORY: "Insufficient memory",
+        MTML_ERROR_DRIVER_TOO_OLD: "Driver too old for this library",
+        MTML_ERROR_DRIVER_TOO_NEW: "Driver too new for this library",
+        MTML_ERROR_TIMEOUT: "Timeout",
+        MTML_ERROR_RESOURCE_IS_BUSY: "Resource is busy",
+        MTML_ERROR_UNKNOWN: "Unknown error",
+        MTML_ERROR_UNINITIALIZED: "Uninitialized",
+        MTML_ERROR_FUNCTION_NOT_FOUND: "Function not found in the loaded library",
+        MTML_ERROR_GPU_IS_LOST: "GPU is lost",
+        MTML_ERROR_LIBRARY_NOT_FOUND: "MTML shared library not found",
+    }
+)
+
+
+class NVMLLibraryMismatchError(Exception):
+    """nvidia-ml-py raises it when the package and the library differ; pymtml never does."""
+
+
+# ==== 3. Handles ======================================================================================================
+# A handle is a ctypes pointer, one Python object per native object while the library lives. The argument that C gets is
+# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system, _library): passing it costs
+# nothing, and an object that lacks the slot is no live handle and never reaches C. A shutdown empties the slots.
+
+
+class struct_c_mtmlLibrary_t(Structure):
+    """Opaque MtmlLibrary."""
+
+
+class struct_c_mtmlSystem_t(Structure):
+    """Opaque MtmlSystem."""
+
+
+class struct_c_nvmlDevice_t(Structure):
+    """Opaque MtmlDevice, under the name that nvidia-ml-py has for it."""
+
+
+class struct_c_mtmlGpu_t(Structure):
+    """Opaque MtmlGpu."""
+
+
+class struct_c_mtmlMemory_t(Structure):
+    """Opaque MtmlMemory."""
+
+
+class struct_c_mtmlVpu_t(Structure):
+    """Opaque MtmlVpu."""
+
+
+struct_c_mtmlDevice_t = struct_c_nvmlDevice_t
+
+
+class _Handle:
+    """What the handle classes share: identity by address."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        return isinstance(other, type(self)) and _address(self) == _address(other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(_address(self))
+
+    def __repr__(self):
+        return "<%s 0x%x>" % (type(self).__name__, _address(self))
+
+
+class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):
+    """Handle of the initialized library (MtmlLibrary *)."""
+
+    _type_ = struct_c_mtmlLibrary_t
+    __slots__ = ("_address", "_library")
+
+
+class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):
+    """Handle of the host system (MtmlSystem *)."""
+
+    _type_ = struct_c_mtmlSystem_t
+    __slots__ = ("_address", "_system")
+
+
+class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):
+    """Handle of a device's graphics and compute unit (MtmlGpu *)."""
+
+    _type_ = struct_c_mtmlGpu_t
+    __slots__ = ("_address", "_gpu")
+
+
+class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):
+    """Handle of a device's memory (MtmlMemory *)."""
+
+    _type_ = struct_c_mtmlMemory_t
+    __slots__ = ("_address", "_memory")
+
+
+class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):
+    """Handle of a device's video unit (MtmlVpu *)."""
+
+    _type_ = struct_c_mtmlVpu_t
+    __slots__ = ("_address", "_vpu")
+
+
+_KEPT = ("_name", "_uuid", "_serial", "_index", "_total", "_cores", "_bus_width", "_pci", "_minor")
+
+
+class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):
+    """Handle of a device (MtmlDevice *): a card, a virtual device, an MPC parent or an MPC instance.
+
+    Besides its own argument it holds those of its gpu, memory and vpu, made on first use, and what cannot change while
+    the library lives, kept after it was read once.
+    """
+
+    _type_ = struct_c_nvmlDevice_t
+    __slots__ = (
+        "_address",
+        "_device",
+        "_gpu",
+        "_gpu_handle",
+        "_memory",
+        "_memory_handle",
+        "_vpu",
+        "_vpu_handle",
+    ) + _KEPT
+
+
+c_nvmlDevice_t = c_mtmlDevice_t
+
+
+def _address(handle):
+    """Address that a handle points to, 0 for a NULL pointer."""
+    try:
+        return handle._address
+    except AttributeError:
+        return ctypes.cast(handle, c_void_p).value or 0
+
+
+def _new_handle(handle_class, slot, address):
+    """Handle object for a native address, with its argument for C in the named slot."""
+    target = handle_class._type_.from_address(address)
+    handle = handle_class(target)
+    handle._address = address
+    setattr(handle, slot, byref(target))
+    return handle
+
+
+def _retire(handle):
+    """Empty all slots of a handle but its address, after which it no longer reaches C."""
+    for slot in type(handle).__slots__:
+        if slot == "_address":
+            continue
+        if slot in _KEPT:
+            setattr(handle, slot, None)
+            continue
+        try:
+            delattr(handle, slot)
+        except AttributeError:
+            continue  # a sub-handle that nobody asked for
+
+
+# ==== 4. Structs ======================================================================================================
+
+
+class _TextField:
+    """A char field of a struct: reads as str, takes str or bytes, and answers for the ctypes field it wraps."""
+
+    __slots__ = ("_field", "_read", "_write")
+
+    def __init__(self, field):
+        self._field = field
+        self._read = field.__get__
+        self._write = field.__set__
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = self._read(instance)
+        return None if value is None else value.decode("utf-8", "replace")
+
+    def __set__(self, instance, value):
+        self._write(instance, value.encode("utf-8") if isinstance(value, str) else value)
+
+    def __getattr__(self, name):
+        return getattr(self._field, name)
+
+    def __repr__(self):
+        return repr(self._field)
+
+
+class _PrintableStructureType(type(Structure)):
+    # ctypes itself assigns _fields_ through here, when a class is made and when _fields_ is set later. Wrapping the few
+    # char fields at that moment spares others the Python-level __getattribute__ that nvidia-ml-py puts on all.
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value)
+        if name == "_fields_":
+            for field in value:
+                if field[1] in (c_char, c_char_p) or getattr(field[1], "_type_", None) is c_char:
+                    super().__setattr__(field[0], _TextField(cls.__dict__[field[0]]))
+
+
+class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
+    """A ctypes struct that prints as `name(field: value, ...)`, and whose char fields are str.
+
+    `_fmt_` maps a field name to its format, and "<default>" to the format of all other fields.
+    """
+
+    _fmt_ = {}
+
+    def __str__(self):
+        formats = self._fmt_
+        default = formats.get("<default>", "%s")
+        values = [(field[0], formats.get(field[0], default) % getattr(self, field[0])) for field in self._fields_]
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % value for value in values))
+
+
+class nvmlFriendlyObject:
+    """An object whose attributes are the entries of `dictionary`: the fields of an NVML struct as Python values."""
+
+    def __init__(self, dictionary):
+        self.__dict__.update(dictionary)
+
+    def __str__(self):
+        return str(self.__dict__)
+
+
+def nvmlStructToFriendlyObject(struct):
+    """The fields of an NVML struct as an nvmlFriendlyObject; bytes become str."""
+    values = {}
+    for field in struct._fields_:
+        value = getattr(struct, field[0])
+        values[field[0]] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return nvmlFriendlyObject(values)
+
+
+def nvmlFriendlyObjectToStruct(obj, model):
+    """Fills the struct `model` from the attributes of `obj`, str becoming UTF-8, and returns it.
+
+    Raises: KeyError if `obj` lacks a field of `model`.
+    """
+    for field in model._fields_:
+        value = obj.__dict__[field[0]]
+        setattr(model, field[0], value.encode("utf-8") if isinstance(value, str) else value)
+    return model
+
+
+class c_mtmlPciInfo_t(_PrintableStructure):
+    """MtmlPciInfo: PCI address, ids and link of a device; speeds are GT/s per lane."""
+
+    _fields_ = [
+        ("sbdf", c_char * MTML_DEVICE_PCI_SBDF_BUFFER_SIZE),
+        ("segment", c_uint),
+        ("bus", c_uint),
+        ("device", c_uint),
+        ("pciDeviceId", c_uint),
+        ("pciSubsystemId", c_uint),
+        ("busWidth", c_uint),
+        ("pciMaxSpeed", c_float),
+        ("pciCurSpeed", c_float),
+        ("pciMaxWidth", c_uint),
+        ("pciCurWidth", c_uint),
+        ("pciMaxGen", c_uint),
+        ("pciCurGen", c_uint),
+        ("rsvd", c_int * 6),
+    ]
+    _fmt_ = {
+        "segment": "0x%08X",
+        "bus": "0x%02X",
+        "device": "0x%02X",
+        "pciDeviceId": "0x%08X",
+        "pciSubsystemId": "0x%08X",
+    }
+
+    @property
+    def busId(self):
+        """PCI address as text: ``sbdf``, or made from the numbers where the driver leaves that empty."""
+        return self.sbdf or (MTML_DEVICE_PCI_BUS_ID_FMT % (self.segment, self.bus, self.device)).lower()
+
+
+class c_mtmlPciSlotInfo_t(_PrintableStructure):
+    """MtmlPciSlotInfo: number and label of the physical slot."""
+
+    _fields_ = [
+        ("slotId", c_uint),
+        ("slotName", c_char * MTML_DEVICE_SLOT_NAME_BUFFER_SIZE),
+        ("rsvd", c_uint * 4),
+    ]
+
+    @property
+    def slotType(self):
+        """Alias of ``slotId``."""
+        return self.slotId
+
+
+class c_mtmlCodecUtil_t(_PrintableStructure):
+    """MtmlCodecUtil: utilization of the video unit in percent, over a sample period in microseconds."""
+
+    _fields_ = [("util", c_uint), ("period", c_uint), ("encUtil", c_uint), ("decUtil", c_uint), ("rsvd", c_int * 2)]
+
+    @property
+    def encodeUtil(self):
+        """Alias of ``encUtil``."""
+        return self.encUtil
+
+    @property
+    def decodeUtil(self):
+        """Alias of ``decUtil``."""
+        return self.decUtil
+
+
+class c_mtmlCodecSessionState_t(_PrintableStructure):
+    """One entry of a session state list: the session's number and its MTML_CODEC_SESSION_STATE_*."""
+
+    _fields_ = [("sessionId", c_uint), ("state", c_int)]
+
+
+class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
+    """MtmlCodecSessionMetrics: one encoder or decoder session; bit rate in bits per second, latency in microseconds."""
+
+    _fields_ = [
+        ("id", c_uint),
+        ("pid", c_uint),
+        ("hResolution", c_uint),
+        ("vResolution", c_uint),
+        ("frameRate", c_uint),
+        ("bitRate", c_uint),
+        ("latency", c_uint),
+        ("codecType", c_uint),
+        ("rsvd", c_int * 4),
+    ]
+
+    @property
+    def sessionId(self):
+        """Alias of ``id``."""
+        return self.id
+
+    @property
+    def width(self):
+        """Alias of ``hResolution``, pixels."""
+        return self.hResolution
+
+    @property
+    def height(self):
+        """Alias of ``vResolution``, pixels."""
+        return self.vResolution
+
+    @property
+    def fps(self):
+        """Alias of ``frameRate``, frames per second."""
+        return self.frameRate
+
+
+class c_mtmlVirtType_t(_PrintableStructure):
+    """MtmlVirtType: a kind of virtual device; frame buffer in MB."""
+
+    _fields_ = [
+        ("id", c_char * MTML_VIRT_TYPE_ID_BUFFER_SIZE),
+        ("name", c_char * MTML_VIRT_TYPE_NAME_BUFFER_SIZE),
+        ("api", c_char * MTML_VIRT_TYPE_API_BUFFER_SIZE),
+        ("horizontalResolution", c_uint),
+        ("verticalResolution", c_uint),
+        ("frameBuffer", c_uint),
+        ("maxEncodeNum", c_uint),
+        ("maxDecodeNum", c_uint),
+        ("maxInstances", c_uint),
+        ("maxVirtualDisplay", c_uint),
+        ("rsvd", c_int * 11),
+    ]
+
+    @property
+    def apiType(self):
+        """Alias of ``api``."""
+        return self.api
+
+    @property
+    def maxResWidth(self):
+        """Alias of ``horizontalResolution``, pixels."""
+        return self.horizontalResolution
+
+    @property
+    def maxResHeight(self):
+        """Alias of ``verticalResolution``, pixels."""
+        return self.verticalResolution
+
+    @property
+    def memSize(self):
+        """Frame buffer in bytes."""
+        return self.frameBuffer * 1024 * 1024
+
+    @property
+    def encoderNum(self):
+        """Alias of ``maxEncodeNum``."""
+        return self.maxEncodeNum
+
+    @property
+    def decoderNum(self):
+        """Alias of ``maxDecodeNum``."""
+        return self.maxDecodeNum
+
+
+class c_mtmlDeviceProperty_t(_PrintableStructure):
+    """MtmlDeviceProperty: what kind of device this is, as bit fields."""
+
+    _fields_ = [
+        ("virtCap", c_uint, 1),
+        ("virtRole", c_uint, 3),
+        ("mpcCap", c_uint, 1),
+        ("mpcType", c_uint, 3),
+        ("mtLinkCap", c_uint, 1),
+        ("rsvd", c_uint, 23),
+        ("rsvd2", c_uint, 32),
+    ]
+
+    @property
+    def virtCapability(self):
+        """Alias of ``virtCap``."""
+        return self.virtCap
+
+    @property
+    def mpcCapability(self):
+        """Alias of ``mpcCap``."""
+        return self.mpcCap
+
+    @property
+    def mtLinkCapability(self):
+        """Alias of ``mtLinkCap``."""
+        return self.mtLinkCap
+
+
+_mtmlLogCallback_t = ctypes.CFUNCTYPE(None, c_char_p, c_uint)
+
+
+class c_mtmlLogConsoleConfiguration_t(_PrintableStructure):
+    """Log level of the console."""
+
+    _fields_ = [("level", c_uint), ("rsvd", c_int * 2)]
+
+
+class c_mtmlLogSystemConfiguration_t(_PrintableStructure):
+    """Log level of the system log."""
+
+    _fields_ = [("level", c_uint), ("rsvd", c_int * 2)]
+
+
+class c_mtmlLogFileConfiguration_t(_PrintableStructure):
+    """Log level, path and greatest size in bytes of the log file."""
+
+    _fields_ = [
+        ("level", c_uint),
+        ("file", c_char * MTML_LOG_FILE_PATH_BUFFER_SIZE),
+        ("size", c_uint),
+        ("rsvd", c_int * 2),
+    ]
+
+
+class c_mtmlLogCallbackConfiguration_t(_PrintableStructure):
+    """Log level of a callback and the callback, a ``_mtmlLogCallback_t`` made from ``function(message, length)``."""
+
+    _fields_ = [("level", c_uint), ("callback", _mtmlLogCallback_t), ("rsvd", c_int * 2)]
+
+
+class c_mtmlLogConfiguration_t(_PrintableStructure):
+    """MtmlLogConfiguration: where the library logs, and from which level on."""
+
+    _fields_ = [
+        ("consoleConfig", c_mtmlLogConsoleConfiguration_t),
+        ("systemConfig", c_mtmlLogSystemConfiguration_t),
+        ("fileConfig", c_mtmlLogFileConfiguration_t),
+        ("callbackConfig", c_mtmlLogCallbackConfiguration_t),
+        ("rsvd", c_int * 8),
+    ]
+
+    @property
+    def filePath(self):
+        """Alias of ``fileConfig.file``."""
+        return self.fileConfig.file
+
+    @property
+    def maxSize(self):
+        """Alias of ``fileConfig.size``, bytes."""
+        return self.fileConfig.size
+
+    @property
+    def logLevel(self):
+        """Alias of ``fileConfig.level``."""
+        return self.fileConfig.level
+
+
+class c_mtmlMpcProfile_t(_PrintableStructure):
+    """MtmlMpcProfile: the share of a card that one MPC instance gets."""
+
+    _fields_ = [
+        ("id", c_uint),
+        ("coreCount", c_uint),
+        ("memorySizeMB", c_ulonglong),
+        ("name", c_char * MTML_MPC_PROFILE_NAME_BUFFER_SIZE),
+        ("rsvd", c_uint * 10),
+    ]
+
+    @property
+    def profileId(self):
+        """Alias of ``id``."""
+        return self.id
+
+    @property
+    def gpuCores(self):
+        """Alias of ``coreCount``."""
+        return self.coreCount
+
+    @property
+    def memSize(self):
+        """Memory in bytes."""
+        return self.memorySizeMB * 1024 * 1024
+
+
+class c_mtmlMpcConfiguration_t(_PrintableStructure):
+    """MtmlMpcConfiguration: a way to divide a card; ``profileId`` ends with the first -1."""
+
+    _fields_ = [
+        ("id", c_uint),
+        ("name", c_char * MTML_MPC_CONF_NAME_BUFFER_SIZE),
+        ("profileId", c_int * MTML_MPC_CONF_MAX_PROF_NUM),
+        ("rsvd", c_uint * 24),
+    ]
+
+    @property
+    def profileIds(self):
+        """Alias of ``profileId``."""
+        return self.profileId
+
+    @property
+    def profileNum(self):
+        """Number of instances that this configuration makes."""
+        return sum(1 for profile in self.profileId if profile >= 0)
+
+
+class c_mtmlMtLinkSpec_t(_PrintableStructure):
+    """MtmlMtLinkSpec: packed version (major * 10000 + minor * 100 + patch), GB/s per link, number of links."""
+
+    _fields_ = [("version", c_uint), ("bandWidth", c_uint), ("linkNum", c_uint), ("rsvd", c_uint * 4)]
+
+
+class c_mtmlMtLinkLayout_t(_PrintableStructure):
+    """MtmlMtLinkLayout: one direct link of a pair, by its number at either end."""
+
+    _fields_ = [("localLinkId", c_uint), ("remoteLinkId", c_uint), ("rsvd", c_uint * 4)]
+
+
+class c_mtmlDispIntfSpec_t(_PrintableStructure):
+    """MtmlDispIntfSpec: a display output, its greatest resolution in pixels and refresh rate in Hz."""
+
+    _fields_ = [
+        ("type", c_uint),
+        ("maxHoriRes", c_uint),
+        ("maxVertRes", c_uint),
+        ("maxRefreshRate", c_float),
+        ("rsvd", c_uint * 8),
+    ]
+
+    @property
+    def maxResWidth(self):
+        """Alias of ``maxHoriRes``, pixels."""
+        return self.maxHoriRes
+
+    @property
+    def maxResHeight(self):
+        """Alias of ``maxVertRes``, pixels."""
+        return self.maxVertRes
+
+
+class c_mtmlPageRetirementCount_t(_PrintableStructure):
+    """MtmlPageRetirementCount: pages retired after single-bit and after double-bit errors."""
+
+    _fields_ = [("sbeCount", c_uint), ("dbeCount", c_uint)]
+
+    @property
+    def singleBitEcc(self):
+        """Alias of ``sbeCount``."""
+        return self.sbeCount
+
+    @property
+    def doubleBitEcc(self):
+        """Alias of ``dbeCount``."""
+        return self.dbeCount
+
+
+class c_mtmlPageRetirement_t(_PrintableStructure):
+    """MtmlPageRetirement: a retired page, by hardware address and time of retirement."""
+
+    _fields_ = [("timestamps", c_ulonglong), ("address", c_ulonglong), ("rsvd", c_uint * 10)]
+    _fmt_ = {"address": "0x%x"}
+
+    @property
+    def timestamp(self):
+        """Alias of ``timestamps``."""
+        return self.timestamps
+
+
+class c_mtmlPageRetirementPending_t(_PrintableStructure):
+    """MtmlPageRetirementPending: declared by the header, used by no function of 2.2.0."""
+
+    _fields_ = [("cause", c_uint), ("timestamps", c_ulonglong), ("address", c_ulonglong), ("rsvd", c_uint * 10)]
+    _fmt_ = {"address": "0x%x"}
+
+    @property
+    def timestamp(self):
+        """Alias of ``timestamps``."""
+        return self.timestamps
+
+
+# ==== 5. Loader, prototypes, function pointers ========================================================================
+
+# The C parameters of each function, in header order. Calls of this module pass ready-made arguments and need no
+# argtypes; who asks _mtmlGetFunctionPointer for a function gets it with argtypes and restype from here.
+_PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
+    "mtmlLibraryInit": ("MtmlLibrary **",),
+    "mtmlLibraryShutDown": ("MtmlLibrary *",),
+    "mtmlLibraryGetVersion": ("const MtmlLibrary *", "char *", "unsigned int"),
+    "mtmlLibraryInitSystem": ("const MtmlLibrary *", "MtmlSystem **"),
+    "mtmlLibraryFreeSystem": ("MtmlSystem *",),
+    "mtmlLibraryCountDevice": ("const MtmlLibrary *", "unsigned int *"),
+    "mtmlLibraryInitDeviceByIndex": ("const MtmlLibrary *", "unsigned int", "MtmlDevice **"),
+    "mtmlLibraryInitDeviceByUuid": ("const MtmlLibrary *", "const char *", "MtmlDevice **"),
+    "mtmlLibraryInitDeviceByPciSbdf": ("const MtmlLibrary *", "const char *", "MtmlDevice **"),
+    "mtmlLibrarySetMpcConfigurationInBatch": ("const MtmlLibrary *", "unsigned int", "MtmlDevice **", "unsigned int *"),
+    "mtmlLibraryFreeDevice": ("MtmlDevice *",),
+    "mtmlSystemGetDriverVersion": ("const MtmlSystem *", "char *", "unsigned int"),
+    "mtmlDeviceInitGpu": ("const MtmlDevice *", "MtmlGpu **"),
+    "mtmlDeviceFreeGpu": ("MtmlGpu *",),
+    "mtmlDeviceInitMemory": ("const MtmlDevice *", "MtmlMemory **"),
+    "mtmlDeviceFreeMemory": ("MtmlMemory *",),
+    "mtmlDeviceInitVpu": ("const MtmlDevice *", "MtmlVpu **"),
+    "mtmlDeviceFreeVpu": ("MtmlVpu *",),
+    "mtmlDeviceGetIndex": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetUUID": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetBrand": ("const MtmlDevice *", "MtmlBrandType *"),
+    "mtmlDeviceGetName": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetPciInfo": ("const MtmlDevice *", "MtmlPciInfo *"),
+    "mtmlDeviceGetPowerUsage": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetGpuPath": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetPrimaryPath": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetRenderPath": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetVbiosVersion": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetMtBiosVersion": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetProperty": ("const MtmlDevice *", "MtmlDeviceProperty *"),
+    "mtmlDeviceCountFan": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetFanSpeed": ("const MtmlDevice *", "unsigned int", "unsigned int *"),
+    "mtmlDeviceGetFanRpm": ("const MtmlDevice *", "unsigned int", "unsigned int *"),
+    "mtmlDeviceGetPcieSlotInfo": ("const MtmlDevice *", "MtmlPciSlotInfo *"),
+    "mtmlDeviceCountDisplayInterface": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetDisplayInterfaceSpec": ("const MtmlDevice *", "unsigned int", "MtmlDispIntfSpec *"),
+    "mtmlDeviceGetSerialNumber": ("const MtmlDevice *", "unsigned int", "char *"),
+    "mtmlDeviceCountGpuCores": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceCountSupportedVirtTypes": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetSupportedVirtTypes": ("const MtmlDevice *", "MtmlVirtType *", "unsigned int"),
+    "mtmlDeviceCountAvailVirtTypes": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetAvailVirtTypes": ("const MtmlDevice *", "MtmlVirtType *", "unsigned int"),
+    "mtmlDeviceCountAvailVirtDevices": ("const MtmlDevice *", "const MtmlVirtType *", "unsigned int *"),
+    "mtmlDeviceCountActiveVirtDevices": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetActiveVirtDeviceUuids": ("const MtmlDevice *", "char *", "unsigned int", "unsigned int"),
+    "mtmlDeviceCountMaxVirtDevices": ("const MtmlDevice *", "const MtmlVirtType *", "unsigned int *"),
+    "mtmlDeviceInitVirtDevice": ("const MtmlDevice *", "const char *", "MtmlDevice **"),
+    "mtmlDeviceFreeVirtDevice": ("MtmlDevice *",),
+    "mtmlDeviceGetVirtType": ("const MtmlDevice *", "MtmlVirtType *"),
+    "mtmlDeviceGetPhyDeviceUuid": ("const MtmlDevice *", "char *", "unsigned int"),
+    "mtmlDeviceGetTopologyLevel": ("const MtmlDevice *", "const MtmlDevice *", "MtmlDeviceTopologyLevel *"),
+    "mtmlDeviceCountDeviceByTopologyLevel": ("const MtmlDevice *", "MtmlDeviceTopologyLevel", "unsigned int *"),
+    "mtmlDeviceGetDeviceByTopologyLevel": (
+        "const MtmlDevice *",
+        "MtmlDeviceTopologyLevel",
+        "unsigned int",
+        "MtmlDevice **",
+    ),
+    "mtmlDeviceGetP2PStatus": (
+        "const MtmlDevice *",
+        "const MtmlDevice *",
+        "MtmlDeviceP2PCaps",
+        "MtmlDeviceP2PStatus *",
+    ),
+    "mtmlGpuGetUtilization": ("const MtmlGpu *", "unsigned int *"),
+    "mtmlGpuGetTemperature": ("const MtmlGpu *", "int *"),
+    "mtmlGpuGetClock": ("const MtmlGpu *", "unsigned int *"),
+    "mtmlGpuGetMaxClock": ("const MtmlGpu *", "unsigned int *"),
+    "mtmlGpuGetEngineUtilization": ("const MtmlGpu *", "MtmlGpuEngine", "unsigned int *"),
+    "mtmlMemoryGetTotal": ("const MtmlMemory *", "unsigned long long *"),
+    "mtmlMemoryGetUsed": ("const MtmlMemory *", "unsigned long long *"),
+    "mtmlMemoryGetUsedSystem": ("const MtmlMemory *", "unsigned long long *"),
+    "mtmlMemoryGetUtilization": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetClock": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetMaxClock": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetBusWidth": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetBandwidth": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetSpeed": ("const MtmlMemory *", "unsigned int *"),
+    "mtmlMemoryGetVendor": ("const MtmlMemory *", "unsigned int", "char *"),
+    "mtmlMemoryGetType": ("const MtmlMemory *", "MtmlMemoryType *"),
+    "mtmlVpuGetUtilization": ("const MtmlVpu *", "MtmlCodecUtil *"),
+    "mtmlVpuGetClock": ("const MtmlVpu *", "unsigned int *"),
+    "mtmlVpuGetMaxClock": ("const MtmlVpu *", "unsigned int *"),
+    "mtmlVpuGetCodecCapacity": ("const MtmlVpu *", "unsigned int *", "unsigned int *"),
+    "mtmlVpuGetEncoderSessionStates": ("const MtmlVpu *", "MtmlCodecSessionState *", "unsigned int"),
+    "mtmlVpuGetEncoderSessionMetrics": ("const MtmlVpu *", "unsigned int", "MtmlCodecSessionMetrics *"),
+    "mtmlVpuGetDecoderSessionStates": ("const MtmlVpu *", "MtmlCodecSessionState *", "unsigned int"),
+    "mtmlVpuGetDecoderSessionMetrics": ("const MtmlVpu *", "unsigned int", "MtmlCodecSessionMetrics *"),
+    "mtmlLogSetConfiguration": ("const MtmlLogConfiguration *",),
+    "mtmlLogGetConfiguration": ("MtmlLogConfiguration *",),
+    "mtmlErrorString": ("MtmlReturn",),
+    "mtmlDeviceSetMpcMode": ("const MtmlDevice *", "MtmlMpcMode"),
+    "mtmlDeviceGetMpcMode": ("const MtmlDevice *", "MtmlMpcMode *"),
+    "mtmlDeviceCountSupportedMpcProfiles": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetSupportedMpcProfiles": ("const MtmlDevice *", "unsigned int", "MtmlMpcProfile *"),
+    "mtmlDeviceCountSupportedMpcConfigurations": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetSupportedMpcConfigurations": ("const MtmlDevice *", "unsigned int", "MtmlMpcConfiguration *"),
+    "mtmlDeviceGetMpcConfiguration": ("const MtmlDevice *", "MtmlMpcConfiguration *"),
+    "mtmlDeviceGetMpcConfigurationByName": ("const MtmlDevice *", "const char *", "MtmlMpcConfiguration *"),
+    "mtmlDeviceSetMpcConfiguration": ("const MtmlDevice *", "unsigned int"),
+    "mtmlDeviceCountMpcInstancesByProfileId": ("const MtmlDevice *", "unsigned int", "unsigned int *"),
+    "mtmlDeviceGetMpcInstancesByProfileId": ("const MtmlDevice *", "unsigned int", "unsigned int", "MtmlDevice **"),
+    "mtmlDeviceCountMpcInstances": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetMpcInstances": ("const MtmlDevice *", "unsigned int", "MtmlDevice **"),
+    "mtmlDeviceGetMpcInstanceByIndex": ("const MtmlDevice *", "unsigned int", "MtmlDevice **"),
+    "mtmlDeviceGetMpcParentDevice": ("const MtmlDevice *", "MtmlDevice **"),
+    "mtmlDeviceGetMpcProfileInfo": ("const MtmlDevice *", "MtmlMpcProfile *"),
+    "mtmlDeviceGetMpcInstanceIndex": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetMtLinkSpec": ("const MtmlDevice *", "MtmlMtLinkSpec *"),
+    "mtmlDeviceGetMtLinkState": ("const MtmlDevice *", "unsigned int", "MtmlMtLinkState *"),
+    "mtmlDeviceGetMtLinkCapStatus": ("const MtmlDevice *", "unsigned int", "MtmlMtLinkCap", "MtmlMtLinkCapStatus *"),
+    "mtmlDeviceGetMtLinkRemoteDevice": ("const MtmlDevice *", "unsigned int", "MtmlDevice **"),
+    "mtmlDeviceCountMtLinkShortestPaths": (
+        "const MtmlDevice *",
+        "const MtmlDevice *",
+        "unsigned int *",
+        "unsigned int *",
+    ),
+    "mtmlDeviceGetMtLinkShortestPaths": (
+        "const MtmlDevice *",
+        "const MtmlDevice *",
+        "unsigned int",
+        "unsigned int",
+        "MtmlDevice **",
+    ),
+    "mtmlDeviceCountMtLinkLayouts": ("const MtmlDevice *", "const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetMtLinkLayouts": ("const MtmlDevice *", "const MtmlDevice *", "unsigned int", "MtmlMtLinkLayout *"),
+    "mtmlDeviceGetMemoryAffinityWithinNode": ("const MtmlDevice *", "unsigned int", "unsigned long *"),
+    "mtmlDeviceGetCpuAffinityWithinNode": ("const MtmlDevice *", "unsigned int", "unsigned long *"),
+    "mtmlDeviceReset": ("const MtmlDevice *",),
+    "mtmlMemorySetEccMode": ("const MtmlMemory *", "MtmlEccMode"),
+    "mtmlMemoryGetEccMode": ("const MtmlMemory *", "MtmlEccMode *", "MtmlEccMode *"),
+    "mtmlMemoryGetRetiredPagesCount": ("const MtmlMemory *", "MtmlPageRetirementCount *"),
+    "mtmlMemoryGetRetiredPages": (
+        "const MtmlMemory *",
+        "MtmlPageRetirementCause",
+        "unsigned int",
+        "MtmlPageRetirement *",
+    ),
+    "mtmlMemoryGetRetiredPagesPendingStatus": ("const MtmlMemory *", "MtmlRetiredPagesPendingState *"),
+    "mtmlMemoryGetEccErrorCounter": (
+        "const MtmlMemory *",
+        "MtmlMemoryErrorType",
+        "MtmlEccCounterType",
+        "MtmlMemoryLocation",
+        "unsigned long long *",
+    ),
+    "mtmlMemoryClearEccErrorCounts": ("const MtmlMemory *", "MtmlEccCounterType"),
+}
+
+# What newer libraries export beyond the 2.2.0 header; asked for, never required.
+_OPTIONAL_PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
+    "mtmlDeviceGetMusaComputeCapability": ("const MtmlDevice *", "int *", "int *"),
+    "mtmlDeviceGetPcieReplayCounter": ("const MtmlDevice *", "unsigned int *"),
+    "mtmlDeviceGetPerformanceState": ("const MtmlDevice *", "int *"),
+    "mtmlGpuGetEnforcedPowerLimit": ("const MtmlGpu *", "int *"),
+    "mtmlGpuGetPowerManagementDefaultLimit": ("const MtmlGpu *", "int *"),
+    "mtmlGpuGetTemperatureThreshold": ("const MtmlGpu *", "int", "int *"),
+    "mtmlGpuGetVoltage": ("const MtmlGpu *", "int *"),
+    "mtmlMemoryGetTemperature": ("const MtmlMemory *", "int *"),
+}
+
+_C_TYPES = {
+    "char": c_char,
+    "float": c_float,
+    "int": c_int,
+    "unsigned int": c_uint,
+    "unsigned long": c_ulong,
+    "unsigned long long": c_ulonglong,
+    "MtmlLibrary": struct_c_mtmlLibrary_t,
+    "MtmlSystem": struct_c_mtmlSystem_t,
+    "MtmlDevice": struct_c_nvmlDevice_t,
+    "MtmlGpu": struct_c_mtmlGpu_t,
+    "MtmlMemory": struct_c_mtmlMemory_t,
+    "MtmlVpu": struct_c_mtmlVpu_t,
+    "MtmlCodecSessionState": c_int,
+    "MtmlCodecSessionMetrics": c_mtmlCodecSessionMetrics_t,
+    "MtmlCodecUtil": c_mtmlCodecUtil_t,
+    "MtmlDeviceProperty": c_mtmlDeviceProperty_t,
+    "MtmlDispIntfSpec": c_mtmlDispIntfSpec_t,
+    "MtmlLogConfiguration": c_mtmlLogConfiguration_t,
+    "MtmlMpcConfiguration": c_mtmlMpcConfiguration_t,
+    "MtmlMpcProfile": c_mtmlMpcProfile_t,
+    "MtmlMtLinkLayout": c_mtmlMtLinkLayout_t,
+    "MtmlMtLinkSpec": c_mtmlMtLinkSpec_t,
+    "MtmlPageRetirement": c_mtmlPageRetirement_t,
+    "MtmlPageRetirementCount": c_mtmlPageRetirementCount_t,
+    "MtmlPciInfo": c_mtmlPciInfo_t,
+    "MtmlPciSlotInfo": c_mtmlPciSlotInfo_t,
+    "MtmlVirtType": c_mtmlVirtType_t,
+}
+
+libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
+
+
+class _Native:
+    """The loaded library: each exported function under its C name, and ``library`` and ``system`` while initialized."""
+
+
+class _Session:
+    """State of the library in this process."""
+
+    def __init__(self):
+        self.references = 0  # inits not yet matched by a shutdown
+        self.library: "Optional[c_mtmlLibrary_t]" = None
+        self.system: "Optional[c_mtmlSystem_t]" = None
+        self.devices: "Dict[int, c_mtmlDevice_t]" = {}
+        self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}
+        self.cdll: "Optional[CDLL]" = None
+        self.load_report: "Optional[str]" = None
+        self.log_callbacks: "Any" = None
+
+
+_c: "Any" = _Native()
+_session = _Session()
+_mtmlGetFunctionPointer_cache: "Dict[str, Any]" = {}
+
+
+def _library_files():
+    """Names to try for the MTML library, in order."""
+    chosen = os.environ.get("PYMTML_LIBRARY")
+    if chosen:
+        return [chosen]
+    if sys.platform == "win32":
+        return ["mtml.dll", os.path.join(os.environ.get("WINDIR", "C:\\Windows"), "System32", "mtml.dll")]
+    return ["libmtml.so.2", "libmtml.so"]
+
+
+def _load():
+    """Load the library unless that is done; MTML status. Needs the lock."""
+    if _session.cdll is not None:
+        return MTML_SUCCESS
+    tried = []
+    for name in _library_files():
+        try:
+            cdll = CDLL(name)
+        except OSError as error:
+            tried.append("%s (%s)" % (name, error))
+            continue
+        for table in (_PROTOTYPES, _OPTIONAL_PROTOTYPES):
+            for function in table:
+                try:
+                    setattr(_c, function, cdll[function])
+                except AttributeError:
+                    continue  # an older library: calls of this function find it missing
+        _session.cdll = cdll
+        return MTML_SUCCESS
+    _session.load_report = "tried %s; install the Moore Threads driver or set PYMTML_LIBRARY" % ", ".join(tried)
+    return MTML_ERROR_LIBRARY_NOT_FOUND
+
+
+def _c_type(text):
+    """The ctypes type of a C parameter as the prototype table writes it."""
+    base = text.replace("const ", "").replace("*", "").strip()
+    stars = text.count("*")
+    if text == "void (*)(const char *, unsigned int)":
+        return _mtmlLogCallback_t
+    if base == "char" and stars == 1:
+        return c_char_p
+    if base not in _C_TYPES:
+        return c_uint  # an enum
+    ctype = _C_TYPES[base]
+    for _ in range(stars):
+        ctype = POINTER(ctype)
+    return ctype
+
+
+def _mtmlGetFunctionPointer(name):
+    """The C function of that name, with argument and result types; loads the library if need be.
+
+    Raises: MTMLError_LibraryNotFound, MTMLError_FunctionNotFound (unknown name, or an older library).
+    """
+    function = _mtmlGetFunctionPointer_cache.get(name)
+    if function is None:
+        with libLoadLock:
+            _check(_load())
+            prototype = _PROTOTYPES.get(name) or _OPTIONAL_PROTOTYPES.get(name)
+            if prototype is None or not hasattr(_c, name):
+                raise MTMLError(MTML_ERROR_FUNCTION_NOT_FOUND)
+            function = _session.cdll[name]
+            function.argtypes = [_c_type(parameter) for parameter in prototype]
+            function.restype = c_char_p if name == "mtmlErrorString" else c_uint
+            _mtmlGetFunctionPointer_cache[name] = function
+    return function
+
+
+# ==== 6. Lifecycle and calls ==========================================================================================
+
+_UINT_MAX = 0xFFFFFFFF
+_ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
+_TRAPPED = (AttributeError, ctypes.ArgumentError)  # what a call ends in whose handle or function is not there
+_Pointer = c_void_p * 1
+_UInt = c_uint * 1
+
+
+def _mtml_error(status):
+    """The MTMLError for a status."""
+    error = MTMLError(status)
+    error.mtml_code = status
+    if status == MTML_ERROR_LIBRARY_NOT_FOUND:
+        error.detail = _session.load_report
+    return error
+
+
+def _check(status):
+    """Raise the MTMLError for a status other than success."""
+    if status:
+        raise _mtml_error(status)
+
+
+_mtmlCheckReturn = _check
+
+
+def _start():
+    """Take a reference on the library, initializing it for the first one; MTML status."""
+    with libLoadLock:
+        if _session.references:
+            _session.references += 1
+            return MTML_SUCCESS
+        status = _load()
+        if status:
+            return status
+        slot = _Pointer()
+        try:
+            status = _c.mtmlLibraryInit(slot)
+        except AttributeError:
+            return MTML_ERROR_FUNCTION_NOT_FOUND
+        if status:
+            return status
+        if not slot[0]:
+            return MTML_ERROR_UNKNOWN
+        if _session.references:  # a signal handler came between and initialized it: its pointer serves both
+            _session.references += 1
+            return _c.mtmlLibraryShutDown(c_void_p(slot[0]))
+        _session.library = _new_handle(c_mtmlLibrary_t, "_library", slot[0])
+        _c.library = _session.library._library
+        _session.references = 1
+        return MTML_SUCCESS
+
+
+def _stop():
+    """Give a reference back, shutting the library down with the last one; MTML status."""
+    with libLoadLock:
+        if not _session.references:
+            return MTML_ERROR_UNINITIALIZED
+        if _session.references > 1:
+            _session.references -= 1
+            return MTML_SUCCESS
+        _forget_handles()
+        status = _c.mtmlLibraryShutDown(_c.library)
+        if status:
+            return status  # still initialized, so that the caller may try again
+        _session.references = 0
+        del _c.library
+        _retire(_session.library)
+        _session.library = None
+        return MTML_SUCCESS
+
+
+def _restart():
+    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status.
+
+    References stay as they are unless the library does not come back: then it counts as shut down.
+    """
+    with libLoadLock:
+        references = _session.references
+        _session.references = 1
+        status = _stop() or _start()
+        if _session.references:
+            _session.references = references
+        return status
+
+
+def _forget_handles():
+    """Make every handle but the library's stale. Needs the lock."""
+    devices = list(_session.devices.values())
+    _session.devices.clear()
+    _session.vgpus.clear()
+    for device in devices:
+        for slot in ("_gpu_handle", "_memory_handle", "_vpu_handle"):
+            child = getattr(device, slot, None)
+            if child is not None:
+                _retire(child)
+        _retire(device)
+    if _session.system is not None:
+        del _c.system
+        _retire(_session.system)
+        _session.system = None
+
+
+def _after_fork():
+    """A lock that another thread held in the parent stays locked for ever in the child: begin with a new one."""
+    global libLoadLock
+    libLoadLock = _thread.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _device_at(address):
+    """The device handle for a native address, the same object each time while the library lives."""
+    device = _session.devices.get(address)
+    if device is None:
+        with libLoadLock:
+            device = _session.devices.get(address)
+            if device is None:
+                device = _new_handle(c_mtmlDevice_t, "_device", address)
+                for slot in _KEPT:
+                    setattr(device, slot, None)
+                _session.devices[address] = device
+    return device
+
+
+_CHILDREN = {  # slot of the argument: its C constructor, handle class, slot of the handle
+    "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t, "_gpu_handle"),
+    "_memory": ("mtmlDeviceInitMemory", c_mtmlMemory_t, "_memory_handle"),
+    "_vpu": ("mtmlDeviceInitVpu", c_mtmlVpu_t, "_vpu_handle"),
+}
+
+
+def _make_child(device, kind):
+    """Make a device's gpu, memory or vpu handle unless it is there; MTML status."""
+    constructor, handle_class, handle_slot = _CHILDREN[kind]
+    with libLoadLock:
+        if getattr(device, handle_slot, None) is not None:
+            return MTML_SUCCESS
+        if not hasattr(_c, constructor):
+            return MTML_ERROR_FUNCTION_NOT_FOUND
+        slot = _Pointer()
+        status = getattr(_c, constructor)(device._device, slot)
+        if status:
+            return status
+        if not slot[0]:
+            return MTML_ERROR_UNKNOWN
+        child = _new_handle(handle_class, kind, slot[0])
+        setattr(device, handle_slot, child)
+        setattr(device, kind, getattr(child, kind))
+        return MTML_SUCCESS
+
+
+def _make_system():
+    """Make the system handle unless it is there; MTML status."""
+    with libLoadLock:
+        if not _session.references:
+            return MTML_ERROR_UNINITIALIZED
+        if _session.system is not None:
+            return MTML_SUCCESS
+        if not hasattr(_c, "mtmlLibraryInitSystem"):
+            return MTML_ERROR_FUNCTION_NOT_FOUND
+        slot = _Pointer()
+        status = _c.mtmlLibraryInitSystem(_c.library, slot)
+        if status:
+            return status
+        if not slot[0]:
+            return MTML_ERROR_UNKNOWN
+        _session.system = _new_handle(c_mtmlSystem_t, "_system", slot[0])
+        _c.system = _session.system._system
+        return MTML_SUCCESS
+
+
+def _live_device(handle):
+    """The live device handle that was given, or None.
+
+    A pointer that went through a copy, a cast or a struct field counts as the live handle whose address it holds.
+    """
+    if type(handle) is c_mtmlDevice_t and hasattr(handle, "_address"):
+        return handle if hasattr(handle, "_device") else None
+    if isinstance(handle, POINTER(struct_c_nvmlDevice_t)):
+        return _session.devices.get(_address(handle))
+    return None
+
+
+def _resolve(kind, handle):
+    """(status, argument for C) for whatever was given where C wants a handle of that kind."""
+    if not _session.references:
+        return MTML_ERROR_UNINITIALIZED, None
+    if not isinstance(handle, (c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t)):
+        handle = _live_device(handle)
+        if handle is None:
+            return MTML_ERROR_INVALID_ARGUMENT, None
+    argument = getattr(handle, kind, None)
+    if argument is None and kind in _CHILDREN and hasattr(handle, "_device"):
+        status = _make_child(handle, kind)
+        if status:
+            return status, None
+        argument = getattr(handle, kind, None)
+    if argument is None:
+        return MTML_ERROR_INVALID_ARGUMENT, None
+    return MTML_SUCCESS, argument
+
+
+def _call(name, kind, handle, *arguments):
+    """MTML status of a C call whose first parameter is a handle.
+
+    ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``). Whatever is missing
+    (library, handle, sub-handle, function) is found out here, off the fast path.
+    """
+    try:
+        return getattr(_c, name)(getattr(handle, kind), *arguments)
+    except _TRAPPED:
+        status, argument = _resolve(kind, handle)
+    if status:
+        return status
+    function = getattr(_c, name, None)
+    if function is None:
+        return MTML_ERROR_FUNCTION_NOT_FOUND
+    return function(argument, *arguments)
+
+
+def _pair_call(name, device1, device2, *arguments):
+    """MTML status of a C call whose first two parameters are devices."""
+    status, second = _resolve("_device", device2)
+    if status:
+        return _resolve("_device", device1)[0] or status
+    return _call(name, "_device", device1, second, *arguments)
+
+
+def _library_call(name, *arguments):
+    """MTML status of a C call whose first parameter is the library."""
+    if not _session.references:
+        return MTML_ERROR_UNINITIALIZED
+    function = getattr(_c, name, None)
+    if function is None:
+        return MTML_ERROR_FUNCTION_NOT_FOUND
+    return function(_c.library, *arguments)
+
+
+def _uint(value):
+    """An integer argument as C gets it.
+
+    What does not fit an unsigned int becomes its greatest value, which C refuses; cut to 32 bits it would ask for
+    something else.
+
+    Raises: TypeError for what is no integer.
+    """
+    try:
+        number = value.__index__()
+    except (AttributeError, TypeError):
+        raise TypeError("'%s' object cannot be interpreted as an integer" % type(value).__name__)
+    return number if 0 <= number <= _UINT_MAX else _UINT_MAX
+
+
+def _bytes(text):
+    """A string argument as C gets it.
+
+    Raises: TypeError for what is neither str nor bytes.
+    """
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogateescape")
+    if isinstance(text, bytes):
+        return text
+    raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
+
+
+def _text(buffer):
+    """A C string as str; bytes that are not UTF-8 come back as replacement characters."""
+    return buffer.value.decode("utf-8", "replace")
+
+
+def _read_text(name, kind, handle, size):
+    """(status, text) of a getter that fills a caller's buffer, given as (buffer, length)."""
+    buffer = (c_char * size)()
+    status = _call(name, kind, handle, buffer, size)
+    return status, _text(buffer)
+
+
+def _read_uint(name, kind, handle, *arguments):
+    """(status, number) of a getter whose last parameter receives an unsigned int or an enum."""
+    value = _UInt()
+    return _call(name, kind, handle, *(arguments + (value,))), value[0]
+
+
+def _string(name, kind, handle, size):
+    """The text that a (buffer, length) getter fills in, or its MTMLError."""
+    status, text = _read_text(name, kind, handle, size)
+    if status:
+        raise _mtml_error(status)
+    return text
+
+
+def _number(name, kind, handle, *arguments):
+    """The unsigned int or enum that a getter hands out, or its MTMLError."""
+    status, value = _read_uint(name, kind, handle, *arguments)
+    if status:
+        raise _mtml_error(status)
+    return value
+
+
+def _signed(name, kind, handle, *arguments):
+    """The int that a getter hands out, or its MTMLError."""
+    value = c_int()
+    _check(_call(name, kind, handle, *(arguments + (byref(value),))))
+    return value.value
+
+
+def _pair_number(name, device1, device2, *arguments):
+    """The unsigned int or enum that a getter hands out for two devices, or its MTMLError."""
+    value = c_uint()
+    _check(_pair_call(name, device1, device2, *(arguments + (byref(value),))))
+    return value.value
+
+
+def _struct(struct, name, kind, handle, *arguments):
+    """``struct`` as the getter filled it, or its MTMLError."""
+    _check(_call(name, kind, handle, *(arguments + (byref(struct),))))
+    return struct
+
+
+def _devices(slots):
+    """Handles for an array of native device pointers; cells that C left empty are left out."""
+    return [_device_at(address) for address in slots if address]
+
+
+def _device_in(slot):
+    """The handle for a native device pointer that C handed out.
+
+    Raises: MTMLError_Unknown where C claims success and hands out nothing.
+    """
+    if not slot[0]:
+        raise _mtml_error(MTML_ERROR_UNKNOWN)
+    return _device_at(slot[0])
+
+
+def _child(kind, handle):
+    """The gpu, memory or vpu handle of a device (or the handle itself, if it is that already)."""
+    _check(_resolve(kind, handle)[0])
+    if isinstance(handle, _CHILDREN[kind][1]):
+        return handle
+    return getattr(_live_device(handle), _CHILDREN[kind][2])
+
+
+def _array(item, count):
+    """A zeroed C array for a getter to fill.
+
+    Raises: MTMLError_InvalidArgument for a count that no getter can mean, before it asks for that much memory.
+    """
+    count = _uint(count)
+    if count * ctypes.sizeof(item) > _ARRAY_BYTES_MAX:
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    return (item * count)()
+
+
+def _pointer(struct, struct_class):
+    """A struct argument by reference, given itself or as a pointer to it."""
+    if isinstance(struct, POINTER(struct_class)) and struct:
+        struct = struct.contents
+    if not isinstance(struct, struct_class):
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    return byref(struct)
+
+
+def _free_call(name, *arguments):
+    """MTML status of a C call that needs no handle."""
+    function = getattr(_c, name, None)
+    return MTML_ERROR_FUNCTION_NOT_FOUND if function is None else function(*arguments)
+
+
+def _stale_call(call, *arguments):
+    """MTML status of a C call that makes every handle but the library's stale where it succeeds."""
+    with libLoadLock:
+        status = call(*arguments)
+        if not status:
+            _forget_handles()
+        return status
+
+
+# ==== 7. mtml* functions ==============================================================================================
+# All 116 of the header, in its order. Every one may raise MTMLError_Uninitialized, MTMLError_InvalidArgument (a bad or
+# stale handle too), MTMLError_Unknown, and MTMLError_FunctionNotFound where the loaded library lacks it. Functions of a
+# gpu, memory or vpu take that handle or the device's.
+
+# ---- Library ----
+
+
+def mtmlLibraryInit():
+    """Take a reference on the library, initializing it for the first one; the library's handle.
+
+    Calls are counted: each needs its own mtmlLibraryShutDown.
+
+    Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
+    """
+    _check(_start())
+    return _session.library
+
+
+def mtmlLibraryShutDown():
+    """Give back a reference of mtmlLibraryInit; with the last one the library ends and every handle is stale."""
+    _check(_stop())
+
+
+def mtmlLibraryGetVersion():
+    """Version of the MTML library as text.
+
+    Raises: MTMLError_InsufficientSize.
+    """
+    version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
+    _check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
+    return _text(version)
+
+
+def mtmlLibraryInitSystem():
+    """Handle of the host system, the same one each time.
+
+    Raises: MTMLError_InsufficientMemory.
+    """
+    _check(_make_system())
+    return _session.system
+
+
+def mtmlLibraryFreeSystem(sys):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated and not called; the system stays usable.
+    """
+    _check(_resolve("_system", sys)[0])
+
+
+def mtmlLibraryCountDevice():
+    """Number of devices that can be had by index; with MPC on, parents and instances both count."""
+    count = _UInt()
+    _check(_library_call("mtmlLibraryCountDevice", count))
+    return count[0]
+
+
+def mtmlLibraryInitDeviceByIndex(index):
+    """Handle of the device with that index, 0 to mtmlLibraryCountDevice() - 1.
+
+    Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByIndex", _uint(index), slot))
+    return _device_in(slot)
+
+
+def mtmlLibraryInitDeviceByUuid(uuid):
+    """Handle of the device with that UUID, as mtmlDeviceGetUUID spells it (str or bytes).
+
+    Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByUuid", _bytes(uuid), slot))
+    return _device_in(slot)
+
+
+def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
+    """Handle of the device at that PCI address, as ``sbdf`` of mtmlDeviceGetPciInfo spells it (str or bytes).
+
+    Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
+    """
+    slot = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByPciSbdf", _bytes(pciSbdf), slot))
+    return _device_in(slot)
+
+
+def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
+    """Set the MPC configuration of several devices, given as parallel lists; slow.
+
+    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    devices, mpcConfigIds = list(devices), list(mpcConfigIds)
+    if len(devices) != len(mpcConfigIds):
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    handles = (POINTER(struct_c_nvmlDevice_t) * len(devices))()
+    for i, device in enumerate(devices):
+        _check(_resolve("_device", device)[0])
+        handles[i] = device
+    ids = (c_uint * len(devices))(*[_uint(configuration) for configuration in mpcConfigIds])
+    _check(_stale_call(_library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(devices), handles, ids))
+
+
+def mtmlLibraryFreeDevice(dev):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated, is known to crash with some drivers and is not called; the device stays usable.
+    """
+    _check(_resolve("_device", dev)[0])
+
+
+# ---- System ----
+
+
+def mtmlSystemGetDriverVersion(sys=None):
+    """Version of the kernel driver as text.
+
+    Without an argument pymtml's own system handle is used.
+
+    Raises: MTMLError_InsufficientSize.
+    """
+    if sys is None:
+        sys = mtmlLibraryInitSystem()
+    return _string("mtmlSystemGetDriverVersion", "_system", sys, MTML_DRIVER_VERSION_BUFFER_SIZE)
+
+
+# ---- Device ----
+
+
+def mtmlDeviceInitGpu(dev):
+    """Handle of the device's graphics and compute unit, the same one each time.
+
+    Not needed before mtmlGpu* calls, which take the device as well.
+
+    Raises: MTMLError_InsufficientMemory.
+    """
+    return _child("_gpu", dev)
+
+
+def mtmlDeviceFreeGpu(gpu):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated and not called; the handle stays usable.
+    """
+    _check(_resolve("_gpu", gpu)[0])
+
+
+def mtmlDeviceInitMemory(dev):
+    """Handle of the device's memory, the same one each time.
+
+    Not needed before mtmlMemory* calls, which take the device as well.
+
+    Raises: MTMLError_InsufficientMemory.
+    """
+    return _child("_memory", dev)
+
+
+def mtmlDeviceFreeMemory(mem):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated and not called; the handle stays usable.
+    """
+    _check(_resolve("_memory", mem)[0])
+
+
+def mtmlDeviceInitVpu(dev):
+    """Handle of the device's video unit, the same one each time.
+
+    Not needed before mtmlVpu* calls, which take the device as well.
+
+    Raises: MTMLError_DriverFailure, MTMLError_InsufficientMemory, MTMLError_NotSupported.
+    """
+    return _child("_vpu", dev)
+
+
+def mtmlDeviceFreeVpu(vpu):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated and not called; the handle stays usable.
+    """
+    _check(_resolve("_vpu", vpu)[0])
+
+
+def mtmlDeviceGetIndex(dev):
+    """Index of the device, as mtmlLibraryInitDeviceByIndex takes it.
+
+    Raises: MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceGetIndex", "_device", dev)
+
+
+def mtmlDeviceGetUUID(dev):
+    """UUID of the device as text, 8-4-4-4-12 hexadecimal digits without a prefix.
+
+    Raises: MTMLError_InsufficientSize.
+    """
+    return _string("mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
+
+
+def mtmlDeviceGetBrand(dev):
+    """MTML_BRAND_* of the device.
+
+    Raises: MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetBrand", "_device", dev)
+
+
+def mtmlDeviceGetName(dev):
+    """Product name of the device as text.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
+    MTMLError_DriverTooNew.
+    """
+    return _string("mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
+
+
+def mtmlDeviceGetPciInfo(dev):
+    """PCI address, ids and link of the device (c_mtmlPciInfo_t; speeds in GT/s per lane).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
+
+
+def mtmlDeviceGetPowerUsage(dev):
+    """Power drawn by the whole board, in mW.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceGetPowerUsage", "_device", dev)
+
+
+def mtmlDeviceGetGpuPath(dev):
+    """Path of the device node, such as /dev/mtgpu.0.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize.
+    """
+    return _string("mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+
+
+def mtmlDeviceGetPrimaryPath(dev):
+    """Path of the DRM primary node, such as /dev/dri/card0.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _string("mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+
+
+def mtmlDeviceGetRenderPath(dev):
+    """Path of the DRM render node, such as /dev/dri/renderD128.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _string("mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+
+
+def mtmlDeviceGetVbiosVersion(dev):
+    """Version of the device's firmware as text; the old name of mtmlDeviceGetMtBiosVersion.
+
+    Deprecated in C.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _string("mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
+
+
+def mtmlDeviceGetMtBiosVersion(dev):
+    """Version of the device's firmware as text.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
+    MTMLError_DriverTooNew.
+    """
+    return _string("mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
+
+
+def mtmlDeviceGetProperty(dev):
+    """What kind of device this is: virtualization, MPC and MtLink flags (c_mtmlDeviceProperty_t).
+
+    Raises: MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
+
+
+def mtmlDeviceCountFan(dev):
+    """Number of fan channels; 0 or an error for cards without fans of their own.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceCountFan", "_device", dev)
+
+
+def mtmlDeviceGetFanSpeed(dev, index):
+    """Target speed of a fan in percent of its noise-limited maximum; may pass 100.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
+
+
+def mtmlDeviceGetFanRpm(dev, fanIndex):
+    """Speed of a fan in revolutions per minute.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
+
+
+def mtmlDeviceGetPcieSlotInfo(dev):
+    """Number and label of the slot that the card sits in (c_mtmlPciSlotInfo_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
+
+
+def mtmlDeviceCountDisplayInterface(device):
+    """Number of display outputs.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceCountDisplayInterface", "_device", device)
+
+
+def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex):
+    """Kind and greatest mode of a display output (c_mtmlDispIntfSpec_t; pixels, Hz).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex))
+
+
+def mtmlDeviceGetSerialNumber(device):
+    """Serial number of the board as text.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld,
+    MTMLError_DriverTooNew.
+    """
+    serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
+    _check(_call("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    return _text(serial)
+
+
+def mtmlDeviceCountGpuCores(device):
+    """Number of GPU cores (8 on an MTT S80), not of arithmetic units.
+
+    Raises: MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceCountGpuCores", "_device", device)
+
+
+# ---- Virtualization ----
+
+
+def mtmlDeviceCountSupportedVirtTypes(dev):
+    """Number of virtual device types that the card knows.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
+
+
+def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
+    """Virtual device types that the card knows (list of c_mtmlVirtType_t).
+
+    ``count``: as mtmlDeviceCountSupportedVirtTypes says; left out, it is asked for.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountSupportedVirtTypes(dev)
+    types = _array(c_mtmlVirtType_t, count)
+    _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
+    return list(types)
+
+
+def mtmlDeviceCountAvailVirtTypes(dev):
+    """Number of virtual device types that can be created now.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
+
+
+def mtmlDeviceGetAvailVirtTypes(dev, count=None):
+    """Virtual device types that can be created now (list of c_mtmlVirtType_t).
+
+    ``count``: as mtmlDeviceCountAvailVirtTypes says; left out, it is asked for.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountAvailVirtTypes(dev)
+    types = _array(c_mtmlVirtType_t, count)
+    _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
+    return list(types)
+
+
+def mtmlDeviceCountAvailVirtDevices(dev, type):
+    """Number of virtual devices of a type (c_mtmlVirtType_t) that can still be created.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+
+
+def mtmlDeviceCountActiveVirtDevices(dev):
+    """Number of virtual devices that hold resources of the card.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
+
+
+def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None):
+    """UUIDs of the virtual devices that hold resources of the card (list of str).
+
+    ``entryCount``: as mtmlDeviceCountActiveVirtDevices says; left out, it is asked for. ``entryLength``: bytes per
+    UUID.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    if entryCount is None:
+        entryCount = mtmlDeviceCountActiveVirtDevices(dev)
+    entryLength, entryCount = _uint(entryLength), _uint(entryCount)
+    if entryLength * entryCount > _ARRAY_BYTES_MAX:
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    uuids = (c_char * (entryLength * entryCount))()
+    _check(_call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", dev, uuids, entryLength, entryCount))
+    entries = [uuids.raw[start : start + entryLength] for start in range(0, len(uuids), entryLength or 1)]
+    texts = [entry.split(b"\0", 1)[0].decode("utf-8", "replace") for entry in entries]
+    return [text for text in texts if text]
+
+
+def mtmlDeviceCountMaxVirtDevices(dev, type):
+    """Number of virtual devices of a type (c_mtmlVirtType_t) that an empty card can hold.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+
+
+def mtmlDeviceInitVirtDevice(dev, uuid):
+    """Handle of an active virtual device of the card, by its UUID (str or bytes).
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientMemory, MTMLError_NotFound, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_call("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), slot))
+    return _device_in(slot)
+
+
+def mtmlDeviceFreeVirtDevice(virtDev):
+    """Check the handle, and nothing else: the library owns it until shutdown.
+
+    The C function is deprecated and not called; the virtual device stays usable.
+    """
+    _check(_resolve("_device", virtDev)[0])
+
+
+def mtmlDeviceGetVirtType(virtDev):
+    """Type of a virtual device (c_mtmlVirtType_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
+
+
+def mtmlDeviceGetPhyDeviceUuid(virtDev):
+    """UUID of the card that a virtual device lives on, as text.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
+    """
+    return _string("mtmlDeviceGetPhyDeviceUuid", "_device", virtDev, MTML_DEVICE_UUID_BUFFER_SIZE)
+
+
+# ---- Topology ----
+
+
+def mtmlDeviceGetTopologyLevel(dev1, dev2):
+    """MTML_TOPOLOGY_* distance of two devices.
+
+    Linux only.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _pair_number("mtmlDeviceGetTopologyLevel", dev1, dev2)
+
+
+def mtmlDeviceCountDeviceByTopologyLevel(dev, level):
+    """Number of other devices at a MTML_TOPOLOGY_* distance.
+
+    Linux only.
+
+    Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+
+
+def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None):
+    """Other devices at a MTML_TOPOLOGY_* distance (list of handles).
+
+    ``count``: as mtmlDeviceCountDeviceByTopologyLevel says; left out, it is asked for. Linux only.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
+    """
+    if count is None:
+        count = mtmlDeviceCountDeviceByTopologyLevel(dev, level)
+    slots = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(slots), slots))
+    return _devices(slots)
+
+
+def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap):
+    """MTML_P2P_STATUS_* of a MTML_P2P_CAPS_* between two devices.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _pair_number("mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
+
+
+# ---- GPU ----
+
+
+def mtmlGpuGetUtilization(gpu):
+    """Utilization of the GPU in percent.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetUtilization", "_gpu", gpu)
+
+
+def mtmlGpuGetTemperature(gpu):
+    """Temperature of the GPU in degrees Celsius, negative below zero.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    temp = c_int()
+    _check(_call("mtmlGpuGetTemperature", "_gpu", gpu, byref(temp)))
+    return temp.value
+
+
+def mtmlGpuGetClock(gpu):
+    """Current clock of the GPU in MHz.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetClock", "_gpu", gpu)
+
+
+def mtmlGpuGetMaxClock(gpu):
+    """Greatest clock of the GPU in MHz.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetMaxClock", "_gpu", gpu)
+
+
+def mtmlGpuGetEngineUtilization(gpu, engine):
+    """Utilization of one MTML_GPU_ENGINE_* in percent.
+
+    Linux only.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
+
+
+# ---- Memory ----
+
+
+def mtmlMemoryGetTotal(mem):
+    """Size of the device memory in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    value = c_ulonglong()
+    _check(_call("mtmlMemoryGetTotal", "_memory", mem, byref(value)))
+    return value.value
+
+
+def mtmlMemoryGetUsed(mem):
+    """Device memory in use, in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    value = c_ulonglong()
+    _check(_call("mtmlMemoryGetUsed", "_memory", mem, byref(value)))
+    return value.value
+
+
+def mtmlMemoryGetUsedSystem(mem):
+    """Host memory in use by the device, in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    value = c_ulonglong()
+    _check(_call("mtmlMemoryGetUsedSystem", "_memory", mem, byref(value)))
+    return value.value
+
+
+def mtmlMemoryGetUtilization(mem):
+    """Utilization of the device memory in percent.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetUtilization", "_memory", mem)
+
+
+def mtmlMemoryGetClock(mem):
+    """Current clock of the memory in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetClock", "_memory", mem)
+
+
+def mtmlMemoryGetMaxClock(mem):
+    """Greatest clock of the memory in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetMaxClock", "_memory", mem)
+
+
+def mtmlMemoryGetBusWidth(mem):
+    """Width of the memory bus in bits.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetBusWidth", "_memory", mem)
+
+
+def mtmlMemoryGetBandwidth(mem):
+    """Bandwidth of the memory in GB/s.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetBandwidth", "_memory", mem)
+
+
+def mtmlMemoryGetSpeed(mem):
+    """Data rate of the memory in Mbps per pin.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetSpeed", "_memory", mem)
+
+
+def mtmlMemoryGetVendor(mem):
+    """Maker of the memory chips as text.
+
+    Raises: MTMLError_DriverFailure, MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverTooOld,
+    MTMLError_DriverTooNew.
+    """
+    vendor = (c_char * MTML_MEMORY_VENDOR_BUFFER_SIZE)()
+    _check(_call("mtmlMemoryGetVendor", "_memory", mem, MTML_MEMORY_VENDOR_BUFFER_SIZE, vendor))
+    return _text(vendor)
+
+
+def mtmlMemoryGetType(mem):
+    """MTML_MEM_TYPE_* of the memory; a number beyond those is a kind that this header does not name.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetType", "_memory", mem)
+
+
+# ---- VPU ----
+
+
+def mtmlVpuGetUtilization(vpu):
+    """Utilization of the video unit in percent, with the sample period in microseconds (c_mtmlCodecUtil_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
+
+
+def mtmlVpuGetClock(vpu):
+    """Current clock of the video unit in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlVpuGetClock", "_vpu", vpu)
+
+
+def mtmlVpuGetMaxClock(vpu):
+    """Greatest clock of the video unit in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlVpuGetMaxClock", "_vpu", vpu)
+
+
+def mtmlVpuGetCodecCapacity(vpu):
+    """(encode, decode): how many encoder and decoder sessions can run at once.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    encode, decode = c_uint(), c_uint()
+    _check(_call("mtmlVpuGetCodecCapacity", "_vpu", vpu, byref(encode), byref(decode)))
+    return encode.value, decode.value
+
+
+def mtmlVpuGetEncoderSessionStates(vpu, length=None):
+    """States of the encoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
+
+    ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    if length is None:
+        length = mtmlVpuGetCodecCapacity(vpu)[0]
+    states = _array(c_int, length)
+    _check(_call("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
+    return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
+
+
+def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId):
+    """What one encoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+
+
+def mtmlVpuGetDecoderSessionStates(vpu, length=None):
+    """States of the decoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
+
+    ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    if length is None:
+        length = mtmlVpuGetCodecCapacity(vpu)[1]
+    states = _array(c_int, length)
+    _check(_call("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
+    return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
+
+
+def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId):
+    """What one decoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+
+
+# ---- Log ----
+
+
+def mtmlLogSetConfiguration(configuration):
+    """Set where the library logs, for the whole process (c_mtmlLogConfiguration_t).
+
+    A Python callback in it is kept alive as long as it is installed. Needs no mtmlLibraryInit.
+
+    Raises: MTMLError_NotSupported.
+    """
+    if not isinstance(configuration, c_mtmlLogConfiguration_t):
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    with libLoadLock:
+        _check(_load())
+        _check(_free_call("mtmlLogSetConfiguration", byref(configuration)))
+        # The C library keeps the address of the callback: what it belongs to must outlive the caller's struct.
+        _session.log_callbacks = dict(configuration._objects or {})
+
+
+def mtmlLogGetConfiguration():
+    """Where the library logs (c_mtmlLogConfiguration_t).
+
+    Needs no mtmlLibraryInit.
+    """
+    configuration = c_mtmlLogConfiguration_t()
+    with libLoadLock:
+        _check(_load())
+        _check(_free_call("mtmlLogGetConfiguration", byref(configuration)))
+    return configuration
+
+
+# ---- Error ----
+
+
+def mtmlErrorString(result):
+    """The library's own text for an MTML status.
+
+    Needs no mtmlLibraryInit.
+    """
+    text = _mtmlGetFunctionPointer("mtmlErrorString")(_uint(result))
+    return "" if text is None else text.decode("utf-8", "replace")
+
+
+# ---- MPC ----
+
+
+def mtmlDeviceSetMpcMode(device, mode):
+    """Turn MPC on or off (MTML_DEVICE_MPC_*).
+
+    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    _check(_stale_call(_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+
+
+def mtmlDeviceGetMpcMode(device):
+    """MTML_DEVICE_MPC_* of the device.
+
+    Since the Chunxiao generation.
+    """
+    return _number("mtmlDeviceGetMpcMode", "_device", device)
+
+
+def mtmlDeviceCountSupportedMpcProfiles(parentDevice):
+    """Number of MPC profiles that the parent device offers.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
+
+
+def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
+    """MPC profiles that the parent device offers (list of c_mtmlMpcProfile_t).
+
+    ``count``: as mtmlDeviceCountSupportedMpcProfiles says; left out, it is asked for. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountSupportedMpcProfiles(parentDevice)
+    info = _array(c_mtmlMpcProfile_t, count)
+    _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
+    return list(info)
+
+
+def mtmlDeviceCountSupportedMpcConfigurations(parentDevice):
+    """Number of MPC configurations that the parent device offers.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
+
+
+def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
+    """MPC configurations that the parent device offers (list of c_mtmlMpcConfiguration_t).
+
+    ``count``: as mtmlDeviceCountSupportedMpcConfigurations says; left out, it is asked for. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountSupportedMpcConfigurations(parentDevice)
+    info = _array(c_mtmlMpcConfiguration_t, count)
+    _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
+    return list(info)
+
+
+def mtmlDeviceGetMpcConfiguration(parentDevice):
+    """MPC configuration in force on the parent device (c_mtmlMpcConfiguration_t).
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
+
+
+def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName):
+    """MPC configuration of that name (str or bytes), among those the parent device offers.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(
+        c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfigurationByName", "_device", parentDevice, _bytes(configName)
+    )
+
+
+def mtmlDeviceSetMpcConfiguration(parentDevice, id):
+    """Set the MPC configuration of the parent device, by configuration id.
+
+    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    _check(_stale_call(_call, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, _uint(id)))
+
+
+def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId):
+    """Number of existing MPC instances of a profile.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+
+
+def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None):
+    """Existing MPC instances of a profile (list of handles).
+
+    ``count``: as mtmlDeviceCountMpcInstancesByProfileId says; left out, it is asked for. Linux only. Since the
+    Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId)
+    slots = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(slots), slots))
+    return _devices(slots)
+
+
+def mtmlDeviceCountMpcInstances(parentDevice):
+    """Number of existing MPC instances of the parent device.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
+
+
+def mtmlDeviceGetMpcInstances(parentDevice, count=None):
+    """Existing MPC instances of the parent device (list of handles).
+
+    ``count``: as mtmlDeviceCountMpcInstances says; left out, it is asked for. Linux only. Since the Chunxiao
+    generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
+    """
+    if count is None:
+        count = mtmlDeviceCountMpcInstances(parentDevice)
+    slots = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(slots), slots))
+    return _devices(slots)
+
+
+def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index):
+    """Handle of an MPC instance by its index below the parent device.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), slot))
+    return _device_in(slot)
+
+
+def mtmlDeviceGetMpcParentDevice(mpcInstance):
+    """Handle of the parent device of an MPC instance.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_call("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, slot))
+    return _device_in(slot)
+
+
+def mtmlDeviceGetMpcProfileInfo(mpcInstance):
+    """MPC profile of an instance (c_mtmlMpcProfile_t).
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
+
+
+def mtmlDeviceGetMpcInstanceIndex(mpcInstance):
+    """Index of an MPC instance below its parent device.
+
+    Linux only. Since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
+
+
+# ---- MtLink ----
+
+
+def mtmlDeviceGetMtLinkSpec(device):
+    """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t; GB/s per link).
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+
+
+def mtmlDeviceGetMtLinkState(device, linkId):
+    """MTML_MTLINK_STATE_* of a link.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
+
+
+def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability):
+    """MTML_MTLINK_CAP_STATUS_* of a MTML_MTLINK_CAP_* on a link.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
+
+
+def mtmlDeviceGetMtLinkRemoteDevice(device, linkId):
+    """Handle of the device at the other end of a link; NotFound for an unconnected or hidden one.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_NotFound, MTMLError_DriverFailure.
+    """
+    slot = _Pointer()
+    _check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), slot))
+    return _device_in(slot)
+
+
+def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice):
+    """(pathCount, pathLength): shortest MtLink paths of two devices; the length counts both ends.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    count, length = c_uint(), c_uint()
+    _check(_pair_call("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, byref(count), byref(length)))
+    return count.value, length.value
+
+
+def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, pathLength=None):
+    """Shortest MtLink paths of two devices: a list per path, handles from the local to the remote device.
+
+    ``pathCount``, ``pathLength``: as mtmlDeviceCountMtLinkShortestPaths says; left out, they are asked for. Since
+    the Quyuan generation.
+
+    Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    if pathCount is None or pathLength is None:
+        pathCount, pathLength = mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice)
+    pathCount, pathLength = _uint(pathCount), _uint(pathLength)
+    slots = _array(c_void_p, pathCount * pathLength)
+    _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, slots))
+    handles = _devices(slots)
+    return [handles[path * pathLength : (path + 1) * pathLength] for path in range(pathCount)]
+
+
+def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice):
+    """Number of direct MtLinks between two devices.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _pair_number("mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
+
+
+def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
+    """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t).
+
+    ``linkCount``: as mtmlDeviceCountMtLinkLayouts says; left out, it is asked for. Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
+    """
+    if linkCount is None:
+        linkCount = mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice)
+    layouts = _array(c_mtmlMtLinkLayout_t, linkCount)
+    _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
+    return list(layouts)
+
+
+# ---- Affinity, reset, ECC ----
+
+
+def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize):
+    """Bit mask of the NUMA nodes next to the device (list of ints, one per C unsigned long).
+
+    ``nodeSetSize``: number of words to report. Linux only. Since the Sudi generation.
+
+    Raises: MTMLError_NotSupported.
+    """
+    words = _array(c_ulong, nodeSetSize)
+    _check(_call("mtmlDeviceGetMemoryAffinityWithinNode", "_device", device, len(words), words))
+    return list(words)
+
+
+def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize):
+    """Bit mask of the CPUs next to the device (list of ints, one per C unsigned long).
+
+    ``cpuSetSize``: number of words to report. Linux only. Since the Sudi generation.
+
+    Raises: MTMLError_NotSupported.
+    """
+    words = _array(c_ulong, cpuSetSize)
+    _check(_call("mtmlDeviceGetCpuAffinityWithinNode", "_device", device, len(words), words))
+    return list(words)
+
+
+def mtmlDeviceReset(device):
+    """Reset the whole device, which must be idle.
+
+    Linux only.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    _check(_call("mtmlDeviceReset", "_device", device))
+
+
+def mtmlMemorySetEccMode(mem, mode):
+    """Set the MTML_MEMORY_ECC_* mode that holds from the next reboot on.
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    _check(_call("mtmlMemorySetEccMode", "_memory", mem, _uint(mode)))
+
+
+def mtmlMemoryGetEccMode(mem):
+    """(current, pending): MTML_MEMORY_ECC_* now, and from the next reboot on.
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    current, pending = c_uint(), c_uint()
+    _check(_call("mtmlMemoryGetEccMode", "_memory", mem, byref(current), byref(pending)))
+    return current.value, pending.value
+
+
+def mtmlMemoryGetRetiredPagesCount(mem):
+    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t).
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
+
+
+def mtmlMemoryGetRetiredPages(mem, cause, count=None):
+    """Retired pages of a MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
+
+    ``count``: as mtmlMemoryGetRetiredPagesCount says for the cause; left out, it is asked for. Since the Pinghu
+    generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    if count is None:
+        counts = mtmlMemoryGetRetiredPagesCount(mem)
+        double_bit = cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR
+        count = counts.dbeCount if double_bit else counts.sbeCount
+    pages = _array(c_mtmlPageRetirement_t, count)
+    _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
+    return list(pages)
+
+
+def mtmlMemoryGetRetiredPagesPendingStatus(mem):
+    """MTML_RETIRED_PAGES_PENDING_STATE_*: whether pages wait for a reboot to be retired.
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
+
+
+def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType):
+    """Number of ECC errors of a MTML_MEMORY_ERROR_TYPE_*, MTML_*_ECC counter and MTML_MEMORY_LOCATION_* mask.
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    value = c_ulonglong()
+    _check(
+        _call(
+            "mtmlMemoryGetEccErrorCounter",
+            "_memory",
+            mem,
+            _uint(errorType),
+            _uint(counterType),
+            _uint(locationType),
+            byref(value),
+        )
+    )
+    return value.value
+
+
+def mtmlMemoryClearEccErrorCounts(mem, counterType):
+    """Clear all ECC error counters of a kind (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC).
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    _check(_call("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
+
+
+# ==== 8. Functions that newer libraries add ===========================================================================
+# Not in the 2.2.0 header: a library that lacks one gives MTMLError_FunctionNotFound.
+
+
+def mtmlDeviceGetMusaComputeCapability(dev):
+    """(major, minor): MUSA compute capability of the device.
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    major, minor = c_int(), c_int()
+    _check(_call("mtmlDeviceGetMusaComputeCapability", "_device", dev, byref(major), byref(minor)))
+    return major.value, minor.value
+
+
+def mtmlDeviceGetPcieReplayCounter(dev):
+    """Number of PCIe replays.
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetPcieReplayCounter", "_device", dev)
+
+
+def mtmlDeviceGetPerformanceState(dev):
+    """Performance state of the device, 0 for P0.
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlDeviceGetPerformanceState", "_device", dev)
+
+
+def mtmlGpuGetEnforcedPowerLimit(gpu):
+    """Power limit in force, in mW; some drivers answer 0 for "unknown".
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu)
+
+
+def mtmlGpuGetPowerManagementDefaultLimit(gpu):
+    """Power limit by default, in mW; some drivers answer 0 for "unknown".
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu)
+
+
+def mtmlGpuGetTemperatureThreshold(gpu, kind):
+    """Temperature in degrees Celsius at which the card shuts down (kind 0) or slows down (kind 1).
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind))
+
+
+def mtmlGpuGetVoltage(gpu):
+    """Voltage of the GPU in mV.
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlGpuGetVoltage", "_gpu", gpu)
+
+
+def mtmlMemoryGetTemperature(mem):
+    """Temperature of the device memory in degrees Celsius, negative below zero.
+
+    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _signed("mtmlMemoryGetTemperature", "_memory", mem)
+
+
+# ---- Context managers ----
+
+
+class _ChildContext:
+    """``with`` block around a gpu, memory or vpu handle, which the library owns before and after."""
+
+    def __init__(self, kind, device):
+        self._kind = kind
+        self._owner = device
+
+    def __enter__(self):
+        return _child(self._kind, self._owner)
+
+    def __exit__(self, *exception):
+        return False
+
+
+def mtmlGpuContext(device):
+    """Context manager that hands out the device's gpu handle."""
+    return _ChildContext("_gpu", device)
+
+
+def mtmlMemoryContext(device):
+    """Context manager that hands out the device's memory handle."""
+    return _ChildContext("_memory", device)
+
+
+def mtmlVpuContext(device):
+    """Context manager that hands out the device's vpu handle."""
+    return _ChildContext("_vpu", device)
+
+
+# ======================================================================================================================
+# ==== Part II: NVML facade ============================================================================================
+# ======================================================================================================================
+
+# ==== 9. NVML vocabulary of the facade ================================================================================
+# The rest of NVML's constants stands in part III.
+
+NVML_AFFINITY_SCOPE_NODE = 0
+NVML_AFFINITY_SCOPE_SOCKET = 1
+NVML_AGGREGATE_ECC = 1
+NVML_BRAND_UNKNOWN = 0
+NVML_BUS_TYPE_PCIE = 2
+NVML_CLOCK_COUNT = 4
+NVML_CLOCK_GRAPHICS = 0
+NVML_CLOCK_ID_COUNT = 4
+NVML_CLOCK_ID_CURRENT = 0
+NVML_CLOCK_ID_CUSTOMER_BOOST_MAX = 3
+NVML_CLOCK_MEM = 2
+NVML_CLOCK_SM = 1
+NVML_CLOCK_VIDEO = 3
+NVML_COMPUTEMODE_DEFAULT = 0
+NVML_DEVICE_ARCH_UNKNOWN = 0xFFFFFFFF
+NVML_DEVICE_MIG_DISABLE = 0
+NVML_DEVICE_MIG_ENABLE = 1
+NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE = 16
+NVML_DEVICE_PCI_BUS_ID_FMT = "%08X:%02X:%02X.0"
+NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT = "%04X:%02X:%02X.0"
+NVML_DEVICE_UUID_BINARY_LEN = 16
+NVML_ECC_COUNTER_TYPE_COUNT = 2
+NVML_ENCODER_QUERY_AV1 = 2
+NVML_ENCODER_QUERY_H264 = 0
+NVML_ENCODER_QUERY_HEVC = 1
+NVML_ENCODER_QUERY_UNKNOWN = 255
+NVML_FEATURE_DISABLED = 0
+NVML_FEATURE_ENABLED = 1
+NVML_FI_DEV_ECC_CURRENT = 1
+NVML_FI_DEV_ECC_DBE_AGG_DEV = 23
+NVML_FI_DEV_ECC_DBE_AGG_TOTAL = 6
+NVML_FI_DEV_ECC_DBE_VOL_DEV = 12
+NVML_FI_DEV_ECC_DBE_VOL_TOTAL = 4
+NVML_FI_DEV_ECC_PENDING = 2
+NVML_FI_DEV_ECC_SBE_AGG_DEV = 22
+NVML_FI_DEV_ECC_SBE_AGG_TOTAL = 5
+NVML_FI_DEV_ECC_SBE_VOL_DEV = 11
+NVML_FI_DEV_ECC_SBE_VOL_TOTAL = 3
+NVML_FI_DEV_MEMORY_TEMP = 82
+NVML_FI_DEV_NVLINK_LINK_COUNT = 91
+NVML_FI_DEV_PCIE_REPLAY_COUNTER = 94
+NVML_FI_DEV_POWER_CURRENT_LIMIT = 190
+NVML_FI_DEV_POWER_DEFAULT_LIMIT = 189
+NVML_FI_DEV_POWER_INSTANT = 186
+NVML_FI_DEV_RETIRED_DBE = 30
+NVML_FI_DEV_RETIRED_PENDING = 31
+NVML_FI_DEV_RETIRED_SBE = 29
+NVML_FI_MAX = 308
+NVML_GPM_SUPPORT_VERSION = 1
+NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU = 3
+NVML_GPU_VIRTUALIZATION_MODE_NONE = 0
+NVML_GPU_VIRTUALIZATION_MODE_VGPU = 2
+NVML_MEMORY_ERROR_TYPE_CORRECTED = 0
+NVML_MEMORY_ERROR_TYPE_COUNT = 2
+NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
+NVML_MEMORY_LOCATION_COUNT = 8
+NVML_MEMORY_LOCATION_DRAM = 2
+NVML_NVLINK_CAP_COUNT = 6
+NVML_NVLINK_CAP_P2P_ATOMICS = 2
+NVML_NVLINK_CAP_P2P_SUPPORTED = 0
+NVML_NVLINK_CAP_VALID = 5
+NVML_NVLINK_DEVICE_TYPE_GPU = 0
+NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 255
+NVML_NVLINK_MAX_LINKS = 36
+NVML_NVLINK_VERSION_1_0 = 1
+NVML_NVLINK_VERSION_2_0 = 2
+NVML_NVLINK_VERSION_2_2 = 3
+NVML_NVLINK_VERSION_3_0 = 4
+NVML_NVLINK_VERSION_3_1 = 5
+NVML_NVLINK_VERSION_4_0 = 6
+NVML_NVLINK_VERSION_5_0 = 7
+NVML_P2P_CAPS_INDEX_ATOMICS = 3
+NVML_P2P_CAPS_INDEX_NVLINK = 2
+NVML_P2P_CAPS_INDEX_PCI = 4
+NVML_P2P_CAPS_INDEX_READ = 0
+NVML_P2P_CAPS_INDEX_WRITE = 1
+NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED = 1
+NVML_P2P_STATUS_GPU_NOT_SUPPORTED = 2
+NVML_P2P_STATUS_NOT_SUPPORTED = 5
+NVML_P2P_STATUS_OK = 0
+NVML_P2P_STATUS_UNKNOWN = 6
+NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1
+NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
+NVML_PCIE_LINK_MAX_SPEED_16000MBPS = 4
+NVML_PCIE_LINK_MAX_SPEED_2500MBPS = 1
+NVML_PCIE_LINK_MAX_SPEED_32000MBPS = 5
+NVML_PCIE_LINK_MAX_SPEED_5000MBPS = 2
+NVML_PCIE_LINK_MAX_SPEED_64000MBPS = 6
+NVML_PCIE_LINK_MAX_SPEED_8000MBPS = 3
+NVML_POWER_SCOPE_GPU = 0
+NVML_PSTATE_0 = 0
+NVML_PSTATE_15 = 15
+NVML_PSTATE_UNKNOWN = 32
+NVML_TEMPERATURE_GPU = 0
+NVML_TEMPERATURE_THRESHOLD_COUNT = 8
+NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
+NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
+NVML_TOPOLOGY_HOSTBRIDGE = 30
+NVML_TOPOLOGY_INTERNAL = 0
+NVML_TOPOLOGY_MULTIPLE = 20
+NVML_TOPOLOGY_NODE = 40
+NVML_TOPOLOGY_SINGLE = 10
+NVML_TOPOLOGY_SYSTEM = 50
+NVML_UUID_TYPE_ASCII = 1
+NVML_UUID_TYPE_BINARY = 2
+NVML_VALUE_NOT_AVAILABLE_uint = c_uint(4294967295)
+NVML_VALUE_NOT_AVAILABLE_ulonglong = c_ulonglong(18446744073709551615)
+NVML_VALUE_TYPE_SIGNED_INT = 5
+NVML_VALUE_TYPE_UNSIGNED_INT = 1
+NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3
+NVML_VOLATILE_ECC = 0
+nvmlMarginTemperature_v1 = 0x1000008
+nvmlMemory_v2 = 0x2000028
+nvmlPowerValue_v2 = 0x200000C
+nvmlTemperature_v1 = 0x100000C
+
+# ==== 10. Facade structs ==============================================================================================
+
+
+class c_nvmlDeviceAttributes(Structure):
+    """Share of a card that a MIG device has."""
+
+    _fields_ = [
+        ("multiprocessorCount", c_uint),
+        ("sharedCopyEngineCount", c_uint),
+        ("sharedDecoderCount", c_uint),
+        ("sharedEncoderCount", c_uint),
+        ("sharedJpegCount", c_uint),
+        ("sharedOfaCount", c_uint),
+        ("gpuInstanceSliceCount", c_uint),
+        ("computeInstanceSliceCount", c_uint),
+        ("memorySizeMB", c_ulonglong),
+    ]
+
+
+class c_nvmlEncoderSession_t(_PrintableStructure):
+    """An encoder session; latency in microseconds."""
+
+    _fields_ = [
+        ("sessionId", c_uint),
+        ("pid", c_uint),
+        ("vgpuInstance", c_uint),
+        ("codecType", c_uint),
+        ("hResolution", c_uint),
+        ("vResolution", c_uint),
+        ("averageFps", c_uint),
+        ("encodeLatency", c_uint),
+    ]
+
+
+class c_nvmlValue_t(Union):
+    """Value of a field, by type."""
+
+    _fields_ = [
+        ("dVal", c_double),
+        ("uiVal", c_uint),
+        ("ulVal", c_ulonglong),
+        ("ullVal", c_ulonglong),
+        ("sllVal", c_longlong),
+        ("siVal", c_int),
+        ("usVal", c_ushort),
+    ]
+
+    @property
+    def iVal(self):
+        """Alias of ``siVal``."""
+        return self.siVal
+
+    @property
+    def llVal(self):
+        """Alias of ``sllVal``."""
+        return self.sllVal
+
+
+class c_nvmlFieldValue_t(_PrintableStructure):
+    """Value of one field; time and latency in microseconds."""
+
+    _fields_ = [
+        ("fieldId", c_uint),
+        ("scopeId", c_uint),
+        ("timestamp", c_longlong),
+        ("latencyUsec", c_longlong),
+        ("valueType", c_uint),
+        ("nvmlReturn", c_uint),
+        ("value", c_nvmlValue_t),
+    ]
+
+
+class c_nvmlGpmSupport_t(_PrintableStructure):
+    """Whether a device has GPM."""
+
+    _fields_ = [
+        ("version", c_uint),
+        ("isSupportedDevice", c_uint),
+    ]
+
+
+class c_nvmlGpuDynamicPstatesUtilization_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("bIsPresent", c_uint, 1),
+        ("percentage", c_uint),
+        ("incThreshold", c_uint),
+        ("decThreshold", c_uint),
+    ]
+
+
+class c_nvmlGpuDynamicPstatesInfo_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("flags", c_uint),
+        ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8),
+    ]
+
+
+class c_nvmlGpuThermalSensor_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("controller", c_int),
+        ("defaultMinTemp", c_int),
+        ("defaultMaxTemp", c_int),
+        ("currentTemp", c_int),
+        ("target", c_int),
+    ]
+
+
+class c_nvmlGpuThermalSettings_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("count", c_uint),
+        ("sensor", c_nvmlGpuThermalSensor_t * 3),
+    ]
+
+
+class c_nvmlMemory_t(_PrintableStructure):
+    """Device memory in bytes."""
+
+    _fields_ = [
+        ("total", c_ulonglong),
+        ("free", c_ulonglong),
+        ("used", c_ulonglong),
+    ]
+    _fmt_ = {"<default>": "%d B"}
+
+
+class c_nvmlMemory_v2_t(_PrintableStructure):
+    """Device memory in bytes, second version."""
+
+    _fields_ = [
+        ("version", c_uint),
+        ("total", c_ulonglong),
+        ("reserved", c_ulonglong),
+        ("free", c_ulonglong),
+        ("used", c_ulonglong),
+    ]
+    _fmt_ = {"<default>": "%d B"}
+
+
+class c_nvmlProcessUtilizationInfo_v1_t(_PrintableStructure):
+    """Utilization by one process in percent, time in microseconds."""
+
+    _fields_ = [
+        ("timeStamp", c_ulonglong),
+        ("pid", c_uint),
+        ("smUtil", c_uint),
+        ("memUtil", c_uint),
+        ("encUtil", c_uint),
+        ("decUtil", c_uint),
+        ("jpgUtil", c_uint),
+        ("ofaUtil", c_uint),
+    ]
+
+
+class c_nvmlProcessUtilizationSample_t(_PrintableStructure):
+    """Utilization by one process in percent, time in microseconds."""
+
+    _fields_ = [
+        ("pid", c_uint),
+        ("timeStamp", c_ulonglong),
+        ("smUtil", c_uint),
+        ("memUtil", c_uint),
+        ("encUtil", c_uint),
+        ("decUtil", c_uint),
+    ]
+
+
+class c_nvmlUtilization_t(_PrintableStructure):
+    """Utilization in percent."""
+
+    _fields_ = [
+        ("gpu", c_uint),
+        ("memory", c_uint),
+    ]
+    _fmt_ = {"<default>": "%d %%"}
+
+
+class nvmlClkMonFaultInfo_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("clkApiDomain", c_uint),
+        ("clkDomainFaultMask", c_uint),
+    ]
+
+
+class nvmlClkMonStatus_t(Structure):
+    """NVML struct."""
+
+    _fields_ = [
+        ("bGlobalStatus", c_uint),
+        ("clkMonListSize", c_uint),
+        ("clkMonList", nvmlClkMonFaultInfo_t * 32),
+    ]
+
+
+class nvmlPciInfo_t(_PrintableStructure):
+    """PCI address and ids; also readable by MTML's names for them."""
+
+    _fields_ = [
+        ("busIdLegacy", c_char * 16),
+        ("domain", c_uint),
+        ("bus", c_uint),
+        ("device", c_uint),
+        ("pciDeviceId", c_uint),
+        ("pciSubSystemId", c_uint),
+        ("busId", c_char * 32),
+    ]
+    _fmt_ = {
+        "bus": "0x%02X",
+        "device": "0x%02X",
+        "domain": "0x%08X",
+        "pciDeviceId": "0x%08X",
+        "pciSubSystemId": "0x%08X",
+    }
+
+    @property
+    def sbdf(self):
+        """Alias of ``busId``."""
+        return self.busId
+
+    @property
+    def segment(self):
+        """Alias of ``domain``."""
+        return self.domain
+
+
+# ==== 11. Translation tables ==========================================================================================
+
+_NVML_CODES = {
+    MTML_ERROR_DRIVER_NOT_LOADED: NVML_ERROR_DRIVER_NOT_LOADED,
+    MTML_ERROR_DRIVER_FAILURE: NVML_ERROR_UNKNOWN,
+    MTML_ERROR_INVALID_ARGUMENT: NVML_ERROR_INVALID_ARGUMENT,
+    MTML_ERROR_NOT_SUPPORTED: NVML_ERROR_NOT_SUPPORTED,
+    MTML_ERROR_NO_PERMISSION: NVML_ERROR_NO_PERMISSION,
+    MTML_ERROR_INSUFFICIENT_SIZE: NVML_ERROR_INSUFFICIENT_SIZE,
+    MTML_ERROR_NOT_FOUND: NVML_ERROR_NOT_FOUND,
+    MTML_ERROR_INSUFFICIENT_MEMORY: NVML_ERROR_MEMORY,
+    MTML_ERROR_DRIVER_TOO_OLD: NVML_ERROR_LIB_RM_VERSION_MISMATCH,
+    MTML_ERROR_DRIVER_TOO_NEW: NVML_ERROR_LIB_RM_VERSION_MISMATCH,
+    MTML_ERROR_TIMEOUT: NVML_ERROR_TIMEOUT,
+    MTML_ERROR_RESOURCE_IS_BUSY: NVML_ERROR_IN_USE,
+    MTML_ERROR_UNKNOWN: NVML_ERROR_UNKNOWN,
+    MTML_ERROR_UNINITIALIZED: NVML_ERROR_UNINITIALIZED,
+    # A function that the loaded MTML library lacks is a question that it cannot answer.
+    MTML_ERROR_FUNCTION_NOT_FOUND: NVML_ERROR_NOT_SUPPORTED,
+    MTML_ERROR_GPU_IS_LOST: NVML_ERROR_GPU_IS_LOST,
+    MTML_ERROR_LIBRARY_NOT_FOUND: NVML_ERROR_LIBRARY_NOT_FOUND,
+}
+
+# Where nvmlErrorString words a code otherwise than str(NVMLError(code)).
+_ERROR_STRINGS = {
+    NVML_SUCCESS: "Success",
+    NVML_ERROR_RESET_REQUIRED: "GPU requires reset",
+    NVML_ERROR_OPERATING_SYSTEM: "GPU access blocked by the operating system",
+    NVML_ERROR_LIB_RM_VERSION_MISMATCH: "Driver/library version mismatch",
+}
+
+_TOPOLOGY_FROM_MTML = {
+    MTML_TOPOLOGY_INTERNAL: NVML_TOPOLOGY_INTERNAL,
+    MTML_TOPOLOGY_SINGLE: NVML_TOPOLOGY_SINGLE,
+    MTML_TOPOLOGY_MULTIPLE: NVML_TOPOLOGY_MULTIPLE,
+    MTML_TOPOLOGY_HOSTBRIDGE: NVML_TOPOLOGY_HOSTBRIDGE,
+    MTML_TOPOLOGY_NODE: NVML_TOPOLOGY_NODE,
+    MTML_TOPOLOGY_SYSTEM: NVML_TOPOLOGY_SYSTEM,
+}
+
+_P2P_FROM_MTML = {
+    MTML_P2P_STATUS_OK: NVML_P2P_STATUS_OK,
+    MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED: NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED,
+    MTML_P2P_STATUS_GPU_NOT_SUPPORTED: NVML_P2P_STATUS_GPU_NOT_SUPPORTED,
+    MTML_P2P_STATUS_UNKNOWN: NVML_P2P_STATUS_UNKNOWN,
+}
+
+# MtLink version (major, minor) to NVML's number for the NVLink version of the same name.
+_NVLINK_VERSIONS = {
+    (1, 0): NVML_NVLINK_VERSION_1_0,
+    (2, 0): NVML_NVLINK_VERSION_2_0,
+    (2, 2): NVML_NVLINK_VERSION_2_2,
+    (3, 0): NVML_NVLINK_VERSION_3_0,
+    (3, 1): NVML_NVLINK_VERSION_3_1,
+    (4, 0): NVML_NVLINK_VERSION_4_0,
+    (5, 0): NVML_NVLINK_VERSION_5_0,
+}
+
+_PCIE_SPEEDS = {
+    1: NVML_PCIE_LINK_MAX_SPEED_2500MBPS,
+    2: NVML_PCIE_LINK_MAX_SPEED_5000MBPS,
+    3: NVML_PCIE_LINK_MAX_SPEED_8000MBPS,
+    4: NVML_PCIE_LINK_MAX_SPEED_16000MBPS,
+    5: NVML_PCIE_LINK_MAX_SPEED_32000MBPS,
+    6: NVML_PCIE_LINK_MAX_SPEED_64000MBPS,
+}
+
+_ENCODER_CODECS = {
+    MTML_CODEC_TYPE_AVC: NVML_ENCODER_QUERY_H264,
+    MTML_CODEC_TYPE_HEVC: NVML_ENCODER_QUERY_HEVC,
+    MTML_CODEC_TYPE_AV1: NVML_ENCODER_QUERY_AV1,
+}
+
+_CURRENT_CLOCKS = {
+    NVML_CLOCK_GRAPHICS: ("mtmlGpuGetClock", "_gpu"),
+    NVML_CLOCK_SM: ("mtmlGpuGetClock", "_gpu"),
+    NVML_CLOCK_MEM: ("mtmlMemoryGetClock", "_memory"),
+    NVML_CLOCK_VIDEO: ("mtmlVpuGetClock", "_vpu"),
+}
+_GREATEST_CLOCKS = {
+    NVML_CLOCK_GRAPHICS: ("mtmlGpuGetMaxClock", "_gpu"),
+    NVML_CLOCK_SM: ("mtmlGpuGetMaxClock", "_gpu"),
+    NVML_CLOCK_MEM: ("mtmlMemoryGetMaxClock", "_memory"),
+    NVML_CLOCK_VIDEO: ("mtmlVpuGetMaxClock", "_vpu"),
+}
+
+# Field id: (memory error type, counter type). All errors that MTML counts are those of the device memory.
+_ECC_FIELDS = {
+    NVML_FI_DEV_ECC_SBE_VOL_TOTAL: (NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_VOLATILE_ECC),
+    NVML_FI_DEV_ECC_DBE_VOL_TOTAL: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC),
+    NVML_FI_DEV_ECC_SBE_AGG_TOTAL: (NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_AGGREGATE_ECC),
+    NVML_FI_DEV_ECC_DBE_AGG_TOTAL: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC),
+    NVML_FI_DEV_ECC_SBE_VOL_DEV: (NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_VOLATILE_ECC),
+    NVML_FI_DEV_ECC_DBE_VOL_DEV: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC),
+    NVML_FI_DEV_ECC_SBE_AGG_DEV: (NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_AGGREGATE_ECC),
+    NVML_FI_DEV_ECC_DBE_AGG_DEV: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC),
+}
+
+# MUSA compute capability by the high byte of the PCI device id, and by product name where that is hidden.
+_CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
+_CAPABILITY_BY_NAME = {
+    "S10": (1, 0),
+    "S30": (1, 0),
+    "S50": (1, 0),
+    "S1000": (1, 0),
+    "S2000": (1, 0),
+    "S70": (2, 1),
+    "S80": (2, 1),
+    "S3000": (2, 1),
+    "S90": (2, 2),
+    "S4000": (2, 2),
+    "S5000": (3, 1),
+}
+
+# ==== 12. Facade plumbing =============================================================================================
+
+_VENDOR_ID = 0x1ED5
+
+_Int = c_int * 1
+_CodecUtil = c_uint * 6  # MtmlCodecUtil: util, period, encUtil, decUtil, two reserved
+_PciWords = c_uint * 26  # MtmlPciInfo, whose link numbers stand at these positions:
+_PCI_MAX_WIDTH, _PCI_CUR_WIDTH, _PCI_MAX_GEN, _PCI_CUR_GEN = 16, 17, 18, 19
+
+# No card has more of these; a count beyond them is not worth the memory.
+_CODEC_SESSIONS_MAX = 1 << 16
+_RETIRED_PAGES_MAX = 1 << 20
+_MPC_CONFIGURATIONS_MAX = 1 << 12
+_VIRT_TYPES_MAX = 1 << 12
+_VIRT_DEVICES_MAX = 1 << 12
+_AFFINITY_WORDS_MAX = 1 << 16
+
+_MTML_THRESHOLD_SHUTDOWN = 0
+_MTML_THRESHOLD_SLOWDOWN = 1
+
+
+def _nvml_error(status):
+    """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
+    error = NVMLError(_NVML_CODES.get(status, NVML_ERROR_UNKNOWN))
+    error.mtml_code = status
+    if status == MTML_ERROR_LIBRARY_NOT_FOUND:
+        error.detail = _session.load_report
+    return error
+
+
+def _nvml_check(status):
+    """Raise the NVMLError for an MTML status other than success."""
+    if status:
+        raise _nvml_error(status)
+
+
+def _nvmlCheckReturn(ret):
+    """``ret`` itself if it is NVML_SUCCESS.
+
+    Raises: the NVMLError of any other NVML code.
+    """
+    if ret != NVML_SUCCESS:
+        raise NVMLError(ret)
+    return ret
+
+
+def _invalid():
+    """The error for an argument that NVML refuses."""
+    return NVMLError(NVML_ERROR_INVALID_ARGUMENT)
+
+
+def _unsupported():
+    """The error for what the hardware or MTML cannot answer."""
+    return NVMLError(NVML_ERROR_NOT_SUPPORTED)
+
+
+def _require(handle):
+    """The live device handle for what the caller gave.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    status, _ = _resolve("_device", handle)
+    if status:
+        raise _nvml_error(status)
+    return _live_device(handle)
+
+
+def _require_initialized():
+    """Raises: NVMLError_Uninitialized unless the library is initialized."""
+    if not _session.references:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+
+
+def _refuse_device(*handles):
+    """The error for a device query without an MTML counterpart: NotSupported, once the handles have proved good."""
+    for handle in handles:
+        _require(handle)
+    return _unsupported()
+
+
+def _refuse():
+    """The error for a system query without an MTML counterpart."""
+    _require_initialized()
+    return _unsupported()
+
+
+def _refuse_object(value):
+    """The error for a query on something that cannot exist here (unit, event set, GPM sample ...)."""
+    _require_initialized()
+    return _unsupported()
+
+
+def _keep(handle, slot, value):
+    """Keep what cannot change while the library lives on its handle; the value."""
+    with libLoadLock:
+        device = _live_device(handle)
+        if device is not None:
+            setattr(device, slot, value)
+    return value
+
+
+def _nvml_text(name, kind, handle, size):
+    """The text that a (buffer, length) getter fills in, or its NVMLError."""
+    status, text = _read_text(name, kind, handle, size)
+    if status:
+        raise _nvml_error(status)
+    return text
+
+
+def _nvml_number(name, kind, handle, *arguments):
+    """The unsigned int or enum that a getter hands out, or its NVMLError."""
+    status, value = _read_uint(name, kind, handle, *arguments)
+    if status:
+        raise _nvml_error(status)
+    return value
+
+
+def _nvml_signed(name, kind, handle, *arguments):
+    """The int that a getter hands out, or its NVMLError."""
+    value = c_int()
+    _nvml_check(_call(name, kind, handle, *(arguments + (byref(value),))))
+    return value.value
+
+
+def _nvml_struct(struct, name, kind, handle, *arguments):
+    """``struct`` as the getter filled it, or its NVMLError."""
+    _nvml_check(_call(name, kind, handle, *(arguments + (byref(struct),))))
+    return struct
+
+
+def _nvml_pair_number(name, device1, device2, *arguments):
+    """The unsigned int or enum that a getter hands out for two devices, or its NVMLError."""
+    value = c_uint()
+    _nvml_check(_pair_call(name, device1, device2, *(arguments + (byref(value),))))
+    return value.value
+
+
+def _nvml_device_in(slot):
+    """The handle for a native device pointer that C handed out.
+
+    Raises: NVMLError_Unknown where C claims success and hands out nothing.
+    """
+    if not slot[0]:
+        raise _nvml_error(MTML_ERROR_UNKNOWN)
+    return _device_at(slot[0])
+
+
+def _all_devices():
+    """Handles of all devices, in index order."""
+    return [nvmlDeviceGetHandleByIndex(index) for index in range(nvmlDeviceGetCount())]
+
+
+def _pci(handle):
+    """c_mtmlPciInfo_t of a device, with the numbers taken from the text where the driver fills in only that."""
+    pci = _nvml_struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", handle)
+    if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
+        address = _parse_bus_id(pci.sbdf)
+        if address is not None:
+            pci.segment, pci.bus, pci.device = address
+    return pci
+
+
+def _parse_bus_id(text):
+    """(domain, bus, device) of a PCI address text, with or without domain, or None if it is none."""
+    try:
+        head, function = text.rsplit(".", 1) if "." in text else (text, "0")
+        parts = [int(part, 16) for part in head.split(":")]
+        if int(function, 16) or not all(part.strip("0123456789abcdefABCDEF") == "" for part in head.split(":")):
+            return None
+    except ValueError:
+        return None
+    if len(parts) == 2:
+        parts.insert(0, 0)
+    if len(parts) != 3 or parts[0] > _UINT_MAX or parts[1] > 0xFF or parts[2] > 0x1F:
+        return None
+    return tuple(parts)
+
+
+def _argument_text(value):
+    """A text argument as str, or None if it is neither str nor bytes or holds a NUL."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if not isinstance(value, str) or "\0" in value:
+        return None
+    return value
+
+
+# ==== 13. nvml* functions that answer =================================================================================
+
+# ---- Library and system ----
+
+
+def nvmlInit():
+    """Initialize the library, or count one more initialization.
+
+    Raises: NVMLError_LibraryNotFound (saying what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
+    MTML: mtmlLibraryInit.
+    """
+    status = _start()
+    if status:
+        raise _nvml_error(status)
+
+
+def nvmlInitWithFlags(flags):
+    """Initialize the library like nvmlInit; MTML knows no flags, any are taken.
+
+    Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown. MTML: mtmlLibraryInit.
+    """
+    nvmlInit()
+
+
+def nvmlShutdown():
+    """Take back one nvmlInit; the last one ends the library and makes every handle stale.
+
+    Raises: NVMLError_Uninitialized if there is none to take back. MTML: mtmlLibraryShutDown.
+    """
+    status = _stop()
+    if status:
+        raise _nvml_error(status)
+
+
+def nvmlErrorString(result):
+    """Text for an NVML code."""
+    text = _ERROR_STRINGS.get(result) or NVMLError._errcode_to_string.get(result)
+    return NVMLError._errcode_to_string[NVML_ERROR_UNKNOWN] if text is None else text
+
+
+def nvmlExceptionClass(nvmlErrorCode):
+    """The NVMLError class for an NVML code.
+
+    Raises: ValueError for a code that has none.
+    """
+    if nvmlErrorCode not in NVMLError._valClassMapping:
+        raise ValueError("nvmlErrorCode %s is not valid" % nvmlErrorCode)
+    return NVMLError._valClassMapping[nvmlErrorCode]
+
+
+def nvmlSystemGetDriverVersion():
+    """Version of the kernel driver as text.
+
+    Raises: NVMLError_Uninitialized. MTML: mtmlSystemGetDriverVersion.
+    """
+    _nvml_check(_make_system())
+    return _nvml_text("mtmlSystemGetDriverVersion", "_system", _session.system, MTML_DRIVER_VERSION_BUFFER_SIZE)
+
+
+def nvmlSystemGetNVMLVersion():
+    """Version of the library that answers, which is MTML's, as text.
+
+    Raises: NVMLError_Uninitialized. MTML: mtmlLibraryGetVersion.
+    """
+    version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
+    _nvml_check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
+    return _text(version)
+
+
+def nvmlSystemGetCudaDriverVersion():
+    """Version of the MUSA driver API as a number, 1000 * major + 10 * minor as CUDA counts.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported without a MUSA driver library.
+    MUSA: muDriverGetVersion of libmusa.so, which does not initialize MUSA.
+    """
+    _require_initialized()
+    chosen = os.environ.get("PYMTML_MUSA_LIBRARY")
+    for name in [chosen] if chosen else ["libmusa.so.1", "libmusa.so"]:
+        try:
+            get_version = CDLL(name).muDriverGetVersion
+        except (OSError, AttributeError):
+            continue  # not there, or not a MUSA library
+        version = c_int()
+        if get_version(byref(version)) == 0:
+            return version.value
+    raise _unsupported()
+
+
+def nvmlSystemGetCudaDriverVersion_v2():
+    """Same as nvmlSystemGetCudaDriverVersion."""
+    return nvmlSystemGetCudaDriverVersion()
+
+
+# ---- Device handles ----
+
+
+def nvmlDeviceGetCount():
+    """Number of devices; under MPC parents and instances both count.
+
+    Raises: NVMLError_Uninitialized. MTML: mtmlLibraryCountDevice.
+    """
+    count = _UInt()
+    try:
+        status = _c.mtmlLibraryCountDevice(_c.library, count)
+    except AttributeError:
+        status = _library_call("mtmlLibraryCountDevice", count)
+    if status:
+        raise _nvml_error(status)
+    return count[0]
+
+
+def nvmlDeviceGetHandleByIndex(index):
+    """Handle of the device with that index, the same object each time.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no device has, TypeError for what is
+    no integer. MTML: mtmlLibraryInitDeviceByIndex.
+    """
+    if type(index) is not int or not 0 <= index <= _UINT_MAX:
+        index = _uint(index)
+    slot = _Pointer()
+    try:
+        status = _c.mtmlLibraryInitDeviceByIndex(_c.library, index, slot)
+    except AttributeError:
+        status = _library_call("mtmlLibraryInitDeviceByIndex", index, slot)
+    if status:
+        raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
+    device = _session.devices.get(slot[0])
+    return _nvml_device_in(slot) if device is None else device
+
+
+def nvmlDeviceGetHandleByUUID(uuid):
+    """Handle of the device with that UUID, str or bytes, as MTML writes it or with a GPU- or MIG- prefix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
+    MTML: mtmlLibraryInitDeviceByUuid.
+    """
+    _require_initialized()
+    text = uuid.decode("utf-8", "replace") if isinstance(uuid, bytes) else uuid
+    if not isinstance(text, str):
+        raise _invalid()
+    if text[:4].upper() in ("GPU-", "MIG-"):
+        text = text[4:]
+    if "\0" in text:
+        raise NVMLError(NVML_ERROR_NOT_FOUND)
+    slot = _Pointer()
+    for spelling in (text, text.lower()):
+        status = _library_call("mtmlLibraryInitDeviceByUuid", _bytes(spelling), slot)
+        if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+            break
+    if status:
+        raise _nvml_error(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status)
+    return _nvml_device_in(slot)
+
+
+nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
+
+
+def nvmlDeviceGetHandleByUUIDV(uuid, type):
+    """Handle of the device with that UUID: text (NVML_UUID_TYPE_ASCII) or 16 bytes (NVML_UUID_TYPE_BINARY).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotFound. MTML: mtmlLibraryInitDeviceByUuid.
+    """
+    _require_initialized()
+    if type == NVML_UUID_TYPE_BINARY:
+        if not isinstance(uuid, (bytes, bytearray)) or len(uuid) != NVML_DEVICE_UUID_BINARY_LEN:
+            raise _invalid()
+        digits = "".join("%02x" % byte for byte in bytearray(uuid))
+        uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    elif type != NVML_UUID_TYPE_ASCII:
+        raise _invalid()
+    return nvmlDeviceGetHandleByUUID(uuid)
+
+
+def nvmlDeviceGetHandleBySerial(serial):
+    """Handle of the device whose board has that serial number, str or bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
+    MTML: mtmlDeviceGetSerialNumber of each device.
+    """
+    _require_initialized()
+    text = _argument_text(serial)
+    if text is None:
+        raise _invalid()
+    for device in _all_devices():
+        try:
+            if nvmlDeviceGetSerial(device) == text:
+                return device
+        except NVMLError_NotSupported:
+            continue  # a virtual device or an MPC instance has no board of its own
+    raise NVMLError(NVML_ERROR_NOT_FOUND)
+
+
+def nvmlDeviceGetHandleByPciBusId(pciBusId):
+    """Handle of the device at that PCI address, str or bytes, any case, domain of 4 or 8 digits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no PCI address, NVMLError_NotFound.
+    MTML: mtmlLibraryInitDeviceByPciSbdf.
+    """
+    _require_initialized()
+    text = _argument_text(pciBusId)
+    address = None if text is None else _parse_bus_id(text.strip())
+    if address is None:
+        raise _invalid()
+    slot = _Pointer()
+    _nvml_check(_library_call("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, slot))
+    return _nvml_device_in(slot)
+
+
+# ---- Identity ----
+
+
+def nvmlDeviceGetName(handle):
+    """Product name of the device as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
+    MTML: mtmlDeviceGetName.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._name is not None:
+        return handle._name
+    name = _nvml_text("mtmlDeviceGetName", "_device", handle, MTML_DEVICE_NAME_BUFFER_SIZE)
+    return _keep(handle, "_name", name)
+
+
+def nvmlDeviceGetUUID(handle):
+    """UUID of the device as MTML writes it, without a prefix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetUUID.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._uuid is not None:
+        return handle._uuid
+    return _keep(handle, "_uuid", _nvml_text("mtmlDeviceGetUUID", "_device", handle, MTML_DEVICE_UUID_BUFFER_SIZE))
+
+
+def nvmlDeviceGetSerial(handle):
+    """Serial number of the board as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetSerialNumber.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._serial is not None:
+        return handle._serial
+    serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
+    _nvml_check(_call("mtmlDeviceGetSerialNumber", "_device", handle, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    return _keep(handle, "_serial", _text(serial))
+
+
+def nvmlDeviceGetIndex(handle):
+    """Index of the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
+    MTML: mtmlDeviceGetIndex.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._index is not None:
+        return handle._index
+    return _keep(handle, "_index", _nvml_number("mtmlDeviceGetIndex", "_device", handle))
+
+
+def nvmlDeviceGetBrand(handle):
+    """NVML_BRAND_UNKNOWN: NVML has no number for Moore Threads' brand.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetBrand.
+    """
+    _nvml_number("mtmlDeviceGetBrand", "_device", handle)
+    return NVML_BRAND_UNKNOWN
+
+
+def nvmlDeviceGetVbiosVersion(handle):
+    """Version of the device's firmware as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
+    mtmlDeviceGetMtBiosVersion.
+    """
+    status, version = _read_text(
+        "mtmlDeviceGetMtBiosVersion", "_device", handle, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE
+    )
+    if status == MTML_ERROR_FUNCTION_NOT_FOUND:
+        return _nvml_text("mtmlDeviceGetVbiosVersion", "_device", handle, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
+    _nvml_check(status)
+    return version
+
+
+def nvmlDeviceGetMinorNumber(handle):
+    """N of the device node /dev/mtgpu.N.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
+    MTML: mtmlDeviceGetGpuPath.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._minor is not None:
+        return handle._minor
+    path = _nvml_text("mtmlDeviceGetGpuPath", "_device", handle, MTML_DEVICE_PATH_BUFFER_SIZE)
+    digits = path[len(path.rstrip("0123456789")) :]
+    if not digits:
+        raise _unsupported()
+    return _keep(handle, "_minor", int(digits))
+
+
+def nvmlDeviceGetPciInfo(handle):
+    """PCI address and ids of the device (nvmlPciInfo_t).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
+    MTML: mtmlDeviceGetPciInfo.
+    """
+    if type(handle) is c_mtmlDevice_t and handle._pci is not None:
+        return nvmlPciInfo_t.from_buffer_copy(handle._pci)
+    pci = _pci(handle)
+    address = (pci.segment, pci.bus, pci.device)
+    info = nvmlPciInfo_t(
+        (NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT % address)[: NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE - 1],
+        pci.segment,
+        pci.bus,
+        pci.device,
+        pci.pciDeviceId,
+        pci.pciSubsystemId,
+        NVML_DEVICE_PCI_BUS_ID_FMT % address,
+    )
+    _keep(handle, "_pci", bytes(info))
+    return info
+
+
+def nvmlDeviceGetPciInfo_v3(handle):
+    """Same as nvmlDeviceGetPciInfo."""
+    return nvmlDeviceGetPciInfo(handle)
+
+
+def nvmlDeviceGetBusType(device):
+    """NVML_BUS_TYPE_PCIE.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
+    MTML: mtmlDeviceGetPciInfo.
+    """
+    _pci(device)
+    return NVML_BUS_TYPE_PCIE
+
+
+def nvmlDeviceGetBoardId(handle):
+    """Number that devices of one board share: bus << 8 | device of its PCI address.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    pci = _pci(handle)
+    return pci.bus << 8 | pci.device
+
+
+def nvmlDeviceGetMultiGpuBoard(handle):
+    """1 if another device sits on the same board, else 0.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceCountDeviceByTopologyLevel.
+    """
+    near = _nvml_number("mtmlDeviceCountDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL)
+    return 1 if near else 0
+
+
+def nvmlDeviceOnSameBoard(handle1, handle2):
+    """Whether two devices sit on one board (bool).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetTopologyLevel.
+    """
+    if _require(handle1) is _require(handle2):
+        return True
+    return _nvml_pair_number("mtmlDeviceGetTopologyLevel", handle1, handle2) == MTML_TOPOLOGY_INTERNAL
+
+
+def nvmlDeviceGetNumGpuCores(device):
+    """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceCountGpuCores.
+    """
+    if type(device) is c_mtmlDevice_t and device._cores is not None:
+        return device._cores
+    return _keep(device, "_cores", _nvml_number("mtmlDeviceCountGpuCores", "_device", device))
+
+
+def nvmlDeviceGetArchitecture(device):
+    """NVML_DEVICE_ARCH_UNKNOWN: none of NVIDIA's architectures.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    _require(device)
+    return NVML_DEVICE_ARCH_UNKNOWN
+
+
+def nvmlDeviceGetComputeMode(handle):
+    """NVML_COMPUTEMODE_DEFAULT: any number of processes may compute on the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    _require(handle)
+    return NVML_COMPUTEMODE_DEFAULT
+
+
+def nvmlDeviceGetAccountingMode(handle):
+    """NVML_FEATURE_DISABLED: the driver keeps no accounts of processes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    _require(handle)
+    return NVML_FEATURE_DISABLED
+
+
+def nvmlDeviceGetCudaComputeCapability(handle):
+    """(major, minor): MUSA compute capability, (0, 0) only if nothing tells it.
+
+    Asked in this order: the library, torch_musa if it is imported, the card's PCI id, its name, torch_musa if it can be
+    imported. Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetMusaComputeCapability,
+    mtmlDeviceGetPciInfo, mtmlDeviceGetName.
+    """
+    device = _require(handle)
+    major, minor = c_int(), c_int()
+    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
+    if status not in (MTML_SUCCESS, MTML_ERROR_FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
+        raise _nvml_error(status)
+    if status == MTML_SUCCESS and major.value > 0:
+        return major.value, minor.value
+    torch_musa = sys.modules.get("torch_musa")
+    return (
+        (torch_musa is not None and _torch_capability(torch_musa, device))
+        or _card_capability(device)
+        or _torch_capability(_import_torch_musa(), device)
+        or (0, 0)
+    )
+
+
+def _card_capability(device):
+    """MUSA compute capability by the PCI id or the name of the card, None if neither tells it."""
+    try:
+        ids = nvmlDeviceGetPciInfo(device).pciDeviceId
+        if ids & 0xFFFF == _VENDOR_ID and ids >> 24 in _CAPABILITY_BY_PCI_ID:
+            return _CAPABILITY_BY_PCI_ID[ids >> 24]
+    except NVMLError_NotSupported:
+        pass  # a virtual device has no PCI address of its own: its name may tell
+    try:
+        words = nvmlDeviceGetName(device).replace("-", " ").split()
+    except NVMLError_NotSupported:
+        return None
+    return next((_CAPABILITY_BY_NAME[word] for word in words if word in _CAPABILITY_BY_NAME), None)
+
+
+# ---- Memory ----
+
+
+def nvmlDeviceGetMemoryInfo(handle, version=None):
+    """Device memory in bytes: c_nvmlMemory_t (total, free, used), or c_nvmlMemory_v2_t for version=nvmlMemory_v2.
+
+    ``reserved`` of the latter is 0: MTML does not tell it.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_FunctionNotFound for another version.
+    MTML: mtmlMemoryGetTotal, mtmlMemoryGetUsed.
+    """
+    if version:
+        return _memory_info_v2(handle, version)
+    info = c_nvmlMemory_t()
+    try:
+        status = _c.mtmlMemoryGetUsed(handle._memory, byref(info, 16))
+    except _TRAPPED:
+        status = _call("mtmlMemoryGetUsed", "_memory", handle, byref(info, 16))
+    if status:
+        raise _nvml_error(status)
+    total = _memory_total(handle) if handle._total is None else handle._total
+    info.total = total
+    info.free = total - info.used
+    return info
+
+
+def _memory_info_v2(handle, version):
+    """nvmlDeviceGetMemoryInfo for a version other than the first."""
+    info = nvmlDeviceGetMemoryInfo(handle)
+    if version != nvmlMemory_v2:
+        raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
+    return c_nvmlMemory_v2_t(version, info.total, 0, info.free, info.used)
+
+
+def _memory_total(handle):
+    """Size of the device memory in bytes, kept on the handle."""
+    total = c_ulonglong()
+    _nvml_check(_call("mtmlMemoryGetTotal", "_memory", handle, byref(total)))
+    return _keep(handle, "_total", total.value)
+
+
+def nvmlDeviceGetMemoryBusWidth(device):
+    """Width of the memory bus in bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetBusWidth.
+    """
+    if type(device) is c_mtmlDevice_t and device._bus_width is not None:
+        return device._bus_width
+    return _keep(device, "_bus_width", _nvml_number("mtmlMemoryGetBusWidth", "_memory", device))
+
+
+# ---- Utilization and codecs ----
+
+
+def nvmlDeviceGetUtilizationRates(handle):
+    """Utilization of GPU and memory in percent (c_nvmlUtilization_t: gpu, memory).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
+    """
+    rates = c_nvmlUtilization_t()
+    gpu, memory = byref(rates), byref(rates, 4)
+    try:
+        status = _c.mtmlGpuGetUtilization(handle._gpu, gpu) or _c.mtmlMemoryGetUtilization(handle._memory, memory)
+    except _TRAPPED:
+        status = _call("mtmlGpuGetUtilization", "_gpu", handle, gpu) or _call(
+            "mtmlMemoryGetUtilization", "_memory", handle, memory
+        )
+    if status:
+        raise _nvml_error(status)
+    return rates
+
+
+def nvmlDeviceGetEncoderUtilization(handle):
+    """[utilization of the encoder in percent, sample period in microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
+    """
+    words = _CodecUtil()
+    try:
+        status = _c.mtmlVpuGetUtilization(handle._vpu, words)
+    except _TRAPPED:
+        status = _call("mtmlVpuGetUtilization", "_vpu", handle, words)
+    if status:
+        raise _nvml_error(status)
+    return [words[2], words[1]]
+
+
+def nvmlDeviceGetDecoderUtilization(handle):
+    """[utilization of the decoder in percent, sample period in microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
+    """
+    words = _CodecUtil()
+    try:
+        status = _c.mtmlVpuGetUtilization(handle._vpu, words)
+    except _TRAPPED:
+        status = _call("mtmlVpuGetUtilization", "_vpu", handle, words)
+    if status:
+        raise _nvml_error(status)
+    return [words[3], words[1]]
+
+
+def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType):
+    """Encoder capacity that is left, in percent of the sessions that can run at once.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown query type, NVMLError_NotSupported.
+    MTML: mtmlVpuGetCodecCapacity, mtmlVpuGetEncoderSessionStates.
+    """
+    _require(handle)
+    if encoderQueryType not in (NVML_ENCODER_QUERY_H264, NVML_ENCODER_QUERY_HEVC, NVML_ENCODER_QUERY_AV1):
+        raise _invalid()
+    capacity = _codec_capacity(handle)[0]
+    if not capacity:
+        raise _unsupported()
+    return (capacity - len(_codec_sessions(handle, "Encoder", capacity))) * 100 // capacity
+
+
+def nvmlDeviceGetEncoderStats(handle):
+    """(active encoder sessions, their average frames per second, their average latency in microseconds).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
+    """
+    sessions = _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
+    if not sessions:
+        return 0, 0, 0
+    count = len(sessions)
+    return count, sum(s.frameRate for s in sessions) // count, sum(s.latency for s in sessions) // count
+
+
+def nvmlDeviceGetEncoderSessions(handle):
+    """Active encoder sessions (list of c_nvmlEncoderSession_t).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
+    """
+    return [
+        c_nvmlEncoderSession_t(
+            sessionId=session.id,
+            pid=session.pid,
+            codecType=_ENCODER_CODECS.get(session.codecType, NVML_ENCODER_QUERY_UNKNOWN),
+            hResolution=session.hResolution,
+            vResolution=session.vResolution,
+            averageFps=session.frameRate,
+            encodeLatency=session.latency,
+        )
+        for session in _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
+    ]
+
+
+def _codec_capacity(handle):
+    """(encoder sessions, decoder sessions) that can run at once."""
+    encode, decode = c_uint(), c_uint()
+    _nvml_check(_call("mtmlVpuGetCodecCapacity", "_vpu", handle, byref(encode), byref(decode)))
+    return encode.value, decode.value
+
+
+def _codec_sessions(handle, coder, capacity):
+    """Metrics of the active sessions of the "Encoder" or the "Decoder" (list of c_mtmlCodecSessionMetrics_t)."""
+    if not capacity:
+        return []
+    states = (c_int * min(capacity, _CODEC_SESSIONS_MAX))()
+    _nvml_check(_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", handle, states, len(states)))
+    return [
+        _nvml_struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", handle, session)
+        for session, state in enumerate(states)
+        if state == MTML_CODEC_SESSION_STATE_ACTIVE
+    ]
+
+
+# ---- Temperature ----
+
+
+def nvmlDeviceGetTemperature(handle, sensor):
+    """Temperature of the GPU in degrees Celsius, negative below zero; the sensor is NVML_TEMPERATURE_GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor. MTML: mtmlGpuGetTemperature.
+    """
+    if sensor != NVML_TEMPERATURE_GPU:
+        _require(handle)
+        raise _invalid()
+    temperature = _Int()
+    try:
+        status = _c.mtmlGpuGetTemperature(handle._gpu, temperature)
+    except _TRAPPED:
+        status = _call("mtmlGpuGetTemperature", "_gpu", handle, temperature)
+    if status:
+        raise _nvml_error(status)
+    return temperature[0]
+
+
+def nvmlDeviceGetTemperatureV1(handle, sensor):
+    """Same as nvmlDeviceGetTemperature."""
+    return nvmlDeviceGetTemperature(handle, sensor)
+
+
+def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1):
+    """Temperature of the GPU in degrees Celsius, as nvmlDeviceGetTemperature.
+
+    Raises: NVMLError_ArgumentVersionMismatch for a version other than nvmlTemperature_v1, and what that raises.
+    """
+    if version != nvmlTemperature_v1:
+        raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
+    return nvmlDeviceGetTemperature(handle, sensor)
+
+
+def nvmlDeviceGetTemperatureThreshold(handle, threshold):
+    """Temperature in degrees Celsius at which the card shuts down or slows down.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
+    other thresholds, and for all where the library is older. MTML: mtmlGpuGetTemperatureThreshold (optional).
+    """
+    _require(handle)
+    if threshold == NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
+        return _nvml_signed("mtmlGpuGetTemperatureThreshold", "_gpu", handle, _MTML_THRESHOLD_SHUTDOWN)
+    if threshold == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
+        return _nvml_signed("mtmlGpuGetTemperatureThreshold", "_gpu", handle, _MTML_THRESHOLD_SLOWDOWN)
+    if not 0 <= _uint(threshold) < NVML_TEMPERATURE_THRESHOLD_COUNT:
+        raise _invalid()
+    raise _unsupported()
+
+
+def nvmlDeviceGetMarginTemperature(handle):
+    """Degrees Celsius that are left to the temperature at which the card slows down.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
+    """
+    slowdown = nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    return slowdown - nvmlDeviceGetTemperature(handle, NVML_TEMPERATURE_GPU)
+
+
+# ---- Clocks ----
+
+
+def nvmlDeviceGetClockInfo(handle, type):
+    """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
+    MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
+    """
+    clock = _UInt()
+    try:
+        if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
+            status = _c.mtmlGpuGetClock(handle._gpu, clock)
+        elif type == NVML_CLOCK_MEM:
+            status = _c.mtmlMemoryGetClock(handle._memory, clock)
+        elif type == NVML_CLOCK_VIDEO:
+            status = _c.mtmlVpuGetClock(handle._vpu, clock)
+        else:
+            status = _resolve("_device", handle)[0] or MTML_ERROR_NOT_SUPPORTED
+    except _TRAPPED:
+        status = _call(*_CURRENT_CLOCKS[type], handle, clock)
+    if status:
+        raise _nvml_error(status)
+    return clock[0]
+
+
+def nvmlDeviceGetMaxClockInfo(handle, type):
+    """Greatest clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
+    MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
+    """
+    clock = _UInt()
+    try:
+        if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
+            status = _c.mtmlGpuGetMaxClock(handle._gpu, clock)
+        elif type == NVML_CLOCK_MEM:
+            status = _c.mtmlMemoryGetMaxClock(handle._memory, clock)
+        elif type == NVML_CLOCK_VIDEO:
+            status = _c.mtmlVpuGetMaxClock(handle._vpu, clock)
+        else:
+            status = _resolve("_device", handle)[0] or MTML_ERROR_INVALID_ARGUMENT
+    except _TRAPPED:
+        status = _call(*_GREATEST_CLOCKS[type], handle, clock)
+    if status:
+        raise _nvml_error(status)
+    return clock[0]
+
+
+def nvmlDeviceGetClock(handle, type, id):
+    """Clock in MHz: the current one (NVML_CLOCK_ID_CURRENT) or the greatest (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
+    application clocks, which MTML does not have. MTML: as nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
+    """
+    _require(handle)
+    if not 0 <= _uint(type) < NVML_CLOCK_COUNT or not 0 <= _uint(id) < NVML_CLOCK_ID_COUNT:
+        raise _invalid()
+    if id == NVML_CLOCK_ID_CURRENT:
+        return nvmlDeviceGetClockInfo(handle, type)
+    if id == NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
+        return nvmlDeviceGetMaxClockInfo(handle, type)
+    raise _unsupported()
+
+
+# ---- Power and performance state ----
+
+
+def nvmlDeviceGetPowerUsage(handle):
+    """Power drawn by the whole board, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPowerUsage.
+    """
+    power = _UInt()
+    try:
+        status = _c.mtmlDeviceGetPowerUsage(handle._device, power)
+    except _TRAPPED:
+        status = _call("mtmlDeviceGetPowerUsage", "_device", handle, power)
+    if status:
+        raise _nvml_error(status)
+    return power[0]
+
+
+def nvmlDeviceGetEnforcedPowerLimit(handle):
+    """Power limit in force, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    driver answers 0 for "unknown". MTML: mtmlGpuGetEnforcedPowerLimit (optional).
+    """
+    return _power_limit("mtmlGpuGetEnforcedPowerLimit", handle)
+
+
+def nvmlDeviceGetPowerManagementDefaultLimit(handle):
+    """Power limit by default, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    driver answers 0 for "unknown". MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
+    """
+    return _power_limit("mtmlGpuGetPowerManagementDefaultLimit", handle)
+
+
+def _power_limit(name, handle):
+    """A power limit in mW; drivers that do not know it answer 0."""
+    limit = _nvml_signed(name, "_gpu", handle)
+    if limit <= 0:
+        raise _unsupported()
+    return limit
+
+
+def nvmlDeviceGetPerformanceState(handle):
+    """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    MTML: mtmlDeviceGetPerformanceState (optional).
+    """
+    state = _nvml_signed("mtmlDeviceGetPerformanceState", "_device", handle)
+    if not NVML_PSTATE_0 <= state <= NVML_PSTATE_15:
+        return NVML_PSTATE_UNKNOWN
+    return state
+
+
+def nvmlDeviceGetPowerState(handle):
+    """Same as nvmlDeviceGetPerformanceState."""
+    return nvmlDeviceGetPerformanceState(handle)
+
+
+# ---- Fans ----
+
+
+def nvmlDeviceGetFanSpeed(handle):
+    """Target speed of the first fan in percent, which may pass 100.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without fans.
+    MTML: mtmlDeviceGetFanSpeed.
+    """
+    speed = _UInt()
+    try:
+        status = _c.mtmlDeviceGetFanSpeed(handle._device, 0, speed)
+    except _TRAPPED:
+        status = _call("mtmlDeviceGetFanSpeed", "_device", handle, 0, speed)
+    if status:
+        raise _nvml_error(status)
+    return speed[0]
+
+
+def nvmlDeviceGetFanSpeed_v2(handle, fan):
+    """Target speed of a fan in percent, which may pass 100.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a fan that the card lacks, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetFanSpeed.
+    """
+    return _nvml_number("mtmlDeviceGetFanSpeed", "_device", handle, _uint(fan))
+
+
+def nvmlDeviceGetTargetFanSpeed(handle, fan):
+    """Same as nvmlDeviceGetFanSpeed_v2: what MTML tells is the target."""
+    return nvmlDeviceGetFanSpeed_v2(handle, fan)
+
+
+def nvmlDeviceGetFanSpeedRPM(handle):
+    """Speed of the first fan in revolutions per minute.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetFanRpm.
+    """
+    return _nvml_number("mtmlDeviceGetFanRpm", "_device", handle, 0)
+
+
+def nvmlDeviceGetNumFans(device):
+    """Number of fans.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceCountFan.
+    """
+    return _nvml_number("mtmlDeviceCountFan", "_device", device)
+
+
+# ---- PCIe link ----
+
+
+def nvmlDeviceGetCurrPcieLinkGeneration(handle):
+    """PCIe generation that the link runs at.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(_pci_word(handle, _PCI_CUR_GEN))
+
+
+def nvmlDeviceGetMaxPcieLinkGeneration(handle):
+    """Greatest PCIe generation that card and slot allow.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(_pci_word(handle, _PCI_MAX_GEN))
+
+
+def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
+    """Greatest PCIe generation of the card; MTML knows one number for card and slot.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return nvmlDeviceGetMaxPcieLinkGeneration(handle)
+
+
+def nvmlDeviceGetCurrPcieLinkWidth(handle):
+    """Number of PCIe lanes in use.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(_pci_word(handle, _PCI_CUR_WIDTH))
+
+
+def nvmlDeviceGetMaxPcieLinkWidth(handle):
+    """Greatest number of PCIe lanes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(_pci_word(handle, _PCI_MAX_WIDTH))
+
+
+def nvmlDeviceGetPcieSpeed(device):
+    """Speed of a PCIe lane in Mbps (32000 for generation 5).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(int(round(_pci(device).pciCurSpeed * 1000)))
+
+
+def nvmlDeviceGetPcieLinkMaxSpeed(device):
+    """NVML_PCIE_LINK_MAX_SPEED_* of the link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    """
+    return _known(_PCIE_SPEEDS.get(_pci_word(device, _PCI_MAX_GEN), 0))
+
+
+def nvmlDeviceGetPcieReplayCounter(handle):
+    """Number of PCIe replays.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    MTML: mtmlDeviceGetPcieReplayCounter (optional).
+    """
+    return _nvml_number("mtmlDeviceGetPcieReplayCounter", "_device", handle)
+
+
+def _pci_word(handle, word):
+    """One unsigned int of the device's MtmlPciInfo, by its position in words."""
+    words = _PciWords()
+    try:
+        status = _c.mtmlDeviceGetPciInfo(handle._device, words)
+    except _TRAPPED:
+        status = _call("mtmlDeviceGetPciInfo", "_device", handle, words)
+    if status:
+        raise _nvml_error(status)
+    return words[word]
+
+
+def _known(value):
+    """``value``, unless it is the 0 that the driver leaves where it does not know the link."""
+    if not value:
+        raise _unsupported()
+    return value
+
+
+# ---- ECC and retired pages ----
+
+
+def nvmlDeviceGetEccMode(handle):
+    """[current mode, pending mode]: NVML_FEATURE_ENABLED or NVML_FEATURE_DISABLED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetEccMode.
+    """
+    current, pending = c_uint(), c_uint()
+    _nvml_check(_call("mtmlMemoryGetEccMode", "_memory", handle, byref(current), byref(pending)))
+    return [current.value, pending.value]
+
+
+def nvmlDeviceGetCurrentEccMode(handle):
+    """ECC mode now, as nvmlDeviceGetEccMode."""
+    return nvmlDeviceGetEccMode(handle)[0]
+
+
+def nvmlDeviceGetPendingEccMode(handle):
+    """ECC mode from the next reboot on, as nvmlDeviceGetEccMode."""
+    return nvmlDeviceGetEccMode(handle)[1]
+
+
+def nvmlDeviceSetEccMode(handle, mode):
+    """Set the ECC mode that holds from the next reboot on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
+    MTML: mtmlMemorySetEccMode.
+    """
+    if mode not in (NVML_FEATURE_DISABLED, NVML_FEATURE_ENABLED):
+        _require(handle)
+        raise _invalid()
+    _nvml_check(_call("mtmlMemorySetEccMode", "_memory", handle, _uint(mode)))
+
+
+def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
+    """Number of memory errors of a NVML_MEMORY_ERROR_TYPE_*, by a NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC counter.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetEccErrorCounter.
+    """
+    return nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, NVML_MEMORY_LOCATION_DRAM)
+
+
+def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType):
+    """Number of memory errors by type, counter and location, as nvmlDeviceGetTotalEccErrors.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another location than
+    NVML_MEMORY_LOCATION_DRAM. MTML: mtmlMemoryGetEccErrorCounter.
+    """
+    _require(handle)
+    errorType, counterType, locationType = _uint(errorType), _uint(counterType), _uint(locationType)
+    if (
+        errorType >= NVML_MEMORY_ERROR_TYPE_COUNT
+        or counterType >= NVML_ECC_COUNTER_TYPE_COUNT
+        or locationType >= NVML_MEMORY_LOCATION_COUNT
+    ):
+        raise _invalid()
+    if locationType != NVML_MEMORY_LOCATION_DRAM:
+        raise _unsupported()
+    count = c_ulonglong()
+    _nvml_check(
+        _call(
+            "mtmlMemoryGetEccErrorCounter",
+            "_memory",
+            handle,
+            errorType,
+            counterType,
+            MTML_MEMORY_LOCATION_DRAM,
+            byref(count),
+        )
+    )
+    return count.value
+
+
+def nvmlDeviceClearEccErrorCounts(handle, counterType):
+    """Clear all error counters of a kind, NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
+    MTML: mtmlMemoryClearEccErrorCounts.
+    """
+    if counterType not in (NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC):
+        _require(handle)
+        raise _invalid()
+    _nvml_check(_call("mtmlMemoryClearEccErrorCounts", "_memory", handle, _uint(counterType)))
+
+
+def nvmlDeviceGetRetiredPages(device, sourceFilter):
+    """Addresses of the pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of int).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetRetiredPages.
+    """
+    return [page.address for page in _retired_pages(device, sourceFilter)]
+
+
+def nvmlDeviceGetRetiredPages_v2(device, sourceFilter):
+    """Pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetRetiredPages.
+    """
+    return [{"address": page.address, "timestamp": page.timestamps} for page in _retired_pages(device, sourceFilter)]
+
+
+def nvmlDeviceGetRetiredPagesPendingStatus(device):
+    """1 if pages wait for a reboot to be retired, else 0.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetRetiredPagesPendingStatus.
+    """
+    return _nvml_number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)
+
+
+def _retired_pages(device, cause):
+    """Retired pages of a cause (array of c_mtmlPageRetirement_t)."""
+    if cause not in (
+        NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
+        NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
+    ):
+        _require(device)
+        raise _invalid()
+    counts = _nvml_struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
+    pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
+    if len(pages):
+        _nvml_check(_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
+    return pages
+
+
+# ---- Topology, peer access and affinity ----
+
+
+def nvmlDeviceGetTopologyCommonAncestor(device1, device2):
+    """NVML_TOPOLOGY_* level at which two devices meet.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
+    mtmlDeviceGetTopologyLevel.
+    """
+    level = _nvml_pair_number("mtmlDeviceGetTopologyLevel", device1, device2)
+    if level not in _TOPOLOGY_FROM_MTML:
+        raise _nvml_error(MTML_ERROR_UNKNOWN)
+    return _TOPOLOGY_FROM_MTML[level]
+
+
+def nvmlDeviceGetTopologyNearestGpus(device, level):
+    """Other devices that meet this one at a NVML_TOPOLOGY_* level or nearer (list of handles).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no level, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetTopologyLevel.
+    """
+    this = _require(device)
+    if level not in _TOPOLOGY_FROM_MTML.values() and _uint(level) < NVML_TOPOLOGY_SYSTEM:
+        raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
+    others = [other for other in _all_devices() if other is not this]
+    return [other for other in others if nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
+
+
+def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
+    """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
+
+    READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair; ATOMICS whether those carry atomics; PCI is
+    READ where no MtLink joins the pair. Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another
+    index, NVMLError_NotSupported. MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts,
+    mtmlDeviceGetMtLinkCapStatus.
+    """
+    first, second = _require(device1), _require(device2)
+    p2pIndex = _uint(p2pIndex)
+    if p2pIndex == NVML_P2P_CAPS_INDEX_READ:
+        return _p2p_status(first, second, MTML_P2P_CAPS_READ)
+    if p2pIndex == NVML_P2P_CAPS_INDEX_WRITE:
+        return _p2p_status(first, second, MTML_P2P_CAPS_WRITE)
+    if p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK:
+        return NVML_P2P_STATUS_OK if _pair_links(first, second) else NVML_P2P_STATUS_NOT_SUPPORTED
+    if p2pIndex == NVML_P2P_CAPS_INDEX_ATOMICS:
+        links = _pair_links(first, second)
+        atomics = links and all(_link_can(first, link, MTML_MTLINK_CAP_P2P_ATOMICS) for link in links)
+        return NVML_P2P_STATUS_OK if atomics else NVML_P2P_STATUS_NOT_SUPPORTED
+    if p2pIndex == NVML_P2P_CAPS_INDEX_PCI:
+        if _pair_links(first, second):
+            return NVML_P2P_STATUS_NOT_SUPPORTED
+        return _p2p_status(first, second, MTML_P2P_CAPS_READ)
+    raise _invalid()
+
+
+def _p2p_status(first, second, capability):
+    """NVML_P2P_STATUS_* of one of MTML's capabilities between two devices."""
+    status = _nvml_pair_number("mtmlDeviceGetP2PStatus", first, second, capability)
+    return _P2P_FROM_MTML.get(status, NVML_P2P_STATUS_UNKNOWN)
+
+
+def _pair_links(first, second):
+    """Numbers of the links of ``first`` that lead to ``second`` (list), empty where the card has no MtLink.
+
+    A device's own links count as leading to itself: what it can do with a peer it can do at home.
+    """
+    if first is second:
+        return [link for link in range(_link_count(first)) if _link_is_up(first, link)]
+    count = c_uint()
+    status = _pair_call("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
+    if status == MTML_SUCCESS and count.value <= NVML_NVLINK_MAX_LINKS:
+        layouts = (c_mtmlMtLinkLayout_t * count.value)()
+        if not count.value:
+            return []
+        status = _pair_call("mtmlDeviceGetMtLinkLayouts", first, second, count, layouts)
+        if status == MTML_SUCCESS:
+            return [layout.localLinkId for layout in layouts]
+    if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_NOT_FOUND, MTML_ERROR_FUNCTION_NOT_FOUND):
+        raise _nvml_error(status)
+    uuid = nvmlDeviceGetUUID(second)
+    return [link for link in range(_link_count(first)) if _link_peer_uuid(first, link) == uuid]
+
+
+def _link_count(device):
+    """Number of MtLinks of a device, 0 where the card or the library knows none."""
+    spec = c_mtmlMtLinkSpec_t()
+    status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
+    if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+        return 0
+    _nvml_check(status)
+    return min(spec.linkNum, NVML_NVLINK_MAX_LINKS)
+
+
+def _link_is_up(device, link):
+    """Whether a link of the device carries data."""
+    return _nvml_number("mtmlDeviceGetMtLinkState", "_device", device, link) != MTML_MTLINK_STATE_DOWN
+
+
+def _link_peer_uuid(device, link):
+    """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
+    slot = _Pointer()
+    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot)
+    if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+        return None
+    _nvml_check(status)
+    return nvmlDeviceGetUUID(_nvml_device_in(slot))
+
+
+def _link_can(device, link, capability):
+    """Whether a link has one of MTML's capabilities."""
+    status = _nvml_number("mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)
+    return status == MTML_MTLINK_CAP_STATUS_OK
+
+
+def nvmlDeviceGetCpuAffinity(handle, cpuSetSize):
+    """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetCpuAffinityWithinNode.
+    """
+    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", handle, cpuSetSize, NVML_AFFINITY_SCOPE_NODE)
+
+
+def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope):
+    """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs), within node or socket.
+
+    MTML knows the node, and answers with the nearest ancestor where that does not fit. Raises: NVMLError_Uninitialized,
+    NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetCpuAffinityWithinNode.
+    """
+    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", handle, cpuSetSize, scope)
+
+
+def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope):
+    """Bit mask of the NUMA nodes next to the device (array of ``nodeSetSize`` unsigned longs), within node or socket.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetMemoryAffinityWithinNode.
+    """
+    return _affinity("mtmlDeviceGetMemoryAffinityWithinNode", handle, nodeSetSize, scope)
+
+
+def _affinity(name, handle, size, scope):
+    """An affinity mask as an array of unsigned longs."""
+    _require(handle)
+    size = _uint(size)
+    if not 0 < size <= _AFFINITY_WORDS_MAX or scope not in (NVML_AFFINITY_SCOPE_NODE, NVML_AFFINITY_SCOPE_SOCKET):
+        raise _invalid()
+    words = (c_ulong * size)()
+    _nvml_check(_call(name, "_device", handle, size, words))
+    return words
+
+
+def nvmlDeviceGetNumaNodeId(handle):
+    """Number of the NUMA node that the device sits on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
+    Rests on numa_node of the PCI device in sysfs, else on mtmlDeviceGetMemoryAffinityWithinNode.
+    """
+    pci = _pci(handle)
+    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
+    try:
+        with open(os.path.join("/sys/bus/pci/devices", address, "numa_node")) as file:
+            node = int(file.read())
+        if node >= 0:
+            return node
+    except (OSError, ValueError):
+        pass  # no such device in this sysfs, as in a container: MTML may know
+    words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", handle, 16, NVML_AFFINITY_SCOPE_NODE)
+    bits = 8 * ctypes.sizeof(c_ulong)
+    nodes = [bits * i + bit for i, word in enumerate(words) for bit in range(bits) if word >> bit & 1]
+    if len(nodes) != 1:
+        raise _unsupported()
+    return nodes[0]
+
+
+def nvmlSystemGetTopologyGpuSet(cpuNumber):
+    """Devices that have a CPU next to them (list of handles).
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported. MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
+    """
+    _require_initialized()
+    word, bit = divmod(_uint(cpuNumber), 8 * ctypes.sizeof(c_ulong))
+    if word >= _AFFINITY_WORDS_MAX:
+        raise _invalid()
+    return [device for device in _all_devices() if nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
+
+
+# ---- NVLink, which is MtLink here ----
+
+
+def nvmlDeviceGetNvLinkState(device, link):
+    """NVML_FEATURE_ENABLED for a link that carries data, also at reduced width, NVML_FEATURE_DISABLED for one down.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
+    a link that the device lacks. MTML: mtmlDeviceGetMtLinkState.
+    """
+    return NVML_FEATURE_ENABLED if _link_is_up(device, _checked_link(device, link)) else NVML_FEATURE_DISABLED
+
+
+def nvmlDeviceGetNvLinkVersion(device, link):
+    """NVML_NVLINK_VERSION_* with the number of the MtLink version.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
+    a link that the device lacks, or a version that NVML has no number for. MTML: mtmlDeviceGetMtLinkSpec.
+    """
+    _checked_link(device, link)
+    spec = _nvml_struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
+
+
+def nvmlDeviceGetNvLinkCapability(device, link, capability):
+    """1 if a link has a NVML_NVLINK_CAP_*, else 0; known are P2P_SUPPORTED, P2P_ATOMICS and VALID.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS or NVML_NVLINK_CAP_COUNT on,
+    NVMLError_NotSupported for a link that the device lacks and for other capabilities.
+    MTML: mtmlDeviceGetMtLinkCapStatus.
+    """
+    link, capability = _checked_link(device, link), _uint(capability)
+    if capability >= NVML_NVLINK_CAP_COUNT:
+        raise _invalid()
+    if capability == NVML_NVLINK_CAP_P2P_SUPPORTED:
+        return 1 if _link_can(device, link, MTML_MTLINK_CAP_P2P_ACCESS) else 0
+    if capability == NVML_NVLINK_CAP_P2P_ATOMICS:
+        return 1 if _link_can(device, link, MTML_MTLINK_CAP_P2P_ATOMICS) else 0
+    if capability == NVML_NVLINK_CAP_VALID:
+        return 1
+    raise _unsupported()
+
+
+def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
+    """PCI address and ids of the device at the other end of a link (nvmlPciInfo_t).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
+    a link that the device lacks, NVMLError_NotFound for an unconnected or hidden peer.
+    MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetPciInfo.
+    """
+    link = _checked_link(device, link)
+    slot = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot))
+    return nvmlDeviceGetPciInfo(_nvml_device_in(slot))
+
+
+def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
+    """NVML_NVLINK_DEVICE_TYPE_GPU for a peer that can be seen, NVML_NVLINK_DEVICE_TYPE_UNKNOWN for a hidden one.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
+    a link that the device lacks. MTML: mtmlDeviceGetMtLinkRemoteDevice.
+    """
+    link = _checked_link(handle, link)
+    slot = _Pointer()
+    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", handle, link, slot)
+    if status == MTML_ERROR_NOT_FOUND:
+        return NVML_NVLINK_DEVICE_TYPE_UNKNOWN
+    _nvml_check(status)
+    return NVML_NVLINK_DEVICE_TYPE_GPU
+
+
+def _checked_link(device, link):
+    """``link`` as C takes it, once it has proved to be a link of the device."""
+    _require(device)
+    link = _uint(link)
+    if link >= NVML_NVLINK_MAX_LINKS:
+        raise _invalid()
+    if link >= _link_count(device):
+        raise _unsupported()
+    return link
+
+
+# ---- MIG, which is MPC here ----
+
+
+def nvmlDeviceGetMigMode(device):
+    """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE, equal as MPC changes at once.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
+    MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
+    """
+    if not _property(device).mpcCap:
+        raise _unsupported()
+    mode = _nvml_number("mtmlDeviceGetMpcMode", "_device", device)
+    return [mode, mode]
+
+
+def nvmlDeviceSetMigMode(device, mode):
+    """Turn MPC on or off; NVML_SUCCESS, as the change takes effect at once. Every handle is stale afterwards.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_InUse.
+    MTML: mtmlDeviceSetMpcMode, mtmlLibraryShutDown, mtmlLibraryInit.
+    """
+    if mode not in (NVML_DEVICE_MIG_DISABLE, NVML_DEVICE_MIG_ENABLE):
+        _require(device)
+        raise _invalid()
+    with libLoadLock:
+        _nvml_check(_stale_call(_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+        _nvml_check(_restart())
+    return NVML_SUCCESS
+
+
+def nvmlDeviceGetMaxMigDeviceCount(device):
+    """Greatest number of instances that the card can be divided into, 0 while it is not divided or cannot be.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetSupportedMpcConfigurations.
+    """
+    if _property(device).mpcType != MTML_MPC_TYPE_PARENT:
+        return 0
+    count = _nvml_number("mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
+    configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
+    if not len(configurations):
+        return 0
+    _nvml_check(
+        _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
+    )
+    return max(configuration.profileNum for configuration in configurations)
+
+
+def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
+    """Handle of an instance by its index below the parent device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NotFound where there
+    is no such instance. MTML: mtmlDeviceGetMpcInstanceByIndex.
+    """
+    _require(device)
+    index = _uint(index)
+    if index >= _nvml_number("mtmlDeviceCountMpcInstances", "_device", device):
+        raise NVMLError(NVML_ERROR_NOT_FOUND)
+    slot = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, slot))
+    return _nvml_device_in(slot)
+
+
+def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
+    """Handle of the parent device of an instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance. MTML:
+    mtmlDeviceGetMpcParentDevice.
+    """
+    _require_instance(migDevice)
+    slot = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMpcParentDevice", "_device", migDevice, slot))
+    return _nvml_device_in(slot)
+
+
+def nvmlDeviceIsMigDeviceHandle(device):
+    """c_uint(1) for an instance, else c_uint(0).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetProperty.
+    """
+    return c_uint(1 if _property(device).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
+
+
+def nvmlDeviceGetGpuInstanceId(device):
+    """Index of an instance below its parent device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    MTML: mtmlDeviceGetMpcInstanceIndex.
+    """
+    _require_instance(device)
+    return _nvml_number("mtmlDeviceGetMpcInstanceIndex", "_device", device)
+
+
+def nvmlDeviceGetComputeInstanceId(device):
+    """Not available: MPC does not divide an instance further.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
+    """
+    _require_instance(device)
+    raise _unsupported()
+
+
+def nvmlDeviceGetAttributes_v2(device):
+    """Share of the card that an instance has (c_nvmlDeviceAttributes: multiprocessorCount in GPU cores, memorySizeMB).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for what is no instance.
+    MTML: mtmlDeviceGetMpcProfileInfo.
+    """
+    profile = _nvml_struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    return c_nvmlDeviceAttributes(
+        multiprocessorCount=profile.coreCount,
+        gpuInstanceSliceCount=profile.coreCount,
+        memorySizeMB=profile.memorySizeMB,
+    )
+
+
+def nvmlDeviceGetAttributes(device):
+    """Same as nvmlDeviceGetAttributes_v2."""
+    return nvmlDeviceGetAttributes_v2(device)
+
+
+def _property(device):
+    """c_mtmlDeviceProperty_t of a device."""
+    return _nvml_struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", device)
+
+
+def _require_instance(device):
+    """Raises: NVMLError_InvalidArgument unless the device is an MPC instance."""
+    if _property(device).mpcType != MTML_MPC_TYPE_INSTANCE:
+        raise _invalid()
+
+
+# ---- vGPU ---- NVML names vGPU types and instances by number. A type's number is the digits of MTML's type id (1101 of
+# mtgpu-1101); an instance's is given out here, one per UUID.
+
+
+def nvmlDeviceGetVirtualizationMode(handle):
+    """NVML_GPU_VIRTUALIZATION_MODE_*: HOST_VGPU for a card with virtual devices, VGPU for a virtual device, else NONE.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetProperty.
+    """
+    properties = _property(handle)
+    if properties.virtRole in (MTML_VIRT_ROLE_HOST_VIRTDEVICE, MTML_VIRT_ROLE_GUEST_VIRTDEVICE):
+        return NVML_GPU_VIRTUALIZATION_MODE_VGPU
+    if properties.virtCap == MTML_DEVICE_SUPPORT_VIRTUALIZATION:
+        return NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU
+    return NVML_GPU_VIRTUALIZATION_MODE_NONE
+
+
+def nvmlDeviceGetSupportedVgpus(handle):
+    """Numbers of the vGPU types that the card knows (list of int).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
+    mtmlDeviceGetSupportedVirtTypes.
+    """
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, "Supported")]
+
+
+def nvmlDeviceGetCreatableVgpus(handle):
+    """Numbers of the vGPU types that can be created now (list of int).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
+    mtmlDeviceGetAvailVirtTypes.
+    """
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, "Avail")]
+
+
+def nvmlDeviceGetActiveVgpus(handle):
+    """Numbers of the vGPU instances that hold resources of the card (list of int).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetActiveVirtDeviceUuids.
+    """
+    return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle)]
+
+
+def nvmlVgpuTypeGetName(vgpuTypeId):
+    """Name of a vGPU type as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    MTML: mtmlDeviceGetSupportedVirtTypes.
+    """
+    return _virt_type(vgpuTypeId).name
+
+
+def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId):
+    """Frame buffer of a vGPU type in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    MTML: mtmlDeviceGetSupportedVirtTypes.
+    """
+    return _virt_type(vgpuTypeId).memSize
+
+
+def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId):
+    """Greatest number of displays of a vGPU type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    MTML: mtmlDeviceGetSupportedVirtTypes.
+    """
+    return _virt_type(vgpuTypeId).maxVirtualDisplay
+
+
+def nvmlVgpuTypeGetResolution(vgpuTypeId):
+    """(width, height) of a vGPU type's displays, pixels.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    MTML: mtmlDeviceGetSupportedVirtTypes.
+    """
+    virt_type = _virt_type(vgpuTypeId)
+    return virt_type.horizontalResolution, virt_type.verticalResolution
+
+
+def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId):
+    """Greatest number of vGPUs of a type that the empty card can hold.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not know,
+    NVMLError_NotSupported. MTML: mtmlDeviceCountMaxVirtDevices.
+    """
+    _require(handle)
+    for virt_type in _virt_types(handle, "Supported"):
+        if _virt_type_number(virt_type) == vgpuTypeId:
+            return _nvml_number("mtmlDeviceCountMaxVirtDevices", "_device", handle, byref(virt_type))
+    raise _invalid()
+
+
+def nvmlVgpuInstanceGetUUID(vgpuInstance):
+    """UUID of a vGPU instance as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    """
+    return _vgpu_instance(vgpuInstance)[1]
+
+
+def nvmlVgpuInstanceGetMdevUUID(vgpuInstance):
+    """Same as nvmlVgpuInstanceGetUUID: MTML's UUID is that of the mediated device."""
+    return nvmlVgpuInstanceGetUUID(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetType(vgpuInstance):
+    """Number of the vGPU type of an instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
+    """
+    device, uuid = _vgpu_instance(vgpuInstance)
+    slot = _Pointer()
+    _nvml_check(_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), slot))
+    virt_type = c_mtmlVirtType_t()
+    return _virt_type_number(_nvml_struct(virt_type, "mtmlDeviceGetVirtType", "_device", _nvml_device_in(slot)))
+
+
+def _virt_types(handle, which):
+    """The "Supported" or the "Avail" virtual device types of a card (list of c_mtmlVirtType_t)."""
+    count = min(_nvml_number("mtmlDeviceCount%sVirtTypes" % which, "_device", handle), _VIRT_TYPES_MAX)
+    types = (c_mtmlVirtType_t * count)()
+    if count:
+        _nvml_check(_call("mtmlDeviceGet%sVirtTypes" % which, "_device", handle, types, count))
+    return list(types)
+
+
+def _virt_type_number(virt_type):
+    """NVML's number for a virtual device type: the digits at the end of its id."""
+    text = virt_type.id
+    digits = text[len(text.rstrip("0123456789")) :]
+    if not digits:
+        raise _unsupported()
+    return int(digits)
+
+
+def _virt_type(number):
+    """The virtual device type of a number, from whichever card knows it (c_mtmlVirtType_t)."""
+    _require_initialized()
+    for device in _all_devices():
+        try:
+            for virt_type in _virt_types(device, "Supported"):
+                if _virt_type_number(virt_type) == number:
+                    return virt_type
+        except NVMLError_NotSupported:
+            continue  # a card without virtualization knows no types
+    raise _invalid()
+
+
+def _active_virt_uuids(handle):
+    """UUIDs of the active virtual devices of a card (list of str)."""
+    count = min(_nvml_number("mtmlDeviceCountActiveVirtDevices", "_device", handle), _VIRT_DEVICES_MAX)
+    if not count:
+        return []
+    uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
+    _nvml_check(
+        _call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", handle, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
+    )
+    return [text for text in (_text(uuid) for uuid in uuids) if text]
+
+
+def _vgpu_number(device, uuid):
+    """NVML's number for an active virtual device, the same each time while the library lives."""
+    with libLoadLock:
+        numbers = _session.vgpus
+        for number, known in numbers.items():
+            if known == (device, uuid):
+                return number
+        number = len(numbers) + 1
+        numbers[number] = (device, uuid)
+        return number
+
+
+def _vgpu_instance(number):
+    """(card, UUID) of a vGPU instance number."""
+    _require_initialized()
+    known = _session.vgpus.get(_uint(number))
+    if known is None:
+        raise NVMLError(NVML_ERROR_NOT_FOUND)
+    return known
+
+
+# ---- Processes ----
+# The driver's table /proc/driver/musa/gpuXX/proc_util names the processes of a device; where it is missing, the open
+# device nodes under /proc/PID/fd do. Codec sessions name their processes through MTML. Nobody tells their memory.
+
+
+def nvmlDeviceGetComputeRunningProcesses(handle):
+    """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
+
+    Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
+    Rests on /proc/driver/musa, else /proc/PID/fd, and on mtmlVpuGetEncoderSessionMetrics and its decoder twin.
+    """
+    return [_process(pid) for pid, row in _device_processes(handle) if not _draws(row) or _computes(row)]
+
+
+def nvmlDeviceGetComputeRunningProcesses_v2(handle):
+    """Same as nvmlDeviceGetComputeRunningProcesses."""
+    return nvmlDeviceGetComputeRunningProcesses(handle)
+
+
+def nvmlDeviceGetComputeRunningProcesses_v3(handle):
+    """Same as nvmlDeviceGetComputeRunningProcesses."""
+    return nvmlDeviceGetComputeRunningProcesses(handle)
+
+
+def nvmlDeviceGetGraphicsRunningProcesses(handle):
+    """Processes that draw on the device, by the engines they keep busy (list as nvmlDeviceGetComputeRunningProcesses).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
+    """
+    return [_process(pid) for pid, row in _device_processes(handle) if _draws(row)]
+
+
+def nvmlDeviceGetGraphicsRunningProcesses_v2(handle):
+    """Same as nvmlDeviceGetGraphicsRunningProcesses."""
+    return nvmlDeviceGetGraphicsRunningProcesses(handle)
+
+
+def nvmlDeviceGetGraphicsRunningProcesses_v3(handle):
+    """Same as nvmlDeviceGetGraphicsRunningProcesses."""
+    return nvmlDeviceGetGraphicsRunningProcesses(handle)
+
+
+def nvmlDeviceGetMPSComputeRunningProcesses(handle):
+    """Empty list: MUSA has no multi-process service whose clients could run.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    _require(handle)
+    return []
+
+
+def nvmlDeviceGetMPSComputeRunningProcesses_v2(handle):
+    """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
+    return nvmlDeviceGetMPSComputeRunningProcesses(handle)
+
+
+def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle):
+    """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
+    return nvmlDeviceGetMPSComputeRunningProcesses(handle)
+
+
+def nvmlDeviceGetProcessUtilization(handle, timeStamp):
+    """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
+
+    ``smUtil`` is the process's total; memory, encoder and decoder shares are not known and 0. Raises:
+    NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process table,
+    NVMLError_NotFound without a sample after ``timeStamp``. Rests on /proc/driver/musa.
+    """
+    now, shares = _process_shares(handle, timeStamp)
+    return [c_nvmlProcessUtilizationSample_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
+
+
+def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
+    """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
+
+    As nvmlDeviceGetProcessUtilization.
+    """
+    now, shares = _process_shares(handle, timeStamp)
+    return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
+
+
+def nvmlSystemGetProcessName(pid):
+    """Program of a process as its command line has it, or its short name if it has no command line.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission. Rests on /proc/PID/cmdline and comm.
+    """
+    _require_initialized()
+    directory = os.path.join(_proc_root(), str(_uint(pid)))
+    try:
+        return _file_text(os.path.join(directory, "cmdline")).split("\0")[0] or _file_text(
+            os.path.join(directory, "comm")
+        ).rstrip("\n")
+    except OSError as error:
+        if isinstance(error, PermissionError):
+            raise NVMLError(NVML_ERROR_NO_PERMISSION)
+        if not os.path.isdir(_proc_root()):
+            raise _unsupported()
+        raise NVMLError(NVML_ERROR_NOT_FOUND)
+
+
+def _process(pid):
+    """A process as the running process queries hand it out."""
+    return nvmlFriendlyObject(
+        {
+            "pid": pid,
+            "usedGpuMemory": None,
+            "gpuInstanceId": NVML_VALUE_NOT_AVAILABLE_uint.value,
+            "computeInstanceId": NVML_VALUE_NOT_AVAILABLE_uint.value,
+        }
+    )
+
+
+def _draws(row):
+    """Whether a table row shows a graphics engine busy; False without a row."""
+    return any(_share(row, engine) for engine in ("2D", "TA", "3D"))
+
+
+def _computes(row):
+    """Whether a table row shows a compute engine busy; False without a row."""
+    return any(_share(row, engine) for engine in ("CMP", "CDM"))
+
+
+def _share(row, column):
+    """Number in a column of a table row, 0 where there is none."""
+    text = row.get(column, "") if row else ""
+    return int(text) if text.isdigit() else 0
+
+
+def _device_processes(handle):
+    """(pid, table row or None) of the processes that use a device, in the order they were found."""
+    _require(handle)
+    root = _proc_root()
+    pids = _proc_pids(root)
+    if pids is None:
+        raise _unsupported()
+    paths = _node_paths(handle)
+    rows = _process_table(root, paths[0]) if paths else None
+    found = {}
+    if rows is not None:
+        for row in rows:
+            pid = _own_pid(root, pids, _share(row, "Pid"), _share(row, "VPid"))
+            if pid:
+                found.setdefault(pid, row)
+    elif paths:
+        for pid in sorted(pids):
+            if _has_open(root, pid, paths):
+                found[pid] = None
+    else:
+        raise _unsupported()
+    for pid in _codec_pids(handle):
+        if not pids or pid in pids:
+            found.setdefault(pid, None)
+    return list(found.items())
+
+
+def _process_shares(handle, timeStamp):
+    """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
+    import time
+
+    _require(handle)
+    since = c_ulonglong(timeStamp).value
+    root = _proc_root()
+    pids = _proc_pids(root)
+    paths = _node_paths(handle)
+    rows = _process_table(root, paths[0]) if paths else None
+    if pids is None or rows is None:
+        raise _unsupported()
+    now = int(time.time() * 1000000)
+    shares = []
+    for row in rows:
+        pid = _own_pid(root, pids, _share(row, "Pid"), _share(row, "VPid"))
+        if pid:
+            shares.append((pid, _share(row, "Total")))
+    if not shares or now <= since:
+        raise NVMLError(NVML_ERROR_NOT_FOUND)
+    return now, shares
+
+
+def _node_paths(handle):
+    """Paths of the device's nodes, that of the GPU first (list), empty for a device without."""
+    paths = []
+    for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
+        status, path = _read_text(name, "_device", handle, MTML_DEVICE_PATH_BUFFER_SIZE)
+        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+            raise _nvml_error(status)
+        if status == MTML_SUCCESS and path:
+            paths.append(path)
+    return paths
+
+
+def _codec_pids(handle):
+    """Processes that own a codec session of the device (list of int), empty where the device has no video unit."""
+    try:
+        encode, decode = _codec_capacity(handle)
+        sessions = _codec_sessions(handle, "Encoder", encode) + _codec_sessions(handle, "Decoder", decode)
+    except NVMLError_NotSupported:
+        return []
+    return [session.pid for session in sessions if session.pid]
+
+
+def _proc_root():
+    """Root of the proc file system."""
+    return os.environ.get("PYMTML_PROC_ROOT") or "/proc"
+
+
+def _file_text(path):
+    """Content of a small file as str."""
+    with open(path, "rb") as file:
+        return file.read().decode("utf-8", "replace")
+
+
+def _proc_pids(root):
+    """Numbers of the processes that the proc file system shows (set), None where there is none."""
+    try:
+        return {int(name) for name in os.listdir(root) if name.isdigit()}
+    except OSError:
+        return None
+
+
+def _process_table(root, gpu_path):
+    """Rows of the driver's process table for a device node (list of dicts by column name), None without a table."""
+    tree = os.path.join(root, "driver", "musa")
+    try:
+        directories = sorted(name for name in os.listdir(tree) if name.startswith("gpu"))
+    except OSError:
+        return None
+    for directory in directories:
+        try:
+            if _file_text(os.path.join(tree, directory, "devname")).strip() != os.path.basename(gpu_path):
+                continue
+            lines = _file_text(os.path.join(tree, directory, "proc_util")).splitlines()
+        except OSError:
+            continue
+        columns = lines[0].split() if lines else []
+        if "Pid" not in columns:
+            return None
+        return [dict(zip(columns, line.split(None, len(columns) - 1))) for line in lines[1:] if line.strip()]
+    return None
+
+
+def _own_pid(root, pids, pid, vpid):
+    """The number by which this pid namespace knows a process of the driver's table, 0 if it does not or it ended.
+
+    ``pid`` is the host's number, ``vpid`` that in the innermost namespace, which the last number of NSpid repeats.
+    """
+    if not pids:
+        return pid  # a tree of driver files alone: nothing to check against
+    for number in (pid, vpid):
+        if number and number in pids:
+            inner = _innermost_pid(root, number)
+            if inner is None or inner == (vpid or pid):
+                return number
+    return 0
+
+
+def _innermost_pid(root, pid):
+    """Number of a process in its own pid namespace, None where its status does not tell."""
+    try:
+        for line in _file_text(os.path.join(root, str(pid), "status")).splitlines():
+            if line.startswith("NSpid:"):
+                return int(line.split()[-1])
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _has_open(root, pid, paths):
+    """Whether a process has one of the files open; False for one that ended or must not be looked into."""
+    directory = os.path.join(root, str(pid), "fd")
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return False
+    for name in names:
+        try:
+            if os.readlink(os.path.join(directory, name)) in paths:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+# ---- Field values and GPM ----
+
+
+def nvmlDeviceGetFieldValues(handle, fieldIds):
+    """Values of several fields (array of c_nvmlFieldValue_t), each with its own NVML code in ``nvmlReturn``.
+
+    ``fieldIds``: field ids, or (field id, scope id) pairs. Time stamps and latencies are in microseconds.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for bad handle or an empty list. MTML: as the field says.
+    """
+    import time
+
+    _require(handle)
+    pairs = [(field[0], field[1]) if isinstance(field, (tuple, list)) else (field, 0) for field in fieldIds]
+    if not pairs:
+        raise _invalid()
+    values = (c_nvmlFieldValue_t * len(pairs))()
+    for value, (field, scope) in zip(values, pairs):
+        value.fieldId, value.scopeId = _uint(field), _uint(scope)
+        began = time.time()
+        try:
+            _fill_field(value, handle)
+        except NVMLError as error:
+            value.nvmlReturn = error.value
+        ended = time.time()
+        value.timestamp = int(ended * 1000000)
+        value.latencyUsec = max(0, int((ended - began) * 1000000))
+    return values
+
+
+def nvmlDeviceClearFieldValues(handle, fieldIds):
+    """Not available: MTML clears no field. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def _fill_field(value, handle):
+    """Answer one field of nvmlDeviceGetFieldValues, or raise its error."""
+    field = value.fieldId
+    if field in _ECC_FIELDS:
+        error_type, counter_type = _ECC_FIELDS[field]
+        value.value.ullVal = nvmlDeviceGetTotalEccErrors(handle, error_type, counter_type)
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+    elif field == NVML_FI_DEV_MEMORY_TEMP:
+        temperature = _nvml_signed("mtmlMemoryGetTemperature", "_memory", handle)
+        value.value.siVal = temperature
+        value.valueType = NVML_VALUE_TYPE_SIGNED_INT if temperature < 0 else NVML_VALUE_TYPE_UNSIGNED_INT
+    elif field in _UINT_FIELDS:
+        value.value.uiVal = _UINT_FIELDS[field](handle)
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+    elif field == NVML_FI_DEV_POWER_INSTANT and value.scopeId == NVML_POWER_SCOPE_GPU:
+        value.value.uiVal = nvmlDeviceGetPowerUsage(handle)
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+    elif 0 < field < NVML_FI_MAX:
+        raise _unsupported()
+    else:
+        raise _invalid()
+
+
+def _retired_count(handle, field):
+    """One number of c_mtmlPageRetirementCount_t."""
+    counts = _nvml_struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", handle)
+    return getattr(counts, field)
+
+
+def _retired_sbe(handle):
+    """Number of pages retired for single-bit errors."""
+    return _retired_count(handle, "sbeCount")
+
+
+def _retired_dbe(handle):
+    """Number of pages retired for a double-bit error."""
+    return _retired_count(handle, "dbeCount")
+
+
+def _field_link_count(handle):
+    """Number of MtLinks; a card that knows none has no such field."""
+    return _nvml_struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", handle).linkNum
+
+
+# Fields that hold an unsigned int. Here, below the functions it names, and not among the translation tables.
+_UINT_FIELDS = {
+    NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
+    NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
+    NVML_FI_DEV_RETIRED_SBE: _retired_sbe,
+    NVML_FI_DEV_RETIRED_DBE: _retired_dbe,
+    NVML_FI_DEV_RETIRED_PENDING: nvmlDeviceGetRetiredPagesPendingStatus,
+    NVML_FI_DEV_NVLINK_LINK_COUNT: _field_link_count,
+    NVML_FI_DEV_PCIE_REPLAY_COUNTER: nvmlDeviceGetPcieReplayCounter,
+    NVML_FI_DEV_POWER_CURRENT_LIMIT: nvmlDeviceGetEnforcedPowerLimit,
+    NVML_FI_DEV_POWER_DEFAULT_LIMIT: nvmlDeviceGetPowerManagementDefaultLimit,
+}
+
+
+def nvmlGpmQueryDeviceSupport(device):
+    """Whether the device has GPM (c_nvmlGpmSupport_t with ``isSupportedDevice`` 0: it has not).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    _require(device)
+    return c_nvmlGpmSupport_t(NVML_GPM_SUPPORT_VERSION, 0)
+
+
+# ==== 14. nvml* functions without an MTML counterpart =================================================================
+# Each checks what NVML checks first (initialized, handle), then refuses.
+
+# ---- System ----
+
+
+def nvmlSystemGetDriverBranch():
+    """Not available: the name of the driver's release branch, such as r580_00. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetHicVersion():
+    """Not available: the host interface cards and their firmware versions. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetNvlinkBwMode():
+    """Not available: the NVLink bandwidth mode of all GPUs. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemSetNvlinkBwMode(mode):
+    """Not available: sets the NVLink bandwidth mode of all GPUs. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetCPER_v1(cper):
+    """Not available: platform error records (CPER), as bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGetExcludedDeviceCount():
+    """Not available: the number of GPUs the driver excludes. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGetExcludedDeviceInfoByIndex(index):
+    """Not available: PCI location and UUID of a GPU the driver excludes. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+# ---- System: events ----
+
+
+def nvmlSystemEventSetCreate(version):
+    """Not available: a set of system events, such as a driver binding to a GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetCreate(req):
+    """Not available: a set of system events, from a request struct. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemEventSetFree(version, setHandle):
+    """Not available: frees a set of system events. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetFree(req):
+    """Not available: frees a set of system events, from a request struct. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemRegisterEvents(version, eventTypes, setHandle):
+    """Not available: adds system events to a set. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def c_nvmlSystemRegisterEvents(req):
+    """Not available: adds system events to a set, from a request struct. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemEventSetWait(version, setHandle, timeoutMs, eventData, eventDataSize):
+    """Not available: waits for system events, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetWait(req):
+    """Not available: waits for system events, from a request struct. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+# ---- System: confidential computing ----
+
+
+def nvmlSystemGetConfComputeCapabilities():
+    """Not available: what CPU and GPUs support of confidential computing. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeGpusReadyState():
+    """Not available: whether the GPUs accept confidential work. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemSetConfComputeGpusReadyState(state):
+    """Not available: lets the GPUs accept confidential work, or stops that. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeKeyRotationThresholdInfo():
+    """Not available: the attacker advantage at which session keys are rotated. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemSetConfComputeKeyRotationThresholdInfo(max_atk_adv):
+    """Not available: sets the attacker advantage at which keys are rotated. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeSettings(settings):
+    """Not available: environment, feature and modes of confidential computing. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeState():
+    """Not available: whether confidential computing is on, with its environment. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+# ---- Devices: count and handles ----
+
+
+def nvmlDeviceDiscoverGpus(pciInfo):
+    """Not available: looks for new GPUs below a PCI bridge. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlDeviceModifyDrainState(pciInfo, newState):
+    """Not available: lets a GPU accept new clients, or stops that. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlDeviceQueryDrainState(pciInfo):
+    """Not available: whether a GPU refuses new clients. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlDeviceRemoveGpu(pciInfo):
+    """Not available: takes a drained GPU off the driver. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+# ---- Device: identity ----
+
+
+def nvmlDeviceGetBoardPartNumber(handle):
+    """Not available: the part number of the board, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetModuleId(handle, moduleId=c_uint()):
+    """Not available: the number of the module in its baseboard. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPdi(device):
+    """Not available: the per-device identifier, 64 bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPlatformInfo(device, platformInfo):
+    """Not available: chassis, slot, tray and peer type of the GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetHostname_v1(device):
+    """Not available: the host name stored on the device. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetHostname_v1(device, hostname):
+    """Not available: stores a host name on the device. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetCapabilities(device, caps):
+    """Not available: a mask of the capabilities of the device. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetIrqNum(device):
+    """Not available: the number of the device's interrupt. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetAddressingMode(device):
+    """Not available: how the device addresses host memory: HMM, ATS or neither. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetBridgeChipInfo(handle):
+    """Not available: type and firmware version of the board's bridge chips. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetC2cModeInfoV(handle):
+    """Not available: whether the chip-to-chip link is enabled. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetC2cModeInfoV1(handle):
+    """Not available: whether the chip-to-chip link is enabled. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetInforomVersion(handle, infoRomObject):
+    """Not available: the version of an infoROM object, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetInforomImageVersion(handle):
+    """Not available: the version of the infoROM image, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetInforomConfigurationChecksum(handle):
+    """Not available: the checksum of the infoROM configuration. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceValidateInforom(handle):
+    """Not available: checks the infoROM against its checksums. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetLastBBXFlushTime(handle):
+    """Not available: last flush of the black box recorder, (microseconds, ms). Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetBBXTimeData_v1(handle):
+    """Not available: the time the GPU has run so far, in seconds. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
+    """Not available: whether GSP firmware is on, and on by default. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGspFirmwareVersion(handle, version=None):
+    """Not available: the version of the GSP firmware, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceVgpuForceGspUnload(handle):
+    """Not available: unloads the GSP firmware of a vGPU host. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: display and modes ----
+
+
+def nvmlDeviceGetDisplayMode(handle):
+    """Not available: whether a display is attached to the GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDisplayActive(handle):
+    """Not available: whether a display is active on the GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPersistenceMode(handle):
+    """Not available: whether the driver stays loaded without clients. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPersistenceMode(handle, mode):
+    """Not available: keeps the driver loaded without clients, or does not. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetComputeMode(handle, mode):
+    """Not available: sets how many processes may compute at once. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDriverModel(handle):
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDriverModel_v1(handle):
+    """Not available: [current, pending] Windows driver model. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDriverModel_v2(handle):
+    """Not available: [current, pending] Windows driver model. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentDriverModel(handle):
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingDriverModel(handle):
+    """Not available: the Windows driver model after the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDriverModel(handle, model):
+    """Not available: sets the Windows driver model for the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGpuOperationMode(handle):
+    """Not available: [current, pending] operation mode, NVML_GOM_* values. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentGpuOperationMode(handle):
+    """Not available: the current operation mode, an NVML_GOM_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingGpuOperationMode(handle):
+    """Not available: the operation mode after the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetGpuOperationMode(handle, mode):
+    """Not available: sets the operation mode for the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAPIRestriction(device, apiType):
+    """Not available: whether an API is for the administrator only. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
+    """Not available: reserves an API for the administrator, or opens it. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: PCI ----
+
+
+def nvmlDeviceGetPciInfoExt(handle, c_info):
+    """Not available: PCI location and ids, with base class and subclass. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPcieThroughput(device, counter):
+    """Not available: PCIe traffic over the last 20 ms, in KB/s. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+# ---- Device: memory ----
+
+
+def nvmlDeviceGetBAR1MemoryInfo(handle):
+    """Not available: total, free and used BAR1 memory, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetMemoryLimits_v1(device, limits):
+    """Not available: memory limits and use of a namespace, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetMemoryLimits_v1(device, limits):
+    """Not available: sets the memory limits of a namespace, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeMemSizeInfo(device):
+    """Not available: protected and unprotected memory, in KiB. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetConfComputeUnprotectedMemSize(device, c_ccMemSize):
+    """Not available: sets the size of the unprotected memory, in KiB. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeProtectedMemoryUsage(device):
+    """Not available: total, free and used protected memory, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeGpuCertificate(device):
+    """Not available: the certificate chains of the GPU, as bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeGpuAttestationReport(device, c_nonce):
+    """Not available: a signed attestation report for a nonce of 32 bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetDramEncryptionMode(handle):
+    """Not available: (current, pending) DRAM encryption mode. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentDramEncryptionMode(handle):
+    """Not available: the current DRAM encryption mode. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingDramEncryptionMode(handle):
+    """Not available: the DRAM encryption mode after the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDramEncryptionMode(handle, mode):
+    """Not available: sets the DRAM encryption mode for the next restart. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: ECC and repair ----
+
+
+def nvmlDeviceGetDefaultEccMode(handle):
+    """Not available: the ECC mode from the factory. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
+    """Not available: the number of ECC errors by cache, memory and registers. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSramEccErrorStatus(device, status):
+    """Not available: ECC errors of the SRAM by source, and its threshold flag. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(device, counts):
+    """Not available: uncorrected SRAM errors by unit, location and address. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRemappedRows(device):
+    """Not available: (corrected, uncorrected, pending, failed) remapped rows. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRemappedRows_v2(device, info):
+    """Not available: counts of remapped rows, pending and failed ones included. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRowRemapperHistogram(device):
+    """Not available: memory banks by how many spare rows they have left. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetBankRemapperStatus_v1(device, status):
+    """Not available: remapped memory banks, pending and failed ones. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRepairStatus(device):
+    """Not available: whether channel and TPC repairs are pending. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
+    """Not available: whether the memory has errors that cannot be repaired. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+# ---- Device: utilization ----
+
+
+def nvmlDeviceGetJpgUtilization(handle):
+    """Not available: [JPEG utilization in percent, period in microseconds]. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetOfaUtilization(handle):
+    """Not available: [optical flow utilization in percent, microseconds]. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
+    """Not available: recent samples of a power, utilization or clock value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetFBCStats(handle):
+    """Not available: frame buffer capture: sessions, frames/s, latency in us. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetFBCSessions(handle):
+    """Not available: the frame buffer capture sessions. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: temperature, cooling and fans ----
+
+
+def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
+    """Not available: sets a temperature threshold, in degrees Celsius. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=c_nvmlGpuThermalSettings_t()):
+    """Not available: the thermal sensors, in degrees Celsius. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetCoolerInfo(handle):
+    """Not available: what a cooler cools, and how it is controlled. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetMinMaxFanSpeed(handle, minSpeed=c_uint(), maxSpeed=c_uint()):
+    """Not available: (lowest, highest) fan speed, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetFanControlPolicy_v2(handle, fan, fanControlPolicy=c_uint()):
+    """Not available: who controls a fan, an NVML_FAN_POLICY_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetFanControlPolicy(handle, fan, fanControlPolicy):
+    """Not available: sets who controls a fan. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
+    """Not available: sets the speed of a fan, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
+    """Not available: gives a fan back to the driver's control. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: clocks ----
+
+
+def nvmlDeviceGetApplicationsClock(handle, type):
+    """Not available: the clock that applications run at, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDefaultApplicationsClock(handle, type):
+    """Not available: the default clock of applications, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
+    """Not available: sets the clocks that applications run at, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetApplicationsClocks(handle):
+    """Not available: sets the clocks of applications back to their defaults. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
+    """Not available: the highest boost clock a user may set, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedMemoryClocks(handle):
+    """Not available: the memory clocks one may set, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
+    """Not available: the graphics clocks one may set at a memory clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentClockFreqs(handle):
+    """Not available: the current clocks of all domains, as text in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
+    """Not available: [whether clocks are boosted, and by default]. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
+    """Not available: lets clocks be boosted automatically, or not. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
+    """Not available: sets whether clocks are boosted by default. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAdaptiveClockInfoStatus(device):
+    """Not available: whether adaptive clocking is on. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetGpuLockedClocks(handle, minGpuClockMHz, maxGpuClockMHz):
+    """Not available: locks the graphics clock to a range, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetGpuLockedClocks(handle):
+    """Not available: lets the graphics clock vary again. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetMemoryLockedClocks(handle, minMemClockMHz, maxMemClockMHz):
+    """Not available: locks the memory clock to a range, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetMemoryLockedClocks(handle):
+    """Not available: lets the memory clock vary again. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetClockOffsets(device, info):
+    """Not available: the offset of a clock in a P-state and its range, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetClockOffsets(device, info):
+    """Not available: sets the offset of a clock in a P-state, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpcClkVfOffset(device):
+    """Not available: the offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetGpcClkVfOffset(device, offset):
+    """Not available: sets the offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpcClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
+    """Not available: (lowest, highest) offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMemClkVfOffset(device):
+    """Not available: the offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetMemClkVfOffset(device, offset):
+    """Not available: sets the offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
+    """Not available: (lowest, highest) offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
+    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetCurrentClocksEventReasons(handle):
+    """Not available: why clocks are held down, nvmlClocksEventReason* bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
+    """Not available: why clocks are held down, nvmlClocksThrottleReason* bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedClocksEventReasons(handle):
+    """Not available: the reasons known here, nvmlClocksEventReason* bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
+    """Not available: the reasons known here, nvmlClocksThrottleReason* bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=nvmlClkMonStatus_t()):
+    """Not available: faults that the clock monitors see, by domain. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: power and performance ----
+
+
+def nvmlDeviceGetTotalEnergyConsumption(handle):
+    """Not available: the energy used since the driver was loaded, in mJ. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPowerSource(device):
+    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetSupportedPerformanceStates(device):
+    """Not available: the performance states the GPU has. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPerformanceModes(handle):
+    """Not available: the performance modes, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=c_nvmlGpuDynamicPstatesInfo_t()):
+    """Not available: utilization by domain, in percent, with thresholds. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPowerManagementMode(handle):
+    """Not available: whether power management is on. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPowerManagementLimit(handle):
+    """Not available: the power limit that is set, in mW. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPowerManagementLimitConstraints(handle):
+    """Not available: [lowest, highest] power limit, in mW. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPowerManagementLimit(handle, limit):
+    """Not available: sets the power limit, in mW. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version=nvmlPowerValue_v2):
+    """Not available: sets the power limit of GPU, memory or module, in mW. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetViolationStatus(device, perfPolicyType):
+    """Not available: how long clocks were held down, in nanoseconds. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPowerMizerMode_v1(device, info):
+    """Not available: the current and the supported PowerMizer modes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetPowerMizerMode_v1(device, info):
+    """Not available: sets the PowerMizer mode. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetAdaptiveTgpModeInfo_v1(device, info):
+    """Not available: whether adaptive total graphics power is on; limit in mW. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetAdaptiveTgpMode_v1(device, mode):
+    """Not available: turns adaptive total graphics power on or off. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingActivatePresetProfile(device, profile):
+    """Not available: activates a preset power smoothing profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingUpdatePresetProfileParam(device, profile):
+    """Not available: changes a parameter of a power smoothing profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingSetState(device, state):
+    """Not available: turns power smoothing on or off. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileGetProfilesInfo(device, profilesInfo):
+    """Not available: the workload power profiles and their priorities. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(device, currentProfiles):
+    """Not available: masks of supported, requested and enforced profiles. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles):
+    """Not available: requests workload power profiles. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
+    """Not available: takes back requests for workload power profiles. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(device, updateProfiles):
+    """Not available: sets, adds or removes workload power profile requests. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDevicePerfMetricsGetSamples_v1(device, samples):
+    """Not available: samples of performance and rail metrics. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetRusdSettings_v1(device, settings):
+    """Not available: sets which data the driver polls into shared memory. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+# ---- Device: processes and accounting ----
+
+
+def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
+    """Not available: the processes of a mode, memory in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetAccountingMode(handle, mode):
+    """Not available: turns accounting on or off. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingBufferSize(handle):
+    """Not available: how many processes accounting remembers. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingPids(handle):
+    """Not available: the processes that accounting knows. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingStats(handle, pid):
+    """Not available: utilization (%), peak memory (bytes), time (ms) of a process. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingStats_v2(handle, pid):
+    """Not available: accounting of a process, with sums of its samples. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceClearAccountingPids(handle):
+    """Not available: forgets the accounted processes. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: topology and affinity ----
+
+
+def nvmlDeviceSetCpuAffinity(handle):
+    """Not available: binds the calling thread to the CPUs near the GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceClearCpuAffinity(handle):
+    """Not available: takes the binding of the calling thread back. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: NVLink ----
+
+
+def nvmlDeviceGetNvLinkInfo(device, info):
+    """Not available: firmware and low-power support of the links. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
+    """Not available: the number of errors on a link, by kind. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceResetNvLinkErrorCounters(device, link):
+    """Not available: clears the error counters of a link. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
+    """Not available: units and packet filter of a traffic counter. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
+    """Not available: sets units and packet filter of a traffic counter. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
+    """Not available: (received, sent) on a link, in the counter's units. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
+    """Not available: stops or restarts a traffic counter of a link. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
+    """Not available: clears a traffic counter of a link. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
+    """Not available: samples of link telemetry. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(device, l1threshold):
+    """Not available: sets the idle time before links save power. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvlinkSupportedBwModes(device, supportedBwModes):
+    """Not available: the bandwidth modes of the links. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvlinkBwMode(device, getBwMode):
+    """Not available: the bandwidth mode of the links. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvlinkBwMode(device, setBwMode):
+    """Not available: sets the bandwidth mode of the links. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvlinkBwModeAsync_v1(device, setBwModeAsync):
+    """Not available: sets the bandwidth mode without waiting, timeout in ms. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfo(device, gpuFabricInfo):
+    """Not available: cluster, clique and state of the GPU in its fabric. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfoV(device, gpuFabricInfo):
+    """Not available: cluster, clique, state and health in the fabric. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfo_v4(device, gpuFabricInfo):
+    """Not available: cluster, cliques, state and health in the fabric. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceReadWritePRM_v1(handle, c_info):
+    """Not available: reads or writes a register of the link hardware. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceReadPRMCounters_v1(handle, c_info):
+    """Not available: counters of the link hardware, by port. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- Device: MIG ----
+
+
+def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
+    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
+    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
+    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
+    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
+    """Not available: where instances of a profile fit, in memory slices. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceRemainingCapacity(device, profileId):
+    """Not available: how many instances of a profile still fit. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceCreateGpuInstance(device, profileId):
+    """Not available: creates a GPU instance of a profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
+    """Not available: creates a GPU instance at a placement. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
+    """Not available: the GPU instances of a profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
+    """Not available: the GPU instance with an id. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+# ---- MIG: GPU and compute instances ----
+
+
+def nvmlGpuInstanceGetInfo(gpuInstance):
+    """Not available: device, id, profile and placement of a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceDestroy(gpuInstance):
+    """Not available: destroys a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetComputeInstanceProfileInfo(device, profile, engProfile, version=2):
+    """Not available: slices and engines of a compute instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(device)
+
+
+def nvmlGpuInstanceGetComputeInstanceProfileInfoV(device, profile, engProfile, version=2):
+    """Not available: slices and engines of a compute instance profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(device)
+
+
+def nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpuInstance, profileId):
+    """Not available: how many compute instances of a profile still fit. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetComputeInstancePossiblePlacements(gpuInstance, profileId, placementsRef, countRef):
+    """Not available: where compute instances of a profile fit, in slices. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceCreateComputeInstance(gpuInstance, profileId):
+    """Not available: creates a compute instance of a profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceCreateComputeInstanceWithPlacement(gpuInstance, profileId, placement):
+    """Not available: creates a compute instance at a placement. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetComputeInstances(gpuInstance, profileId, computeInstancesRef, countRef):
+    """Not available: the compute instances of a profile. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetComputeInstanceById(gpuInstance, computeInstanceId):
+    """Not available: the compute instance with an id. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlComputeInstanceGetInfo(computeInstance):
+    """Not available: device, id, profile and placement of a compute instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(computeInstance)
+
+
+def nvmlComputeInstanceGetInfo_v2(computeInstance):
+    """Not available: device, id, profile and placement of a compute instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(computeInstance)
+
+
+def nvmlComputeInstanceDestroy(computeInstance):
+    """Not available: destroys a compute instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(computeInstance)
+
+
+def nvmlGpuInstanceGetActiveVgpus(gpuInstance, c_vgpu_instance_info):
+    """Not available: the vGPU instances that run in a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetCreatableVgpus(gpuInstance, c_vgpus):
+    """Not available: the vGPU types that fit into a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuTypeCreatablePlacements(gpuInstance, c_vgpu_placements):
+    """Not available: where vGPUs of a type fit into a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
+    """Not available: whether vGPUs of several sizes may mix. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
+    """Not available: lets vGPUs of several sizes mix, or not. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuSchedulerState(gpuInstance, c_vgpu_sched_state_info):
+    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuSchedulerState_v2(gpuInstance, c_vgpu_sched_state_info_v2):
+    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceSetVgpuSchedulerState(gpuInstance, sched_state):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceSetVgpuSchedulerState_v2(gpuInstance, sched_state_v2):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuSchedulerLog(gpuInstance, c_vgpu_sched_log_info):
+    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2):
+    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpuInstance)
+
+
+# ---- Device: vGPU ----
+
+
+def nvmlDeviceSetVirtualizationMode(handle, virtualization_mode):
+    """Not available: sets the virtualization mode. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetHostVgpuMode(handle):
+    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuCapabilities(handle, capability):
+    """Not available: whether the GPU has a vGPU capability. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuCapabilities(handle, capability, state):
+    """Not available: turns a vGPU capability on or off. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuHeterogeneousMode(handle):
+    """Not available: whether vGPUs of several sizes may mix. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
+    """Not available: lets vGPUs of several sizes mix, or not. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version=1):
+    """Not available: where vGPUs of a type may be placed. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
+    """Not available: where vGPUs of a type fit now. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuUtilization(handle, timeStamp):
+    """Not available: utilization by vGPU instance, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuInstancesUtilizationInfo(handle, timeStamp):
+    """Not available: utilization by vGPU instance, JPEG and OFA included. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuProcessUtilization(handle, timeStamp):
+    """Not available: utilization by process of a vGPU, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
+    """Not available: utilization by vGPU process, JPEG and OFA included. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuMetadata(handle):
+    """Not available: what the host's vGPU manager supports, for migration. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPgpuMetadataString(handle):
+    """Not available: what the host's vGPU manager supports, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerCapabilities(handle):
+    """Not available: the policies and time slices (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerState(handle):
+    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerState_v2(handle, c_vgpu_sched_state_info_v2):
+    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuSchedulerState(handle, sched_state):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuSchedulerState_v2(handle, sched_state_v2):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerLog(handle):
+    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerLog_v2(handle, c_vgpu_sched_log_info_v2):
+    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGridLicensableFeatures(handle):
+    """Not available: the licensable features, with license state and expiry. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGridLicensableFeatures_v4(handle):
+    """Not available: the licensable features, with license state and expiry. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+# ---- vGPU types ----
+
+
+def nvmlVgpuTypeGetClass(vgpuTypeId):
+    """Not available: the class of a vGPU type, such as NVS or Quadro. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetDeviceID(vgpuTypeId):
+    """Not available: [device id, subsystem id] of a vGPU type. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetFbReservation(vgpuTypeId):
+    """Not available: the framebuffer reserved for a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId):
+    """Not available: the GSP heap of a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetBAR1Info(vgpuTypeId):
+    """Not available: the BAR1 size of a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetLicense(vgpuTypeId):
+    """Not available: the license that a vGPU type needs. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
+    """Not available: the frame rate limit of a vGPU type, in frames/s. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
+    """Not available: the most vGPUs of a type in a virtual machine. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
+    """Not available: the most vGPUs of a type in a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId):
+    """Not available: the GPU instance profile of a vGPU type. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+def nvmlVgpuTypeGetCapabilities(vgpuTypeId, capability):
+    """Not available: whether a vGPU type has a capability. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuTypeId)
+
+
+# ---- vGPU instances ----
+
+
+def nvmlVgpuInstanceGetVmID(vgpuInstance):
+    """Not available: the virtual machine of a vGPU instance, as text. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
+    """Not available: the driver version in the virtual machine. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
+    """Not available: the framebuffer a vGPU instance uses, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
+    """Not available: the frame rate limit of a vGPU instance, in frames/s. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetLicenseStatus(vgpuInstance):
+    """Not available: whether a vGPU instance is licensed. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetLicenseInfo(vgpuInstance):
+    """Not available: the license of a vGPU instance and its expiry. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetLicenseInfo_v2(vgpuInstance):
+    """Not available: the license of a vGPU instance and its expiry. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetEccMode(vgpuInstance):
+    """Not available: the ECC mode of a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance):
+    """Not available: the encoder capacity of a vGPU instance, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceSetEncoderCapacity(vgpuInstance, encoder_capacity):
+    """Not available: sets the encoder capacity of a vGPU instance, in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetEncoderStats(vgpuInstance):
+    """Not available: sessions, frames/s and latency (us) of the encoder. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetEncoderSessions(vgpuInstance):
+    """Not available: the encoder sessions of a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetFBCStats(vgpuInstance):
+    """Not available: frame buffer capture: sessions, frames/s, latency in us. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetFBCSessions(vgpuInstance):
+    """Not available: the frame buffer capture sessions of a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance):
+    """Not available: the GPU instance that a vGPU instance runs in. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetGpuPciId(vgpuInstance):
+    """Not available: the PCI bus id of a vGPU instance in its guest. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetPlacementId(vgpuInstance):
+    """Not available: the placement of a vGPU instance in memory. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
+    """Not available: the size of a vGPU instance's state, in bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetMetadata(vgpuInstance):
+    """Not available: what a vGPU instance needs, for migration. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
+    """Not available: whether accounting is on for a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
+    """Not available: the processes that accounting knows in a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
+    """Not available: utilization (%), memory (bytes), time (ms) of a process. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
+    """Not available: forgets the accounted processes of a vGPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(vgpuInstance)
+
+
+# ---- vGPU versions ----
+
+
+def nvmlGetVgpuCompatibility(vgpuMetadata, pgpuMetadata):
+    """Not available: whether a vGPU can migrate to a GPU. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGetVgpuDriverCapabilities(capability):
+    """Not available: whether the driver has a vGPU capability. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGetVgpuVersion(supported=None, current=None):
+    """Not available: the vGPU versions that the host supports and uses. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlSetVgpuVersion(vgpuVersion):
+    """Not available: limits the vGPU versions that the host accepts. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+# ---- Events ----
+
+
+def nvmlEventSetCreate():
+    """Not available: a set of events to wait for. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlEventSetFree(eventSet):
+    """Not available: frees a set of events. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlDeviceGetSupportedEventTypes(handle):
+    """Not available: the events of the device, nvmlEventType* bits. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceRegisterEvents(handle, eventTypes, eventSet):
+    """Not available: adds events of a device to a set. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(handle)
+
+
+def nvmlEventSetWait(eventSet, timeoutms):
+    """Not available: waits for an event, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetWait_v2(eventSet, timeoutms):
+    """Not available: waits for an event, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetWait_v3(eventSet, params):
+    """Not available: waits for an event, with its context. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetRegisterGpuOperationalEvents_v1(eventSet, config):
+    """Not available: adds operational events of a GPU to a set. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetGetContextCount_v1(eventSet, params):
+    """Not available: the number of contexts of an event. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetGetContextInfo_v1(eventSet, params):
+    """Not available: type and size of a context of an event. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetGetContextData_v1(eventSet, params):
+    """Not available: the data of a context of an event, as bytes. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
+    """Not available: the Xid error of an operational event. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(eventSet)
+
+
+# ---- GPM: metrics between two samples ----
+
+
+def nvmlGpmSampleAlloc():
+    """Not available: a sample to be filled by nvmlGpmSampleGet. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGpmSampleFree(gpmSample):
+    """Not available: frees a sample. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(gpmSample)
+
+
+def nvmlGpmSampleGet(device, gpmSample):
+    """Not available: fills a sample of a device. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlGpmMigSampleGet(device, gpuInstanceId, gpmSample):
+    """Not available: fills a sample of a GPU instance. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlGpmMetricsGet(metricsGet):
+    """Not available: metrics between two samples, mostly in percent. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlGpmQueryIfStreamingEnabled(device):
+    """Not available: whether GPM streaming is on. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+def nvmlGpmSetStreamingEnabled(device, state):
+    """Not available: turns GPM streaming on or off. Raises: NVMLError_NotSupported."""
+    raise _refuse_device(device)
+
+
+# ---- Units (S-class racks) ----
+
+
+def nvmlUnitGetCount():
+    """Not available: the number of rack units. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlUnitGetHandleByIndex(index):
+    """Not available: the handle of a rack unit. Raises: NVMLError_NotSupported."""
+    raise _refuse()
+
+
+def nvmlUnitGetUnitInfo(unit):
+    """Not available: name, id, serial number and firmware of a rack unit. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetLedState(unit):
+    """Not available: color of a rack unit's LED, with the cause. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitSetLedState(unit, color):
+    """Not available: sets the color of a rack unit's LED. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetPsuInfo(unit):
+    """Not available: state, current (A), voltage (V), power (W) of the supply. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetTemperature(unit, type):
+    """Not available: intake, exhaust or board temperature, in degrees Celsius. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetFanSpeedInfo(unit):
+    """Not available: speed (RPM) and state of a rack unit's fans. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetDeviceCount(unit):
+    """Not available: the number of GPUs of a rack unit. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+def nvmlUnitGetDevices(unit):
+    """Not available: the handles of the GPUs of a rack unit. Raises: NVMLError_NotSupported."""
+    raise _refuse_object(unit)
+
+
+# ==== 15. C-style function pointers ===================================================================================
+# Some programs take NVML's C functions by name and call them with C arguments. Each is served by the function above;
+# the table says what it takes and where its answer goes.
+
+_nvmlGetFunctionPointer_cache: "Dict[str, Any]" = {}
+
+
+def _nvmlGetFunctionPointer(name):
+    """Callable that takes the C arguments of an NVML function, fills what byref points to and returns NVML's code.
+
+    Raises: NVMLError_FunctionNotFound for a name that NVML does not have or that no C-style form exists of.
+    """
+    function = _nvmlGetFunctionPointer_cache.get(name)
+    if function is None:
+        if name not in _C_FUNCTIONS:
+            raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
+        facade, inputs, store = _C_FUNCTIONS[name]
+        function = _nvmlGetFunctionPointer_cache.setdefault(name, _CFunction(name, facade, inputs, store))
+    return function
+
+
+class _CFunction:
+    """An NVML function in its C form."""
+
+    def __init__(self, name, facade, inputs, store):
+        self.__name__ = name
+        self._facade = facade
+        self._inputs = inputs
+        self._store = store
+        self.argtypes = None
+        self.restype = c_int
+
+    def __call__(self, *arguments):
+        inputs = [_by_value(argument) for argument in arguments[: self._inputs]]
+        outputs = [_by_reference(argument) for argument in arguments[self._inputs :]]
+        try:
+            if self._store is None:
+                self._facade(*inputs)
+                return NVML_SUCCESS
+            return self._store(outputs, self._facade, inputs)
+        except NVMLError as error:
+            return error.value
+        except (TypeError, ValueError, IndexError, AttributeError):
+            return NVML_ERROR_INVALID_ARGUMENT  # what C gets for arguments of the wrong number or kind
+
+    def __repr__(self):
+        return "<C-style %s>" % self.__name__
+
+
+def _by_value(argument):
+    """A C argument given by value: a simple ctypes object counts as what it holds."""
+    if isinstance(argument, ctypes._SimpleCData):
+        return argument.value
+    return argument
+
+
+def _by_reference(argument):
+    """The ctypes object behind byref(x), pointer(x) or x itself; None for NULL; a number stays one."""
+    if argument is None or isinstance(argument, int):
+        return argument
+    if type(argument) is type(byref(c_int())):
+        return argument._obj
+    if isinstance(argument, ctypes._Pointer):
+        return argument.contents if argument else None
+    return argument
+
+
+def _store_value(outputs, facade, inputs):
+    """One or more numbers, each to its own reference."""
+    answer = facade(*inputs)
+    values = answer if isinstance(answer, (list, tuple)) else [answer]
+    if len(values) != len(outputs):
+        raise TypeError("%d values for %d references" % (len(values), len(outputs)))
+    if any(output is None for output in outputs):
+        return NVML_ERROR_INVALID_ARGUMENT
+    for output, value in zip(outputs, values):
+        output.value = getattr(value, "value", value)
+    return NVML_SUCCESS
+
+
+def _store_handle(outputs, facade, inputs):
+    """A device handle, to a reference to one."""
+    device = facade(*inputs)
+    (output,) = outputs
+    if output is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    ctypes.memmove(byref(output), byref(device), ctypes.sizeof(device))
+    return NVML_SUCCESS
+
+
+def _store_text(outputs, facade, inputs):
+    """A text, to a buffer of a given length."""
+    text = facade(*inputs).encode("utf-8") + b"\0"
+    buffer, length = outputs
+    length = _by_value(length)
+    if buffer is None or length > ctypes.sizeof(buffer):
+        return NVML_ERROR_INVALID_ARGUMENT
+    if length < len(text):
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    ctypes.memmove(buffer, text, len(text))
+    return NVML_SUCCESS
+
+
+def _store_struct(outputs, facade, inputs):
+    """A struct, to a reference to one of the same layout."""
+    (output,) = outputs
+    if output is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    answer = facade(*inputs)
+    if ctypes.sizeof(output) < ctypes.sizeof(answer):
+        return NVML_ERROR_INVALID_ARGUMENT
+    ctypes.memmove(byref(output), byref(answer), ctypes.sizeof(answer))
+    return NVML_SUCCESS
+
+
+def _store_memory_v2(outputs, facade, inputs):
+    """Memory information, to a struct whose version field says which."""
+    (output,) = outputs
+    if output is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    if output.version != nvmlMemory_v2:
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    return _store_struct(outputs, facade, inputs + [nvmlMemory_v2])
+
+
+def _store_temperature(outputs, facade, inputs):
+    """A temperature, to a struct that names version and sensor."""
+    (output,) = outputs
+    if output is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    output.temperature = facade(inputs[0], output.sensorType, output.version)
+    return NVML_SUCCESS
+
+
+def _store_margin(outputs, facade, inputs):
+    """A temperature margin, to a versioned struct."""
+    (output,) = outputs
+    if output is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    if output.version != nvmlMarginTemperature_v1:
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    output.marginTemperature = facade(*inputs)
+    return NVML_SUCCESS
+
+
+def _store_processes(outputs, facade, inputs):
+    """Processes, to a count and an array; the count says what fits, and then what there is."""
+    count, array = outputs
+    if count is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    processes = facade(*inputs)
+    room = count.value
+    count.value = len(processes)
+    if len(processes) > room or (processes and array is None):
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    for entry, process in zip(array or (), processes):
+        entry.pid = process.pid
+        entry.usedGpuMemory = NVML_VALUE_NOT_AVAILABLE_ulonglong.value
+        for field in ("gpuInstanceId", "computeInstanceId"):
+            if hasattr(entry, field):
+                setattr(entry, field, getattr(process, field))
+    return NVML_SUCCESS
+
+
+def _store_list(outputs, facade, inputs):
+    """Numbers or handles, to a count and an array."""
+    count, array = outputs
+    if count is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    items = facade(*inputs)
+    room = count.value
+    count.value = len(items)
+    if items and array is None:
+        return NVML_SUCCESS if isinstance(items[0], c_mtmlDevice_t) else NVML_ERROR_INSUFFICIENT_SIZE
+    if len(items) > room:
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    for i, item in enumerate(items):
+        array[i] = item
+    return NVML_SUCCESS
+
+
+def _store_affinity(outputs, facade, inputs):
+    """An affinity mask, to an array of the given size."""
+    (array,) = outputs
+    if array is None:
+        return NVML_ERROR_INVALID_ARGUMENT
+    for i, word in enumerate(facade(*inputs)):
+        array[i] = word
+    return NVML_SUCCESS
+
+
+def _store_cpu_scope(outputs, facade, inputs):
+    """An affinity mask within a scope, which C takes behind the array."""
+    array, scope = outputs
+    return _store_affinity([array], facade, inputs + [_by_value(scope)])
+
+
+def _store_fields(outputs, facade, inputs):
+    """Field values, to an array that names the fields."""
+    handle, count = inputs
+    (array,) = outputs
+    if array is None or not 0 < count <= len(array):
+        return NVML_ERROR_INVALID_ARGUMENT
+    answers = facade(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)])
+    ctypes.memmove(array, answers, ctypes.sizeof(answers))
+    return NVML_SUCCESS
+
+
+# Name: (function that answers, number of leading arguments it takes, how its answer is stored).
+_C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
+    "nvmlInit": (nvmlInit, 0, None),
+    "nvmlInit_v2": (nvmlInit, 0, None),
+    "nvmlInitWithFlags": (nvmlInitWithFlags, 1, None),
+    "nvmlShutdown": (nvmlShutdown, 0, None),
+    "nvmlSystemGetDriverVersion": (nvmlSystemGetDriverVersion, 0, _store_text),
+    "nvmlSystemGetNVMLVersion": (nvmlSystemGetNVMLVersion, 0, _store_text),
+    "nvmlSystemGetCudaDriverVersion": (nvmlSystemGetCudaDriverVersion, 0, _store_value),
+    "nvmlSystemGetCudaDriverVersion_v2": (nvmlSystemGetCudaDriverVersion_v2, 0, _store_value),
+    "nvmlSystemGetProcessName": (nvmlSystemGetProcessName, 1, _store_text),
+    "nvmlSystemGetTopologyGpuSet": (nvmlSystemGetTopologyGpuSet, 1, _store_list),
+    "nvmlDeviceGetCount": (nvmlDeviceGetCount, 0, _store_value),
+    "nvmlDeviceGetCount_v2": (nvmlDeviceGetCount, 0, _store_value),
+    "nvmlDeviceGetHandleByIndex": (nvmlDeviceGetHandleByIndex, 1, _store_handle),
+    "nvmlDeviceGetHandleByIndex_v2": (nvmlDeviceGetHandleByIndex, 1, _store_handle),
+    "nvmlDeviceGetHandleByUUID": (nvmlDeviceGetHandleByUUID, 1, _store_handle),
+    "nvmlDeviceGetHandleBySerial": (nvmlDeviceGetHandleBySerial, 1, _store_handle),
+    "nvmlDeviceGetHandleByPciBusId": (nvmlDeviceGetHandleByPciBusId, 1, _store_handle),
+    "nvmlDeviceGetHandleByPciBusId_v2": (nvmlDeviceGetHandleByPciBusId, 1, _store_handle),
+    "nvmlDeviceGetName": (nvmlDeviceGetName, 1, _store_text),
+    "nvmlDeviceGetUUID": (nvmlDeviceGetUUID, 1, _store_text),
+    "nvmlDeviceGetSerial": (nvmlDeviceGetSerial, 1, _store_text),
+    "nvmlDeviceGetIndex": (nvmlDeviceGetIndex, 1, _store_value),
+    "nvmlDeviceGetBrand": (nvmlDeviceGetBrand, 1, _store_value),
+    "nvmlDeviceGetVbiosVersion": (nvmlDeviceGetVbiosVersion, 1, _store_text),
+    "nvmlDeviceGetMinorNumber": (nvmlDeviceGetMinorNumber, 1, _store_value),
+    "nvmlDeviceGetPciInfo": (nvmlDeviceGetPciInfo, 1, _store_struct),
+    "nvmlDeviceGetPciInfo_v3": (nvmlDeviceGetPciInfo, 1, _store_struct),
+    "nvmlDeviceGetBusType": (nvmlDeviceGetBusType, 1, _store_value),
+    "nvmlDeviceGetBoardId": (nvmlDeviceGetBoardId, 1, _store_value),
+    "nvmlDeviceGetMultiGpuBoard": (nvmlDeviceGetMultiGpuBoard, 1, _store_value),
+    "nvmlDeviceOnSameBoard": (nvmlDeviceOnSameBoard, 2, _store_value),
+    "nvmlDeviceGetNumGpuCores": (nvmlDeviceGetNumGpuCores, 1, _store_value),
+    "nvmlDeviceGetArchitecture": (nvmlDeviceGetArchitecture, 1, _store_value),
+    "nvmlDeviceGetComputeMode": (nvmlDeviceGetComputeMode, 1, _store_value),
+    "nvmlDeviceGetAccountingMode": (nvmlDeviceGetAccountingMode, 1, _store_value),
+    "nvmlDeviceGetCudaComputeCapability": (nvmlDeviceGetCudaComputeCapability, 1, _store_value),
+    "nvmlDeviceGetMemoryInfo": (nvmlDeviceGetMemoryInfo, 1, _store_struct),
+    "nvmlDeviceGetMemoryInfo_v2": (nvmlDeviceGetMemoryInfo, 1, _store_memory_v2),
+    "nvmlDeviceGetMemoryBusWidth": (nvmlDeviceGetMemoryBusWidth, 1, _store_value),
+    "nvmlDeviceGetUtilizationRates": (nvmlDeviceGetUtilizationRates, 1, _store_struct),
+    "nvmlDeviceGetEncoderUtilization": (nvmlDeviceGetEncoderUtilization, 1, _store_value),
+    "nvmlDeviceGetDecoderUtilization": (nvmlDeviceGetDecoderUtilization, 1, _store_value),
+    "nvmlDeviceGetEncoderCapacity": (nvmlDeviceGetEncoderCapacity, 2, _store_value),
+    "nvmlDeviceGetEncoderStats": (nvmlDeviceGetEncoderStats, 1, _store_value),
+    "nvmlDeviceGetTemperature": (nvmlDeviceGetTemperature, 2, _store_value),
+    "nvmlDeviceGetTemperatureV": (nvmlDeviceGetTemperatureV, 1, _store_temperature),
+    "nvmlDeviceGetTemperatureThreshold": (nvmlDeviceGetTemperatureThreshold, 2, _store_value),
+    "nvmlDeviceGetMarginTemperature": (nvmlDeviceGetMarginTemperature, 1, _store_margin),
+    "nvmlDeviceGetClockInfo": (nvmlDeviceGetClockInfo, 2, _store_value),
+    "nvmlDeviceGetMaxClockInfo": (nvmlDeviceGetMaxClockInfo, 2, _store_value),
+    "nvmlDeviceGetClock": (nvmlDeviceGetClock, 3, _store_value),
+    "nvmlDeviceGetPowerUsage": (nvmlDeviceGetPowerUsage, 1, _store_value),
+    "nvmlDeviceGetEnforcedPowerLimit": (nvmlDeviceGetEnforcedPowerLimit, 1, _store_value),
+    "nvmlDeviceGetPowerManagementDefaultLimit": (nvmlDeviceGetPowerManagementDefaultLimit, 1, _store_value),
+    "nvmlDeviceGetPerformanceState": (nvmlDeviceGetPerformanceState, 1, _store_value),
+    "nvmlDeviceGetPowerState": (nvmlDeviceGetPowerState, 1, _store_value),
+    "nvmlDeviceGetFanSpeed": (nvmlDeviceGetFanSpeed, 1, _store_value),
+    "nvmlDeviceGetFanSpeed_v2": (nvmlDeviceGetFanSpeed_v2, 2, _store_value),
+    "nvmlDeviceGetNumFans": (nvmlDeviceGetNumFans, 1, _store_value),
+    "nvmlDeviceGetCurrPcieLinkGeneration": (nvmlDeviceGetCurrPcieLinkGeneration, 1, _store_value),
+    "nvmlDeviceGetMaxPcieLinkGeneration": (nvmlDeviceGetMaxPcieLinkGeneration, 1, _store_value),
+    "nvmlDeviceGetGpuMaxPcieLinkGeneration": (nvmlDeviceGetGpuMaxPcieLinkGeneration, 1, _store_value),
+    "nvmlDeviceGetCurrPcieLinkWidth": (nvmlDeviceGetCurrPcieLinkWidth, 1, _store_value),
+    "nvmlDeviceGetMaxPcieLinkWidth": (nvmlDeviceGetMaxPcieLinkWidth, 1, _store_value),
+    "nvmlDeviceGetPcieSpeed": (nvmlDeviceGetPcieSpeed, 1, _store_value),
+    "nvmlDeviceGetPcieLinkMaxSpeed": (nvmlDeviceGetPcieLinkMaxSpeed, 1, _store_value),
+    "nvmlDeviceGetPcieReplayCounter": (nvmlDeviceGetPcieReplayCounter, 1, _store_value),
+    "nvmlDeviceGetEccMode": (nvmlDeviceGetEccMode, 1, _store_value),
+    "nvmlDeviceSetEccMode": (nvmlDeviceSetEccMode, 2, None),
+    "nvmlDeviceGetTotalEccErrors": (nvmlDeviceGetTotalEccErrors, 3, _store_value),
+    "nvmlDeviceGetMemoryErrorCounter": (nvmlDeviceGetMemoryErrorCounter, 4, _store_value),
+    "nvmlDeviceClearEccErrorCounts": (nvmlDeviceClearEccErrorCounts, 2, None),
+    "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
+    "nvmlDeviceGetRetiredPagesPendingStatus": (nvmlDeviceGetRetiredPagesPendingStatus, 1, _store_value),
+    "nvmlDeviceGetTopologyCommonAncestor": (nvmlDeviceGetTopologyCommonAncestor, 2, _store_value),
+    "nvmlDeviceGetTopologyNearestGpus": (nvmlDeviceGetTopologyNearestGpus, 2, _store_list),
+    "nvmlDeviceGetP2PStatus": (nvmlDeviceGetP2PStatus, 3, _store_value),
+    "nvmlDeviceGetCpuAffinity": (nvmlDeviceGetCpuAffinity, 2, _store_affinity),
+    "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_cpu_scope),
+    "nvmlDeviceGetMemoryAffinity": (nvmlDeviceGetMemoryAffinity, 2, _store_cpu_scope),
+    "nvmlDeviceGetNumaNodeId": (nvmlDeviceGetNumaNodeId, 1, _store_value),
+    "nvmlDeviceGetNvLinkState": (nvmlDeviceGetNvLinkState, 2, _store_value),
+    "nvmlDeviceGetNvLinkVersion": (nvmlDeviceGetNvLinkVersion, 2, _store_value),
+    "nvmlDeviceGetNvLinkCapability": (nvmlDeviceGetNvLinkCapability, 3, _store_value),
+    "nvmlDeviceGetNvLinkRemotePciInfo": (nvmlDeviceGetNvLinkRemotePciInfo, 2, _store_struct),
+    "nvmlDeviceGetNvLinkRemotePciInfo_v2": (nvmlDeviceGetNvLinkRemotePciInfo, 2, _store_struct),
+    "nvmlDeviceGetNvLinkRemoteDeviceType": (nvmlDeviceGetNvLinkRemoteDeviceType, 2, _store_value),
+    "nvmlDeviceGetMigMode": (nvmlDeviceGetMigMode, 1, _store_value),
+    "nvmlDeviceSetMigMode": (nvmlDeviceSetMigMode, 2, _store_value),
+    "nvmlDeviceGetMaxMigDeviceCount": (nvmlDeviceGetMaxMigDeviceCount, 1, _store_value),
+    "nvmlDeviceGetMigDeviceHandleByIndex": (nvmlDeviceGetMigDeviceHandleByIndex, 2, _store_handle),
+    "nvmlDeviceGetDeviceHandleFromMigDeviceHandle": (nvmlDeviceGetDeviceHandleFromMigDeviceHandle, 1, _store_handle),
+    "nvmlDeviceIsMigDeviceHandle": (nvmlDeviceIsMigDeviceHandle, 1, _store_value),
+    "nvmlDeviceGetGpuInstanceId": (nvmlDeviceGetGpuInstanceId, 1, _store_value),
+    "nvmlDeviceGetAttributes": (nvmlDeviceGetAttributes, 1, _store_struct),
+    "nvmlDeviceGetAttributes_v2": (nvmlDeviceGetAttributes, 1, _store_struct),
+    "nvmlDeviceGetVirtualizationMode": (nvmlDeviceGetVirtualizationMode, 1, _store_value),
+    "nvmlDeviceGetSupportedVgpus": (nvmlDeviceGetSupportedVgpus, 1, _store_list),
+    "nvmlDeviceGetCreatableVgpus": (nvmlDeviceGetCreatableVgpus, 1, _store_list),
+    "nvmlDeviceGetActiveVgpus": (nvmlDeviceGetActiveVgpus, 1, _store_list),
+    "nvmlVgpuTypeGetFramebufferSize": (nvmlVgpuTypeGetFramebufferSize, 1, _store_value),
+    "nvmlVgpuTypeGetNumDisplayHeads": (nvmlVgpuTypeGetNumDisplayHeads, 1, _store_value),
+    "nvmlVgpuTypeGetMaxInstances": (nvmlVgpuTypeGetMaxInstances, 2, _store_value),
+    "nvmlVgpuInstanceGetUUID": (nvmlVgpuInstanceGetUUID, 1, _store_text),
+    "nvmlVgpuInstanceGetType": (nvmlVgpuInstanceGetType, 1, _store_value),
+    "nvmlDeviceGetComputeRunningProcesses": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetComputeRunningProcesses_v2": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetComputeRunningProcesses_v3": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetGraphicsRunningProcesses": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetGraphicsRunningProcesses_v2": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetGraphicsRunningProcesses_v3": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetMPSComputeRunningProcesses": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetMPSComputeRunningProcesses_v2": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetMPSComputeRunningProcesses_v3": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
+    "nvmlDeviceGetDriverModel": (nvmlDeviceGetDriverModel, 1, _store_value),
+    "nvmlDeviceGetDriverModel_v2": (nvmlDeviceGetDriverModel_v2, 1, _store_value),
+    "nvmlDeviceGetBAR1MemoryInfo": (nvmlDeviceGetBAR1MemoryInfo, 1, _store_struct),
+    "nvmlDeviceGetPersistenceMode": (nvmlDeviceGetPersistenceMode, 1, _store_value),
+    "nvmlDeviceGetPowerManagementLimit": (nvmlDeviceGetPowerManagementLimit, 1, _store_value),
+    "nvmlDeviceGetPowerManagementLimitConstraints": (nvmlDeviceGetPowerManagementLimitConstraints, 1, _store_value),
+    "nvmlDeviceGetTotalEnergyConsumption": (nvmlDeviceGetTotalEnergyConsumption, 1, _store_value),
+    "nvmlDeviceGetPcieThroughput": (nvmlDeviceGetPcieThroughput, 2, _store_value),
+    "nvmlDeviceGetDisplayActive": (nvmlDeviceGetDisplayActive, 1, _store_value),
+    "nvmlDeviceGetDisplayMode": (nvmlDeviceGetDisplayMode, 1, _store_value),
+}
+
+# ==== 16. Framework hooks =============================================================================================
+
+
+def patch_torch_c_for_musa():
+    """Give torch._C what torch_musa._MUSAC has and it lacks; names of the attributes that were added (list of str).
+
+    Each attribute is added under its own name, and ``_musa_*`` under its ``_cuda_*`` name too. Nothing is replaced,
+    torch.cuda is left alone, and without torch_musa nothing happens.
+    """
+    torch_musa = sys.modules.get("torch_musa") or _import_torch_musa()
+    source = getattr(torch_musa, "_MUSAC", None)
+    torch = sys.modules.get("torch")
+    target = getattr(torch, "_C", None)
+    if source is None or target is None:
+        return []
+    added = []
+    for name in dir(source):
+        if name.startswith("__"):
+            continue
+        for alias in (name, name.replace("_musa_", "_cuda_", 1)) if name.startswith("_musa_") else (name,):
+            if not hasattr(target, alias):
+                setattr(target, alias, getattr(source, name))
+                added.append(alias)
+    return added
+
+
+def _import_torch_musa():
+    """The torch_musa package, None where it is not installed or does not start."""
+    try:
+        import torch_musa
+    except Exception:  # an import of a native package may end in anything; that must not end a query
+        return None
+    return torch_musa
+
+
+def _torch_capability(torch_musa, device):
+    """(major, minor) as torch_musa tells it for a device, None if it does not."""
+    get_capability = getattr(torch_musa, "get_device_capability", None)
+    if get_capability is None:
+        return None
+    try:
+        major, minor = get_capability(nvmlDeviceGetIndex(device))
+        return (int(major), int(minor)) if int(major) > 0 else None
+    except Exception:  # it is foreign code that may initialize hardware; without its word the next source is asked
+        return None
+
+
+# ======================================================================================================================
+# ==== Part III: catalogue =============================================================================================
+# ======================================================================================================================
+
+# ==== 17. The rest of nvidia-ml-py's public names =====================================================================
+# Written by tools/generate_catalogue.py; nothing between the markers is edited by hand. Struct classes are made on
+# first use, from the table, by the module's __getattr__.
+
+
+def _catalogue_type(expression):
+    """The ctypes type that `T`, `T * n` or `POINTER(T)` in a catalogue description stands for."""
+    if expression.startswith("POINTER("):
+        return POINTER(_catalogue_type(expression[8:-1]))
+    item, _, count = expression.partition(" * ")
+    if count:
+        return _catalogue_type(item) * int(count)
+    return globals()[item] if item in globals() else _catalogue_struct(item)
+
+
+def _catalogue_struct(name):
+    """Makes the type that `_CATALOGUE_STRUCTS[name]` describes and binds it here; all callers get the same one.
+
+    No lock: what two threads make at once is made twice, and `setdefault` keeps one, for nested structs as well.
+    """
+    base, _, rest = _CATALOGUE_STRUCTS[name].partition("(")
+    if base not in ("_PrintableStructure", "Structure", "Union"):
+        return globals().setdefault(name, _catalogue_type(_CATALOGUE_STRUCTS[name]))
+    base = globals()[base]
+    fields, initial = [], {}
+    for declaration in filter(None, rest[:-1].split(", ")):
+        field, _, expression = declaration.partition(": ")
+        expression, _, value = expression.partition(" = ")
+        expression, _, bits = expression.partition(" : ")
+        fields.append((field, _catalogue_type(expression)) + ((int(bits),) if bits else ()))
+        if value:
+            initial[field] = globals()[value]
+    namespace: "dict[str, object]" = {"__module__": __name__}
+    if fields:
+        namespace["_fields_"] = fields
+    if name in _CATALOGUE_FORMATS:
+        namespace["_fmt_"] = _CATALOGUE_FORMATS[name]
+    if initial or name in _CATALOGUE_PARAMETERS:
+        namespace["__init__"] = _catalogue_init(base, initial, _CATALOGUE_PARAMETERS.get(name, {}))
+    return globals().setdefault(name, type(base)(name, (base,), namespace))
+
+
+def _catalogue_init(base, initial, parameters):
+    """An `__init__` that sets the `initial` fields first and takes nvidia-ml-py's parameter names as well."""
+
+    def __init__(self, *args, **kwargs):
+        base.__init__(self, **initial)
+        base.__init__(self, *args, **{parameters.get(name, name): value for name, value in kwargs.items()})
+
+    return __init__
+
+
+# BEGIN generated NVML catalogue
+# Written by tools/generate_catalogue.py, which also checks it; edit that, or define the name above.
+
+# ---- Types of enums ----
+
+_nvmlAdaptiveClockInfoStatus_t = c_uint
+_nvmlAffinityScope_t = c_uint
+_nvmlBrandType_t = c_uint
+_nvmlBridgeChipType_t = c_uint
+_nvmlBusType_t = c_uint
+_nvmlClockId_t = c_uint
+_nvmlClockLimitId_t = c_uint
+_nvmlClockType_t = c_uint
+_nvmlComputeMode_t = c_uint
+_nvmlConfComputeCcFeature_t = c_uint
+_nvmlConfComputeCcKeyRotationThreshAttackerAdv_t = c_uint
+_nvmlConfComputeCpuCaps_t = c_uint
+_nvmlConfComputeDevToolsMode_t = c_uint
+_nvmlConfComputeGpuCaps_t = c_uint
+_nvmlConfComputeGpusReadyState_t = c_uint
+_nvmlCoolerControl_t = c_uint
+_nvmlCoolerTarget_t = c_uint
+_nvmlDetachGpuState_t = c_uint
+_nvmlDeviceArchitecture_t = c_uint
+_nvmlDeviceGpuRecoveryAction_t = c_uint
+_nvmlDeviceVgpuCapability_t = c_uint
+_nvmlDriverModel_t = c_uint
+_nvmlEccBitType_t = c_uint
+_nvmlEccCounterType_t = c_uint
+_nvmlEnableState_t = c_uint
+_nvmlEncoderQueryType_t = c_uint
+_nvmlEventDataType_t = c_uint
+_nvmlFBCSessionType_t = c_uint
+_nvmlFanControlPolicy_t = c_uint
+_nvmlFanState_t = c_uint
+_nvmlGpuFabricState_t = c_uint
+_nvmlGpuOperationMode_t = c_uint
+_nvmlGpuOperationalEventContextType_t = c_uint
+_nvmlGpuOperationalEventLogLevel_t = c_uint
+_nvmlGpuP2PCapsIndex_t = c_uint
+_nvmlGpuP2PStatus_t = c_uint
+_nvmlGpuTopologyLevel_t = c_uint
+_nvmlGridLicenseExpiryStatus_t = c_ubyte
+_nvmlGridLicenseFeatureCode_t = c_uint
+_nvmlHostVgpuMode_t = c_uint
+_nvmlInforomObject_t = c_uint
+_nvmlLedColor_t = c_uint
+_nvmlMemoryErrorType_t = c_uint
+_nvmlMemoryLocation_t = c_uint
+_nvmlNvLinkCapability_t = c_uint
+_nvmlNvLinkDeviceType_t = c_uint
+_nvmlNvLinkEccLaneErrorCounter_t = c_uint
+_nvmlNvLinkErrorCounter_t = c_uint
+_nvmlNvLinkUtilizationCountPktTypes_t = c_uint
+_nvmlNvLinkUtilizationCountUnits_t = c_uint
+_nvmlNvlinkVersion_t = c_uint
+_nvmlOperationalEventSeverity_t = c_uint
+_nvmlPageRetirementCause_t = c_uint
+_nvmlPcieAtomicsCapability_t = c_uint
+_nvmlPcieLinkMaxSpeed_t = c_uint
+_nvmlPcieLinkState_t = c_uint
+_nvmlPcieUtilCounter_t = c_uint
+_nvmlPerfPolicyType_t = c_uint
+_nvmlPowerMizerMode_t = c_uint
+_nvmlPowerScopeType_t = c_uint
+_nvmlPowerSource_t = c_uint
+_nvmlProcessMode_t = c_uint
+_nvmlPstates_t = c_uint
+_nvmlRestrictedAPI_t = c_uint
+_nvmlReturn_t = c_uint
+_nvmlSamplingType_t = c_uint
+_nvmlTemperatureSensors_t = c_uint
+_nvmlTemperatureThresholds_t = c_uint
+_nvmlValueType_t = c_uint
+_nvmlVgpuCapability_t = c_uint
+_nvmlVgpuDriverCapability_t = c_uint
+_nvmlVgpuGuestInfoState_t = c_uint
+_nvmlVgpuInstance_t = c_uint
+_nvmlVgpuPgpuCompatibilityLimitCode_t = c_uint
+_nvmlVgpuTypeId_t = c_uint
+_nvmlVgpuVmCompatibility_t = c_uint
+_nvmlVgpuVmIdType_t = c_uint
+
+# ---- Constants ----
+
+# NVML_BRAND*
+NVML_BRAND_QUADRO = 1
+NVML_BRAND_TESLA = 2
+NVML_BRAND_NVS = 3
+NVML_BRAND_GRID = 4
+NVML_BRAND_GEFORCE = 5
+NVML_BRAND_TITAN = 6
+NVML_BRAND_QUADRO_RTX = 12
+NVML_BRAND_GEFORCE_RTX = 15
+NVML_BRAND_TITAN_RTX = 16
+NVML_BRAND_COUNT = 20
+
+# NVML_BRAND_NVIDIA*
+NVML_BRAND_NVIDIA = 14
+NVML_BRAND_NVIDIA_CLOUD_GAMING = 11
+NVML_BRAND_NVIDIA_DLA = 17
+NVML_BRAND_NVIDIA_NPU = 19
+NVML_BRAND_NVIDIA_RTX = 13
+NVML_BRAND_NVIDIA_VAPPS = 7
+NVML_BRAND_NVIDIA_VCS = 9
+NVML_BRAND_NVIDIA_VGAMEDEV = 18
+NVML_BRAND_NVIDIA_VGAMING = 11
+NVML_BRAND_NVIDIA_VPC = 8
+NVML_BRAND_NVIDIA_VWS = 10
+
+# NVML_BUS_TYPE*
+NVML_BUS_TYPE_UNKNOWN = 0
+NVML_BUS_TYPE_PCI = 1
+NVML_BUS_TYPE_FPCI = 3
+NVML_BUS_TYPE_AGP = 4
+
+# NVML_CC*
+NVML_CC_ACCEPTING_CLIENT_REQUESTS_FALSE = 0
+NVML_CC_ACCEPTING_CLIENT_REQUESTS_TRUE = 1
+NVML_CC_CEC_ATTESTATION_REPORT_NOT_PRESENT = 0
+NVML_CC_CEC_ATTESTATION_REPORT_PRESENT = 1
+NVML_CC_KEY_ROTATION_THRESH_ATTACKER_ADVANTAGE_MAX = 65
+NVML_CC_KEY_ROTATION_THRESH_ATTACKER_ADVANTAGE_MIN = 50
+
+# NVML_CC_GPU*
+NVML_CC_GPU_CEC_NONCE_SIZE = 32
+NVML_CC_GPU_CEC_ATTESTATION_REPORT_SIZE = 4096
+NVML_CC_GPU_ATTESTATION_REPORT_SIZE = 8192
+
+# NVML_CC_SYSTEM*
+NVML_CC_SYSTEM_CPU_CAPS_AMD_SEV = 1
+NVML_CC_SYSTEM_CPU_CAPS_AMD_SEV_SNP = 3
+NVML_CC_SYSTEM_CPU_CAPS_AMD_SNP_VTOM = 4
+NVML_CC_SYSTEM_CPU_CAPS_INTEL_TDX = 2
+NVML_CC_SYSTEM_CPU_CAPS_NONE = 0
+NVML_CC_SYSTEM_DEVTOOLS_MODE_OFF = 0
+NVML_CC_SYSTEM_DEVTOOLS_MODE_ON = 1
+NVML_CC_SYSTEM_ENVIRONMENT_PROD = 2
+NVML_CC_SYSTEM_ENVIRONMENT_SIM = 1
+NVML_CC_SYSTEM_ENVIRONMENT_UNAVAILABLE = 0
+NVML_CC_SYSTEM_FEATURE_DISABLED = 0
+NVML_CC_SYSTEM_FEATURE_ENABLED = 1
+NVML_CC_SYSTEM_GPUS_CC_CAPABLE = 1
+NVML_CC_SYSTEM_GPUS_CC_NOT_CAPABLE = 0
+NVML_CC_SYSTEM_MULTIGPU_NONE = 0
+NVML_CC_SYSTEM_MULTIGPU_NVLE = 2
+NVML_CC_SYSTEM_MULTIGPU_PROTECTED_PCIE = 1
+
+# NVML_CLOCK*
+NVML_CLOCK_ID_APP_CLOCK_TARGET = 1
+NVML_CLOCK_ID_APP_CLOCK_DEFAULT = 2
+
+# NVML_CLOCK_LIMIT*
+NVML_CLOCK_LIMIT_ID_RANGE_START = 0xFFFFFF00
+NVML_CLOCK_LIMIT_ID_TDP = 0xFFFFFF01
+NVML_CLOCK_LIMIT_ID_UNLIMITED = 0xFFFFFF02
+
+# NVML_COMPUTEMODE*
+NVML_COMPUTEMODE_EXCLUSIVE_THREAD = 1
+NVML_COMPUTEMODE_PROHIBITED = 2
+NVML_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
+NVML_COMPUTEMODE_COUNT = 4
+
+# NVML_COMPUTE_INSTANCE*
+NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_COUNT = 1
+NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED = 0
+NVML_COMPUTE_INSTANCE_ID_ANY = 0xFFFFFFFF
+NVML_COMPUTE_INSTANCE_PROFILE_1_SLICE = 0
+NVML_COMPUTE_INSTANCE_PROFILE_1_SLICE_REV1 = 7
+NVML_COMPUTE_INSTANCE_PROFILE_2_SLICE = 1
+NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE = 2
+NVML_COMPUTE_INSTANCE_PROFILE_4_SLICE = 3
+NVML_COMPUTE_INSTANCE_PROFILE_6_SLICE = 6
+NVML_COMPUTE_INSTANCE_PROFILE_7_SLICE = 4
+NVML_COMPUTE_INSTANCE_PROFILE_7_SLICE_NVL = 8
+NVML_COMPUTE_INSTANCE_PROFILE_8_SLICE = 5
+NVML_COMPUTE_INSTANCE_PROFILE_COUNT = 9
+
+# NVML_DEVICE*
+NVML_DEVICE_GPU_FRU_PART_NUMBER_BUFFER_SIZE = 20
+NVML_DEVICE_GPU_PART_NUMBER_BUFFER_SIZE = 80
+NVML_DEVICE_HOSTNAME_BUFFER_SIZE = 64
+NVML_DEVICE_INFOROM_VERSION_BUFFER_SIZE = 16
+NVML_DEVICE_MEMORY_LIMIT_MAX = 0xFFFFFFFFFFFFFFFF
+NVML_DEVICE_NAME_BUFFER_SIZE = 64
+NVML_DEVICE_NAME_V2_BUFFER_SIZE = 96
+NVML_DEVICE_PART_NUMBER_BUFFER_SIZE = 80
+NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = 32
+NVML_DEVICE_SERIAL_BUFFER_SIZE = 30
+NVML_DEVICE_VBIOS_VERSION_BUFFER_SIZE = 32
+
+# NVML_DEVICE_ADDRESSING*
+NVML_DEVICE_ADDRESSING_MODE_NONE = 0
+NVML_DEVICE_ADDRESSING_MODE_HMM = 1
+NVML_DEVICE_ADDRESSING_MODE_ATS = 2
+
+# NVML_DEVICE_ARCH*
+NVML_DEVICE_ARCH_KEPLER = 2
+NVML_DEVICE_ARCH_MAXWELL = 3
+NVML_DEVICE_ARCH_PASCAL = 4
+NVML_DEVICE_ARCH_VOLTA = 5
+NVML_DEVICE_ARCH_TURING = 6
+NVML_DEVICE_ARCH_AMPERE = 7
+NVML_DEVICE_ARCH_ADA = 8
+NVML_DEVICE_ARCH_HOPPER = 9
+NVML_DEVICE_ARCH_BLACKWELL = 10
+NVML_DEVICE_ARCH_DLA = 11
+NVML_DEVICE_ARCH_DLA2 = 12
+NVML_DEVICE_ARCH_RUBIN = 13
+NVML_DEVICE_ARCH_NPU3 = 15
+
+# NVML_DEVICE_UUID*
+NVML_DEVICE_UUID_ASCII_LEN = 41
+NVML_DEVICE_UUID_BUFFER_SIZE = 80
+NVML_DEVICE_UUID_V2_BUFFER_SIZE = 96
+
+# NVML_DEVICE_VGPU*
+NVML_DEVICE_VGPU_CAP_FRACTIONAL_MULTI_VGPU = 0
+NVML_DEVICE_VGPU_CAP_HETEROGENEOUS_TIMESLICE_PROFILES = 1
+NVML_DEVICE_VGPU_CAP_HETEROGENEOUS_TIMESLICE_SIZES = 2
+NVML_DEVICE_VGPU_CAP_READ_DEVICE_BUFFER_BW = 3
+NVML_DEVICE_VGPU_CAP_WRITE_DEVICE_BUFFER_BW = 4
+NVML_DEVICE_VGPU_CAP_DEVICE_STREAMING = 5
+NVML_DEVICE_VGPU_CAP_MINI_QUARTER_GPU = 6
+NVML_DEVICE_VGPU_CAP_COMPUTE_MEDIA_ENGINE_GPU = 7
+NVML_DEVICE_VGPU_CAP_WARM_UPDATE = 8
+NVML_DEVICE_VGPU_CAP_HOMOGENEOUS_PLACEMENTS = 9
+NVML_DEVICE_VGPU_CAP_MIG_TIMESLICING_SUPPORTED = 10
+NVML_DEVICE_VGPU_CAP_MIG_TIMESLICING_ENABLED = 11
+NVML_DEVICE_VGPU_CAP_COUNT = 12
+
+# NVML_DRIVER*
+NVML_DRIVER_WDDM = 0
+NVML_DRIVER_WDM = 1
+NVML_DRIVER_MCDM = 2
+
+# NVML_FAN*
+NVML_FAN_FAILED = 1
+NVML_FAN_NORMAL = 0
+NVML_FAN_POLICY_MANUAL = 1
+NVML_FAN_POLICY_TEMPERATURE_CONTINOUS_SW = 0
+
+# NVML_FBC_SESSION*
+NVML_FBC_SESSION_TYPE_UNKNOWN = 0
+NVML_FBC_SESSION_TYPE_TOSYS = 1
+NVML_FBC_SESSION_TYPE_CUDA = 2
+NVML_FBC_SESSION_TYPE_VID = 3
+NVML_FBC_SESSION_TYPE_HWENC = 4
+
+# NVML_FI_DEV*
+NVML_FI_DEV_ACTIVE_BANK_REMAPPINGS = 303
+NVML_FI_DEV_BANK_REMAPPER_HISTOGRAM_MAX = 305
+NVML_FI_DEV_BANK_REMAPPER_HISTOGRAM_NONE = 306
+NVML_FI_DEV_C2C_LINK_COUNT = 170
+NVML_FI_DEV_C2C_LINK_ERROR_INTR = 231
+NVML_FI_DEV_C2C_LINK_ERROR_REPLAY = 232
+NVML_FI_DEV_C2C_LINK_ERROR_REPLAY_B2B = 233
+NVML_FI_DEV_C2C_LINK_GET_MAX_BW = 172
+NVML_FI_DEV_C2C_LINK_GET_STATUS = 171
+NVML_FI_DEV_C2C_LINK_POWER_STATE = 234
+NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN = 271
+NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN = 270
+NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP = 74
+NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN = 269
+NVML_FI_DEV_CLOCKS_EVENT_REASON_SYNC_BOOST = 76
+NVML_FI_DEV_DRAIN_AND_RESET_STATUS = 227
+NVML_FI_DEV_ECC_DBE_AGG_CBU = 28
+NVML_FI_DEV_ECC_DBE_AGG_L1 = 19
+NVML_FI_DEV_ECC_DBE_AGG_L2 = 21
+NVML_FI_DEV_ECC_DBE_AGG_REG = 25
+NVML_FI_DEV_ECC_DBE_AGG_TEX = 27
+NVML_FI_DEV_ECC_DBE_VOL_CBU = 17
+NVML_FI_DEV_ECC_DBE_VOL_L1 = 8
+NVML_FI_DEV_ECC_DBE_VOL_L2 = 10
+NVML_FI_DEV_ECC_DBE_VOL_REG = 14
+NVML_FI_DEV_ECC_DBE_VOL_TEX = 16
+NVML_FI_DEV_ECC_SBE_AGG_L1 = 18
+NVML_FI_DEV_ECC_SBE_AGG_L2 = 20
+NVML_FI_DEV_ECC_SBE_AGG_REG = 24
+NVML_FI_DEV_ECC_SBE_AGG_TEX = 26
+NVML_FI_DEV_ECC_SBE_VOL_L1 = 7
+NVML_FI_DEV_ECC_SBE_VOL_L2 = 9
+NVML_FI_DEV_ECC_SBE_VOL_REG = 13
+NVML_FI_DEV_ECC_SBE_VOL_TEX = 15
+NVML_FI_DEV_EDPP_MULTIPLIER = 274
+NVML_FI_DEV_ENERGY = 191
+NVML_FI_DEV_GET_GPU_RECOVERY_ACTION = 230
+NVML_FI_DEV_INACTIVE_BANK_REMAPPINGS = 304
+NVML_FI_DEV_IS_MIG_MODE_INDEPENDENT_MIG_QUERY_CAPABLE = 199
+NVML_FI_DEV_IS_RESETLESS_MIG_SUPPORTED = 184
+NVML_FI_DEV_MCLK_MIN_SWITCH_INTERVAL_MILLISECONDS = 299
+NVML_FI_DEV_MCLK_SWITCH_TYPE = 298
+NVML_FI_DEV_MMA_STALL_PERCENT = 297
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L0 = 60
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L1 = 61
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L10 = 124
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L11 = 125
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L2 = 62
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L3 = 63
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L4 = 64
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L5 = 65
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L6 = 120
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L7 = 121
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L8 = 122
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L9 = 123
+NVML_FI_DEV_NVLINK_BANDWIDTH_C0_TOTAL = 66
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L0 = 67
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L1 = 68
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L10 = 130
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L11 = 131
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L2 = 69
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L3 = 70
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L4 = 71
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L5 = 72
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L6 = 126
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L7 = 127
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L8 = 128
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_L9 = 129
+NVML_FI_DEV_NVLINK_BANDWIDTH_C1_TOTAL = 73
+NVML_FI_DEV_NVLINK_COUNT_BUFFER_OVERRUN_ERRORS = 207
+NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER = 220
+NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_ERRORS = 219
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_0 = 235
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_1 = 236
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_10 = 245
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_11 = 246
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_12 = 247
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_13 = 248
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_14 = 249
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_15 = 250
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_2 = 237
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_3 = 238
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_4 = 239
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_5 = 240
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_6 = 241
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_7 = 242
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_8 = 243
+NVML_FI_DEV_NVLINK_COUNT_FEC_HISTORY_9 = 244
+NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS = 215
+NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS = 214
+NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_SUCCESSFUL_EVENTS = 213
+NVML_FI_DEV_NVLINK_COUNT_LOCAL_LINK_INTEGRITY_ERRORS = 211
+NVML_FI_DEV_NVLINK_COUNT_MALFORMED_PACKET_ERRORS = 206
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER = 218
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER_LANE0 = 216
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER_LANE0_V2 = 291
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER_LANE1 = 217
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER_LANE1_V2 = 292
+NVML_FI_DEV_NVLINK_COUNT_RAW_BER_V2 = 293
+NVML_FI_DEV_NVLINK_COUNT_RAW_ERRORS_LANE0 = 289
+NVML_FI_DEV_NVLINK_COUNT_RAW_ERRORS_LANE1 = 290
+NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES = 204
+NVML_FI_DEV_NVLINK_COUNT_RCV_ERRORS = 208
+NVML_FI_DEV_NVLINK_COUNT_RCV_GENERAL_ERRORS = 210
+NVML_FI_DEV_NVLINK_COUNT_RCV_PACKETS = 203
+NVML_FI_DEV_NVLINK_COUNT_RCV_REMOTE_ERRORS = 209
+NVML_FI_DEV_NVLINK_COUNT_SYMBOL_BER = 222
+NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS = 221
+NVML_FI_DEV_NVLINK_COUNT_VL15_DROPPED = 205
+NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES = 202
+NVML_FI_DEV_NVLINK_COUNT_XMIT_DISCARDS = 212
+NVML_FI_DEV_NVLINK_COUNT_XMIT_PACKETS = 201
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L0 = 39
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L1 = 40
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L10 = 106
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L11 = 107
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L2 = 41
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L3 = 42
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L4 = 43
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L5 = 44
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L6 = 102
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L7 = 103
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L8 = 104
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_L9 = 105
+NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL = 45
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L0 = 32
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L1 = 33
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L10 = 100
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L11 = 101
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L2 = 34
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L3 = 35
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L4 = 36
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L5 = 37
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L6 = 96
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L7 = 97
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L8 = 98
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_L9 = 99
+NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL = 38
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L0 = 148
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L1 = 149
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L10 = 158
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L11 = 159
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L2 = 150
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L3 = 151
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L4 = 152
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L5 = 153
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L6 = 154
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L7 = 155
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L8 = 156
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_L9 = 157
+NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL = 160
+NVML_FI_DEV_NVLINK_ERROR_DL_CRC = 163
+NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY = 162
+NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY = 161
+NVML_FI_DEV_NVLINK_GET_DATA_RATE = 296
+NVML_FI_DEV_NVLINK_GET_POWER_STATE = 167
+NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD = 168
+NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_MAX = 200
+NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_MIN = 223
+NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_SUPPORTED = 225
+NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_UNITS = 224
+NVML_FI_DEV_NVLINK_GET_SPEED = 164
+NVML_FI_DEV_NVLINK_GET_STATE = 165
+NVML_FI_DEV_NVLINK_GET_VERSION = 166
+NVML_FI_DEV_NVLINK_PLR_XMIT_BLOCKS = 294
+NVML_FI_DEV_NVLINK_PLR_XMIT_RETRY_BLOCKS = 295
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L0 = 53
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L1 = 54
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L10 = 118
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L11 = 119
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L2 = 55
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L3 = 56
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L4 = 57
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L5 = 58
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L6 = 114
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L7 = 115
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L8 = 116
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L9 = 117
+NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL = 59
+NVML_FI_DEV_NVLINK_REMOTE_NVLINK_ID = 146
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L0 = 46
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L1 = 47
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L10 = 112
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L11 = 113
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L2 = 48
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L3 = 49
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L4 = 50
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L5 = 51
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L6 = 108
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L7 = 109
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L8 = 110
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_L9 = 111
+NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL = 52
+NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON = 90
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L0 = 84
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L1 = 85
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L10 = 136
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L11 = 137
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L2 = 86
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L3 = 87
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L4 = 88
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L5 = 89
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L6 = 132
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L7 = 133
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L8 = 134
+NVML_FI_DEV_NVLINK_SPEED_MBPS_L9 = 135
+NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX = 139
+NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX = 138
+NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_RX = 141
+NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_TX = 140
+NVML_FI_DEV_NVSWITCH_CONNECTED_LINK_COUNT = 147
+NVML_FI_DEV_PCIE_COUNT_BAD_DLLP = 178
+NVML_FI_DEV_PCIE_COUNT_BAD_TLP = 176
+NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS = 173
+NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR = 180
+NVML_FI_DEV_PCIE_COUNT_LANE_ERROR = 183
+NVML_FI_DEV_PCIE_COUNT_LCRC_ERROR = 182
+NVML_FI_DEV_PCIE_COUNT_NAKS_RECEIVED = 174
+NVML_FI_DEV_PCIE_COUNT_NAKS_SENT = 177
+NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR = 179
+NVML_FI_DEV_PCIE_COUNT_RECEIVER_ERROR = 175
+NVML_FI_DEV_PCIE_COUNT_RX_BYTES = 198
+NVML_FI_DEV_PCIE_COUNT_TX_BYTES = 197
+NVML_FI_DEV_PCIE_COUNT_UNSUPPORTED_REQ = 181
+NVML_FI_DEV_PCIE_INBOUND_ATOMICS_MASK = 229
+NVML_FI_DEV_PCIE_L0_TO_RECOVERY_COUNTER = 169
+NVML_FI_DEV_PCIE_OUTBOUND_ATOMICS_MASK = 228
+NVML_FI_DEV_PCIE_REPLAY_ROLLOVER_COUNTER = 95
+NVML_FI_DEV_PENDING_BANK_REMAPPING = 307
+NVML_FI_DEV_PERF_POLICY_BOARD_LIMIT = 77
+NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION = 78
+NVML_FI_DEV_PERF_POLICY_POWER = 74
+NVML_FI_DEV_PERF_POLICY_RELIABILITY = 79
+NVML_FI_DEV_PERF_POLICY_SYNC_BOOST = 76
+NVML_FI_DEV_PERF_POLICY_THERMAL = 75
+NVML_FI_DEV_PERF_POLICY_TOTAL_APP_CLOCKS = 80
+NVML_FI_DEV_PERF_POLICY_TOTAL_BASE_CLOCKS = 81
+NVML_FI_DEV_POWER_AVERAGE = 185
+NVML_FI_DEV_POWER_MAX_LIMIT = 188
+NVML_FI_DEV_POWER_MIN_LIMIT = 187
+NVML_FI_DEV_POWER_REQUESTED_LIMIT = 192
+NVML_FI_DEV_POWER_SYNC_BALANCING_AF = 273
+NVML_FI_DEV_POWER_SYNC_BALANCING_FREQ = 272
+NVML_FI_DEV_REMAPPED_COR = 142
+NVML_FI_DEV_REMAPPED_FAILURE = 145
+NVML_FI_DEV_REMAPPED_PENDING = 144
+NVML_FI_DEV_REMAPPED_ROWS_COR_INACTIVE = 301
+NVML_FI_DEV_REMAPPED_ROWS_UNC_INACTIVE = 302
+NVML_FI_DEV_REMAPPED_UNC = 143
+NVML_FI_DEV_RESET_STATUS = 226
+NVML_FI_DEV_RETIRED_PENDING_DBE = 93
+NVML_FI_DEV_RETIRED_PENDING_SBE = 92
+NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT = 196
+NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT = 195
+NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT = 193
+NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT = 194
+NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION = 83
+
+# NVML_FI_PWR*
+NVML_FI_PWR_SMOOTHING_ENABLED = 251
+NVML_FI_PWR_SMOOTHING_PRIV_LVL = 252
+NVML_FI_PWR_SMOOTHING_IMM_RAMP_DOWN_ENABLED = 253
+NVML_FI_PWR_SMOOTHING_APPLIED_TMP_CEIL = 254
+NVML_FI_PWR_SMOOTHING_APPLIED_TMP_FLOOR = 255
+NVML_FI_PWR_SMOOTHING_MAX_PERCENT_TMP_FLOOR_SETTING = 256
+NVML_FI_PWR_SMOOTHING_MIN_PERCENT_TMP_FLOOR_SETTING = 257
+NVML_FI_PWR_SMOOTHING_HW_CIRCUITRY_PERCENT_LIFETIME_REMAINING = 258
+NVML_FI_PWR_SMOOTHING_MAX_NUM_PRESET_PROFILES = 259
+NVML_FI_PWR_SMOOTHING_PROFILE_PERCENT_TMP_FLOOR = 260
+NVML_FI_PWR_SMOOTHING_PROFILE_RAMP_UP_RATE = 261
+NVML_FI_PWR_SMOOTHING_PROFILE_RAMP_DOWN_RATE = 262
+NVML_FI_PWR_SMOOTHING_PROFILE_RAMP_DOWN_HYST_VAL = 263
+NVML_FI_PWR_SMOOTHING_ACTIVE_PRESET_PROFILE = 264
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_PERCENT_TMP_FLOOR = 265
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_RAMP_UP_RATE = 266
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_RAMP_DOWN_RATE = 267
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_RAMP_DOWN_HYST_VAL = 268
+NVML_FI_PWR_SMOOTHING_PRIMARY_POWER_FLOOR = 275
+NVML_FI_PWR_SMOOTHING_SECONDARY_POWER_FLOOR = 276
+NVML_FI_PWR_SMOOTHING_MIN_PRIMARY_FLOOR_ACT_OFFSET = 277
+NVML_FI_PWR_SMOOTHING_MIN_PRIMARY_FLOOR_ACT_POINT = 278
+NVML_FI_PWR_SMOOTHING_WINDOW_MULTIPLIER = 279
+NVML_FI_PWR_SMOOTHING_DELAYED_PWR_SMOOTHING_SUPPORTED = 280
+NVML_FI_PWR_SMOOTHING_PROFILE_SECONDARY_POWER_FLOOR = 281
+NVML_FI_PWR_SMOOTHING_PROFILE_PRIMARY_FLOOR_ACT_WIN_MULT = 282
+NVML_FI_PWR_SMOOTHING_PROFILE_PRIMARY_FLOOR_TAR_WIN_MULT = 283
+NVML_FI_PWR_SMOOTHING_PROFILE_PRIMARY_FLOOR_ACT_OFFSET = 284
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_SECONDARY_POWER_FLOOR = 285
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_PRIMARY_FLOOR_ACT_WIN_MULT = 286
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_PRIMARY_FLOOR_TAR_WIN_MULT = 287
+NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_PRIMARY_FLOOR_ACT_OFFSET = 288
+NVML_FI_PWR_SMOOTHING_SOC_POWER_SMOOTHING_ENABLED = 300
+
+# NVML_GOM*
+NVML_GOM_ALL_ON = 0
+NVML_GOM_COMPUTE = 1
+NVML_GOM_LOW_DP = 2
+
+# NVML_GPM*
+NVML_GPM_METRICS_GET_VERSION = 1
+
+# NVML_GPM_METRIC*
+NVML_GPM_METRIC_GRAPHICS_UTIL = 1
+NVML_GPM_METRIC_SM_UTIL = 2
+NVML_GPM_METRIC_SM_OCCUPANCY = 3
+NVML_GPM_METRIC_INTEGER_UTIL = 4
+NVML_GPM_METRIC_ANY_TENSOR_UTIL = 5
+NVML_GPM_METRIC_DFMA_TENSOR_UTIL = 6
+NVML_GPM_METRIC_HMMA_TENSOR_UTIL = 7
+NVML_GPM_METRIC_DMMA_TENSOR_UTIL = 8
+NVML_GPM_METRIC_IMMA_TENSOR_UTIL = 9
+NVML_GPM_METRIC_DRAM_BW_UTIL = 10
+NVML_GPM_METRIC_FP64_UTIL = 11
+NVML_GPM_METRIC_FP32_UTIL = 12
+NVML_GPM_METRIC_FP16_UTIL = 13
+NVML_GPM_METRIC_PCIE_TX_PER_SEC = 20
+NVML_GPM_METRIC_PCIE_RX_PER_SEC = 21
+NVML_GPM_METRIC_NVDEC_0_UTIL = 30
+NVML_GPM_METRIC_NVDEC_1_UTIL = 31
+NVML_GPM_METRIC_NVDEC_2_UTIL = 32
+NVML_GPM_METRIC_NVDEC_3_UTIL = 33
+NVML_GPM_METRIC_NVDEC_4_UTIL = 34
+NVML_GPM_METRIC_NVDEC_5_UTIL = 35
+NVML_GPM_METRIC_NVDEC_6_UTIL = 36
+NVML_GPM_METRIC_NVDEC_7_UTIL = 37
+NVML_GPM_METRIC_NVJPG_0_UTIL = 40
+NVML_GPM_METRIC_NVJPG_1_UTIL = 41
+NVML_GPM_METRIC_NVJPG_2_UTIL = 42
+NVML_GPM_METRIC_NVJPG_3_UTIL = 43
+NVML_GPM_METRIC_NVJPG_4_UTIL = 44
+NVML_GPM_METRIC_NVJPG_5_UTIL = 45
+NVML_GPM_METRIC_NVJPG_6_UTIL = 46
+NVML_GPM_METRIC_NVJPG_7_UTIL = 47
+NVML_GPM_METRIC_NVOFA_0_UTIL = 50
+NVML_GPM_METRIC_NVOFA_1_UTIL = 51
+NVML_GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC = 60
+NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC = 61
+NVML_GPM_METRIC_NVLINK_L0_RX_PER_SEC = 62
+NVML_GPM_METRIC_NVLINK_L0_TX_PER_SEC = 63
+NVML_GPM_METRIC_NVLINK_L1_RX_PER_SEC = 64
+NVML_GPM_METRIC_NVLINK_L1_TX_PER_SEC = 65
+NVML_GPM_METRIC_NVLINK_L2_RX_PER_SEC = 66
+NVML_GPM_METRIC_NVLINK_L2_TX_PER_SEC = 67
+NVML_GPM_METRIC_NVLINK_L3_RX_PER_SEC = 68
+NVML_GPM_METRIC_NVLINK_L3_TX_PER_SEC = 69
+NVML_GPM_METRIC_NVLINK_L4_RX_PER_SEC = 70
+NVML_GPM_METRIC_NVLINK_L4_TX_PER_SEC = 71
+NVML_GPM_METRIC_NVLINK_L5_RX_PER_SEC = 72
+NVML_GPM_METRIC_NVLINK_L5_TX_PER_SEC = 73
+NVML_GPM_METRIC_NVLINK_L6_RX_PER_SEC = 74
+NVML_GPM_METRIC_NVLINK_L6_TX_PER_SEC = 75
+NVML_GPM_METRIC_NVLINK_L7_RX_PER_SEC = 76
+NVML_GPM_METRIC_NVLINK_L7_TX_PER_SEC = 77
+NVML_GPM_METRIC_NVLINK_L8_RX_PER_SEC = 78
+NVML_GPM_METRIC_NVLINK_L8_TX_PER_SEC = 79
+NVML_GPM_METRIC_NVLINK_L9_RX_PER_SEC = 80
+NVML_GPM_METRIC_NVLINK_L9_TX_PER_SEC = 81
+NVML_GPM_METRIC_NVLINK_L10_RX_PER_SEC = 82
+NVML_GPM_METRIC_NVLINK_L10_TX_PER_SEC = 83
+NVML_GPM_METRIC_NVLINK_L11_RX_PER_SEC = 84
+NVML_GPM_METRIC_NVLINK_L11_TX_PER_SEC = 85
+NVML_GPM_METRIC_NVLINK_L12_RX_PER_SEC = 86
+NVML_GPM_METRIC_NVLINK_L12_TX_PER_SEC = 87
+NVML_GPM_METRIC_NVLINK_L13_RX_PER_SEC = 88
+NVML_GPM_METRIC_NVLINK_L13_TX_PER_SEC = 89
+NVML_GPM_METRIC_NVLINK_L14_RX_PER_SEC = 90
+NVML_GPM_METRIC_NVLINK_L14_TX_PER_SEC = 91
+NVML_GPM_METRIC_NVLINK_L15_RX_PER_SEC = 92
+NVML_GPM_METRIC_NVLINK_L15_TX_PER_SEC = 93
+NVML_GPM_METRIC_NVLINK_L16_RX_PER_SEC = 94
+NVML_GPM_METRIC_NVLINK_L16_TX_PER_SEC = 95
+NVML_GPM_METRIC_NVLINK_L17_RX_PER_SEC = 96
+NVML_GPM_METRIC_NVLINK_L17_TX_PER_SEC = 97
+NVML_GPM_METRIC_C2C_TOTAL_TX_PER_SEC = 100
+NVML_GPM_METRIC_C2C_TOTAL_RX_PER_SEC = 101
+NVML_GPM_METRIC_C2C_DATA_TX_PER_SEC = 102
+NVML_GPM_METRIC_C2C_DATA_RX_PER_SEC = 103
+NVML_GPM_METRIC_C2C_LINK0_TOTAL_TX_PER_SEC = 104
+NVML_GPM_METRIC_C2C_LINK0_TOTAL_RX_PER_SEC = 105
+NVML_GPM_METRIC_C2C_LINK0_DATA_TX_PER_SEC = 106
+NVML_GPM_METRIC_C2C_LINK0_DATA_RX_PER_SEC = 107
+NVML_GPM_METRIC_C2C_LINK1_TOTAL_TX_PER_SEC = 108
+NVML_GPM_METRIC_C2C_LINK1_TOTAL_RX_PER_SEC = 109
+NVML_GPM_METRIC_C2C_LINK1_DATA_TX_PER_SEC = 110
+NVML_GPM_METRIC_C2C_LINK1_DATA_RX_PER_SEC = 111
+NVML_GPM_METRIC_C2C_LINK2_TOTAL_TX_PER_SEC = 112
+NVML_GPM_METRIC_C2C_LINK2_TOTAL_RX_PER_SEC = 113
+NVML_GPM_METRIC_C2C_LINK2_DATA_TX_PER_SEC = 114
+NVML_GPM_METRIC_C2C_LINK2_DATA_RX_PER_SEC = 115
+NVML_GPM_METRIC_C2C_LINK3_TOTAL_TX_PER_SEC = 116
+NVML_GPM_METRIC_C2C_LINK3_TOTAL_RX_PER_SEC = 117
+NVML_GPM_METRIC_C2C_LINK3_DATA_TX_PER_SEC = 118
+NVML_GPM_METRIC_C2C_LINK3_DATA_RX_PER_SEC = 119
+NVML_GPM_METRIC_C2C_LINK4_TOTAL_TX_PER_SEC = 120
+NVML_GPM_METRIC_C2C_LINK4_TOTAL_RX_PER_SEC = 121
+NVML_GPM_METRIC_C2C_LINK4_DATA_TX_PER_SEC = 122
+NVML_GPM_METRIC_C2C_LINK4_DATA_RX_PER_SEC = 123
+NVML_GPM_METRIC_C2C_LINK5_TOTAL_TX_PER_SEC = 124
+NVML_GPM_METRIC_C2C_LINK5_TOTAL_RX_PER_SEC = 125
+NVML_GPM_METRIC_C2C_LINK5_DATA_TX_PER_SEC = 126
+NVML_GPM_METRIC_C2C_LINK5_DATA_RX_PER_SEC = 127
+NVML_GPM_METRIC_C2C_LINK6_TOTAL_TX_PER_SEC = 128
+NVML_GPM_METRIC_C2C_LINK6_TOTAL_RX_PER_SEC = 129
+NVML_GPM_METRIC_C2C_LINK6_DATA_TX_PER_SEC = 130
+NVML_GPM_METRIC_C2C_LINK6_DATA_RX_PER_SEC = 131
+NVML_GPM_METRIC_C2C_LINK7_TOTAL_TX_PER_SEC = 132
+NVML_GPM_METRIC_C2C_LINK7_TOTAL_RX_PER_SEC = 133
+NVML_GPM_METRIC_C2C_LINK7_DATA_TX_PER_SEC = 134
+NVML_GPM_METRIC_C2C_LINK7_DATA_RX_PER_SEC = 135
+NVML_GPM_METRIC_C2C_LINK8_TOTAL_TX_PER_SEC = 136
+NVML_GPM_METRIC_C2C_LINK8_TOTAL_RX_PER_SEC = 137
+NVML_GPM_METRIC_C2C_LINK8_DATA_TX_PER_SEC = 138
+NVML_GPM_METRIC_C2C_LINK8_DATA_RX_PER_SEC = 139
+NVML_GPM_METRIC_C2C_LINK9_TOTAL_TX_PER_SEC = 140
+NVML_GPM_METRIC_C2C_LINK9_TOTAL_RX_PER_SEC = 141
+NVML_GPM_METRIC_C2C_LINK9_DATA_TX_PER_SEC = 142
+NVML_GPM_METRIC_C2C_LINK9_DATA_RX_PER_SEC = 143
+NVML_GPM_METRIC_C2C_LINK10_TOTAL_TX_PER_SEC = 144
+NVML_GPM_METRIC_C2C_LINK10_TOTAL_RX_PER_SEC = 145
+NVML_GPM_METRIC_C2C_LINK10_DATA_TX_PER_SEC = 146
+NVML_GPM_METRIC_C2C_LINK10_DATA_RX_PER_SEC = 147
+NVML_GPM_METRIC_C2C_LINK11_TOTAL_TX_PER_SEC = 148
+NVML_GPM_METRIC_C2C_LINK11_TOTAL_RX_PER_SEC = 149
+NVML_GPM_METRIC_C2C_LINK11_DATA_TX_PER_SEC = 150
+NVML_GPM_METRIC_C2C_LINK11_DATA_RX_PER_SEC = 151
+NVML_GPM_METRIC_C2C_LINK12_TOTAL_TX_PER_SEC = 152
+NVML_GPM_METRIC_C2C_LINK12_TOTAL_RX_PER_SEC = 153
+NVML_GPM_METRIC_C2C_LINK12_DATA_TX_PER_SEC = 154
+NVML_GPM_METRIC_C2C_LINK12_DATA_RX_PER_SEC = 155
+NVML_GPM_METRIC_C2C_LINK13_TOTAL_TX_PER_SEC = 156
+NVML_GPM_METRIC_C2C_LINK13_TOTAL_RX_PER_SEC = 157
+NVML_GPM_METRIC_C2C_LINK13_DATA_TX_PER_SEC = 158
+NVML_GPM_METRIC_C2C_LINK13_DATA_RX_PER_SEC = 159
+NVML_GPM_METRIC_HOSTMEM_CACHE_HIT = 160
+NVML_GPM_METRIC_HOSTMEM_CACHE_MISS = 161
+NVML_GPM_METRIC_PEERMEM_CACHE_HIT = 162
+NVML_GPM_METRIC_PEERMEM_CACHE_MISS = 163
+NVML_GPM_METRIC_DRAM_CACHE_HIT = 164
+NVML_GPM_METRIC_DRAM_CACHE_MISS = 165
+NVML_GPM_METRIC_NVENC_0_UTIL = 166
+NVML_GPM_METRIC_NVENC_1_UTIL = 167
+NVML_GPM_METRIC_NVENC_2_UTIL = 168
+NVML_GPM_METRIC_NVENC_3_UTIL = 169
+NVML_GPM_METRIC_GR0_CTXSW_CYCLES_ELAPSED = 170
+NVML_GPM_METRIC_GR0_CTXSW_CYCLES_ACTIVE = 171
+NVML_GPM_METRIC_GR0_CTXSW_REQUESTS = 172
+NVML_GPM_METRIC_GR0_CTXSW_CYCLES_PER_REQ = 173
+NVML_GPM_METRIC_GR0_CTXSW_ACTIVE_PCT = 174
+NVML_GPM_METRIC_GR1_CTXSW_CYCLES_ELAPSED = 175
+NVML_GPM_METRIC_GR1_CTXSW_CYCLES_ACTIVE = 176
+NVML_GPM_METRIC_GR1_CTXSW_REQUESTS = 177
+NVML_GPM_METRIC_GR1_CTXSW_CYCLES_PER_REQ = 178
+NVML_GPM_METRIC_GR1_CTXSW_ACTIVE_PCT = 179
+NVML_GPM_METRIC_GR2_CTXSW_CYCLES_ELAPSED = 180
+NVML_GPM_METRIC_GR2_CTXSW_CYCLES_ACTIVE = 181
+NVML_GPM_METRIC_GR2_CTXSW_REQUESTS = 182
+NVML_GPM_METRIC_GR2_CTXSW_CYCLES_PER_REQ = 183
+NVML_GPM_METRIC_GR2_CTXSW_ACTIVE_PCT = 184
+NVML_GPM_METRIC_GR3_CTXSW_CYCLES_ELAPSED = 185
+NVML_GPM_METRIC_GR3_CTXSW_CYCLES_ACTIVE = 186
+NVML_GPM_METRIC_GR3_CTXSW_REQUESTS = 187
+NVML_GPM_METRIC_GR3_CTXSW_CYCLES_PER_REQ = 188
+NVML_GPM_METRIC_GR3_CTXSW_ACTIVE_PCT = 189
+NVML_GPM_METRIC_GR4_CTXSW_CYCLES_ELAPSED = 190
+NVML_GPM_METRIC_GR4_CTXSW_CYCLES_ACTIVE = 191
+NVML_GPM_METRIC_GR4_CTXSW_REQUESTS = 192
+NVML_GPM_METRIC_GR4_CTXSW_CYCLES_PER_REQ = 193
+NVML_GPM_METRIC_GR4_CTXSW_ACTIVE_PCT = 194
+NVML_GPM_METRIC_GR5_CTXSW_CYCLES_ELAPSED = 195
+NVML_GPM_METRIC_GR5_CTXSW_CYCLES_ACTIVE = 196
+NVML_GPM_METRIC_GR5_CTXSW_REQUESTS = 197
+NVML_GPM_METRIC_GR5_CTXSW_CYCLES_PER_REQ = 198
+NVML_GPM_METRIC_GR5_CTXSW_ACTIVE_PCT = 199
+NVML_GPM_METRIC_GR6_CTXSW_CYCLES_ELAPSED = 200
+NVML_GPM_METRIC_GR6_CTXSW_CYCLES_ACTIVE = 201
+NVML_GPM_METRIC_GR6_CTXSW_REQUESTS = 202
+NVML_GPM_METRIC_GR6_CTXSW_CYCLES_PER_REQ = 203
+NVML_GPM_METRIC_GR6_CTXSW_ACTIVE_PCT = 204
+NVML_GPM_METRIC_GR7_CTXSW_CYCLES_ELAPSED = 205
+NVML_GPM_METRIC_GR7_CTXSW_CYCLES_ACTIVE = 206
+NVML_GPM_METRIC_GR7_CTXSW_REQUESTS = 207
+NVML_GPM_METRIC_GR7_CTXSW_CYCLES_PER_REQ = 208
+NVML_GPM_METRIC_GR7_CTXSW_ACTIVE_PCT = 209
+NVML_GPM_METRIC_NVLINK_L18_RX_PER_SEC = 212
+NVML_GPM_METRIC_NVLINK_L18_TX_PER_SEC = 213
+NVML_GPM_METRIC_NVLINK_L19_RX_PER_SEC = 214
+NVML_GPM_METRIC_NVLINK_L19_TX_PER_SEC = 215
+NVML_GPM_METRIC_NVLINK_L20_RX_PER_SEC = 216
+NVML_GPM_METRIC_NVLINK_L20_TX_PER_SEC = 217
+NVML_GPM_METRIC_NVLINK_L21_RX_PER_SEC = 218
+NVML_GPM_METRIC_NVLINK_L21_TX_PER_SEC = 219
+NVML_GPM_METRIC_NVLINK_L22_RX_PER_SEC = 220
+NVML_GPM_METRIC_NVLINK_L22_TX_PER_SEC = 221
+NVML_GPM_METRIC_NVLINK_L23_RX_PER_SEC = 222
+NVML_GPM_METRIC_NVLINK_L23_TX_PER_SEC = 223
+NVML_GPM_METRIC_NVLINK_L24_RX_PER_SEC = 224
+NVML_GPM_METRIC_NVLINK_L24_TX_PER_SEC = 225
+NVML_GPM_METRIC_NVLINK_L25_RX_PER_SEC = 226
+NVML_GPM_METRIC_NVLINK_L25_TX_PER_SEC = 227
+NVML_GPM_METRIC_NVLINK_L26_RX_PER_SEC = 228
+NVML_GPM_METRIC_NVLINK_L26_TX_PER_SEC = 229
+NVML_GPM_METRIC_NVLINK_L27_RX_PER_SEC = 230
+NVML_GPM_METRIC_NVLINK_L27_TX_PER_SEC = 231
+NVML_GPM_METRIC_NVLINK_L28_RX_PER_SEC = 232
+NVML_GPM_METRIC_NVLINK_L28_TX_PER_SEC = 233
+NVML_GPM_METRIC_NVLINK_L29_RX_PER_SEC = 234
+NVML_GPM_METRIC_NVLINK_L29_TX_PER_SEC = 235
+NVML_GPM_METRIC_NVLINK_L30_RX_PER_SEC = 236
+NVML_GPM_METRIC_NVLINK_L30_TX_PER_SEC = 237
+NVML_GPM_METRIC_NVLINK_L31_RX_PER_SEC = 238
+NVML_GPM_METRIC_NVLINK_L31_TX_PER_SEC = 239
+NVML_GPM_METRIC_NVLINK_L32_RX_PER_SEC = 240
+NVML_GPM_METRIC_NVLINK_L32_TX_PER_SEC = 241
+NVML_GPM_METRIC_NVLINK_L33_RX_PER_SEC = 242
+NVML_GPM_METRIC_NVLINK_L33_TX_PER_SEC = 243
+NVML_GPM_METRIC_NVLINK_L34_RX_PER_SEC = 244
+NVML_GPM_METRIC_NVLINK_L34_TX_PER_SEC = 245
+NVML_GPM_METRIC_NVLINK_L35_RX_PER_SEC = 246
+NVML_GPM_METRIC_NVLINK_L35_TX_PER_SEC = 247
+NVML_GPM_METRIC_SM_CYCLES_ELAPSED = 248
+NVML_GPM_METRIC_SM_CYCLES_ACTIVE = 249
+NVML_GPM_METRIC_MMA_CYCLES_ACTIVE = 250
+NVML_GPM_METRIC_DMMA_CYCLES_ACTIVE = 251
+NVML_GPM_METRIC_HMMA_CYCLES_ACTIVE = 252
+NVML_GPM_METRIC_IMMA_CYCLES_ACTIVE = 253
+NVML_GPM_METRIC_DFMA_CYCLES_ACTIVE = 254
+NVML_GPM_METRIC_PCIE_TX = 255
+NVML_GPM_METRIC_PCIE_RX = 256
+NVML_GPM_METRIC_INTEGER_CYCLES_ACTIVE = 257
+NVML_GPM_METRIC_FP64_CYCLES_ACTIVE = 258
+NVML_GPM_METRIC_FP32_CYCLES_ACTIVE = 259
+NVML_GPM_METRIC_FP16_CYCLES_ACTIVE = 260
+NVML_GPM_METRIC_NVLINK_L0_RX = 261
+NVML_GPM_METRIC_NVLINK_L0_TX = 262
+NVML_GPM_METRIC_NVLINK_L1_RX = 263
+NVML_GPM_METRIC_NVLINK_L1_TX = 264
+NVML_GPM_METRIC_NVLINK_L2_RX = 265
+NVML_GPM_METRIC_NVLINK_L2_TX = 266
+NVML_GPM_METRIC_NVLINK_L3_RX = 267
+NVML_GPM_METRIC_NVLINK_L3_TX = 268
+NVML_GPM_METRIC_NVLINK_L4_RX = 269
+NVML_GPM_METRIC_NVLINK_L4_TX = 270
+NVML_GPM_METRIC_NVLINK_L5_RX = 271
+NVML_GPM_METRIC_NVLINK_L5_TX = 272
+NVML_GPM_METRIC_NVLINK_L6_RX = 273
+NVML_GPM_METRIC_NVLINK_L6_TX = 274
+NVML_GPM_METRIC_NVLINK_L7_RX = 275
+NVML_GPM_METRIC_NVLINK_L7_TX = 276
+NVML_GPM_METRIC_NVLINK_L8_RX = 277
+NVML_GPM_METRIC_NVLINK_L8_TX = 278
+NVML_GPM_METRIC_NVLINK_L9_RX = 279
+NVML_GPM_METRIC_NVLINK_L9_TX = 280
+NVML_GPM_METRIC_NVLINK_L10_RX = 281
+NVML_GPM_METRIC_NVLINK_L10_TX = 282
+NVML_GPM_METRIC_NVLINK_L11_RX = 283
+NVML_GPM_METRIC_NVLINK_L11_TX = 284
+NVML_GPM_METRIC_NVLINK_L12_RX = 285
+NVML_GPM_METRIC_NVLINK_L12_TX = 286
+NVML_GPM_METRIC_NVLINK_L13_RX = 287
+NVML_GPM_METRIC_NVLINK_L13_TX = 288
+NVML_GPM_METRIC_NVLINK_L14_RX = 289
+NVML_GPM_METRIC_NVLINK_L14_TX = 290
+NVML_GPM_METRIC_NVLINK_L15_RX = 291
+NVML_GPM_METRIC_NVLINK_L15_TX = 292
+NVML_GPM_METRIC_NVLINK_L16_RX = 293
+NVML_GPM_METRIC_NVLINK_L16_TX = 294
+NVML_GPM_METRIC_NVLINK_L17_RX = 295
+NVML_GPM_METRIC_NVLINK_L17_TX = 296
+NVML_GPM_METRIC_NVLINK_L18_RX = 297
+NVML_GPM_METRIC_NVLINK_L18_TX = 298
+NVML_GPM_METRIC_NVLINK_L19_RX = 299
+NVML_GPM_METRIC_NVLINK_L19_TX = 300
+NVML_GPM_METRIC_NVLINK_L20_RX = 301
+NVML_GPM_METRIC_NVLINK_L20_TX = 302
+NVML_GPM_METRIC_NVLINK_L21_RX = 303
+NVML_GPM_METRIC_NVLINK_L21_TX = 304
+NVML_GPM_METRIC_NVLINK_L22_RX = 305
+NVML_GPM_METRIC_NVLINK_L22_TX = 306
+NVML_GPM_METRIC_NVLINK_L23_RX = 307
+NVML_GPM_METRIC_NVLINK_L23_TX = 308
+NVML_GPM_METRIC_NVLINK_L24_RX = 309
+NVML_GPM_METRIC_NVLINK_L24_TX = 310
+NVML_GPM_METRIC_NVLINK_L25_RX = 311
+NVML_GPM_METRIC_NVLINK_L25_TX = 312
+NVML_GPM_METRIC_NVLINK_L26_RX = 313
+NVML_GPM_METRIC_NVLINK_L26_TX = 314
+NVML_GPM_METRIC_NVLINK_L27_RX = 315
+NVML_GPM_METRIC_NVLINK_L27_TX = 316
+NVML_GPM_METRIC_NVLINK_L28_RX = 317
+NVML_GPM_METRIC_NVLINK_L28_TX = 318
+NVML_GPM_METRIC_NVLINK_L29_RX = 319
+NVML_GPM_METRIC_NVLINK_L29_TX = 320
+NVML_GPM_METRIC_NVLINK_L30_RX = 321
+NVML_GPM_METRIC_NVLINK_L30_TX = 322
+NVML_GPM_METRIC_NVLINK_L31_RX = 323
+NVML_GPM_METRIC_NVLINK_L31_TX = 324
+NVML_GPM_METRIC_NVLINK_L32_RX = 325
+NVML_GPM_METRIC_NVLINK_L32_TX = 326
+NVML_GPM_METRIC_NVLINK_L33_RX = 327
+NVML_GPM_METRIC_NVLINK_L33_TX = 328
+NVML_GPM_METRIC_NVLINK_L34_RX = 329
+NVML_GPM_METRIC_NVLINK_L34_TX = 330
+NVML_GPM_METRIC_NVLINK_L35_RX = 331
+NVML_GPM_METRIC_NVLINK_L35_TX = 332
+NVML_GPM_METRIC_NVLINK_L36_RX = 333
+NVML_GPM_METRIC_NVLINK_L36_TX = 334
+NVML_GPM_METRIC_NVLINK_L37_RX = 335
+NVML_GPM_METRIC_NVLINK_L37_TX = 336
+NVML_GPM_METRIC_NVLINK_L38_RX = 337
+NVML_GPM_METRIC_NVLINK_L38_TX = 338
+NVML_GPM_METRIC_NVLINK_L39_RX = 339
+NVML_GPM_METRIC_NVLINK_L39_TX = 340
+NVML_GPM_METRIC_NVLINK_L40_RX = 341
+NVML_GPM_METRIC_NVLINK_L40_TX = 342
+NVML_GPM_METRIC_NVLINK_L41_RX = 343
+NVML_GPM_METRIC_NVLINK_L41_TX = 344
+NVML_GPM_METRIC_NVLINK_L42_RX = 345
+NVML_GPM_METRIC_NVLINK_L42_TX = 346
+NVML_GPM_METRIC_NVLINK_L43_RX = 347
+NVML_GPM_METRIC_NVLINK_L43_TX = 348
+NVML_GPM_METRIC_NVLINK_L44_RX = 349
+NVML_GPM_METRIC_NVLINK_L44_TX = 350
+NVML_GPM_METRIC_NVLINK_L45_RX = 351
+NVML_GPM_METRIC_NVLINK_L45_TX = 352
+NVML_GPM_METRIC_NVLINK_L46_RX = 353
+NVML_GPM_METRIC_NVLINK_L46_TX = 354
+NVML_GPM_METRIC_NVLINK_L47_RX = 355
+NVML_GPM_METRIC_NVLINK_L47_TX = 356
+NVML_GPM_METRIC_NVLINK_L48_RX = 357
+NVML_GPM_METRIC_NVLINK_L48_TX = 358
+NVML_GPM_METRIC_NVLINK_L49_RX = 359
+NVML_GPM_METRIC_NVLINK_L49_TX = 360
+NVML_GPM_METRIC_NVLINK_L50_RX = 361
+NVML_GPM_METRIC_NVLINK_L50_TX = 362
+NVML_GPM_METRIC_NVLINK_L51_RX = 363
+NVML_GPM_METRIC_NVLINK_L51_TX = 364
+NVML_GPM_METRIC_NVLINK_L52_RX = 365
+NVML_GPM_METRIC_NVLINK_L52_TX = 366
+NVML_GPM_METRIC_NVLINK_L53_RX = 367
+NVML_GPM_METRIC_NVLINK_L53_TX = 368
+NVML_GPM_METRIC_NVLINK_L54_RX = 369
+NVML_GPM_METRIC_NVLINK_L54_TX = 370
+NVML_GPM_METRIC_NVLINK_L55_RX = 371
+NVML_GPM_METRIC_NVLINK_L55_TX = 372
+NVML_GPM_METRIC_NVLINK_L56_RX = 373
+NVML_GPM_METRIC_NVLINK_L56_TX = 374
+NVML_GPM_METRIC_NVLINK_L57_RX = 375
+NVML_GPM_METRIC_NVLINK_L57_TX = 376
+NVML_GPM_METRIC_NVLINK_L58_RX = 377
+NVML_GPM_METRIC_NVLINK_L58_TX = 378
+NVML_GPM_METRIC_NVLINK_L59_RX = 379
+NVML_GPM_METRIC_NVLINK_L59_TX = 380
+NVML_GPM_METRIC_NVLINK_L60_RX = 381
+NVML_GPM_METRIC_NVLINK_L60_TX = 382
+NVML_GPM_METRIC_NVLINK_L61_RX = 383
+NVML_GPM_METRIC_NVLINK_L61_TX = 384
+NVML_GPM_METRIC_NVLINK_L62_RX = 385
+NVML_GPM_METRIC_NVLINK_L62_TX = 386
+NVML_GPM_METRIC_NVLINK_L63_RX = 387
+NVML_GPM_METRIC_NVLINK_L63_TX = 388
+NVML_GPM_METRIC_NVLINK_L64_RX = 389
+NVML_GPM_METRIC_NVLINK_L64_TX = 390
+NVML_GPM_METRIC_NVLINK_L65_RX = 391
+NVML_GPM_METRIC_NVLINK_L65_TX = 392
+NVML_GPM_METRIC_NVLINK_L66_RX = 393
+NVML_GPM_METRIC_NVLINK_L66_TX = 394
+NVML_GPM_METRIC_NVLINK_L67_RX = 395
+NVML_GPM_METRIC_NVLINK_L67_TX = 396
+NVML_GPM_METRIC_NVLINK_L68_RX = 397
+NVML_GPM_METRIC_NVLINK_L68_TX = 398
+NVML_GPM_METRIC_NVLINK_L69_RX = 399
+NVML_GPM_METRIC_NVLINK_L69_TX = 400
+NVML_GPM_METRIC_NVLINK_L70_RX = 401
+NVML_GPM_METRIC_NVLINK_L70_TX = 402
+NVML_GPM_METRIC_NVLINK_L71_RX = 403
+NVML_GPM_METRIC_NVLINK_L71_TX = 404
+NVML_GPM_METRIC_NVLINK_L36_RX_PER_SEC = 405
+NVML_GPM_METRIC_NVLINK_L36_TX_PER_SEC = 406
+NVML_GPM_METRIC_NVLINK_L37_RX_PER_SEC = 407
+NVML_GPM_METRIC_NVLINK_L37_TX_PER_SEC = 408
+NVML_GPM_METRIC_NVLINK_L38_RX_PER_SEC = 409
+NVML_GPM_METRIC_NVLINK_L38_TX_PER_SEC = 410
+NVML_GPM_METRIC_NVLINK_L39_RX_PER_SEC = 411
+NVML_GPM_METRIC_NVLINK_L39_TX_PER_SEC = 412
+NVML_GPM_METRIC_NVLINK_L40_RX_PER_SEC = 413
+NVML_GPM_METRIC_NVLINK_L40_TX_PER_SEC = 414
+NVML_GPM_METRIC_NVLINK_L41_RX_PER_SEC = 415
+NVML_GPM_METRIC_NVLINK_L41_TX_PER_SEC = 416
+NVML_GPM_METRIC_NVLINK_L42_RX_PER_SEC = 417
+NVML_GPM_METRIC_NVLINK_L42_TX_PER_SEC = 418
+NVML_GPM_METRIC_NVLINK_L43_RX_PER_SEC = 419
+NVML_GPM_METRIC_NVLINK_L43_TX_PER_SEC = 420
+NVML_GPM_METRIC_NVLINK_L44_RX_PER_SEC = 421
+NVML_GPM_METRIC_NVLINK_L44_TX_PER_SEC = 422
+NVML_GPM_METRIC_NVLINK_L45_RX_PER_SEC = 423
+NVML_GPM_METRIC_NVLINK_L45_TX_PER_SEC = 424
+NVML_GPM_METRIC_NVLINK_L46_RX_PER_SEC = 425
+NVML_GPM_METRIC_NVLINK_L46_TX_PER_SEC = 426
+NVML_GPM_METRIC_NVLINK_L47_RX_PER_SEC = 427
+NVML_GPM_METRIC_NVLINK_L47_TX_PER_SEC = 428
+NVML_GPM_METRIC_NVLINK_L48_RX_PER_SEC = 429
+NVML_GPM_METRIC_NVLINK_L48_TX_PER_SEC = 430
+NVML_GPM_METRIC_NVLINK_L49_RX_PER_SEC = 431
+NVML_GPM_METRIC_NVLINK_L49_TX_PER_SEC = 432
+NVML_GPM_METRIC_NVLINK_L50_RX_PER_SEC = 433
+NVML_GPM_METRIC_NVLINK_L50_TX_PER_SEC = 434
+NVML_GPM_METRIC_NVLINK_L51_RX_PER_SEC = 435
+NVML_GPM_METRIC_NVLINK_L51_TX_PER_SEC = 436
+NVML_GPM_METRIC_NVLINK_L52_RX_PER_SEC = 437
+NVML_GPM_METRIC_NVLINK_L52_TX_PER_SEC = 438
+NVML_GPM_METRIC_NVLINK_L53_RX_PER_SEC = 439
+NVML_GPM_METRIC_NVLINK_L53_TX_PER_SEC = 440
+NVML_GPM_METRIC_NVLINK_L54_RX_PER_SEC = 441
+NVML_GPM_METRIC_NVLINK_L54_TX_PER_SEC = 442
+NVML_GPM_METRIC_NVLINK_L55_RX_PER_SEC = 443
+NVML_GPM_METRIC_NVLINK_L55_TX_PER_SEC = 444
+NVML_GPM_METRIC_NVLINK_L56_RX_PER_SEC = 445
+NVML_GPM_METRIC_NVLINK_L56_TX_PER_SEC = 446
+NVML_GPM_METRIC_NVLINK_L57_RX_PER_SEC = 447
+NVML_GPM_METRIC_NVLINK_L57_TX_PER_SEC = 448
+NVML_GPM_METRIC_NVLINK_L58_RX_PER_SEC = 449
+NVML_GPM_METRIC_NVLINK_L58_TX_PER_SEC = 450
+NVML_GPM_METRIC_NVLINK_L59_RX_PER_SEC = 451
+NVML_GPM_METRIC_NVLINK_L59_TX_PER_SEC = 452
+NVML_GPM_METRIC_NVLINK_L60_RX_PER_SEC = 453
+NVML_GPM_METRIC_NVLINK_L60_TX_PER_SEC = 454
+NVML_GPM_METRIC_NVLINK_L61_RX_PER_SEC = 455
+NVML_GPM_METRIC_NVLINK_L61_TX_PER_SEC = 456
+NVML_GPM_METRIC_NVLINK_L62_RX_PER_SEC = 457
+NVML_GPM_METRIC_NVLINK_L62_TX_PER_SEC = 458
+NVML_GPM_METRIC_NVLINK_L63_RX_PER_SEC = 459
+NVML_GPM_METRIC_NVLINK_L63_TX_PER_SEC = 460
+NVML_GPM_METRIC_NVLINK_L64_RX_PER_SEC = 461
+NVML_GPM_METRIC_NVLINK_L64_TX_PER_SEC = 462
+NVML_GPM_METRIC_NVLINK_L65_RX_PER_SEC = 463
+NVML_GPM_METRIC_NVLINK_L65_TX_PER_SEC = 464
+NVML_GPM_METRIC_NVLINK_L66_RX_PER_SEC = 465
+NVML_GPM_METRIC_NVLINK_L66_TX_PER_SEC = 466
+NVML_GPM_METRIC_NVLINK_L67_RX_PER_SEC = 467
+NVML_GPM_METRIC_NVLINK_L67_TX_PER_SEC = 468
+NVML_GPM_METRIC_NVLINK_L68_RX_PER_SEC = 469
+NVML_GPM_METRIC_NVLINK_L68_TX_PER_SEC = 470
+NVML_GPM_METRIC_NVLINK_L69_RX_PER_SEC = 471
+NVML_GPM_METRIC_NVLINK_L69_TX_PER_SEC = 472
+NVML_GPM_METRIC_NVLINK_L70_RX_PER_SEC = 473
+NVML_GPM_METRIC_NVLINK_L70_TX_PER_SEC = 474
+NVML_GPM_METRIC_NVLINK_L71_RX_PER_SEC = 475
+NVML_GPM_METRIC_NVLINK_L71_TX_PER_SEC = 476
+NVML_GPM_METRIC_MAX = 477
+
+# NVML_GPU*
+NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH = 1
+NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA = 4
+NVML_GPU_CERT_CHAIN_SIZE = 4096
+NVML_GPU_ATTESTATION_CERT_CHAIN_SIZE = 5120
+
+# NVML_GPU_FABRIC*
+NVML_GPU_FABRIC_CLIQUE_MAX = 64
+NVML_GPU_FABRIC_CLIQUE_TYPE_MULTICAST_LOGICAL_ENDPOINT = 3
+NVML_GPU_FABRIC_CLIQUE_TYPE_MULTICAST_POINTER = 1
+NVML_GPU_FABRIC_CLIQUE_TYPE_UNICAST_LOGICAL_ENDPOINT = 2
+NVML_GPU_FABRIC_CLIQUE_TYPE_UNICAST_POINTER = 0
+NVML_GPU_FABRIC_HEALTH_MASK_ACCESS_TIMEOUT_RECOVERY_FALSE = 2
+NVML_GPU_FABRIC_HEALTH_MASK_ACCESS_TIMEOUT_RECOVERY_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_ACCESS_TIMEOUT_RECOVERY_TRUE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_DEGRADED_BW_FALSE = 2
+NVML_GPU_FABRIC_HEALTH_MASK_DEGRADED_BW_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_DEGRADED_BW_TRUE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_GFM_STATE_CONNECTED = 1
+NVML_GPU_FABRIC_HEALTH_MASK_GFM_STATE_DISCONNECTED = 2
+NVML_GPU_FABRIC_HEALTH_MASK_GFM_STATE_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_GPU_STATE_INVALID = 8
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_INCOMPATIBLE_GPU_FW = 6
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_INCORRECT_CHASSIS_SN = 3
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_INCORRECT_SYSGUID = 2
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_INSUFFICIENT_NVLINKS = 5
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_INVALID_LOCATION = 7
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_NONE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_NO_PARTITION = 4
+NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIURATION_INVALID_LOCATION = 7
+NVML_GPU_FABRIC_HEALTH_MASK_PARTITION_ASSIGNED_FALSE = 2
+NVML_GPU_FABRIC_HEALTH_MASK_PARTITION_ASSIGNED_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_PARTITION_ASSIGNED_TRUE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_RECOVERY_FALSE = 2
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_RECOVERY_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_RECOVERY_TRUE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_UNHEALTHY_FALSE = 2
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_UNHEALTHY_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_MASK_ROUTE_UNHEALTHY_TRUE = 1
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ACCESS_TIMEOUT_RECOVERY = 6
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_DEGRADED_BW = 0
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_GFM_STATE = 14
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_INCORRECT_CONFIGURATION = 8
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_PARTITION_ASSIGNED = 12
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_RECOVERY = 2
+NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_UNHEALTHY = 4
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_ACCESS_TIMEOUT_RECOVERY = 3
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_DEGRADED_BW = 3
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_GFM_STATE = 3
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_INCORRECT_CONFIGURATION = 15
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_PARTITION_ASSIGNED = 3
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_ROUTE_RECOVERY = 3
+NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_ROUTE_UNHEALTHY = 3
+NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY = 1
+NVML_GPU_FABRIC_HEALTH_SUMMARY_LIMITED_CAPACITY = 3
+NVML_GPU_FABRIC_HEALTH_SUMMARY_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY = 2
+NVML_GPU_FABRIC_STATE_COMPLETED = 3
+NVML_GPU_FABRIC_STATE_IN_PROGRESS = 2
+NVML_GPU_FABRIC_STATE_NOT_STARTED = 1
+NVML_GPU_FABRIC_STATE_NOT_SUPPORTED = 0
+NVML_GPU_FABRIC_UUID_LEN = 16
+
+# NVML_GPU_INSTANCE*
+NVML_GPU_INSTANCE_PROFILE_1_SLICE = 0
+NVML_GPU_INSTANCE_PROFILE_2_SLICE = 1
+NVML_GPU_INSTANCE_PROFILE_3_SLICE = 2
+NVML_GPU_INSTANCE_PROFILE_4_SLICE = 3
+NVML_GPU_INSTANCE_PROFILE_7_SLICE = 4
+NVML_GPU_INSTANCE_PROFILE_8_SLICE = 5
+NVML_GPU_INSTANCE_PROFILE_6_SLICE = 6
+NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1 = 7
+NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1 = 8
+NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV2 = 9
+NVML_GPU_INSTANCE_PROFILE_1_SLICE_GFX = 10
+NVML_GPU_INSTANCE_PROFILE_2_SLICE_GFX = 11
+NVML_GPU_INSTANCE_PROFILE_4_SLICE_GFX = 12
+NVML_GPU_INSTANCE_PROFILE_1_SLICE_NO_ME = 13
+NVML_GPU_INSTANCE_PROFILE_2_SLICE_NO_ME = 14
+NVML_GPU_INSTANCE_PROFILE_1_SLICE_ALL_ME = 15
+NVML_GPU_INSTANCE_PROFILE_2_SLICE_ALL_ME = 16
+NVML_GPU_INSTANCE_PROFILE_3_SLICE_GFX = 17
+NVML_GPU_INSTANCE_PROFILE_COUNT = 18
+NVML_GPU_INSTANCE_ID_ANY = 0xFFFFFFFF
+
+# NVML_GPU_NVLINK*
+NVML_GPU_NVLINK_BW_MODE_FULL = 0
+NVML_GPU_NVLINK_BW_MODE_OFF = 1
+NVML_GPU_NVLINK_BW_MODE_MIN = 2
+NVML_GPU_NVLINK_BW_MODE_HALF = 3
+NVML_GPU_NVLINK_BW_MODE_3QUARTER = 4
+NVML_GPU_NVLINK_BW_MODE_COUNT = 5
+
+# NVML_GPU_OPERATIONAL*
+NVML_GPU_OPERATIONAL_EVENT_CONTEXT_TYPE_LEGACY_XID = 1
+NVML_GPU_OPERATIONAL_EVENT_CONTEXT_TYPE_UNKNOWN = 0
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_ALL = 0
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_DIAG = 20
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_ERROR = 50
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_NOTICE = 30
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_TELEMETRY = 10
+NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_WARNING = 40
+
+# NVML_GPU_RECOVERY*
+NVML_GPU_RECOVERY_ACTION_NONE = 0
+NVML_GPU_RECOVERY_ACTION_GPU_RESET = 1
+NVML_GPU_RECOVERY_ACTION_NODE_REBOOT = 2
+NVML_GPU_RECOVERY_ACTION_DRAIN_P2P = 3
+NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET = 4
+NVML_GPU_RECOVERY_ACTION_RECOVER_IMEX_DOMAIN = 5
+NVML_GPU_RECOVERY_ACTION_BUS_RESET = 6
+NVML_GPU_RECOVERY_ACTION_SYSTEM_REBOOT = 7
+
+# NVML_GPU_UTILIZATION*
+NVML_GPU_UTILIZATION_DOMAIN_BUS = 3
+NVML_GPU_UTILIZATION_DOMAIN_FB = 1
+NVML_GPU_UTILIZATION_DOMAIN_GPU = 0
+NVML_GPU_UTILIZATION_DOMAIN_VID = 2
+NVML_GPU_UTILIZATION_SAMPLES = 1
+
+# NVML_GRID_LICENSE*
+NVML_GRID_LICENSE_BUFFER_SIZE = 128
+NVML_GRID_LICENSE_EXPIRY_INVALID = 1
+NVML_GRID_LICENSE_EXPIRY_NOT_APPLICABLE = 3
+NVML_GRID_LICENSE_EXPIRY_NOT_AVAILABLE = 0
+NVML_GRID_LICENSE_EXPIRY_PERMANENT = 4
+NVML_GRID_LICENSE_EXPIRY_VALID = 2
+NVML_GRID_LICENSE_FEATURE_CODE_COMPUTE = 4
+NVML_GRID_LICENSE_FEATURE_CODE_GAMING = 3
+NVML_GRID_LICENSE_FEATURE_CODE_NVIDIA_RTX = 2
+NVML_GRID_LICENSE_FEATURE_CODE_UNKNOWN = 0
+NVML_GRID_LICENSE_FEATURE_CODE_VGAMEDEV = 5
+NVML_GRID_LICENSE_FEATURE_CODE_VGPU = 1
+NVML_GRID_LICENSE_FEATURE_CODE_VWORKSTATION = 2
+NVML_GRID_LICENSE_FEATURE_MAX_COUNT = 3
+NVML_GRID_LICENSE_STATE_LICENSED = 5
+NVML_GRID_LICENSE_STATE_UNINITIALIZED = 1
+NVML_GRID_LICENSE_STATE_UNKNOWN = 0
+NVML_GRID_LICENSE_STATE_UNLICENSED = 4
+NVML_GRID_LICENSE_STATE_UNLICENSED_RESTRICTED = 3
+NVML_GRID_LICENSE_STATE_UNLICENSED_UNRESTRICTED = 2
+
+# NVML_INFOROM*
+NVML_INFOROM_OEM = 0
+NVML_INFOROM_ECC = 1
+NVML_INFOROM_POWER = 2
+NVML_INFOROM_DEN = 3
+NVML_INFOROM_COUNT = 4
+
+# NVML_INIT_FLAG*
+NVML_INIT_FLAG_NO_GPUS = 1
+NVML_INIT_FLAG_NO_ATTACH = 2
+NVML_INIT_FLAG_FORCE_INIT = 4
+
+# NVML_MAX*
+NVML_MAX_THERMAL_SENSORS_PER_GPU = 3
+NVML_MAX_GPU_UTILIZATIONS = 8
+NVML_MAX_GPU_PERF_PSTATES = 16
+NVML_MAX_GPC_COUNT = 32
+NVML_MAX_PHYSICAL_BRIDGE = 128
+
+# NVML_MCLK_SWITCH*
+NVML_MCLK_SWITCH_TYPE_NOT_SUPPORTED = 0
+NVML_MCLK_SWITCH_TYPE_DEFERRED = 1
+NVML_MCLK_SWITCH_TYPE_RUNTIME = 2
+
+# NVML_MEMORY*
+NVML_MEMORY_UTILIZATION_SAMPLES = 2
+NVML_MEMORY_CLK_SAMPLES = 6
+
+# NVML_MEMORY_LOCATION*
+NVML_MEMORY_LOCATION_L1_CACHE = 0
+NVML_MEMORY_LOCATION_L2_CACHE = 1
+NVML_MEMORY_LOCATION_DEVICE_MEMORY = 2
+NVML_MEMORY_LOCATION_REGISTER_FILE = 3
+NVML_MEMORY_LOCATION_TEXTURE_MEMORY = 4
+NVML_MEMORY_LOCATION_TEXTURE_SHM = 5
+NVML_MEMORY_LOCATION_CBU = 6
+NVML_MEMORY_LOCATION_SRAM = 7
+
+# NVML_NVLINK*
+NVML_NVLINK_DEVICE_TYPE_IBMNPU = 1
+NVML_NVLINK_DEVICE_TYPE_SWITCH = 2
+NVML_NVLINK_MAX_LANES = 36
+NVML_NVLINK_POWER_STATE_HIGH_SPEED = 0
+NVML_NVLINK_POWER_STATE_LOW = 1
+NVML_NVLINK_TOTAL_SUPPORTED_BW_MODES = 23
+NVML_NVLINK_VERSION_6_0 = 8
+NVML_NVLINK_VERSION_INVALID = 0
+
+# NVML_NVLINK_CAP*
+NVML_NVLINK_CAP_SYSMEM_ACCESS = 1
+NVML_NVLINK_CAP_SYSMEM_ATOMICS = 3
+NVML_NVLINK_CAP_SLI_BRIDGE = 4
+
+# NVML_NVLINK_COUNTER*
+NVML_NVLINK_COUNTER_PKTFILTER_ALL = 255
+NVML_NVLINK_COUNTER_PKTFILTER_FLUSH = 32
+NVML_NVLINK_COUNTER_PKTFILTER_NOP = 1
+NVML_NVLINK_COUNTER_PKTFILTER_NRATOM = 16
+NVML_NVLINK_COUNTER_PKTFILTER_RATOM = 8
+NVML_NVLINK_COUNTER_PKTFILTER_READ = 2
+NVML_NVLINK_COUNTER_PKTFILTER_RESPDATA = 64
+NVML_NVLINK_COUNTER_PKTFILTER_RESPNODATA = 128
+NVML_NVLINK_COUNTER_PKTFILTER_WRITE = 4
+NVML_NVLINK_COUNTER_UNIT_BYTES = 2
+NVML_NVLINK_COUNTER_UNIT_COUNT = 4
+NVML_NVLINK_COUNTER_UNIT_CYCLES = 0
+NVML_NVLINK_COUNTER_UNIT_PACKETS = 1
+NVML_NVLINK_COUNTER_UNIT_RESERVED = 3
+
+# NVML_NVLINK_ERROR*
+NVML_NVLINK_ERROR_COUNT = 5
+NVML_NVLINK_ERROR_DL_CRC_DATA = 3
+NVML_NVLINK_ERROR_DL_CRC_FLIT = 2
+NVML_NVLINK_ERROR_DL_ECC_COUNT = 5
+NVML_NVLINK_ERROR_DL_ECC_DATA = 4
+NVML_NVLINK_ERROR_DL_ECC_LANE0 = 0
+NVML_NVLINK_ERROR_DL_ECC_LANE1 = 1
+NVML_NVLINK_ERROR_DL_ECC_LANE2 = 2
+NVML_NVLINK_ERROR_DL_ECC_LANE3 = 3
+NVML_NVLINK_ERROR_DL_RECOVERY = 1
+NVML_NVLINK_ERROR_DL_REPLAY = 0
+
+# NVML_NVLINK_FIRMWARE*
+NVML_NVLINK_FIRMWARE_UCODE_TYPE_MSE = 1
+NVML_NVLINK_FIRMWARE_UCODE_TYPE_NETIR = 2
+NVML_NVLINK_FIRMWARE_UCODE_TYPE_NETIR_UPHY = 3
+NVML_NVLINK_FIRMWARE_UCODE_TYPE_NETIR_CLN = 4
+NVML_NVLINK_FIRMWARE_UCODE_TYPE_NETIR_DLN = 5
+NVML_NVLINK_FIRMWARE_VERSION_LENGTH = 100
+
+# NVML_NVLINK_LOW*
+NVML_NVLINK_LOW_POWER_THRESHOLD_DEFAULT = 0xFFFFFFFF
+NVML_NVLINK_LOW_POWER_THRESHOLD_MAX = 8191
+NVML_NVLINK_LOW_POWER_THRESHOLD_MIN = 1
+NVML_NVLINK_LOW_POWER_THRESHOLD_RESET = 0xFFFFFFFF
+NVML_NVLINK_LOW_POWER_THRESHOLD_UNIT_100US = 0
+NVML_NVLINK_LOW_POWER_THRESHOLD_UNIT_50US = 1
+
+# NVML_NVLINK_STATE*
+NVML_NVLINK_STATE_INACTIVE = 0
+NVML_NVLINK_STATE_ACTIVE = 1
+NVML_NVLINK_STATE_SLEEP = 2
+NVML_NVLINK_STATE_ACTIVE_TRAFFIC_DISABLED = 3
+
+# NVML_NVLINK_TELEMETRY*
+NVML_NVLINK_TELEMETRY_SAMPLE_TYPE_THROUGHPUT_RAW_TX = 0
+NVML_NVLINK_TELEMETRY_SAMPLE_TYPE_THROUGHPUT_RAW_RX = 1
+NVML_NVLINK_TELEMETRY_SAMPLE_TYPE_COUNT = 2
+
+# NVML_OPERATIONAL_EVENT*
+NVML_OPERATIONAL_EVENT_ATTR_COMPONENT_RESET = 8
+NVML_OPERATIONAL_EVENT_ATTR_LATENT = 2
+NVML_OPERATIONAL_EVENT_ATTR_OVERFLOW = 64
+NVML_OPERATIONAL_EVENT_ATTR_PRIMARY = 32
+NVML_OPERATIONAL_EVENT_ATTR_PROPAGATED = 4
+NVML_OPERATIONAL_EVENT_ATTR_THRESHOLD_EXCEEDED = 16
+NVML_OPERATIONAL_EVENT_ATTR_UNCONTAINED = 1
+NVML_OPERATIONAL_EVENT_GROUP_ATTR_PREVERR = 2
+NVML_OPERATIONAL_EVENT_GROUP_ATTR_RECOVERED = 1
+NVML_OPERATIONAL_EVENT_GROUP_ATTR_SIMULATED = 4
+NVML_OPERATIONAL_EVENT_SEVERITY_ALL = 0
+NVML_OPERATIONAL_EVENT_SEVERITY_CORRECTED = 20
+NVML_OPERATIONAL_EVENT_SEVERITY_FATAL = 40
+NVML_OPERATIONAL_EVENT_SEVERITY_INFORMATIONAL = 10
+NVML_OPERATIONAL_EVENT_SEVERITY_RECOVERABLE = 30
+
+# NVML_P2P*
+NVML_P2P_CAPS_INDEX_PROP = 4
+NVML_P2P_CAPS_INDEX_UNKNOWN = 5
+
+# NVML_P2P_STATUS*
+NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED = 1
+NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED = 3
+NVML_P2P_STATUS_DISABLED_BY_REGKEY = 4
+
+# NVML_PCIE_ATOMICS*
+NVML_PCIE_ATOMICS_CAP_FETCHADD32 = 1
+NVML_PCIE_ATOMICS_CAP_FETCHADD64 = 2
+NVML_PCIE_ATOMICS_CAP_SWAP32 = 4
+NVML_PCIE_ATOMICS_OPS_MAX = 7
+NVML_PCIE_ATOMICS_CAP_SWAP64 = 8
+NVML_PCIE_ATOMICS_CAP_CAS32 = 16
+NVML_PCIE_ATOMICS_CAP_CAS64 = 32
+NVML_PCIE_ATOMICS_CAP_CAS128 = 64
+
+# NVML_PCIE_LINK*
+NVML_PCIE_LINK_KEEP = 0
+NVML_PCIE_LINK_MAX_SPEED_INVALID = 0
+NVML_PCIE_LINK_SHUT_DOWN = 1
+
+# NVML_PCIE_UTIL*
+NVML_PCIE_UTIL_TX_BYTES = 0
+NVML_PCIE_UTIL_RX_BYTES = 1
+NVML_PCIE_UTIL_COUNT = 2
+
+# NVML_PERF*
+NVML_PERF_CF_PM_SENSOR_MAX_SIGNALS = 1024
+NVML_PERF_MODES_BUFFER_SIZE = 2048
+
+# NVML_PERF_METRICS*
+NVML_PERF_METRICS_CONTROLLER_DLPPC_2X_PWR_POLICY_RELATIONSHIP_SET_LIMITS_MAX = 4
+NVML_PERF_METRICS_CONTROLLER_SAMPLE_CONTROLLER_MAX_NUM = 4
+NVML_PERF_METRICS_CONTROLLER_STATUS_DLPPC_2X_DRAMCLK_NUM = 3
+NVML_PERF_METRICS_CONTROLLER_TYPE_DLPPC_2X = 0
+NVML_PERF_METRICS_CONTROLLER_TYPE_PFPP_1X = 1
+NVML_PERF_METRICS_NNE_DESC_INFERENCE_LOOPS_MAX = 8
+NVML_PERF_METRICS_PWR_MODEL_DLPPM_1X_MAX_CORE_RAILS = 2
+NVML_PERF_METRICS_PWR_MODEL_METRICS_DLPPM_1X_OBESRVED_INTIAL_DRAMCLK_ESTIMATES_MAX = 3
+NVML_PERF_METRICS_PWR_MODEL_SCALE_LOOPS_MAX_PFPP_1X = 32
+NVML_PERF_METRICS_PWR_MODEL_SCALE_METRICS_INPUT_MAX = 16
+NVML_PERF_METRICS_PWR_MODEL_SCALE_METRICS_PFPP_1X_GPCCLK_IDX = 0
+NVML_PERF_METRICS_SAMPLE_COUNT = 13
+
+# NVML_PERF_POLICY*
+NVML_PERF_POLICY_POWER = 0
+NVML_PERF_POLICY_THERMAL = 1
+NVML_PERF_POLICY_SYNC_BOOST = 2
+NVML_PERF_POLICY_BOARD_LIMIT = 3
+NVML_PERF_POLICY_LOW_UTILIZATION = 4
+NVML_PERF_POLICY_RELIABILITY = 5
+NVML_PERF_POLICY_TOTAL_APP_CLOCKS = 10
+NVML_PERF_POLICY_TOTAL_BASE_CLOCKS = 11
+NVML_PERF_POLICY_COUNT = 12
+
+# NVML_POWER_MIZER*
+NVML_POWER_MIZER_MODE_ADAPTIVE = 0
+NVML_POWER_MIZER_MODE_PREFER_MAXIMUM_PERFORMANCE = 1
+NVML_POWER_MIZER_MODE_AUTO = 2
+NVML_POWER_MIZER_MODE_PREFER_CONSISTENT_PERFORMANCE = 3
+
+# NVML_POWER_PROFILE*
+NVML_POWER_PROFILE_BALANCED = 5
+NVML_POWER_PROFILE_COMPUTE = 2
+NVML_POWER_PROFILE_DCPCIE = 9
+NVML_POWER_PROFILE_HIGH_THROUGHPUT_INFERENCE = 17
+NVML_POWER_PROFILE_HMMA_DENSE = 11
+NVML_POWER_PROFILE_HMMA_SPARSE = 10
+NVML_POWER_PROFILE_HPC = 13
+NVML_POWER_PROFILE_INFERENCE = 21
+NVML_POWER_PROFILE_LLM_INFERENCE = 6
+NVML_POWER_PROFILE_LLM_TRAINING = 7
+NVML_POWER_PROFILE_LOW_LATENCY_INFERENCE = 19
+NVML_POWER_PROFILE_LOW_PRIORITY_BACKGROUND = 24
+NVML_POWER_PROFILE_MAX = 25
+NVML_POWER_PROFILE_MAX_P = 0
+NVML_POWER_PROFILE_MAX_Q = 1
+NVML_POWER_PROFILE_MAX_Q_1 = 15
+NVML_POWER_PROFILE_MAX_Q_2 = 22
+NVML_POWER_PROFILE_MAX_Q_3 = 23
+NVML_POWER_PROFILE_MEDIUM_THROUGHPUT_INFERENCE = 18
+NVML_POWER_PROFILE_MEMORY_BOUND = 3
+NVML_POWER_PROFILE_MIG = 14
+NVML_POWER_PROFILE_NETWORK = 4
+NVML_POWER_PROFILE_NETWORK_BOUND = 16
+NVML_POWER_PROFILE_OPERATION_CLEAR = 0
+NVML_POWER_PROFILE_OPERATION_MAX = 3
+NVML_POWER_PROFILE_OPERATION_SET = 1
+NVML_POWER_PROFILE_OPERATION_SET_AND_OVERWRITE = 2
+NVML_POWER_PROFILE_RBM = 8
+NVML_POWER_PROFILE_SYNC_BALANCED = 12
+NVML_POWER_PROFILE_TRAINING = 20
+
+# NVML_POWER_SCOPE*
+NVML_POWER_SCOPE_MODULE = 1
+NVML_POWER_SCOPE_MEMORY = 2
+NVML_POWER_SCOPE_GPU_BASE = 3
+NVML_POWER_SCOPE_COUNT = 4
+
+# NVML_POWER_SMOOTHING*
+NVML_POWER_SMOOTHING_ADMIN_OVERRIDE_NOT_SET = 0xFFFFFFFF
+NVML_POWER_SMOOTHING_MAX_NUM_PROFILES = 5
+NVML_POWER_SMOOTHING_NUM_PROFILE_PARAMS = 8
+NVML_POWER_SMOOTHING_PROFILE_PARAM_PERCENT_TMP_FLOOR = 0
+NVML_POWER_SMOOTHING_PROFILE_PARAM_PRIMARY_FLOOR_ACT_OFFSET = 7
+NVML_POWER_SMOOTHING_PROFILE_PARAM_PRIMARY_FLOOR_ACT_WIN_MULT = 5
+NVML_POWER_SMOOTHING_PROFILE_PARAM_PRIMARY_FLOOR_TAR_WIN_MULT = 6
+NVML_POWER_SMOOTHING_PROFILE_PARAM_RAMP_DOWN_HYSTERESIS = 3
+NVML_POWER_SMOOTHING_PROFILE_PARAM_RAMP_DOWN_RATE = 2
+NVML_POWER_SMOOTHING_PROFILE_PARAM_RAMP_UP_RATE = 1
+NVML_POWER_SMOOTHING_PROFILE_PARAM_SECONDARY_POWER_FLOOR = 4
+
+# NVML_POWER_SOURCE*
+NVML_POWER_SOURCE_AC = 0
+NVML_POWER_SOURCE_BATTERY = 1
+NVML_POWER_SOURCE_UNDERSIZED = 2
+
+# NVML_PRM*
+NVML_PRM_DATA_MAX_SIZE = 496
+
+# NVML_PRM_COUNTER*
+NVML_PRM_COUNTER_ID_NONE = 0
+NVML_PRM_COUNTER_ID_PPCNT_PHYSICAL_LAYER_CTRS_LINK_DOWN_EVENTS = 1
+NVML_PRM_COUNTER_ID_PPCNT_PHYSICAL_LAYER_CTRS_SUCCESSFUL_RECOVERY_EVENTS = 2
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TOTAL_SUCCESSFUL_RECOVERY_EVENTS = 101
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TIME_SINCE_LAST_RECOVERY = 102
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TIME_BETWEEN_LAST_TWO_RECOVERIES = 103
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TIME_IN_LAST_HOST_SERDES_FEQ_RECOVERY = 104
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TOTAL_TIME_IN_HOST_SERDES_FEQ_RECOVERY = 105
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TOTAL_HOST_SERDES_FEQ_RECOVERY_COUNT = 106
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TOTAL_HOST_SERDES_FEQ_SUCCESSFUL_RECOVERY_COUNT = 107
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_LAST_HOST_SERDES_FEQ_ATTEMPTS_COUNT = 108
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_LAST_SUCCESSFUL_RECOVERY_STEP_ATTEMPTS = 109
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_LAST_SUCCESSFUL_RECOVERY_TIME = 110
+NVML_PRM_COUNTER_ID_PPCNT_RECOVERY_CTRS_TOTAL_SUCCESSFUL_RECOVERY_TIME = 111
+NVML_PRM_COUNTER_ID_PPCNT_PORTCOUNTERS_PORT_XMIT_WAIT = 201
+NVML_PRM_COUNTER_ID_PPCNT_PLR_RCV_CODES = 301
+NVML_PRM_COUNTER_ID_PPCNT_PLR_RCV_CODE_ERR = 302
+NVML_PRM_COUNTER_ID_PPCNT_PLR_RCV_UNCORRECTABLE_CODE = 303
+NVML_PRM_COUNTER_ID_PPCNT_PLR_XMIT_CODES = 304
+NVML_PRM_COUNTER_ID_PPCNT_PLR_XMIT_RETRY_CODES = 305
+NVML_PRM_COUNTER_ID_PPCNT_PLR_XMIT_RETRY_EVENTS = 306
+NVML_PRM_COUNTER_ID_PPCNT_PLR_SYNC_EVENTS = 307
+NVML_PRM_COUNTER_ID_PPRM_OPER_RECOVERY = 1001
+
+# NVML_PROCESS_MODE*
+NVML_PROCESS_MODE_COMPUTE = 0
+NVML_PROCESS_MODE_GRAPHICS = 1
+NVML_PROCESS_MODE_MPS = 2
+NVML_PROCESS_MODE_ALL = 3
+NVML_PROCESS_MODE_MAX = 4
+
+# NVML_PSTATE*
+NVML_PSTATE_1 = 1
+NVML_PSTATE_2 = 2
+NVML_PSTATE_3 = 3
+NVML_PSTATE_4 = 4
+NVML_PSTATE_5 = 5
+NVML_PSTATE_6 = 6
+NVML_PSTATE_7 = 7
+NVML_PSTATE_8 = 8
+NVML_PSTATE_9 = 9
+NVML_PSTATE_10 = 10
+NVML_PSTATE_11 = 11
+NVML_PSTATE_12 = 12
+NVML_PSTATE_13 = 13
+NVML_PSTATE_14 = 14
+
+# NVML_RESTRICTED_API*
+NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS = 0
+NVML_RESTRICTED_API_SET_AUTO_BOOSTED_CLOCKS = 1
+NVML_RESTRICTED_API_COUNT = 2
+
+# NVML_RUSD_POLL*
+NVML_RUSD_POLL_NONE = 0
+NVML_RUSD_POLL_CLOCK = 1
+NVML_RUSD_POLL_PERF = 2
+NVML_RUSD_POLL_MEMORY = 4
+NVML_RUSD_POLL_POWER = 8
+NVML_RUSD_POLL_THERMAL = 16
+NVML_RUSD_POLL_PCI = 32
+NVML_RUSD_POLL_FAN = 64
+NVML_RUSD_POLL_PROC_UTIL = 128
+NVML_RUSD_POLL_ALL = 0xFFFFFFFFFFFFFFFF
+
+# NVML_TEMPERATURE*
+NVML_TEMPERATURE_GPU_MAX = 1
+NVML_TEMPERATURE_COUNT = 2
+
+# NVML_TEMPERATURE_THRESHOLD*
+NVML_TEMPERATURE_THRESHOLD_MEM_MAX = 2
+NVML_TEMPERATURE_THRESHOLD_GPU_MAX = 3
+NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN = 4
+NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR = 5
+NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX = 6
+NVML_TEMPERATURE_THRESHOLD_GPS_CURR = 7
+
+# NVML_THERMAL_CONTROLLER*
+NVML_THERMAL_CONTROLLER_UNKNOWN = -1
+NVML_THERMAL_CONTROLLER_NONE = 0
+NVML_THERMAL_CONTROLLER_GPU_INTERNAL = 1
+NVML_THERMAL_CONTROLLER_ADM1032 = 2
+NVML_THERMAL_CONTROLLER_ADT7461 = 3
+NVML_THERMAL_CONTROLLER_MAX6649 = 4
+NVML_THERMAL_CONTROLLER_MAX1617 = 5
+NVML_THERMAL_CONTROLLER_LM99 = 6
+NVML_THERMAL_CONTROLLER_LM89 = 7
+NVML_THERMAL_CONTROLLER_LM64 = 8
+NVML_THERMAL_CONTROLLER_G781 = 9
+NVML_THERMAL_CONTROLLER_ADT7473 = 10
+NVML_THERMAL_CONTROLLER_SBMAX6649 = 11
+NVML_THERMAL_CONTROLLER_VBIOSEVT = 12
+NVML_THERMAL_CONTROLLER_OS = 13
+NVML_THERMAL_CONTROLLER_NVSYSCON_CANOAS = 14
+NVML_THERMAL_CONTROLLER_NVSYSCON_E551 = 15
+NVML_THERMAL_CONTROLLER_MAX6649R = 16
+NVML_THERMAL_CONTROLLER_ADT7473S = 17
+
+# NVML_THERMAL_COOLER*
+NVML_THERMAL_COOLER_SIGNAL_COUNT = 3
+NVML_THERMAL_COOLER_SIGNAL_NONE = 0
+NVML_THERMAL_COOLER_SIGNAL_TOGGLE = 1
+NVML_THERMAL_COOLER_SIGNAL_VARIABLE = 2
+NVML_THERMAL_COOLER_TARGET_GPU = 2
+NVML_THERMAL_COOLER_TARGET_GPU_RELATED = 14
+NVML_THERMAL_COOLER_TARGET_MEMORY = 4
+NVML_THERMAL_COOLER_TARGET_NONE = 1
+NVML_THERMAL_COOLER_TARGET_POWER_SUPPLY = 8
+
+# NVML_THERMAL_TARGET*
+NVML_THERMAL_TARGET_UNKNOWN = -1
+NVML_THERMAL_TARGET_NONE = 0
+NVML_THERMAL_TARGET_GPU = 1
+NVML_THERMAL_TARGET_MEMORY = 2
+NVML_THERMAL_TARGET_POWER_SUPPLY = 4
+NVML_THERMAL_TARGET_BOARD = 8
+NVML_THERMAL_TARGET_VCD_BOARD = 9
+NVML_THERMAL_TARGET_VCD_INLET = 10
+NVML_THERMAL_TARGET_VCD_OUTLET = 11
+NVML_THERMAL_TARGET_ALL = 15
+
+# NVML_VALUE_TYPE*
+NVML_VALUE_TYPE_DOUBLE = 0
+NVML_VALUE_TYPE_UNSIGNED_LONG = 2
+NVML_VALUE_TYPE_SIGNED_LONG_LONG = 4
+NVML_VALUE_TYPE_UNSIGNED_SHORT = 6
+NVML_VALUE_TYPE_COUNT = 7
+
+# NVML_VGPU*
+NVML_VGPU_INSTANCE_GUEST_INFO_STATE_UNINITIALIZED = 0
+NVML_VGPU_INSTANCE_GUEST_INFO_STATE_INITIALIZED = 1
+NVML_VGPU_NAME_BUFFER_SIZE = 64
+NVML_VGPU_METADATA_OPAQUE_DATA_SIZE = 260
+
+# NVML_VGPU_CAP*
+NVML_VGPU_CAP_NVLINK_P2P = 0
+NVML_VGPU_CAP_GPUDIRECT = 1
+NVML_VGPU_CAP_MULTI_VGPU_EXCLUSIVE = 2
+NVML_VGPU_CAP_EXCLUSIVE_TYPE = 3
+NVML_VGPU_CAP_EXCLUSIVE_SIZE = 4
+NVML_VGPU_CAP_COUNT = 5
+
+# NVML_VGPU_COMPATIBILITY*
+NVML_VGPU_COMPATIBILITY_LIMIT_NONE = 0
+NVML_VGPU_COMPATIBILITY_LIMIT_HOST_DRIVER = 1
+NVML_VGPU_COMPATIBILITY_LIMIT_GUEST_DRIVER = 2
+NVML_VGPU_COMPATIBILITY_LIMIT_GPU = 4
+NVML_VGPU_COMPATIBILITY_LIMIT_OTHER = 0x80000000
+
+# NVML_VGPU_DRIVER*
+NVML_VGPU_DRIVER_CAP_HETEROGENEOUS_MULTI_VGPU = 0
+NVML_VGPU_DRIVER_CAP_WARM_UPDATE = 1
+NVML_VGPU_DRIVER_CAP_COUNT = 2
+
+# NVML_VGPU_PGPU*
+NVML_VGPU_PGPU_HETEROGENEOUS_MODE = 0
+NVML_VGPU_PGPU_HOMOGENEOUS_MODE = 1
+NVML_VGPU_PGPU_METADATA_OPAQUE_DATA_SIZE = 256
+
+# NVML_VGPU_SCHEDULER*
+NVML_VGPU_SCHEDULER_ARR_DEFAULT = 0
+NVML_VGPU_SCHEDULER_ARR_DISABLE = 1
+NVML_VGPU_SCHEDULER_ARR_ENABLE = 2
+NVML_VGPU_SCHEDULER_ENGINE_TYPE_GRAPHICS = 1
+NVML_VGPU_SCHEDULER_ENGINE_TYPE_NVENC0 = 3
+NVML_VGPU_SCHEDULER_ENGINE_TYPE_NVENC1 = 2
+NVML_VGPU_SCHEDULER_POLICY_BEST_EFFORT = 1
+NVML_VGPU_SCHEDULER_POLICY_EQUAL_SHARE = 2
+NVML_VGPU_SCHEDULER_POLICY_FIXED_SHARE = 3
+NVML_VGPU_SCHEDULER_POLICY_UNKNOWN = 0
+
+# NVML_VGPU_VM*
+NVML_VGPU_VM_COMPATIBILITY_COLD = 1
+NVML_VGPU_VM_COMPATIBILITY_HIBERNATE = 2
+NVML_VGPU_VM_COMPATIBILITY_LIVE = 8
+NVML_VGPU_VM_COMPATIBILITY_NONE = 0
+NVML_VGPU_VM_COMPATIBILITY_SLEEP = 4
+NVML_VGPU_VM_ID_DOMAIN_ID = 0
+NVML_VGPU_VM_ID_UUID = 1
+
+# nvmlClocksEvent*
+nvmlClocksEventReasonAll = 0x1FF
+nvmlClocksEventReasonApplicationsClocksSetting = 0x2
+nvmlClocksEventReasonDisplayClockSetting = 0x100
+nvmlClocksEventReasonGpuIdle = 0x1
+nvmlClocksEventReasonHwPowerBrakeSlowdown = 0x80
+nvmlClocksEventReasonHwSlowdown = 0x8
+nvmlClocksEventReasonHwThermalSlowdown = 0x40
+nvmlClocksEventReasonNone = 0x0
+nvmlClocksEventReasonSwPowerCap = 0x4
+nvmlClocksEventReasonSwThermalSlowdown = 0x20
+nvmlClocksEventReasonSyncBoost = 0x10
+nvmlClocksEventReasonUserDefinedClocks = 0x2
+
+# nvmlClocksThrottle*
+nvmlClocksThrottleReasonAll = 0x7FF
+nvmlClocksThrottleReasonApplicationsClocksSetting = 0x2
+nvmlClocksThrottleReasonBoardLimit = 0x200
+nvmlClocksThrottleReasonDisplayClockSetting = 0x100
+nvmlClocksThrottleReasonGpuIdle = 0x1
+nvmlClocksThrottleReasonHwPowerBrakeSlowdown = 0x80
+nvmlClocksThrottleReasonHwSlowdown = 0x8
+nvmlClocksThrottleReasonHwThermalSlowdown = 0x40
+nvmlClocksThrottleReasonNone = 0x0
+nvmlClocksThrottleReasonReliability = 0x400
+nvmlClocksThrottleReasonSwPowerCap = 0x4
+nvmlClocksThrottleReasonSwThermalSlowdown = 0x20
+nvmlClocksThrottleReasonSyncBoost = 0x10
+nvmlClocksThrottleReasonUserDefinedClocks = 0x2
+
+# nvmlEvent*
+nvmlEventMigConfigChange = 0x100
+
+# nvmlEventType*
+nvmlEventTypeNone = 0x0
+nvmlEventTypeSingleBitEccError = 0x1
+nvmlEventTypeDoubleBitEccError = 0x2
+nvmlEventTypePState = 0x4
+nvmlEventTypeXidCriticalError = 0x8
+nvmlEventTypeClock = 0x10
+nvmlEventTypePowerSourceChange = 0x80
+nvmlEventTypeSingleBitEccErrorStorm = 0x200
+nvmlEventTypeDramRetirementEvent = 0x400
+nvmlEventTypeDramRetirementFailure = 0x800
+nvmlEventTypeNonFatalPoisonError = 0x1000
+nvmlEventTypeFatalPoisonError = 0x2000
+nvmlEventTypeGpuUnavailableError = 0x4000
+nvmlEventTypeGpuRecoveryAction = 0x8000
+nvmlEventTypeAll = 0xFF9F
+
+# nvmlSystemEvent*
+nvmlSystemEventTypeCount = 0x2
+nvmlSystemEventTypeGpuDriverBind = 0x2
+nvmlSystemEventTypeGpuDriverUnbind = 0x1
+
+# Others
+MAX_CLK_DOMAINS = 32
+NVML_ADAPTIVE_CLOCKING_INFO_STATUS_DISABLED = 0
+NVML_ADAPTIVE_CLOCKING_INFO_STATUS_ENABLED = 1
+NVML_BRIDGE_CHIP_BRO4 = 1
+NVML_BRIDGE_CHIP_PLX = 0
+NVML_C2C_POWER_STATE_FULL_POWER = 0
+NVML_C2C_POWER_STATE_LOW_POWER = 1
+NVML_CPER_ACCESS_TYPE_GPU = 1
+NVML_CPER_CURSOR_HANDLE_INIT = 0
+NVML_DEC_UTILIZATION_SAMPLES = 4
+NVML_DETACH_GPU_KEEP = 0
+NVML_DETACH_GPU_REMOVE = 1
+NVML_DEV_CAP_EGM = 1
+NVML_DOUBLE_BIT_ECC = 1
+NVML_ECC_ERROR_TYPE_COUNT = 2
+NVML_ENC_UTILIZATION_SAMPLES = 3
+NVML_EVENT_DATA_TYPE_GPU_OPERATIONAL_EVENT = 1
+NVML_EVENT_DATA_TYPE_NVML_EVENT = 0
+NVML_GSP_FIRMWARE_VERSION_BUF_SIZE = 64
+NVML_HOST_VGPU_MODE_NON_SRIOV = 0
+NVML_HOST_VGPU_MODE_SRIOV = 1
+NVML_JPG_UTILIZATION_SAMPLES = 8
+NVML_LED_COLOR_AMBER = 1
+NVML_LED_COLOR_GREEN = 0
+NVML_MODULE_POWER_SAMPLES = 7
+NVML_OFA_UTILIZATION_SAMPLES = 9
+NVML_PAGE_RETIREMENT_CAUSE_COUNT = 2
+NVML_PROCESSOR_CLK_SAMPLES = 5
+NVML_SAMPLINGTYPE_COUNT = 10
+NVML_SCHEDULER_SW_MAX_LOG_ENTRIES = 200
+NVML_SINGLE_BIT_ECC = 0
+NVML_SUPPORTED_VGPU_SCHEDULER_POLICY_COUNT = 3
+NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = 80
+NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE = 80
+NVML_TOPOLOGY_CPU = 40
+NVML_TOTAL_POWER_SAMPLES = 0
+NVML_UUID_TYPE_NONE = 0
+NVML_WORKLOAD_POWER_MAX_PROFILES = 255
+nvmlFlagDefault = 0x0
+nvmlFlagForce = 0x1
+
+# Versions of structs
+ConfComputeGetKeyRotationThresholdInfo_v1 = 0x1000010
+ConfComputeSetKeyRotationThresholdInfo_v1 = 0x1000010
+ProcessesUtilizationInfo_v1 = 0x1000018
+SystemDriverBranchInfo_v1 = 0x1000054
+VgpuHeterogeneousMode_v1 = 0x1000008
+VgpuInstancesUtilizationInfo_v1 = 0x1000020
+VgpuPlacementId_v1 = 0x1000008
+VgpuPlacementList_v1 = 0x1000018
+VgpuPlacementList_v2 = 0x2000020
+VgpuProcessesUtilizationInfo_v1 = 0x1000018
+VgpuRuntimeState_v1 = 0x1000010
+VgpuTypeBar1Info_v1 = 0x1000010
+nvmlActiveVgpuInstanceInfo_v1 = 0x1000010
+nvmlC2cModeInfo_v1 = 0x1000008
+nvmlClockOffset_v1 = 0x1000018
+nvmlComputeInstanceProfileInfo_v2 = 0x2000088
+nvmlCoolerInfo_v1 = 0x1000010
+nvmlDeviceAddressingMode_v1 = 0x1000008
+nvmlDeviceCapabilities_v1 = 0x1000008
+nvmlDeviceCurrentClockFreqs_v1 = 0x1000804
+nvmlDevicePerfModes_v1 = 0x1000804
+nvmlDramEncryptionInfo_v1 = 0x1000008
+nvmlEccSramErrorStatus_v1 = 0x1000068
+nvmlEccSramUniqueUncorrectedErrorCounts_v1 = 0x1000010
+nvmlFanSpeedInfo_v1 = 0x100000C
+nvmlGpuFabricInfo_v2 = 0x2000024
+nvmlGpuFabricInfo_v3 = 0x3000028
+nvmlGpuInstanceProfileInfo_v2 = 0x2000098
+nvmlNvLinkInfo_v1 = 0x1000008
+nvmlNvLinkInfo_v2 = 0x200064C
+nvmlNvlinkGetBwMode_v1 = 0x100000C
+nvmlNvlinkSetBwMode_v1 = 0x100000C
+nvmlNvlinkSupportedBwModes_v1 = 0x100001C
+nvmlPciInfoExt_v1 = 0x1000040
+nvmlPdi_v1 = 0x1000010
+nvmlPerfMetricsSamples_v1 = 0x100A428
+nvmlPlatformInfo_v1 = 0x100002C
+nvmlPlatformInfo_v2 = 0x200002C
+nvmlPowerSmoothingProfile_v1 = 0x1000018
+nvmlPowerSmoothingState_v1 = 0x1000008
+nvmlProcessDetailList_v1 = 0x1000018
+nvmlRepairStatus_v1 = 0x100000C
+nvmlRusdSettings_v1 = 0x1000010
+nvmlSystemConfComputeSettings_v1 = 0x1000014
+nvmlSystemEventSetCreateRequest_v1 = 0x1000010
+nvmlSystemEventSetFreeRequest_v1 = 0x1000010
+nvmlSystemEventSetWaitRequest_v1 = 0x1000020
+nvmlSystemRegisterEventRequest_v1 = 0x1000018
+nvmlUUID_v1 = 0x1000034
+nvmlUnrepairableMemory_v1 = 0x1000008
+nvmlVgpuCreatablePlacementInfo_v1 = 0x1000020
+nvmlVgpuSchedulerLogInfo_v1 = 0x10025A0
+nvmlVgpuSchedulerStateInfo_v1 = 0x1000018
+nvmlVgpuSchedulerState_v1 = 0x1000018
+nvmlVgpuTypeIdInfo_v1 = 0x1000010
+nvmlVgpuTypeMaxInstance_v1 = 0x100000C
+nvmlWorkloadPowerProfileCurrentProfiles_v1 = 0x1000064
+nvmlWorkloadPowerProfileInfo_v1 = 0x100002C
+nvmlWorkloadPowerProfileProfilesInfo_v1 = 0x1002BF8
+nvmlWorkloadPowerProfileRequestedProfiles_v1 = 0x1000024
+nvmlWorkloadPowerProfileUpdateProfiles_v1 = 0x1000024
+
+# ---- Structs, unions and handle types, made on first use: declared here, described below ----
+
+c_metricInfo_t: "type[Structure]"
+c_nvmlAccountingStats_t: "type[_PrintableStructure]"
+c_nvmlAccountingStats_v2_t: "type[_PrintableStructure]"
+c_nvmlActiveVgpuInstanceInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlAdaptiveTgpModeInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlBAR1Memory_t: "type[_PrintableStructure]"
+c_nvmlBBXTimeData_v1_t: "type[_PrintableStructure]"
+c_nvmlBridgeChipHierarchy_t: "type[_PrintableStructure]"
+c_nvmlBridgeChipInfo_t: "type[_PrintableStructure]"
+c_nvmlC2cModeInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlCPERCursor_v1_t: "type[_PrintableStructure]"
+c_nvmlClockOffset_t: "type[_PrintableStructure]"
+c_nvmlComputeInstanceInfo_t: "type[Structure]"
+c_nvmlComputeInstancePlacement_t: "type[Structure]"
+c_nvmlComputeInstanceProfileInfo_t: "type[Structure]"
+c_nvmlComputeInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlComputeInstance_t: "type"
+c_nvmlConfComputeGetKeyRotationThresholdInfo_t: "type[Structure]"
+c_nvmlConfComputeGpuAttestationReport_t: "type[Structure]"
+c_nvmlConfComputeGpuCertificate_t: "type[Structure]"
+c_nvmlConfComputeMemSizeInfo_t: "type[Structure]"
+c_nvmlConfComputeSetKeyRotationThresholdInfo_t: "type[Structure]"
+c_nvmlConfComputeSystemCaps_t: "type[Structure]"
+c_nvmlConfComputeSystemState_t: "type[Structure]"
+c_nvmlCoolerInfo_t: "type[_PrintableStructure]"
+c_nvmlCoreRailMetrics_t: "type[_PrintableStructure]"
+c_nvmlDeviceAddressingMode_t: "type[_PrintableStructure]"
+c_nvmlDeviceCapabilities_v1_t: "type[_PrintableStructure]"
+c_nvmlDeviceCurrentClockFreqs_v1_t: "type[_PrintableStructure]"
+c_nvmlDevicePerfModes_v1_t: "type[_PrintableStructure]"
+c_nvmlDevicePowerMizerModes_v1_t: "type[_PrintableStructure]"
+c_nvmlDramEncryptionInfo_t: "type[_PrintableStructure]"
+c_nvmlEccBankRemapperHistogram_v1_t: "type[_PrintableStructure]"
+c_nvmlEccBankRemapperStatus_v1_t: "type[_PrintableStructure]"
+c_nvmlEccErrorCounts_t: "type[_PrintableStructure]"
+c_nvmlEccSramErrorStatus_v1_t: "type[_PrintableStructure]"
+c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t: "type[_PrintableStructure]"
+c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t: "type[_PrintableStructure]"
+c_nvmlEventData_t: "type[_PrintableStructure]"
+c_nvmlEventSetGetContextCount_v1_t: "type[_PrintableStructure]"
+c_nvmlEventSetGetContextData_v1_t: "type[_PrintableStructure]"
+c_nvmlEventSetGetContextInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t: "type[_PrintableStructure]"
+c_nvmlEventSetWait_v3_t: "type[_PrintableStructure]"
+c_nvmlEventSet_t: "type"
+c_nvmlExcludedDeviceInfo_t: "type[_PrintableStructure]"
+c_nvmlFBCSession_t: "type[_PrintableStructure]"
+c_nvmlFBCStats_t: "type[Structure]"
+c_nvmlFanSpeedInfo_t: "type[_PrintableStructure]"
+c_nvmlGetCPER_v1_t: "type[_PrintableStructure]"
+c_nvmlGetMemoryLimits_v1_t: "type[_PrintableStructure]"
+c_nvmlGpmMetric_t: "type[_PrintableStructure]"
+c_nvmlGpmMetricsGet_t: "type[_PrintableStructure]"
+c_nvmlGpmSample_t: "type"
+c_nvmlGpuFabricClique_v1_t: "type[_PrintableStructure]"
+c_nvmlGpuFabricInfoV_t: "type[_PrintableStructure]"
+c_nvmlGpuFabricInfo_t: "type[_PrintableStructure]"
+c_nvmlGpuFabricInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlGpuFabricInfo_v3_t: "type[_PrintableStructure]"
+c_nvmlGpuFabricInfo_v4_t: "type[_PrintableStructure]"
+c_nvmlGpuInstanceInfo_t: "type[Structure]"
+c_nvmlGpuInstancePlacement_t: "type[Structure]"
+c_nvmlGpuInstanceProfileInfo_t: "type[Structure]"
+c_nvmlGpuInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlGpuInstance_t: "type"
+c_nvmlGpuOperationalEventConfig_v1_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeature_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeature_v2_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeature_v3_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeature_v4_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeatures_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeatures_v2_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeatures_v3_t: "type[_PrintableStructure]"
+c_nvmlGridLicensableFeatures_v4_t: "type[_PrintableStructure]"
+c_nvmlGridLicenseExpiry_t: "type[_PrintableStructure]"
+c_nvmlHostname_v1_t: "type[_PrintableStructure]"
+c_nvmlHwbcEntry_t: "type[_PrintableStructure]"
+c_nvmlLedState_t: "type[_PrintableStructure]"
+c_nvmlMarginTemperature_v1_t: "type[_PrintableStructure]"
+c_nvmlMask255_t: "type[_PrintableStructure]"
+c_nvmlNvLinkInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlNvLinkInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlNvLinkPowerThres_t: "type[Structure]"
+c_nvmlNvlinkFirmwareInfo_t: "type[_PrintableStructure]"
+c_nvmlNvlinkFirmwareVersion_t: "type[_PrintableStructure]"
+c_nvmlNvlinkGetBwMode_v1_t: "type[_PrintableStructure]"
+c_nvmlNvlinkSetBwModeAsync_v1_t: "type[_PrintableStructure]"
+c_nvmlNvlinkSetBwMode_v1_t: "type[_PrintableStructure]"
+c_nvmlNvlinkSupportedBwModes_v1_t: "type[_PrintableStructure]"
+c_nvmlNvlinkTelemetrySample_v1_t: "type[_PrintableStructure]"
+c_nvmlNvlinkTelemetrySamples_v1_t: "type[_PrintableStructure]"
+c_nvmlObservedMetrics_t: "type[_PrintableStructure]"
+c_nvmlPRMCounterInput_v1_t: "type[_PrintableStructure]"
+c_nvmlPRMCounterList_v1_t: "type[_PrintableStructure]"
+c_nvmlPRMCounterValue_v1_t: "type[_PrintableStructure]"
+c_nvmlPRMCounter_v1_t: "type[_PrintableStructure]"
+c_nvmlPRMTLV_v1_t: "type[_PrintableStructure]"
+c_nvmlPSUInfo_t: "type[_PrintableStructure]"
+c_nvmlPdi_t: "type[_PrintableStructure]"
+c_nvmlPerfMetricControllerSampleData_t: "type[Union]"
+c_nvmlPerfMetricControllerSample_t: "type[_PrintableStructure]"
+c_nvmlPerfMetricsDlppc2xSample_t: "type[_PrintableStructure]"
+c_nvmlPerfMetricsPfpp1xSample_t: "type[_PrintableStructure]"
+c_nvmlPerfMetricsSample_t: "type[_PrintableStructure]"
+c_nvmlPerfMetricsSamples_v1_t: "type[_PrintableStructure]"
+c_nvmlPlatformInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlPlatformInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlPmgrPwrTuple_t: "type[_PrintableStructure]"
+c_nvmlPowerSmoothingProfile_v1_t: "type[_PrintableStructure]"
+c_nvmlPowerSmoothingState_v1_t: "type[_PrintableStructure]"
+c_nvmlPowerValue_v2_t: "type[_PrintableStructure]"
+c_nvmlProcessDetailList_t: "type[_PrintableStructure]"
+c_nvmlProcessDetailList_v1_t: "type[_PrintableStructure]"
+c_nvmlProcessDetail_v1_t: "type[Structure]"
+c_nvmlProcessInfo_t: "type[_PrintableStructure]"
+c_nvmlProcessInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlProcessInfo_v3_t: "type[_PrintableStructure]"
+c_nvmlProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlPwrModelMetricsDlppm1xDramclkEstimates_t: "type[_PrintableStructure]"
+c_nvmlPwrModelMetricsDlppm1xPerf_t: "type[_PrintableStructure]"
+c_nvmlPwrModelMetricsDlppm1x_t: "type[_PrintableStructure]"
+c_nvmlPwrModelMetricsPfpp1x_t: "type[_PrintableStructure]"
+c_nvmlPwrModelMetricsSamplePfpp1x_t: "type[_PrintableStructure]"
+c_nvmlPwrModelOperatingPointPfpp1x_t: "type[_PrintableStructure]"
+c_nvmlRailMetrics_t: "type[_PrintableStructure]"
+c_nvmlRemappedRowsInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlRepairStatus_t: "type[_PrintableStructure]"
+c_nvmlRowRemapperHistogramValues: "type[Structure]"
+c_nvmlRusdSettings_v1_t: "type[_PrintableStructure]"
+c_nvmlSample_t: "type[_PrintableStructure]"
+c_nvmlSetMemoryLimits_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemConfComputeSettings_v1_t: "type[Structure]"
+c_nvmlSystemDriverBranchInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemEventData_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemEventSetCreateRequest_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemEventSetFreeRequest_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemEventSetWaitRequest_v1_t: "type[_PrintableStructure]"
+c_nvmlSystemEventSet_t: "type"
+c_nvmlSystemRegisterEventRequest_v1_t: "type[_PrintableStructure]"
+c_nvmlTemperature_v1_t: "type[_PrintableStructure]"
+c_nvmlUUIDValue_t: "type[Union]"
+c_nvmlUUID_t: "type[_PrintableStructure]"
+c_nvmlUnitFanInfo_t: "type[_PrintableStructure]"
+c_nvmlUnitFanSpeeds_t: "type[_PrintableStructure]"
+c_nvmlUnitInfo_t: "type[_PrintableStructure]"
+c_nvmlUnit_t: "type"
+c_nvmlUnrepairableMemory_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuCreatablePlacementInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuHeterogeneousMode_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuInstanceUtilizationInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuInstanceUtilizationSample_t: "type[_PrintableStructure]"
+c_nvmlVgpuInstancesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuLicenseExpiry_t: "type[_PrintableStructure]"
+c_nvmlVgpuLicenseInfo_t: "type[_PrintableStructure]"
+c_nvmlVgpuMetadata_t: "type[_PrintableStructure]"
+c_nvmlVgpuPgpuCompatibility_t: "type[Structure]"
+c_nvmlVgpuPgpuMetadata_t: "type[_PrintableStructure]"
+c_nvmlVgpuPlacementId_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuPlacementList_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuPlacementList_v2_t: "type[_PrintableStructure]"
+c_nvmlVgpuProcessUtilizationInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuProcessUtilizationSample_t: "type[_PrintableStructure]"
+c_nvmlVgpuProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedDataWithARR_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedData_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedSetDataWithARR_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedSetData_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerCapabilities_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerGetState_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerLogEntry_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerLogEntry_v2_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerLogInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerLogInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerLog_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerParams_t: "type[Union]"
+c_nvmlVgpuSchedulerSetParams_t: "type[Union]"
+c_nvmlVgpuSchedulerSetState_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerStateInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerStateInfo_v2_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerState_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuSchedulerState_v2_t: "type[_PrintableStructure]"
+c_nvmlVgpuTypeBar1Info_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuTypeIdInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuTypeMaxInstance_v1_t: "type[_PrintableStructure]"
+c_nvmlVgpuVersion_t: "type[Structure]"
+c_nvmlViolationTime_t: "type[_PrintableStructure]"
+c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t: "type[_PrintableStructure]"
+c_nvmlWorkloadPowerProfileInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlWorkloadPowerProfileProfilesInfo_v1_t: "type[_PrintableStructure]"
+c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t: "type[_PrintableStructure]"
+c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t: "type[_PrintableStructure]"
+nvmlNvLinkUtilizationControl_t: "type[_PrintableStructure]"
+nvmlPciInfoExt_v1_t: "type[_PrintableStructure]"
+nvmlPciInfo_v2_t: "type[_PrintableStructure]"
+nvmlVgpuRuntimeState_v1_t: "type[_PrintableStructure]"
+struct_c_nvmlComputeInstance_t: "type[Structure]"
+struct_c_nvmlEventSet_t: "type[Structure]"
+struct_c_nvmlGpmSample_t: "type[Structure]"
+struct_c_nvmlGpuInstance_t: "type[Structure]"
+struct_c_nvmlSystemEventSet_t: "type[Structure]"
+struct_c_nvmlUnit_t: "type[Structure]"
+
+# name: base(field: type[ : bits][ = initial value], ...), or another name for a type
+_CATALOGUE_STRUCTS = {
+    "c_metricInfo_t": "Structure(shortName: c_char_p, longName: c_char_p, unit: c_char_p)",
+    "c_nvmlAccountingStats_t": (
+        "_PrintableStructure(gpuUtilization: c_uint, memoryUtilization: c_uint, maxMemoryUsage: c_ulonglong, "
+        "time: c_ulonglong, startTime: c_ulonglong, isRunning: c_uint, reserved: c_uint * 5)"
+    ),
+    "c_nvmlAccountingStats_v2_t": (
+        "_PrintableStructure(pid: c_uint, isRunning: c_uint, gpuUtilization: c_uint, memoryUtilization: c_uint, "
+        "maxMemoryUsage: c_ulonglong, sampleCount: c_uint, sumGpuUtil: c_ulonglong, sumFbUtil: c_ulonglong, "
+        "time: c_ulonglong, startTime: c_ulonglong)"
+    ),
+    "c_nvmlActiveVgpuInstanceInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, vgpuCount: c_uint, vgpuInstances: POINTER(c_uint))"
+    ),
+    "c_nvmlAdaptiveTgpModeInfo_v1_t": (
+        "_PrintableStructure(inBandEnableRequest: c_uint, featureAllowedByAdmin: c_uint, adminOverrideEnabled: c_uint, "
+        "enablementStatus: c_uint, adjustedLimitMw: c_uint)"
+    ),
+    "c_nvmlBAR1Memory_t": "_PrintableStructure(bar1Total: c_ulonglong, bar1Free: c_ulonglong, bar1Used: c_ulonglong)",
+    "c_nvmlBBXTimeData_v1_t": "_PrintableStructure(timeRun: c_uint)",
+    "c_nvmlBridgeChipHierarchy_t": (
+        "_PrintableStructure(bridgeCount: c_uint, bridgeChipInfo: c_nvmlBridgeChipInfo_t * 128)"
+    ),
+    "c_nvmlBridgeChipInfo_t": "_PrintableStructure(type: c_uint, fwVersion: c_uint)",
+    "c_nvmlC2cModeInfo_v1_t": "_PrintableStructure(isC2cEnabled: c_uint)",
+    "c_nvmlCPERCursor_v1_t": "_PrintableStructure(cperTypeMask: c_uint, uuid: c_char * 80, handle: c_ulonglong)",
+    "c_nvmlClockOffset_t": (
+        "_PrintableStructure(version: c_uint, type: c_uint, pstate: c_uint, clockOffsetMHz: c_int, "
+        "minClockOffsetMHz: c_int, maxClockOffsetMHz: c_int)"
+    ),
+    "c_nvmlComputeInstanceInfo_t": (
+        "Structure(device: c_nvmlDevice_t, gpuInstance: c_nvmlGpuInstance_t, id: c_uint, profileId: c_uint, "
+        "placement: c_nvmlComputeInstancePlacement_t)"
+    ),
+    "c_nvmlComputeInstancePlacement_t": "Structure(start: c_uint, size: c_uint)",
+    "c_nvmlComputeInstanceProfileInfo_t": (
+        "Structure(id: c_uint, sliceCount: c_uint, instanceCount: c_uint, multiprocessorCount: c_uint, "
+        "sharedCopyEngineCount: c_uint, sharedDecoderCount: c_uint, sharedEncoderCount: c_uint, "
+        "sharedJpegCount: c_uint, sharedOfaCount: c_uint)"
+    ),
+    "c_nvmlComputeInstanceProfileInfo_v2_t": (
+        "_PrintableStructure(version: c_uint = nvmlComputeInstanceProfileInfo_v2, id: c_uint, sliceCount: c_uint, "
+        "instanceCount: c_uint, multiprocessorCount: c_uint, sharedCopyEngineCount: c_uint, "
+        "sharedDecoderCount: c_uint, sharedEncoderCount: c_uint, sharedJpegCount: c_uint, sharedOfaCount: c_uint, "
+        "name: c_char * 96)"
+    ),
+    "c_nvmlComputeInstance_t": "POINTER(struct_c_nvmlComputeInstance_t)",
+    "c_nvmlConfComputeGetKeyRotationThresholdInfo_t": "Structure(version: c_uint, attackerAdvantage: c_ulonglong)",
+    "c_nvmlConfComputeGpuAttestationReport_t": (
+        "Structure(isCecAttestationReportPresent: c_uint, attestationReportSize: c_uint, "
+        "cecAttestationReportSize: c_uint, nonce: c_ubyte * 32, attestationReport: c_ubyte * 8192, "
+        "cecAttestationReport: c_ubyte * 4096)"
+    ),
+    "c_nvmlConfComputeGpuCertificate_t": (
+        "Structure(certChainSize: c_uint, attestationCertChainSize: c_uint, certChain: c_ubyte * 4096, "
+        "attestationCertChain: c_ubyte * 5120)"
+    ),
+    "c_nvmlConfComputeMemSizeInfo_t": "Structure(protectedMemSizeKib: c_ulonglong, unprotectedMemSizeKib: c_ulonglong)",
+    "c_nvmlConfComputeSetKeyRotationThresholdInfo_t": "Structure(version: c_uint, maxAttackerAdvantage: c_ulonglong)",
+    "c_nvmlConfComputeSystemCaps_t": "Structure(cpuCaps: c_uint, gpusCaps: c_uint)",
+    "c_nvmlConfComputeSystemState_t": "Structure(environment: c_uint, ccFeature: c_uint, devToolsMode: c_uint)",
+    "c_nvmlCoolerInfo_t": (
+        "_PrintableStructure(version: c_uint, index: c_uint, coolerControlType: c_uint, coolerTarget: c_uint)"
+    ),
+    "c_nvmlCoreRailMetrics_t": "_PrintableStructure(rails: c_nvmlRailMetrics_t * 2)",
+    "c_nvmlDeviceAddressingMode_t": "_PrintableStructure(version: c_uint = nvmlDeviceAddressingMode_v1, value: c_uint)",
+    "c_nvmlDeviceCapabilities_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlDeviceCapabilities_v1, capMask: c_uint)"
+    ),
+    "c_nvmlDeviceCurrentClockFreqs_v1_t": "_PrintableStructure(version: c_uint, str: c_char * 2048)",
+    "c_nvmlDevicePerfModes_v1_t": "_PrintableStructure(version: c_uint, str: c_char * 2048)",
+    "c_nvmlDevicePowerMizerModes_v1_t": (
+        "_PrintableStructure(currentMode: c_uint, mode: c_uint, supportedPowerMizerModes: c_uint)"
+    ),
+    "c_nvmlDramEncryptionInfo_t": (
+        "_PrintableStructure(version: c_uint = nvmlDramEncryptionInfo_v1, encryptionState: c_uint)"
+    ),
+    "c_nvmlEccBankRemapperHistogram_v1_t": "_PrintableStructure(maxSpareGroupCount: c_uint, noSpareGroupCount: c_uint)",
+    "c_nvmlEccBankRemapperStatus_v1_t": (
+        "_PrintableStructure(activeRemappings: c_uint, inactiveRemappings: c_uint, bPending: c_uint, "
+        "histogram: c_nvmlEccBankRemapperHistogram_v1_t)"
+    ),
+    "c_nvmlEccErrorCounts_t": (
+        "_PrintableStructure(l1Cache: c_ulonglong, l2Cache: c_ulonglong, deviceMemory: c_ulonglong, "
+        "registerFile: c_ulonglong)"
+    ),
+    "c_nvmlEccSramErrorStatus_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlEccSramErrorStatus_v1, aggregateUncParity: c_ulonglong, "
+        "aggregateUncSecDed: c_ulonglong, aggregateCor: c_ulonglong, volatileUncParity: c_ulonglong, "
+        "volatileUncSecDed: c_ulonglong, volatileCor: c_ulonglong, aggregateUncBucketL2: c_ulonglong, "
+        "aggregateUncBucketSm: c_ulonglong, aggregateUncBucketPcie: c_ulonglong, aggregateUncBucketMcu: c_ulonglong, "
+        "aggregateUncBucketOther: c_ulonglong, bThresholdExceeded: c_uint)"
+    ),
+    "c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlEccSramUniqueUncorrectedErrorCounts_v1, entryCount: c_uint, "
+        "entries: POINTER(c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t))"
+    ),
+    "c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t": (
+        "_PrintableStructure(unit: c_uint, location: c_uint, sublocation: c_uint, extlocation: c_uint, "
+        "address: c_uint, isParity: c_uint, count: c_uint)"
+    ),
+    "c_nvmlEventData_t": (
+        "_PrintableStructure(device: c_nvmlDevice_t, eventType: c_ulonglong, eventData: c_ulonglong, "
+        "gpuInstanceId: c_uint, computeInstanceId: c_uint)"
+    ),
+    "c_nvmlEventSetGetContextCount_v1_t": "_PrintableStructure(count: c_uint)",
+    "c_nvmlEventSetGetContextData_v1_t": "_PrintableStructure(data: c_void_p, index: c_uint, dataSize: c_uint)",
+    "c_nvmlEventSetGetContextInfo_v1_t": (
+        "_PrintableStructure(index: c_uint, nvmlGpuOperationalEventContextType: c_uint, "
+        "sourceEventContextType: c_uint, dataSize: c_uint, dataFormatVersion: c_ushort)"
+    ),
+    "c_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t": "_PrintableStructure(index: c_uint, xidCode: c_uint)",
+    "c_nvmlEventSetWait_v3_t": (
+        "_PrintableStructure(timeoutMs: c_uint, dataType: c_uint, uuid: c_char * 96, sourceModule: c_char * 16, "
+        "eventType: c_ulonglong, eventData: c_ulonglong, groupCursor: c_ulonglong, instanceId: c_ulonglong, "
+        "timestampUsec: c_ulonglong, traceId: c_ulonglong, gpuInstanceId: c_uint, computeInstanceId: c_uint, "
+        "severity: c_uint, categoryId: c_uint, moduleEventCode: c_uint, scope: c_uint, originator: c_uint, "
+        "moduleInstance: c_uint, chipletId: c_uint, logLevel: c_uint, attributes: c_uint, groupCperSize: c_uint, "
+        "groupAttributes: c_uint, groupSize: c_ubyte, groupIndex: c_ubyte)"
+    ),
+    "c_nvmlEventSet_t": "POINTER(struct_c_nvmlEventSet_t)",
+    "c_nvmlExcludedDeviceInfo_t": "_PrintableStructure(pci: nvmlPciInfo_t, uuid: c_char * 80)",
+    "c_nvmlFBCSession_t": (
+        "_PrintableStructure(sessionId: c_uint, pid: c_uint, vgpuInstance: c_uint, displayOrdinal: c_uint, "
+        "sessionType: c_uint, sessionFlags: c_uint, hMaxResolution: c_uint, vMaxResolution: c_uint, "
+        "hResolution: c_uint, vResolution: c_uint, averageFPS: c_uint, averageLatency: c_uint)"
+    ),
+    "c_nvmlFBCStats_t": "Structure(sessionsCount: c_uint, averageFPS: c_uint, averageLatency: c_uint)",
+    "c_nvmlFanSpeedInfo_t": "_PrintableStructure(version: c_uint, fan: c_uint, speed: c_uint)",
+    "c_nvmlGetCPER_v1_t": (
+        "_PrintableStructure(cursor: c_nvmlCPERCursor_v1_t, buffer: POINTER(c_ubyte), bufferSize: c_uint)"
+    ),
+    "c_nvmlGetMemoryLimits_v1_t": (
+        "_PrintableStructure(nameSpace: c_char_p, softLimit: c_ulonglong, hardLimit: c_ulonglong, "
+        "currentUsed: c_ulonglong)"
+    ),
+    "c_nvmlGpmMetric_t": (
+        "_PrintableStructure(metricId: c_uint, nvmlReturn: c_uint, value: c_double, metricInfo: c_metricInfo_t)"
+    ),
+    "c_nvmlGpmMetricsGet_t": (
+        "_PrintableStructure(version: c_uint, numMetrics: c_uint, sample1: c_nvmlGpmSample_t, "
+        "sample2: c_nvmlGpmSample_t, metrics: c_nvmlGpmMetric_t * 477)"
+    ),
+    "c_nvmlGpmSample_t": "POINTER(struct_c_nvmlGpmSample_t)",
+    "c_nvmlGpuFabricClique_v1_t": "_PrintableStructure(type: c_ubyte, id: c_uint)",
+    "c_nvmlGpuFabricInfoV_t": "c_nvmlGpuFabricInfo_v2_t",
+    "c_nvmlGpuFabricInfo_t": (
+        "_PrintableStructure(clusterUuid: c_ubyte * 16, status: c_uint, cliqueId: c_uint, state: c_uint)"
+    ),
+    "c_nvmlGpuFabricInfo_v2_t": (
+        "_PrintableStructure(version: c_uint = nvmlGpuFabricInfo_v2, clusterUuid: c_ubyte * 16, status: c_uint, "
+        "cliqueId: c_uint, state: c_uint, healthMask: c_uint)"
+    ),
+    "c_nvmlGpuFabricInfo_v3_t": (
+        "_PrintableStructure(version: c_uint = nvmlGpuFabricInfo_v3, clusterUuid: c_ubyte * 16, status: c_uint, "
+        "cliqueId: c_uint, state: c_uint, healthMask: c_uint, healthSummary: c_ubyte)"
+    ),
+    "c_nvmlGpuFabricInfo_v4_t": (
+        "_PrintableStructure(clusterUuid: c_ubyte * 16, status: c_uint, cliques: c_nvmlGpuFabricClique_v1_t * 64, "
+        "numCliques: c_uint, state: c_ubyte, healthMask: c_uint, healthSummary: c_ubyte)"
+    ),
+    "c_nvmlGpuInstanceInfo_t": (
+        "Structure(device: c_nvmlDevice_t, id: c_uint, profileId: c_uint, placement: c_nvmlGpuInstancePlacement_t)"
+    ),
+    "c_nvmlGpuInstancePlacement_t": "Structure(start: c_uint, size: c_uint)",
+    "c_nvmlGpuInstanceProfileInfo_t": (
+        "Structure(id: c_uint, isP2pSupported: c_uint, sliceCount: c_uint, instanceCount: c_uint, "
+        "multiprocessorCount: c_uint, copyEngineCount: c_uint, decoderCount: c_uint, encoderCount: c_uint, "
+        "jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong)"
+    ),
+    "c_nvmlGpuInstanceProfileInfo_v2_t": (
+        "_PrintableStructure(version: c_uint = nvmlGpuInstanceProfileInfo_v2, id: c_uint, isP2pSupported: c_uint, "
+        "sliceCount: c_uint, instanceCount: c_uint, multiprocessorCount: c_uint, copyEngineCount: c_uint, "
+        "decoderCount: c_uint, encoderCount: c_uint, jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong, "
+        "name: c_char * 96)"
+    ),
+    "c_nvmlGpuInstance_t": "POINTER(struct_c_nvmlGpuInstance_t)",
+    "c_nvmlGpuOperationalEventConfig_v1_t": (
+        "_PrintableStructure(uuid: c_char * 96, minLogLevel: c_uint, minSeverity: c_uint)"
+    ),
+    "c_nvmlGridLicensableFeature_t": (
+        "_PrintableStructure(featureCode: c_uint, featureState: c_uint, licenseInfo: c_char * 128)"
+    ),
+    "c_nvmlGridLicensableFeature_v2_t": (
+        "_PrintableStructure(featureCode: c_uint, featureState: c_uint, licenseInfo: c_char * 128, "
+        "productName: c_char * 128)"
+    ),
+    "c_nvmlGridLicensableFeature_v3_t": (
+        "_PrintableStructure(featureCode: c_uint, featureState: c_uint, licenseInfo: c_char * 128, "
+        "productName: c_char * 128, featureEnabled: c_uint)"
+    ),
+    "c_nvmlGridLicensableFeature_v4_t": (
+        "_PrintableStructure(featureCode: c_uint, featureState: c_uint, licenseInfo: c_char * 128, "
+        "productName: c_char * 128, featureEnabled: c_uint, licenseExpiry: c_nvmlGridLicenseExpiry_t)"
+    ),
+    "c_nvmlGridLicensableFeatures_t": (
+        "_PrintableStructure(isGridLicenseSupported: c_int, licensableFeaturesCount: c_uint, "
+        "gridLicensableFeatures: c_nvmlGridLicensableFeature_t * 3)"
+    ),
+    "c_nvmlGridLicensableFeatures_v2_t": (
+        "_PrintableStructure(isGridLicenseSupported: c_int, licensableFeaturesCount: c_uint, "
+        "gridLicensableFeatures: c_nvmlGridLicensableFeature_v2_t * 3)"
+    ),
+    "c_nvmlGridLicensableFeatures_v3_t": (
+        "_PrintableStructure(isGridLicenseSupported: c_int, licensableFeaturesCount: c_uint, "
+        "gridLicensableFeatures: c_nvmlGridLicensableFeature_v3_t * 3)"
+    ),
+    "c_nvmlGridLicensableFeatures_v4_t": (
+        "_PrintableStructure(isGridLicenseSupported: c_int, licensableFeaturesCount: c_uint, "
+        "gridLicensableFeatures: c_nvmlGridLicensableFeature_v4_t * 3)"
+    ),
+    "c_nvmlGridLicenseExpiry_t": (
+        "_PrintableStructure(year: c_uint, month: c_ushort, day: c_ushort, hour: c_ushort, min: c_ushort, "
+        "sec: c_ushort, status: c_ubyte)"
+    ),
+    "c_nvmlHostname_v1_t": "_PrintableStructure(value: c_char * 64)",
+    "c_nvmlHwbcEntry_t": "_PrintableStructure(hwbcId: c_uint, firmwareVersion: c_char * 32)",
+    "c_nvmlLedState_t": "_PrintableStructure(cause: c_char * 256, color: c_uint)",
+    "c_nvmlMarginTemperature_v1_t": "_PrintableStructure(version: c_uint, marginTemperature: c_int)",
+    "c_nvmlMask255_t": "_PrintableStructure(mask: c_uint * 8)",
+    "c_nvmlNvLinkInfo_v1_t": "_PrintableStructure(version: c_uint = nvmlNvLinkInfo_v1, isNvleEnabled: c_uint)",
+    "c_nvmlNvLinkInfo_v2_t": (
+        "_PrintableStructure(version: c_uint = nvmlNvLinkInfo_v2, isNvleEnabled: c_uint, "
+        "firmwareInfo: c_nvmlNvlinkFirmwareInfo_t)"
+    ),
+    "c_nvmlNvLinkPowerThres_t": "Structure(lowPwrThreshold: c_uint)",
+    "c_nvmlNvlinkFirmwareInfo_t": (
+        "_PrintableStructure(firmwareVersion: c_nvmlNvlinkFirmwareVersion_t * 100, numValidEntries: c_uint)"
+    ),
+    "c_nvmlNvlinkFirmwareVersion_t": (
+        "_PrintableStructure(ucodeType: c_ubyte, major: c_uint, minor: c_uint, subMinor: c_uint)"
+    ),
+    "c_nvmlNvlinkGetBwMode_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlNvlinkGetBwMode_v1, bIsBest: c_uint, bwMode: c_ubyte)"
+    ),
+    "c_nvmlNvlinkSetBwModeAsync_v1_t": (
+        "_PrintableStructure(bSetBest: c_uint, bwMode: c_uint, asyncPollTimeoutMs: c_uint)"
+    ),
+    "c_nvmlNvlinkSetBwMode_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlNvlinkSetBwMode_v1, bSetBest: c_uint, bwMode: c_ubyte)"
+    ),
+    "c_nvmlNvlinkSupportedBwModes_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlNvlinkSupportedBwModes_v1, bwModes: c_ubyte * 23, "
+        "totalBwModes: c_ubyte)"
+    ),
+    "c_nvmlNvlinkTelemetrySample_v1_t": (
+        "_PrintableStructure(linkId: c_uint, sampleType: c_uint, sampleCount: c_uint, samples: POINTER(c_ulonglong), "
+        "nvmlReturn: c_uint)"
+    ),
+    "c_nvmlNvlinkTelemetrySamples_v1_t": (
+        "_PrintableStructure(telemetryCount: c_uint, telemetrySamples: POINTER(c_nvmlNvlinkTelemetrySample_v1_t))"
+    ),
+    "c_nvmlObservedMetrics_t": (
+        "_PrintableStructure(initialDramclkEst: c_nvmlPwrModelMetricsDlppm1xDramclkEstimates_t * 3, bValid: c_ubyte, "
+        "coreRail: c_nvmlCoreRailMetrics_t, fbRail: c_nvmlRailMetrics_t, tgpPwrTuple: c_nvmlPmgrPwrTuple_t, "
+        "perfMetrics: c_nvmlPwrModelMetricsDlppm1xPerf_t)"
+    ),
+    "c_nvmlPRMCounterInput_v1_t": "_PrintableStructure(localPort: c_uint)",
+    "c_nvmlPRMCounterList_v1_t": "_PrintableStructure(numCounters: c_uint, counters: POINTER(c_nvmlPRMCounter_v1_t))",
+    "c_nvmlPRMCounterValue_v1_t": "_PrintableStructure(status: c_uint, outputType: c_uint, outputValue: c_nvmlValue_t)",
+    "c_nvmlPRMCounter_v1_t": (
+        "_PrintableStructure(counterId: c_uint, inputValue: c_nvmlPRMCounterInput_v1_t, "
+        "outputValue: c_nvmlPRMCounterValue_v1_t)"
+    ),
+    "c_nvmlPRMTLV_v1_t": "_PrintableStructure(dataSize: c_uint, status: c_uint, data: c_ubyte * 496)",
+    "c_nvmlPSUInfo_t": "_PrintableStructure(state: c_char * 256, current: c_uint, voltage: c_uint, power: c_uint)",
+    "c_nvmlPdi_t": "_PrintableStructure(version: c_uint = nvmlPdi_v1, value: c_ulonglong)",
+    "c_nvmlPerfMetricControllerSampleData_t": (
+        "Union(dlppc2x: c_nvmlPerfMetricsDlppc2xSample_t, pfpp1x: c_nvmlPerfMetricsPfpp1xSample_t)"
+    ),
+    "c_nvmlPerfMetricControllerSample_t": (
+        "_PrintableStructure(controllerType: c_uint, data: c_nvmlPerfMetricControllerSampleData_t)"
+    ),
+    "c_nvmlPerfMetricsDlppc2xSample_t": "_PrintableStructure(observedMetrics: c_nvmlObservedMetrics_t)",
+    "c_nvmlPerfMetricsPfpp1xSample_t": "_PrintableStructure(estimatedMetrics: c_nvmlPwrModelMetricsPfpp1x_t)",
+    "c_nvmlPerfMetricsSample_t": (
+        "_PrintableStructure(numControllerData: c_ubyte, controllerData: c_nvmlPerfMetricControllerSample_t * 4)"
+    ),
+    "c_nvmlPerfMetricsSamples_v1_t": "_PrintableStructure(numSamples: c_uint, samples: c_nvmlPerfMetricsSample_t * 13)",
+    "c_nvmlPlatformInfo_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlPlatformInfo_v1, ibGuid: c_char * 16, rackGuid: c_char * 16, "
+        "chassisPhysicalSlotNumber: c_char, computeSlotIndex: c_char, nodeIndex: c_char, peerType: c_char, "
+        "moduleId: c_char)"
+    ),
+    "c_nvmlPlatformInfo_v2_t": (
+        "_PrintableStructure(version: c_uint = nvmlPlatformInfo_v2, ibGuid: c_char * 16, "
+        "chassisSerialNumber: c_char * 16, slotNumber: c_char, trayIndex: c_char, hostId: c_char, peerType: c_char, "
+        "moduleId: c_char)"
+    ),
+    "c_nvmlPmgrPwrTuple_t": "_PrintableStructure(pwrmW: c_uint)",
+    "c_nvmlPowerSmoothingProfile_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlPowerSmoothingProfile_v1, profileId: c_uint, paramId: c_uint, "
+        "value: c_double)"
+    ),
+    "c_nvmlPowerSmoothingState_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlPowerSmoothingState_v1, state: c_uint)"
+    ),
+    "c_nvmlPowerValue_v2_t": "_PrintableStructure(version: c_uint, powerScope: c_uint, powerValueMw: c_uint)",
+    "c_nvmlProcessDetailList_t": "c_nvmlProcessDetailList_v1_t",
+    "c_nvmlProcessDetailList_v1_t": (
+        "_PrintableStructure(version: c_uint, mode: c_uint, numProcArrayEntries: c_uint, "
+        "procArray: POINTER(c_nvmlProcessDetail_v1_t))"
+    ),
+    "c_nvmlProcessDetail_v1_t": (
+        "Structure(pid: c_uint, usedGpuMemory: c_ulonglong, gpuInstanceId: c_uint, computeInstanceId: c_uint, "
+        "usedGpuCcProtectedMemory: c_ulonglong)"
+    ),
+    "c_nvmlProcessInfo_t": "c_nvmlProcessInfo_v2_t",
+    "c_nvmlProcessInfo_v2_t": (
+        "_PrintableStructure(pid: c_uint, usedGpuMemory: c_ulonglong, gpuInstanceId: c_uint, computeInstanceId: c_uint"
+        ")"
+    ),
+    "c_nvmlProcessInfo_v3_t": "c_nvmlProcessInfo_v2_t",
+    "c_nvmlProcessesUtilizationInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, processSamplesCount: c_uint, lastSeenTimeStamp: c_ulonglong, "
+        "procUtilArray: POINTER(c_nvmlProcessUtilizationInfo_v1_t))"
+    ),
+    "c_nvmlPwrModelMetricsDlppm1xDramclkEstimates_t": (
+        "_PrintableStructure(estimatedMetrics: c_nvmlPwrModelMetricsDlppm1x_t * 8, numEstimatedMetrics: c_ubyte)"
+    ),
+    "c_nvmlPwrModelMetricsDlppm1xPerf_t": "_PrintableStructure(perfms: c_uint)",
+    "c_nvmlPwrModelMetricsDlppm1x_t": (
+        "_PrintableStructure(bValid: c_ubyte, coreRail: c_nvmlCoreRailMetrics_t, fbRail: c_nvmlRailMetrics_t, "
+        "tgpPwrTuple: c_nvmlPmgrPwrTuple_t, perfMetrics: c_nvmlPwrModelMetricsDlppm1xPerf_t)"
+    ),
+    "c_nvmlPwrModelMetricsPfpp1x_t": (
+        "_PrintableStructure(numVfPoints: c_ubyte, estimatedMetrics: c_nvmlPwrModelMetricsSamplePfpp1x_t * 32, "
+        "bValid: c_ubyte, maxPerfPerWattPoint: c_nvmlPwrModelOperatingPointPfpp1x_t, "
+        "fmaxAtVmaxPoint: c_nvmlPwrModelOperatingPointPfpp1x_t, tgpHeadroommW: c_uint)"
+    ),
+    "c_nvmlPwrModelMetricsSamplePfpp1x_t": "_PrintableStructure(freqkHz: c_uint * 16, estTgpPwrmW: c_uint)",
+    "c_nvmlPwrModelOperatingPointPfpp1x_t": "_PrintableStructure(freqkHz: c_uint, pwrmW: c_uint)",
+    "c_nvmlRailMetrics_t": "_PrintableStructure(freqkHz: c_uint, utilPct: c_ulonglong)",
+    "c_nvmlRemappedRowsInfo_v2_t": (
+        "_PrintableStructure(corrActiveRemaps: c_uint, corrInactiveRemaps: c_uint, uncActiveRemaps: c_uint, "
+        "uncInactiveRemaps: c_uint, bPending: c_uint, bfailureOccurred: c_uint)"
+    ),
+    "c_nvmlRepairStatus_t": (
+        "_PrintableStructure(version: c_uint = nvmlRepairStatus_v1, bChannelRepairPending: c_uint, "
+        "bTpcRepairPending: c_uint)"
+    ),
+    "c_nvmlRowRemapperHistogramValues": (
+        "Structure(max: c_uint, high: c_uint, partial: c_uint, low: c_uint, none: c_uint)"
+    ),
+    "c_nvmlRusdSettings_v1_t": "_PrintableStructure(version: c_uint = nvmlRusdSettings_v1, pollMask: c_ulonglong)",
+    "c_nvmlSample_t": "_PrintableStructure(timeStamp: c_ulonglong, sampleValue: c_nvmlValue_t)",
+    "c_nvmlSetMemoryLimits_v1_t": (
+        "_PrintableStructure(nameSpace: c_char_p, softLimit: c_ulonglong, hardLimit: c_ulonglong)"
+    ),
+    "c_nvmlSystemConfComputeSettings_v1_t": (
+        "Structure(version: c_uint = nvmlSystemConfComputeSettings_v1, environment: c_uint, ccFeature: c_uint, "
+        "devToolsMode: c_uint, multiGpuMode: c_uint)"
+    ),
+    "c_nvmlSystemDriverBranchInfo_v1_t": "_PrintableStructure(version: c_uint, branch: c_char * 80)",
+    "c_nvmlSystemEventData_v1_t": "_PrintableStructure(eventType: c_ulonglong, gpuId: c_uint)",
+    "c_nvmlSystemEventSetCreateRequest_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlSystemEventSetCreateRequest_v1, set: c_nvmlSystemEventSet_t)"
+    ),
+    "c_nvmlSystemEventSetFreeRequest_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlSystemEventSetFreeRequest_v1, set: c_nvmlSystemEventSet_t)"
+    ),
+    "c_nvmlSystemEventSetWaitRequest_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlSystemEventSetWaitRequest_v1, timeoutms: c_uint, "
+        "set: c_nvmlSystemEventSet_t, data: POINTER(c_nvmlSystemEventData_v1_t), dataSize: c_uint, numEvent: c_uint)"
+    ),
+    "c_nvmlSystemEventSet_t": "POINTER(struct_c_nvmlSystemEventSet_t)",
+    "c_nvmlSystemRegisterEventRequest_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlSystemRegisterEventRequest_v1, eventTypes: c_ulonglong, "
+        "set: c_nvmlSystemEventSet_t)"
+    ),
+    "c_nvmlTemperature_v1_t": "_PrintableStructure(version: c_uint, sensorType: c_uint, temperature: c_int)",
+    "c_nvmlUUIDValue_t": "Union(str: c_char * 41, bytes: c_ubyte * 16)",
+    "c_nvmlUUID_t": "_PrintableStructure(version: c_uint = nvmlUUID_v1, type: c_uint, value: c_nvmlUUIDValue_t)",
+    "c_nvmlUnitFanInfo_t": "_PrintableStructure(speed: c_uint, state: c_uint)",
+    "c_nvmlUnitFanSpeeds_t": "_PrintableStructure(fans: c_nvmlUnitFanInfo_t * 24, count: c_uint)",
+    "c_nvmlUnitInfo_t": (
+        "_PrintableStructure(name: c_char * 96, id: c_char * 96, serial: c_char * 96, firmwareVersion: c_char * 96)"
+    ),
+    "c_nvmlUnit_t": "POINTER(struct_c_nvmlUnit_t)",
+    "c_nvmlUnrepairableMemory_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlUnrepairableMemory_v1, unrepairableMemory: c_uint)"
+    ),
+    "c_nvmlVgpuCreatablePlacementInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, vgpuTypeId: c_uint, count: c_uint, placementIds: POINTER(c_uint), "
+        "placementSize: c_uint)"
+    ),
+    "c_nvmlVgpuHeterogeneousMode_v1_t": "_PrintableStructure(version: c_uint, mode: c_uint)",
+    "c_nvmlVgpuInstanceUtilizationInfo_v1_t": (
+        "_PrintableStructure(timeStamp: c_ulonglong, vgpuInstance: c_uint, smUtil: c_nvmlValue_t, "
+        "memUtil: c_nvmlValue_t, encUtil: c_nvmlValue_t, decUtil: c_nvmlValue_t, jpgUtil: c_nvmlValue_t, "
+        "ofaUtil: c_nvmlValue_t)"
+    ),
+    "c_nvmlVgpuInstanceUtilizationSample_t": (
+        "_PrintableStructure(vgpuInstance: c_uint, timeStamp: c_ulonglong, smUtil: c_nvmlValue_t, "
+        "memUtil: c_nvmlValue_t, encUtil: c_nvmlValue_t, decUtil: c_nvmlValue_t)"
+    ),
+    "c_nvmlVgpuInstancesUtilizationInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, sampleValType: c_uint, vgpuInstanceCount: c_uint, "
+        "lastSeenTimeStamp: c_ulonglong, vgpuUtilArray: POINTER(c_nvmlVgpuInstanceUtilizationInfo_v1_t))"
+    ),
+    "c_nvmlVgpuLicenseExpiry_t": (
+        "_PrintableStructure(year: c_uint, month: c_ushort, day: c_ushort, hour: c_ushort, min: c_ushort, "
+        "sec: c_ushort, status: c_ubyte)"
+    ),
+    "c_nvmlVgpuLicenseInfo_t": (
+        "_PrintableStructure(isLicensed: c_ubyte, licenseExpiry: c_nvmlVgpuLicenseExpiry_t, currentState: c_uint)"
+    ),
+    "c_nvmlVgpuMetadata_t": (
+        "_PrintableStructure(version: c_uint, revision: c_uint, guestInfoState: c_uint, "
+        "guestDriverVersion: c_char * 80, hostDriverVersion: c_char * 80, reserved: c_uint * 6, "
+        "vgpuVirtualizationCaps: c_uint, guestVgpuVersion: c_uint, opaqueDataSize: c_uint, opaqueData: c_char * 260)"
+    ),
+    "c_nvmlVgpuPgpuCompatibility_t": "Structure(vgpuVmCompatibility: c_uint, compatibilityLimitCode: c_uint)",
+    "c_nvmlVgpuPgpuMetadata_t": (
+        "_PrintableStructure(version: c_uint, revision: c_uint, hostDriverVersion: c_char * 80, "
+        "pgpuVirtualizationCaps: c_uint, reserved: c_uint * 5, hostSupportedVgpuRange: c_nvmlVgpuVersion_t, "
+        "opaqueDataSize: c_uint, opaqueData: c_char * 256)"
+    ),
+    "c_nvmlVgpuPlacementId_v1_t": "_PrintableStructure(version: c_uint, placementId: c_uint)",
+    "c_nvmlVgpuPlacementList_v1_t": (
+        "_PrintableStructure(version: c_uint, placementSize: c_uint, count: c_uint, placementIds: POINTER(c_uint))"
+    ),
+    "c_nvmlVgpuPlacementList_v2_t": (
+        "_PrintableStructure(version: c_uint, placementSize: c_uint, count: c_uint, placementIds: POINTER(c_uint), "
+        "mode: c_uint)"
+    ),
+    "c_nvmlVgpuProcessUtilizationInfo_v1_t": (
+        "_PrintableStructure(processName: c_char * 64, timeStamp: c_ulonglong, vgpuInstance: c_uint, pid: c_uint, "
+        "smUtil: c_uint, memUtil: c_uint, encUtil: c_uint, decUtil: c_uint, jpgUtil: c_uint, ofaUtil: c_uint)"
+    ),
+    "c_nvmlVgpuProcessUtilizationSample_t": (
+        "_PrintableStructure(vgpuInstance: c_uint, pid: c_uint, processName: c_char * 64, timeStamp: c_ulonglong, "
+        "smUtil: c_uint, memUtil: c_uint, encUtil: c_uint, decUtil: c_uint)"
+    ),
+    "c_nvmlVgpuProcessesUtilizationInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, vgpuProcessCount: c_uint, lastSeenTimeStamp: c_ulonglong, "
+        "vgpuProcUtilArray: POINTER(c_nvmlVgpuProcessUtilizationInfo_v1_t))"
+    ),
+    "c_nvmlVgpuSchedDataWithARR_t": "_PrintableStructure(avgFactor: c_uint, timeslice: c_uint)",
+    "c_nvmlVgpuSchedData_t": "_PrintableStructure(timeslice: c_uint)",
+    "c_nvmlVgpuSchedSetDataWithARR_t": "_PrintableStructure(avgFactor: c_uint, frequency: c_uint)",
+    "c_nvmlVgpuSchedSetData_t": "_PrintableStructure(timeslice: c_uint)",
+    "c_nvmlVgpuSchedulerCapabilities_t": (
+        "_PrintableStructure(supportedSchedulers: c_uint * 3, maxTimeslice: c_uint, minTimeslice: c_uint, "
+        "isArrModeSupported: c_uint, maxFrequencyForARR: c_uint, minFrequencyForARR: c_uint, "
+        "maxAvgFactorForARR: c_uint, minAvgFactorForARR: c_uint)"
+    ),
+    "c_nvmlVgpuSchedulerGetState_t": (
+        "_PrintableStructure(schedulerPolicy: c_uint, arrMode: c_uint, schedulerParams: c_nvmlVgpuSchedulerParams_t)"
+    ),
+    "c_nvmlVgpuSchedulerLogEntry_t": (
+        "_PrintableStructure(timestamp: c_ulonglong, timeRunTotal: c_ulonglong, timeRun: c_ulonglong, "
+        "swRunlistId: c_uint, targetTimeSlice: c_ulonglong, cumulativePreemptionTime: c_ulonglong)"
+    ),
+    "c_nvmlVgpuSchedulerLogEntry_v2_t": (
+        "_PrintableStructure(timestamp: c_ulonglong, timeRunTotal: c_ulonglong, timeRun: c_ulonglong, "
+        "swRunlistId: c_uint, targetTimeSlice: c_ulonglong, cumulativePreemptionTime: c_ulonglong, weight: c_uint)"
+    ),
+    "c_nvmlVgpuSchedulerLogInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, engineId: c_uint, schedulerPolicy: c_uint, arrMode: c_uint, "
+        "schedulerParams: c_nvmlVgpuSchedulerParams_t, entriesCount: c_uint, "
+        "logEntries: c_nvmlVgpuSchedulerLogEntry_t * 200)"
+    ),
+    "c_nvmlVgpuSchedulerLogInfo_v2_t": (
+        "_PrintableStructure(engineId: c_uint, schedulerPolicy: c_uint, avgFactor: c_uint, timeslice: c_uint, "
+        "entriesCount: c_uint, logEntries: c_nvmlVgpuSchedulerLogEntry_v2_t * 200)"
+    ),
+    "c_nvmlVgpuSchedulerLog_t": (
+        "_PrintableStructure(engineId: c_uint, schedulerPolicy: c_uint, arrMode: c_uint, "
+        "schedulerParams: c_nvmlVgpuSchedulerParams_t, entriesCount: c_uint, "
+        "logEntries: c_nvmlVgpuSchedulerLogEntry_t * 200)"
+    ),
+    "c_nvmlVgpuSchedulerParams_t": (
+        "Union(vgpuSchedDataWithARR: c_nvmlVgpuSchedDataWithARR_t, vgpuSchedData: c_nvmlVgpuSchedData_t)"
+    ),
+    "c_nvmlVgpuSchedulerSetParams_t": (
+        "Union(vgpuSchedDataWithARR: c_nvmlVgpuSchedSetDataWithARR_t, vgpuSchedData: c_nvmlVgpuSchedSetData_t)"
+    ),
+    "c_nvmlVgpuSchedulerSetState_t": (
+        "_PrintableStructure(schedulerPolicy: c_uint, enableARRMode: c_uint, "
+        "schedulerParams: c_nvmlVgpuSchedulerSetParams_t)"
+    ),
+    "c_nvmlVgpuSchedulerStateInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, engineId: c_uint, schedulerPolicy: c_uint, arrMode: c_uint, "
+        "schedulerParams: c_nvmlVgpuSchedulerParams_t)"
+    ),
+    "c_nvmlVgpuSchedulerStateInfo_v2_t": (
+        "_PrintableStructure(engineId: c_uint, schedulerPolicy: c_uint, avgFactor: c_uint, timeslice: c_uint)"
+    ),
+    "c_nvmlVgpuSchedulerState_v1_t": (
+        "_PrintableStructure(version: c_uint, engineId: c_uint, schedulerPolicy: c_uint, enableARRMode: c_uint, "
+        "schedulerParams: c_nvmlVgpuSchedulerSetParams_t)"
+    ),
+    "c_nvmlVgpuSchedulerState_v2_t": (
+        "_PrintableStructure(engineId: c_uint, schedulerPolicy: c_uint, avgFactor: c_uint, frequency: c_uint)"
+    ),
+    "c_nvmlVgpuTypeBar1Info_v1_t": "_PrintableStructure(version: c_uint, bar1Size: c_ulonglong)",
+    "c_nvmlVgpuTypeIdInfo_v1_t": (
+        "_PrintableStructure(version: c_uint, vgpuCount: c_uint, vgpuTypeIds: POINTER(c_uint))"
+    ),
+    "c_nvmlVgpuTypeMaxInstance_v1_t": (
+        "_PrintableStructure(version: c_uint, vgpuTypeId: c_uint, maxInstancePerGI: c_uint)"
+    ),
+    "c_nvmlVgpuVersion_t": "Structure(minVersion: c_uint, maxVersion: c_uint)",
+    "c_nvmlViolationTime_t": "_PrintableStructure(referenceTime: c_ulonglong, violationTime: c_ulonglong)",
+    "c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileCurrentProfiles_v1, "
+        "perfProfilesMask: c_nvmlMask255_t, requestedProfilesMask: c_nvmlMask255_t, "
+        "enforcedProfilesMask: c_nvmlMask255_t)"
+    ),
+    "c_nvmlWorkloadPowerProfileInfo_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileInfo_v1, profileId: c_uint, priority: c_uint, "
+        "conflictingmask: c_nvmlMask255_t)"
+    ),
+    "c_nvmlWorkloadPowerProfileProfilesInfo_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileProfilesInfo_v1, "
+        "perfProfilesMask: c_nvmlMask255_t, perfProfile: c_nvmlWorkloadPowerProfileInfo_v1_t * 255)"
+    ),
+    "c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t": (
+        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileRequestedProfiles_v1, "
+        "requestedProfilesMask: c_nvmlMask255_t)"
+    ),
+    "c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t": (
+        "_PrintableStructure(operation: c_uint, updateProfilesMask: c_nvmlMask255_t)"
+    ),
+    "nvmlNvLinkUtilizationControl_t": "_PrintableStructure(units: c_uint, pktfilter: c_uint)",
+    "nvmlPciInfoExt_v1_t": (
+        "_PrintableStructure(version: c_uint, domain: c_uint, bus: c_uint, device: c_uint, pciDeviceId: c_uint, "
+        "pciSubSystemId: c_uint, baseClass: c_uint, subClass: c_uint, busId: c_char * 32)"
+    ),
+    "nvmlPciInfo_v2_t": (
+        "_PrintableStructure(busId: c_char * 16, domain: c_uint, bus: c_uint, device: c_uint, pciDeviceId: c_uint, "
+        "pciSubSystemId: c_uint, reserved0: c_uint, reserved1: c_uint, reserved2: c_uint, reserved3: c_uint)"
+    ),
+    "nvmlVgpuRuntimeState_v1_t": "_PrintableStructure(version: c_uint, size: c_ulonglong)",
+    "struct_c_nvmlComputeInstance_t": "Structure()",
+    "struct_c_nvmlEventSet_t": "Structure()",
+    "struct_c_nvmlGpmSample_t": "Structure()",
+    "struct_c_nvmlGpuInstance_t": "Structure()",
+    "struct_c_nvmlSystemEventSet_t": "Structure()",
+    "struct_c_nvmlUnit_t": "Structure()",
+}
+
+# What str() makes of the fields
+_CATALOGUE_FORMATS = {
+    "c_nvmlBAR1Memory_t": {"<default>": "%d B"},
+    "c_nvmlBBXTimeData_v1_t": {"timeRun": "%d seconds"},
+    "c_nvmlEventData_t": {"eventType": "0x%08X"},
+    "c_nvmlEventSetWait_v3_t": {"eventType": "0x%08X"},
+    "c_nvmlPowerValue_v2_t": {"<default>": "%d B"},
+    "c_nvmlProcessDetailList_v1_t": {"numProcArrayEntries": "%d B"},
+    "c_nvmlProcessInfo_v2_t": {"usedGpuMemory": "%d B"},
+    "c_nvmlRusdSettings_v1_t": {"pollMask": "0x%016X"},
+    "c_nvmlSystemEventData_v1_t": {"eventType": "0x%08X"},
+    "nvmlPciInfoExt_v1_t": {
+        "baseClass": "0x%01X",
+        "bus": "0x%02X",
+        "device": "0x%02X",
+        "domain": "0x%04X",
+        "pciDeviceId": "0x%08X",
+        "pciSubSystemId": "0x%08X",
+        "subClass": "0x%01X",
+        "version": "0x%04X",
+    },
+    "nvmlPciInfo_v2_t": {
+        "bus": "0x%02X",
+        "device": "0x%02X",
+        "domain": "0x%04X",
+        "pciDeviceId": "0x%08X",
+        "pciSubSystemId": "0x%08X",
+    },
+}
+
+# Constructor parameters that are not called as the field
+_CATALOGUE_PARAMETERS = {
+    "c_nvmlPRMCounterInput_v1_t": {"port": "localPort"},
+    "c_nvmlPRMCounterList_v1_t": {"num": "numCounters", "ctrs": "counters"},
+    "c_nvmlPRMCounter_v1_t": {"ctrId": "counterId", "inData": "inputValue"},
+    "c_nvmlPRMTLV_v1_t": {"size": "dataSize"},
+}
+# END generated NVML catalogue
+
+# ==== 18. Module attributes and command line ==========================================================================
+
+
+def __getattr__(name):
+    if name in _CATALOGUE_STRUCTS:
+        return _catalogue_struct(name)
+    if name == "nvmlLib":
+        return _session.cdll
+    if name == "_nvmlLib_refcount":
+        return _session.references
+    if name in ("string", "threading"):  # modules that nvidia-ml-py has as attributes
+        import importlib
+
+        return importlib.import_module(name)
+    if name == "__all__":
+        return [public for public in __dir__() if not public.startswith("_")]
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+def __dir__():
+    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, ("nvmlLib", "string", "threading")))
