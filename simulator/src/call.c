@@ -29,10 +29,22 @@ void sim_unlock(void)
     pthread_mutex_unlock(&mutex);
 }
 
+static void lock_all(void)
+{
+    sim_lock();
+    log_lock();
+}
+
+static void unlock_all(void)
+{
+    log_unlock();
+    sim_unlock();
+}
+
 /* A child must not inherit a lock that another thread held at the moment of the fork. */
 __attribute__((constructor)) static void guard_forks(void)
 {
-    pthread_atfork(sim_lock, sim_unlock, sim_unlock);
+    pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
 enum function function_find(const char *name, size_t length)

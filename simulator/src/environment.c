@@ -63,18 +63,18 @@ static bool read_switch(const char *name, bool *value)
     return true;
 }
 
-static bool read_latency(uint64_t *latency)
+static bool read_number(const char *name, uint64_t *value)
 {
-    const char *text = variable("MTML_SIM_LATENCY_NS");
+    const char *text = variable(name);
     char *end;
 
-    *latency = 0;
+    *value = 0;
     if (!*text)
         return true;
     errno = 0;
-    *latency = strtoull(text, &end, 10);
+    *value = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno) {
-        sim_complain("MTML_SIM_LATENCY_NS: \"%s\" is not a number of nanoseconds", text);
+        sim_complain("%s: \"%s\" is not a number", name, text);
         return false;
     }
     return true;
@@ -226,7 +226,8 @@ bool environment_load(void)
 {
     bool frozen = false;
     bool lenient = false;
-    uint64_t latency = 0;
+    uint64_t latency;
+    uint64_t version;
 
     sim.ready = false;
     if (!trace_open(variable("MTML_SIM_TRACE"))) {
@@ -234,7 +235,8 @@ bool environment_load(void)
         return false;
     }
     if (!check_names() || !read_switch("MTML_SIM_FROZEN", &frozen) || !read_switch("MTML_SIM_LENIENT", &lenient) ||
-        !read_latency(&latency) || !read_profile(&frozen) || !read_faults())
+        !read_number("MTML_SIM_LATENCY_NS", &latency) || !read_number("MTML_SIM_MUSA_VERSION", &version) ||
+        !read_profile(&frozen) || !read_faults())
         return false;
     sim.frozen = frozen;
     sim.lenient = lenient;

@@ -14,6 +14,7 @@
 static struct handle *arena;
 static unsigned int used;      /* handles ever made, up to the capacity */
 static unsigned int next_slot; /* where the search for a free slot begins once all have been used */
+static unsigned int oldest;    /* every handle before this one is dead or a library's */
 static unsigned long live_count;
 
 static struct handle *take_slot(void)
@@ -75,9 +76,10 @@ void handle_kill_device(struct device *device, const char *why)
 
 void handle_kill_all(const char *why)
 {
-    for (unsigned int i = 0; i < used; i++)
+    for (unsigned int i = oldest; i < used; i++)
         if (arena[i].kind != HANDLE_LIBRARY)
             handle_kill(&arena[i], why);
+    oldest = used < CAPACITY ? used : 0;
 }
 
 unsigned long handle_count(void)

@@ -14,19 +14,14 @@ static FILE *file;
 /* Of its own, because events are told while the library's lock is free. */
 static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void lock_log(void)
+void log_lock(void)
 {
     pthread_mutex_lock(&log_mutex);
 }
 
-static void unlock_log(void)
+void log_unlock(void)
 {
     pthread_mutex_unlock(&log_mutex);
-}
-
-__attribute__((constructor)) static void guard_forks(void)
-{
-    pthread_atfork(lock_log, unlock_log, unlock_log);
 }
 
 static bool levels_valid(const MtmlLogConfiguration *wanted)
@@ -60,9 +55,9 @@ MtmlReturn mtmlLogSetConfiguration(const MtmlLogConfiguration *configuration_wan
     struct call call;
 
     if (call_enter(&call, FUNCTION_mtmlLogSetConfiguration, configuration_wanted != NULL)) {
-        lock_log();
+        log_lock();
         call.result = configure(configuration_wanted);
-        unlock_log();
+        log_unlock();
     }
     return call_leave(&call);
 }
@@ -73,9 +68,9 @@ MtmlReturn mtmlLogGetConfiguration(MtmlLogConfiguration *result)
 
     if (call_enter(&call, FUNCTION_mtmlLogGetConfiguration, true)) {
         if (result) {
-            lock_log();
+            log_lock();
             *result = configuration;
-            unlock_log();
+            log_unlock();
         } else {
             /* The one function that does not list INVALID_ARGUMENT. */
             call.result = MTML_ERROR_UNKNOWN;
@@ -103,7 +98,7 @@ void log_event(MtmlLogLevel level, const char *message)
     static const int priorities[] = {LOG_DEBUG, LOG_CRIT, LOG_ERR, LOG_WARNING, LOG_INFO};
     void (*callback)(const char *, unsigned int) = NULL;
 
-    lock_log();
+    log_lock();
     if (configuration.consoleConfig.level >= level)
         fprintf(stderr, "[mtml] %s\n", message);
     if (configuration.systemConfig.level >= level)
@@ -112,7 +107,7 @@ void log_event(MtmlLogLevel level, const char *message)
         write_file(message);
     if (configuration.callbackConfig.level >= level)
         callback = configuration.callbackConfig.callback;
-    unlock_log();
+    log_unlock();
     if (callback)
         callback(message, (unsigned int)strlen(message));
 }

@@ -13,6 +13,8 @@ void sim_complain(const char *format, ...)
     char message[1024];
     va_list arguments;
 
+    if (sim.quiet)
+        return;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
@@ -170,9 +172,11 @@ static bool has_entry(const struct machine *machine, const char *section, const 
     return false;
 }
 
-static bool read_header(const char *path, unsigned int line, const char *start, const char *end, char *section,
+/* A section is an entry too, one without a key, so that an empty section is not lost. */
+static bool read_header(struct machine *machine, unsigned int line, const char *start, const char *end, char *section,
                         size_t size)
 {
+    const char *path = machine->path;
     struct place place;
     size_t length = (size_t)(end - start);
 
@@ -186,7 +190,11 @@ static bool read_header(const char *path, unsigned int line, const char *start, 
         sim_complain("%s:%u: unknown section [%s]", path, line, section);
         return false;
     }
-    return true;
+    if (has_entry(machine, section, "", 0)) {
+        sim_complain("%s:%u: section [%s] is there twice", path, line, section);
+        return false;
+    }
+    return add_entry(machine, path, line, copy_of(section, strlen(section)), copy_of("", 0), copy_of("", 0));
 }
 
 static bool read_lines(struct machine *machine, const char *text)
@@ -196,6 +204,7 @@ static bool read_lines(struct machine *machine, const char *text)
 
     while (*text) {
         const char *stop = strchr(text, '\n') ? strchr(text, '\n') : text + strlen(text);
+        const char *begin = text;
         const char *start = skip_blanks(text, stop);
         const char *end = trim_blanks(start, stop);
         const char *equals = memchr(start, '=', (size_t)(end - start));
@@ -204,12 +213,17 @@ static bool read_lines(struct machine *machine, const char *text)
         text = *stop ? stop + 1 : stop;
         if (start == end || *start == '#' || *start == ';')
             continue;
+        /* Other readers of INI files take such a line for the rest of the one before. */
+        if (start != begin) {
+            sim_complain("%s:%u: a line that begins with a blank", machine->path, line);
+            return false;
+        }
         if (*start == '[') {
-            if (!read_header(machine->path, line, start, end, section, sizeof section))
+            if (!read_header(machine, line, start, end, section, sizeof section))
                 return false;
             continue;
         }
-        if (!equals || !*section) {
+        if (!equals || equals == start || !*section) {
             sim_complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
             return false;
         }
@@ -282,7 +296,7 @@ static bool read_settings(struct machine *machine, const char *text)
 
 static bool apply_entry(struct machine *machine, const struct entry *entry, const struct key *keys, void *object)
 {
-    const char *problem = key_set(machine, keys, object, entry->key, entry->value);
+    const char *problem = *entry->key ? key_set(machine, keys, object, entry->key, entry->value) : NULL;
 
     return problem ? complain_at(entry, problem) : true;
 }
@@ -414,7 +428,7 @@ static bool check_places(struct machine *machine)
         if (place.kind == PLACE_VIRT_DEVICE && place.child >= card->virt_device_count)
             return complain_at(entry, "the profile's virtual devices are not numbered from 0 without gaps");
         /* Instances come and go with the configuration, so their sections may wait for it: only keys are checked. */
-        if (place.kind == PLACE_INSTANCE) {
+        if (place.kind == PLACE_INSTANCE && *entry->key) {
             struct device *trial = malloc(sizeof *trial);
             const char *problem = "out of memory";
 

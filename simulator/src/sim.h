@@ -421,6 +421,7 @@ struct state {
     struct handle *system;
     bool frozen;
     bool lenient;
+    bool quiet; /* nobody has asked yet: what is wrong is told when the library is initialized */
     uint64_t latency_ns;
     uint64_t counts[FUNCTION_COUNT];
     uint64_t total;
@@ -510,11 +511,13 @@ const char *faults_check(const char *text);
 /* Counts a call; true when it is to fail with *RESULT. */
 bool faults_apply(enum function function, MtmlReturn *result);
 
-/* An empty or NULL path ends tracing. False when the file cannot be opened. */
+/* An empty path ends tracing. False when the file cannot be opened. */
 bool trace_open(const char *path);
 void trace_call(enum function function);
 
 void log_event(MtmlLogLevel level, const char *message);
+void log_lock(void);
+void log_unlock(void);
 
 /* Hides the functions of the set from dlsym, and shows the others again. */
 void symbols_hide(const struct function_set *missing);

@@ -20,12 +20,28 @@ struct table {
     ElfW(Sym) * symbols;
     const char *strings;
     const uint32_t *hash; /* SysV hash table; its second word counts the symbols */
+    int protection;
 };
 
 /* glibc adds the load address to these pointers in place; other loaders leave them as they are in the file. */
 static const void *at_runtime(ElfW(Addr) address, ElfW(Addr) base)
 {
     return (const void *)(address < base ? base + address : address);
+}
+
+/* The table may share its pages with code. */
+static int usual_protection(const struct table *table, ElfW(Addr) base)
+{
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+    const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(base + header->e_phoff);
+    ElfW(Addr) offset = (ElfW(Addr))table->symbols - base;
+
+    for (unsigned int i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD && offset >= segments[i].p_vaddr &&
+            offset < segments[i].p_vaddr + segments[i].p_memsz)
+            return PROT_READ | (segments[i].p_flags & PF_W ? PROT_WRITE : 0) |
+                   (segments[i].p_flags & PF_X ? PROT_EXEC : 0);
+    return PROT_READ;
 }
 
 static bool find_table(struct table *table)
@@ -45,7 +61,10 @@ static bool find_table(struct table *table)
         else if (entry->d_tag == DT_HASH)
             table->hash = at_runtime(entry->d_un.d_ptr, base);
     }
-    return table->symbols && table->strings && table->hash;
+    if (!table->symbols || !table->strings || !table->hash)
+        return false;
+    table->protection = usual_protection(table, base);
+    return true;
 }
 
 static bool protect(const struct table *table, uint32_t count, int protection)
@@ -66,7 +85,7 @@ void symbols_hide(const struct function_set *missing)
 
     if (memcmp(&hidden, missing, sizeof hidden) == 0)
         return;
-    if (!find_table(&table) || !protect(&table, table.hash[1], PROT_READ | PROT_WRITE)) {
+    if (!find_table(&table) || !protect(&table, table.hash[1], table.protection | PROT_WRITE)) {
         sim_complain("cannot hide symbols on this system");
         return;
     }
@@ -81,7 +100,7 @@ void symbols_hide(const struct function_set *missing)
             values[function] = table.symbols[i].st_value;
         table.symbols[i].st_value = missing->member[function] ? 0 : values[function];
     }
-    protect(&table, count, PROT_READ);
+    protect(&table, count, table.protection);
     hidden = *missing;
 }
 
@@ -89,6 +108,8 @@ void symbols_hide(const struct function_set *missing)
 __attribute__((constructor)) static void prepare(void)
 {
     sim_lock();
+    sim.quiet = true;
     environment_load();
+    sim.quiet = false;
     sim_unlock();
 }

@@ -1,0 +1,366 @@
+"""Every shipped profile loads, and frozen values are those that it says."""
+
+import ctypes
+import re
+
+import interface
+import pytest
+from interface import ENUMS, STRUCTS, Failure, Session, integer, out, pointer, text, uint, uint64
+
+ALL = interface.profile_names()
+WITH_DEVICES = [name for name in ALL if name not in ("empty", "no-driver")]
+
+
+def section_number(section):
+    found = re.match(r"device\.(\d+)(?:\.(instance|virt)\.(\d+))?$", section)
+    if not found:
+        return None
+    card = int(found.group(1))
+    if found.group(2) == "instance":
+        return interface.instance_number(card, int(found.group(3)))
+    if found.group(2) == "virt":
+        return interface.virt_number(card, int(found.group(3)))
+    return card
+
+
+def test_the_shipped_profiles():
+    assert set(ALL) == {
+        "s80",
+        "s3000x2",
+        "s4000x8",
+        "s5000x8",
+        "s3000-mpc",
+        "s3000-vgpu-host",
+        "s3000-vgpu-guest",
+        "s5000x8-container",
+        "old-library",
+        "empty",
+        "no-driver",
+    }
+
+
+def test_no_driver():
+    with pytest.raises(Failure) as failure:
+        with Session("no-driver"):
+            pass
+    assert failure.value.reason == "DRIVER_NOT_LOADED"
+    assert interface.LIBRARY.mtmlSimGetLibraryReferences() == 0
+
+
+def test_empty():
+    with Session("empty") as session:
+        assert session.count() == 0
+        assert interface.reason(
+            "mtmlLibraryInitDeviceByIndex", session.library, 0, ctypes.byref(ctypes.c_void_p())
+        ) == ("NOT_FOUND")
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "no-driver"])
+def test_text_of_every_key_comes_back(name):
+    profile = interface.read_profile(name)
+    compared = 0
+    with Session(name + "+frozen"):
+        for section in profile.sections():
+            if section == "machine":
+                number = interface.MACHINE
+            else:
+                number = section_number(section)
+            if number is None:
+                continue
+            for key, value in profile[section].items():
+                assert interface.sim_get(number, key) == value, (section, key)
+                compared += 1
+        defaults = profile["device"] if profile.has_section("device") else {}
+        for section in profile.sections():
+            if section_number(section) is not None and section.count(".") == 1:
+                for key, value in defaults.items():
+                    if key not in profile[section]:
+                        assert interface.sim_get(section_number(section), key) == value, (section, key)
+                        compared += 1
+    assert compared > 0
+
+
+def merged(profile, section):
+    values = dict(profile["device"]) if profile.has_section("device") else {}
+    values.update(profile[section])
+    return values
+
+
+def visible_cards(name):
+    """(index, values) of the cards that the library enumerates; MPC parents included, instances not."""
+    profile = interface.read_profile(name)
+    index = 0
+    result = []
+    for section in profile.sections():
+        if re.match(r"device\.\d+$", section):
+            values = merged(profile, section)
+            if values.get("visible", "yes") == "yes":
+                result.append((index, values))
+                index += 1
+                if values.get("mpc_mode") == "ENABLE":
+                    configuration = profile["mpc_configuration." + values["mpc_configuration"]]
+                    index += len(configuration["profiles"].split(","))
+    return result
+
+
+def optional(values, function, answer, expected):
+    """The answer is as the profile says, and NOT_SUPPORTED exactly where the profile says that."""
+    if function in values.get("unsupported", "").split(", "):
+        with pytest.raises(Failure) as failure:
+            answer()
+        assert failure.value.reason == "NOT_SUPPORTED"
+    else:
+        assert answer() == expected, function
+
+
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_device_values(name):
+    missing = interface.read_profile(name)["machine"].get("missing", "")
+    with Session(name + "+frozen") as session:
+        for index, values in visible_cards(name):
+            device = session.device(index)
+            assert uint("mtmlDeviceGetIndex", device) == index
+            for function, key in {
+                "mtmlDeviceGetName": "name",
+                "mtmlDeviceGetUUID": "uuid",
+                "mtmlDeviceGetGpuPath": "gpu_path",
+                "mtmlDeviceGetPrimaryPath": "primary_path",
+                "mtmlDeviceGetRenderPath": "render_path",
+                "mtmlDeviceGetMtBiosVersion": "mtbios_version",
+                "mtmlDeviceGetVbiosVersion": "mtbios_version",
+            }.items():
+                optional(values, function, lambda: text(function, device), values[key].encode())
+            optional(
+                values,
+                "mtmlDeviceGetSerialNumber",
+                lambda: text("mtmlDeviceGetSerialNumber", device, length_first=True),
+                values["serial_number"].encode(),
+            )
+            optional(
+                values,
+                "mtmlDeviceGetPowerUsage",
+                lambda: uint("mtmlDeviceGetPowerUsage", device),
+                int(values["power_usage"]),
+            )
+            assert uint("mtmlDeviceGetBrand", device) == ENUMS["MTML_BRAND_" + values["brand"]]
+            if "mtmlDeviceCountGpuCores" not in missing:
+                assert uint("mtmlDeviceCountGpuCores", device) == int(values["gpu_cores"])
+            pci = out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device)
+            assert pci.sbdf.decode() == values["pci_sbdf"]
+            for field, key in {
+                "segment": "pci_segment",
+                "bus": "pci_bus",
+                "device": "pci_device",
+                "pciDeviceId": "pci_device_id",
+                "pciSubsystemId": "pci_subsystem_id",
+                "busWidth": "pci_bus_width",
+                "pciMaxSpeed": "pci_max_speed",
+                "pciCurSpeed": "pci_cur_speed",
+                "pciMaxWidth": "pci_max_width",
+                "pciCurWidth": "pci_cur_width",
+                "pciMaxGen": "pci_max_gen",
+                "pciCurGen": "pci_cur_gen",
+            }.items():
+                assert getattr(pci, field) == int(values[key], 0), field
+            assert pci.busWidth == 0
+            fans = [fan for fan in values.get("fan_speed", "").split(", ") if fan]
+            optional(values, "mtmlDeviceCountFan", lambda: uint("mtmlDeviceCountFan", device), len(fans))
+            for fan, speed in enumerate(fans):
+                assert uint("mtmlDeviceGetFanSpeed", device, fan) == int(speed)
+                assert uint("mtmlDeviceGetFanRpm", device, fan) == int(values["fan_rpm"].split(", ")[fan])
+            displays = [display for display in values["displays"].split(", ") if display]
+            assert uint("mtmlDeviceCountDisplayInterface", device) == len(displays)
+            for number, display in enumerate(displays):
+                spec = out("mtmlDeviceGetDisplayInterfaceSpec", STRUCTS["MtmlDispIntfSpec"], device, number)
+                kind, size = display.split()
+                resolution, rate = size.split("@")
+                assert spec.type == ENUMS["MTML_DISP_INTF_TYPE_" + kind]
+                assert "%dx%d" % (spec.maxHoriRes, spec.maxVertRes) == resolution
+                assert spec.maxRefreshRate == float(rate)
+            if "slot_id" in values:
+                slot = out("mtmlDeviceGetPcieSlotInfo", STRUCTS["MtmlPciSlotInfo"], device)
+                assert (slot.slotId, slot.slotName.decode()) == (int(values["slot_id"]), values["slot_name"])
+            properties = out("mtmlDeviceGetProperty", STRUCTS["MtmlDeviceProperty"], device)
+            assert properties.virtCap == (values.get("virt_capability") == "yes")
+            assert properties.mpcCap == (values.get("mpc_capability") == "yes")
+            assert properties.mtLinkCap == (values.get("mtlink_capability") == "yes")
+            assert properties.mpcType == (1 if values.get("mpc_mode") == "ENABLE" else 0)
+            assert properties.virtRole == ENUMS["MTML_VIRT_ROLE_" + values.get("virt_role", "NONE")]
+
+
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_part_values(name):
+    with Session(name + "+frozen") as session:
+        for index, values in visible_cards(name):
+            gpu, memory = session.gpu(index), session.memory(index)
+            assert uint("mtmlGpuGetUtilization", gpu) == int(values["gpu_utilization"])
+            assert integer("mtmlGpuGetTemperature", gpu) == int(values["gpu_temperature"])
+            assert uint("mtmlGpuGetClock", gpu) == int(values["gpu_clock"])
+            assert uint("mtmlGpuGetMaxClock", gpu) == int(values["gpu_max_clock"])
+            for engine, value in enumerate(values["engine_utilization"].split(", ")):
+                assert uint("mtmlGpuGetEngineUtilization", gpu, engine) == int(value)
+            for function, key in {
+                "mtmlMemoryGetTotal": "memory_total",
+                "mtmlMemoryGetUsed": "memory_used",
+                "mtmlMemoryGetUsedSystem": "memory_used_system",
+            }.items():
+                assert uint64(function, memory) == int(values[key])
+            for function, key in {
+                "mtmlMemoryGetUtilization": "memory_utilization",
+                "mtmlMemoryGetClock": "memory_clock",
+                "mtmlMemoryGetMaxClock": "memory_max_clock",
+                "mtmlMemoryGetBusWidth": "memory_bus_width",
+                "mtmlMemoryGetBandwidth": "memory_bandwidth",
+                "mtmlMemoryGetSpeed": "memory_speed",
+            }.items():
+                assert uint(function, memory) == int(values[key])
+            assert text("mtmlMemoryGetVendor", memory, length_first=True).decode() == values["memory_vendor"]
+            assert uint("mtmlMemoryGetType", memory) == ENUMS["MTML_MEM_TYPE_" + values["memory_type"]]
+            if values.get("mpc_mode") == "ENABLE":
+                continue
+            vpu = session.vpu(index)
+            if values.get("virt_role", "NONE") == "NONE":
+                codec = out("mtmlVpuGetUtilization", STRUCTS["MtmlCodecUtil"], vpu)
+                assert codec.util == int(values["vpu_utilization"])
+                assert codec.period == int(values["codec_sample_period"])
+                assert codec.encUtil == int(values["encoder_utilization"])
+                assert codec.decUtil == int(values["decoder_utilization"])
+                assert uint("mtmlVpuGetClock", vpu) == int(values["vpu_clock"])
+                assert uint("mtmlVpuGetMaxClock", vpu) == int(values["vpu_max_clock"])
+            encode, decode = ctypes.c_uint(), ctypes.c_uint()
+            interface.call("mtmlVpuGetCodecCapacity", vpu, ctypes.byref(encode), ctypes.byref(decode))
+            assert encode.value == int(values["encoder_capacity"])
+            assert decode.value == int(values["decoder_capacity"])
+            for kind in ("Encoder", "Decoder"):
+                check_sessions(vpu, kind, values.get(kind.lower() + "_sessions", ""), encode.value, values)
+
+
+def check_sessions(vpu, kind, described, capacity, values):
+    sessions = {}
+    for entry in filter(None, described.split(", ")):
+        session = dict(pair.split("=") for pair in entry.split())
+        sessions[int(session["id"])] = session
+    states = (ctypes.c_int * capacity)()
+    interface.call("mtmlVpuGet%sSessionStates" % kind, vpu, states, capacity)
+    for number, state in enumerate(states):
+        metrics = out("mtmlVpuGet%sSessionMetrics" % kind, STRUCTS["MtmlCodecSessionMetrics"], vpu, number)
+        session = sessions.get(number)
+        if session is None:
+            assert (state, metrics.id, metrics.pid, metrics.frameRate) == (0, number, 0, 0)
+            continue
+        assert state == ENUMS["MTML_CODEC_SESSION_STATE_" + session["state"]]
+        assert metrics.id == number
+        assert metrics.pid == (int(session["pid"]) if values.get("virt_role", "NONE") == "NONE" else 0)
+        assert metrics.hResolution == int(session["width"])
+        assert metrics.vResolution == int(session["height"])
+        assert metrics.frameRate == int(session["fps"])
+        assert metrics.bitRate == int(session["bitrate"])
+        assert metrics.latency == int(session["latency"])
+        assert metrics.codecType == ENUMS["MTML_CODEC_TYPE_" + session["codec"]]
+
+
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_system_and_library(name):
+    profile = interface.read_profile(name)
+    with Session(name) as session:
+        version = text("mtmlLibraryGetVersion", session.library, 32).decode()
+        assert version == profile["machine"]["library_version"]
+        assert "simulator" in version
+        assert text("mtmlSystemGetDriverVersion", session.system(), 80).decode() == profile["machine"]["driver_version"]
+
+
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_identities_differ(name):
+    with Session(name + "+frozen") as session:
+        uuids = {text("mtmlDeviceGetUUID", session.device(i)) for i in range(session.count())}
+        assert len(uuids) == session.count()
+        paths = {text("mtmlDeviceGetGpuPath", session.device(i)) for i in range(session.count())}
+        assert len(paths) == session.count()
+
+
+@pytest.mark.parametrize("function", sorted(interface.NEWER))
+def test_newer_values(function):
+    keys = {
+        "mtmlDeviceGetMusaComputeCapability": "musa_compute_capability",
+        "mtmlDeviceGetPcieReplayCounter": "pcie_replay_counter",
+        "mtmlDeviceGetPerformanceState": "performance_state",
+        "mtmlGpuGetEnforcedPowerLimit": "enforced_power_limit",
+        "mtmlGpuGetPowerManagementDefaultLimit": "default_power_limit",
+        "mtmlGpuGetVoltage": "gpu_voltage",
+        "mtmlMemoryGetTemperature": "memory_temperature",
+    }
+    kinds = interface.NEWER[function][1:]
+    with Session() as session:
+        handle = {"MtmlDevice": session.device, "MtmlGpu": session.gpu, "MtmlMemory": session.memory}[
+            interface.NEWER[function][0]
+        ](3)
+        for value in ("2.1", "4.7") if len(kinds) == 2 else ("17", "99"):
+            interface.sim_set(3, keys[function], value)
+            results = [kind() for kind in kinds]
+            interface.call(function, handle, *[ctypes.byref(result) for result in results])
+            assert ".".join(str(result.value) for result in results) == value
+
+
+def test_temperature_thresholds():
+    with Session() as session:
+        gpu = session.gpu(1)
+        assert integer("mtmlGpuGetTemperatureThreshold", gpu, 0) == 105
+        assert integer("mtmlGpuGetTemperatureThreshold", gpu, 1) == 95
+        assert interface.reason("mtmlGpuGetTemperatureThreshold", gpu, 2, ctypes.byref(ctypes.c_int())) == (
+            "INVALID_ARGUMENT"
+        )
+
+
+def test_values_can_be_odd():
+    with Session() as session:
+        device, gpu, memory = session.device(2), session.gpu(2), session.memory(2)
+        interface.sim_set(2, "gpu_temperature", -40)
+        assert integer("mtmlGpuGetTemperature", gpu) == -40
+        interface.sim_set(2, "power_usage", 4294967295)
+        assert uint("mtmlDeviceGetPowerUsage", device) == 4294967295
+        interface.sim_set(2, "ecc_corrected_aggregate", 18446744073709551615)
+        assert uint64("mtmlMemoryGetEccErrorCounter", memory, 0, 1, 1) == 18446744073709551615
+        interface.sim_set(2, "name", r"a\xff\\b\s")
+        assert text("mtmlDeviceGetName", device) == b"a\xff\\b "
+        assert interface.sim_get(2, "name") == r"a\xff\\b\s"
+        interface.sim_set(2, "pci_sbdf", "")
+        assert out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device).sbdf == b""
+        interface.sim_set(2, "unsupported", "")
+        interface.sim_set(2, "fan_speed", "30, 140")
+        assert uint("mtmlDeviceGetFanSpeed", device, 1) == 140
+        interface.sim_set(2, "memory_type", 9)
+        assert uint("mtmlMemoryGetType", memory) == 9
+
+
+def test_text_without_terminator():
+    with Session() as session:
+        device = session.device(4)
+        interface.sim_set(4, "unterminated", "name, pci_sbdf")
+        interface.sim_set(4, "name", "MTT")
+        buffer = ctypes.create_string_buffer(8)
+        interface.call("mtmlDeviceGetName", device, buffer, 8)
+        assert buffer.raw == b"MTTMTTMT"
+        assert b"\0" not in bytes(out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device))[:32]
+        assert text("mtmlDeviceGetUUID", device, 48) == interface.sim_get(4, "uuid").encode()
+
+
+def test_elements_of_lists():
+    with Session() as session:
+        interface.sim_set(0, "engine_utilization.2", 77)
+        assert uint("mtmlGpuGetEngineUtilization", session.gpu(0), 2) == 77
+        interface.sim_set(0, "mtlink_state.3", "DOWN")
+        states = [uint("mtmlDeviceGetMtLinkState", session.device(0), link) for link in range(14)]
+        assert states == [1, 1, 1, 0] + [1] * 10
+        interface.sim_set(0, "p2p_read.6", "UNKNOWN")
+        for other in range(1, 8):
+            status = uint("mtmlDeviceGetP2PStatus", session.device(0), session.device(other), 0)
+            assert status == (3 if other == 6 else 0)
+        interface.sim_set(0, "topology.5", "SINGLE")
+        assert uint("mtmlDeviceGetTopologyLevel", session.device(0), session.device(5)) == 1
+        assert uint("mtmlDeviceGetTopologyLevel", session.device(0), session.device(6)) == 5
+        assert interface.LIBRARY.mtmlSimSet(0, b"engine_utilization.9", b"1") == -1
+
+
+def test_parent_and_first_instance_are_different_devices():
+    with Session("s3000-mpc+frozen") as session:
+        assert pointer("mtmlLibraryInitDeviceByIndex", session.library, 0).value != session.device(1).value
