@@ -1,0 +1,147 @@
+"""The simulated machine that tests run on: built if need be, chosen by profile, changed while it runs.
+
+Importing this module points pymtml of this process at the simulator's `newer` variant, which has the optional functions
+as well; `run_python` starts other processes on either variant.
+"""
+
+import configparser
+import contextlib
+import ctypes
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "simulator", "build")
+PROFILES = os.path.join(ROOT, "simulator", "profiles")
+BASE_LIBRARY = os.path.join(BUILD, "libmtml.so.2")
+NEWER_LIBRARY = os.path.join(BUILD, "newer", "libmtml.so.2")
+MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
+MACHINE = 0xFFFFFFFF
+ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
+VARIABLES = ("MTML_SIM_PROFILE", "MTML_SIM_FAULTS", "MTML_SIM_LATENCY_NS", "MTML_SIM_TRACE", "MTML_SIM_LENIENT")
+
+
+def build():
+    """Build the simulator.
+
+    Raises: RuntimeError with the compiler's words.
+    """
+    result = subprocess.run(
+        ["make", "-s", "-C", os.path.join(ROOT, "simulator")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    if result.returncode:
+        raise RuntimeError("the simulator does not build: %s" % result.stdout.strip())
+
+
+build()
+os.environ["PYMTML_LIBRARY"] = NEWER_LIBRARY
+os.environ["PYMTML_MUSA_LIBRARY"] = MUSA_LIBRARY
+
+library = ctypes.CDLL(NEWER_LIBRARY)
+library.mtmlSimGetCallCount.restype = ctypes.c_longlong
+library.mtmlSimGetCallCount.argtypes = [ctypes.c_char_p]
+library.mtmlSimSet.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p]
+library.mtmlSimGet.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+library.mtmlSimSetFaults.argtypes = [ctypes.c_char_p]
+
+
+def set_value(device, key, value):
+    """Change a profile key of a device (or of MACHINE) while the simulator runs."""
+    assert library.mtmlSimSet(device, key.encode(), str(value).encode()) == 0, (device, key, value)
+
+
+def get_value(device, key):
+    """Base value of a profile key, as the profile would write it."""
+    buffer = ctypes.create_string_buffer(4096)
+    assert library.mtmlSimGet(device, key.encode(), buffer, len(buffer)) == 0, (device, key)
+    return buffer.value.decode()
+
+
+def instance(card, index):
+    """Number of an MPC instance for set_value and get_value."""
+    return card | (index + 1) << 8
+
+
+def set_faults(text):
+    """Arm faults from now on, in the syntax of MTML_SIM_FAULTS; an empty text disarms them."""
+    assert library.mtmlSimSetFaults(text.encode()) == 0, text
+
+
+def references():
+    """Inits of the native library that no shutdown has matched yet."""
+    return library.mtmlSimGetLibraryReferences()
+
+
+def calls(function=None):
+    """Native calls of a function, or of all, since loading or reset_calls()."""
+    return library.mtmlSimGetCallCount(None if function is None else function.encode())
+
+
+def reset_calls():
+    """Begin counting native calls anew."""
+    library.mtmlSimResetCallCounts()
+
+
+def profile(name):
+    """A profile as its file has it (configparser.ConfigParser)."""
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    parser.optionxform = str
+    with open(os.path.join(PROFILES, name + ".ini")) as file:
+        parser.read_file(file)
+    return parser
+
+
+def device_keys(name, index):
+    """All keys of one card of a profile: those of its own section on top of those that all cards share (dict)."""
+    parser = profile(name)
+    keys = dict(parser["device"]) if parser.has_section("device") else {}
+    keys.update(parser["device.%d" % index])
+    return keys
+
+
+@contextlib.contextmanager
+def machine(name="s5000x8", frozen=True, **variables):
+    """Make this process's next initialization see a machine; variables as in faults="..." for MTML_SIM_FAULTS."""
+    assert references() == 0, "the library must be shut down before the machine changes"
+    before = {variable: os.environ.pop(variable, None) for variable in VARIABLES}
+    os.environ["MTML_SIM_PROFILE"] = name + "+frozen" if frozen else name
+    for key, value in variables.items():
+        os.environ["MTML_SIM_" + key.upper()] = str(value)
+    try:
+        yield
+    finally:
+        set_faults("")
+        for variable, value in before.items():
+            os.environ.pop(variable, None)
+            if value is not None:
+                os.environ[variable] = value
+
+
+def environment(name="s5000x8", frozen=True, newer=False, **variables):
+    """Environment for another process on a simulated machine (dict)."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM_", "PYMTML_"))}
+    directory = os.path.dirname(NEWER_LIBRARY) if newer else BUILD
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [directory, BUILD, env.get("LD_LIBRARY_PATH")]))
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, env.get("PYTHONPATH")]))
+    env["MTML_SIM_PROFILE"] = name + "+frozen" if frozen else name
+    env.update(("MTML_SIM_" + key.upper(), str(value)) for key, value in variables.items())
+    return env
+
+
+def run_python(code, *arguments, **options):
+    """Run a Python text in a fresh process on a simulated machine (CompletedProcess; options as for environment)."""
+    extra = options.pop("extra_environment", {})
+    env = environment(**options)
+    env.update(extra)
+    return subprocess.run(
+        [sys.executable, "-c", code] + list(arguments),
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+    )
