@@ -36,6 +36,8 @@ enum {
     ARGUMENT_VERSION_MISMATCH = 25,
 };
 
+enum { VALUE_TYPE_UNSIGNED_INT = 1 };
+
 enum { MAX_GPUS = 32, MAX_ENTRIES = 64, KEY_SIZE = 40, VALUE_SIZE = 512 };
 
 struct entry {
@@ -478,8 +480,14 @@ API int nvmlDeviceGetFieldValues(const struct section *gpu, int count, struct fi
     int result = check_gpu(gpu);
     if (result)
         return result;
-    for (int i = 0; i < count; i++)
-        values[i].nvml_return = NOT_SUPPORTED;
+    for (int i = 0; i < count; i++) {
+        char key[KEY_SIZE];
+        long long number = 0;
+        snprintf(key, sizeof key, "field_%u", values[i].field_id);
+        values[i].nvml_return = (unsigned)get_number(gpu, key, &number);
+        values[i].value_type = VALUE_TYPE_UNSIGNED_INT;
+        values[i].value.ull = (unsigned long long)number;
+    }
     return SUCCESS;
 }
 

@@ -1,0 +1,209 @@
+"""Fixtures of the acceptance suite, and the record of its results from which docs/programs.md is made."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from machines import CHANGES, ROOT, SIMULATOR, Machine
+from program_set import CACHE, RESULTS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STANDIN = os.path.join(ROOT, "tests", "standin")
+OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "programs: needs the package registry and minutes; run by `make test-programs`")
+
+
+@pytest.fixture(scope="session")
+def simulator():
+    """The folder of the simulator's libraries, built."""
+    subprocess.run(["make", "--silent", "-C", SIMULATOR], check=True)
+    return os.path.join(SIMULATOR, "build")
+
+
+@pytest.fixture(scope="session")
+def standin(tmp_path_factory):
+    """The folder of the stand-in for libnvidia-ml.so.1, built."""
+    folder = str(tmp_path_factory.mktemp("standin"))
+    subprocess.run(
+        [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+        + ["-fvisibility=hidden", "-o", os.path.join(folder, "libnvidia-ml.so.1"), os.path.join(STANDIN, "standin.c")],
+        check=True,
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """A folder that holds pymtml and nothing else of this repository."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "pymtml.py").symlink_to(os.path.join(ROOT, "pymtml.py"))
+    return str(folder)
+
+
+@pytest.fixture(params=["as shipped", "changed"])
+def machine(request, tmp_path):
+    """Eight MTT S5000 as shipped, then the same machine with every number changed, on a newer MTML library.
+
+    A program that shows both got its numbers from the simulator.
+    """
+    changed = request.param == "changed"
+    return Machine(tmp_path, changes=CHANGES if changed else None, newer=changed)
+
+
+class Runner:
+    """Runs programs with pynvml resolved to pymtml, the simulator underneath, and a home of their own."""
+
+    def __init__(self, simulator, standin, site, folder):
+        self.simulator, self.standin, self.site, self.folder = simulator, standin, site, str(folder)
+        # A tree of its own, so that processes of the machine that runs the suite do not show up.
+        self.proc = os.path.join(self.folder, "proc")
+        os.mkdir(self.proc)
+        os.symlink("/proc/self", os.path.join(self.proc, "self"))
+        self.extra = {"PYMTML_PROC_ROOT": self.proc}
+
+    def _environment(self, **variables):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        kept.update(HOME=self.folder, TMPDIR=self.folder, LC_ALL="C.UTF-8", DO_NOT_TRACK="1", TERM="dumb")
+        kept.update(variables)
+        kept.update(self.extra)
+        return kept
+
+    def on_pymtml(self, machine, *shims):
+        """The environment of a user with pymtml installed as pynvml; `shims` are more folders of this one."""
+        library = os.path.join(self.simulator, "newer") if machine.newer else self.simulator
+        return self._environment(
+            LD_LIBRARY_PATH=os.pathsep.join([library, self.simulator]),
+            PYTHONPATH=os.pathsep.join([os.path.join(HERE, shim) for shim in shims + ("shim",)] + [self.site]),
+            MTML_SIM_PROFILE=machine.path,
+        )
+
+    def on_nvml(self, machine_file):
+        """The environment of a user with nvidia-ml-py, over the stand-in library."""
+        return self._environment(LD_LIBRARY_PATH=self.standin, NVML_STANDIN_MACHINE=machine_file)
+
+    def run(self, command, environment, timeout=180):
+        """What the command prints; it must succeed."""
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=timeout,
+        )
+        assert done.returncode == 0, "%s: exit status %d\n%s\n%s" % (command, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    @contextlib.contextmanager
+    def serve(self, command, environment):
+        """Runs a server, and all that it starts, as long as the block lasts; its output goes to the file yielded."""
+        log = os.path.join(self.folder, os.path.basename(command[0]) + ".log")
+        with open(log, "w") as output:
+            server = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                yield log
+            finally:
+                server.terminate()
+                try:
+                    server.wait(30)
+                except subprocess.TimeoutExpired:
+                    os.killpg(server.pid, signal.SIGKILL)
+                    server.wait()
+
+    def evaluate(self, program, code, environment, timeout=180):
+        """What the Python code prints as JSON on its last line, run by the program's own Python."""
+        return json.loads(self.run([program.python, "-c", code], environment, timeout).splitlines()[-1])
+
+
+@pytest.fixture
+def runner(simulator, standin, site, tmp_path):
+    return Runner(simulator, standin, site, tmp_path)
+
+
+@pytest.fixture
+def processes(runner, machine):
+    """Lets a living process show up on some GPUs, in the table that the driver keeps below /proc.
+
+    The process is one that the system knows, because programs look up its user and command there.
+    """
+    child = subprocess.Popen(["sleep", "600"])
+    header = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
+    row = "{0} {0} {1} 0 0 0 {1} 0 sleep\n"
+
+    def on(percent):
+        for gpu in machine.gpus:
+            folder = os.path.join(runner.proc, "driver", "musa", "gpu%02x" % gpu.index)
+            os.makedirs(folder)
+            with open(os.path.join(folder, "devname"), "w") as file:
+                file.write(os.path.basename(gpu.text("gpu_path")) + "\n")
+            with open(os.path.join(folder, "proc_util"), "w") as file:
+                file.write(header + (row.format(child.pid, percent[gpu.index]) if gpu.index in percent else ""))
+        os.symlink("/proc/%d" % child.pid, os.path.join(runner.proc, str(child.pid)))
+        return child.pid
+
+    yield on
+    child.kill()
+    child.wait()
+
+
+@pytest.fixture(autouse=True)
+def _old_python(request):
+    program = getattr(request.module, "PROGRAM", None)
+    if program and sys.version_info < program.oldest_python:
+        pytest.skip("%s %s needs Python %d.%d" % ((program.package, program.pin) + program.oldest_python))
+
+
+# ---- the record of results ----
+
+_outcomes = {}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    program = getattr(item.module, "PROGRAM", None)
+    if program and (call.when == "call" or report.outcome != "passed"):
+        entry = _outcomes.setdefault(
+            program.package,
+            {"version": program.pin, "missing": getattr(item.module, "MISSING", ""), "tests": {}},
+        )
+        shown = (item.function.__doc__ or item.originalname).strip().splitlines()[0]
+        entry["tests"][item.name] = {"outcome": report.outcome, "shows": shown}
+
+
+def pytest_sessionfinish(session):
+    if not _outcomes:
+        return
+    results = {}
+    if os.path.exists(RESULTS):
+        with open(RESULTS) as file:
+            results = json.load(file)
+    for package, entry in _outcomes.items():
+        earlier = results.get(package)
+        if earlier and earlier["version"] == entry["version"]:
+            known = {item.name for item in session.items}
+            entry["tests"] = dict(
+                {name: test for name, test in earlier["tests"].items() if name in known}, **entry["tests"]
+            )
+        results[package] = entry
+    os.makedirs(CACHE, exist_ok=True)
+    with open(RESULTS, "w") as file:
+        json.dump(results, file, indent=1, sort_keys=True)

@@ -1,0 +1,112 @@
+"""The machines that programs are shown: profiles of the simulator, read as data, and the same written anew."""
+
+import configparser
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SIMULATOR = os.path.join(ROOT, "simulator")
+MIB = 1 << 20
+
+# One value per GPU and key, none of which the shipped profile has: only a program that reads them can show these.
+CHANGES = {
+    "name": lambda i: "MTT S4000",
+    "uuid": lambda i: "0badcafe-0000-4000-8000-%012x" % (i + 1),
+    "serial_number": lambda i: "CHANGED%03d" % i,
+    "memory_total": lambda i: 49152 * MIB,
+    "memory_used": lambda i: (1234 + 777 * i) * MIB,
+    "memory_utilization": lambda i: 71 + i,
+    "gpu_utilization": lambda i: 91 - 3 * i,
+    "gpu_temperature": lambda i: 71 + i,
+    "power_usage": lambda i: 201000 + 11000 * i,
+    "enforced_power_limit": lambda i: 450000 + 1000 * i,
+    "gpu_clock": lambda i: 1201 + i,
+    "memory_clock": lambda i: 1501 + i,
+    "vpu_clock": lambda i: 901 + i,
+    "encoder_utilization": lambda i: 21 + i,
+    "decoder_utilization": lambda i: 41 + i,
+}
+
+
+class Gpu:
+    """One GPU's values, as the profile writes them."""
+
+    def __init__(self, index, values):
+        self.index = index
+        self.values = values
+
+    def text(self, key):
+        return self.values[key].strip('"')
+
+    def number(self, key):
+        return int(self.values[key], 0)
+
+    @property
+    def name(self):
+        return self.text("name")
+
+    @property
+    def uuid(self):
+        return self.text("uuid")
+
+    @property
+    def bus_id(self):
+        return self.text("pci_sbdf").upper()
+
+    @property
+    def fan_speed(self):
+        """Of the first fan in percent; None without fans."""
+        speeds = self.values.get("fan_speed", "").split(",")
+        return int(speeds[0]) if speeds[0] else None
+
+
+class Machine:
+    """A frozen machine: what the simulator is told, and what a program may be expected to show of it.
+
+    Newer MTML libraries tell the power limit, MTML 2.2.0 does not; `newer` picks which of the two the simulator is.
+    """
+
+    def __init__(self, folder, profile="s5000x8", changes=None, newer=False):
+        self.newer = newer
+        self.parser = configparser.ConfigParser(interpolation=None)
+        self.parser.optionxform = str
+        self.parser.read(os.path.join(SIMULATOR, "profiles", profile + ".ini"))
+        self.parser["machine"]["frozen"] = "yes"
+        self.sections = [name for name in self.parser.sections() if re.match(r"device\.\d+$", name)]
+        for key, value in (changes or {}).items():
+            for index, section in enumerate(self.sections):
+                self.parser[section][key] = str(value(index))
+        self.path = os.path.join(str(folder), "machine.ini")
+        self.write()
+
+    def write(self):
+        with open(self.path, "w") as file:
+            self.parser.write(file)
+
+    @property
+    def gpus(self):
+        common = dict(self.parser["device"]) if self.sections else {}
+        devices = [dict(common, number=name.split(".")[1], **self.parser[name]) for name in self.sections]
+        visible = [values for values in devices if values.get("visible") != "no"]
+        return [Gpu(i, values) for i, values in enumerate(visible)]
+
+    def linked_pairs(self):
+        """[[i, j]] of the visible GPUs that a link which is up joins."""
+        numbers = {int(gpu.values["number"]): gpu.index for gpu in self.gpus}
+        pairs = set()
+        for gpu in self.gpus:
+            peers = [peer.strip() for peer in gpu.values.get("mtlink_peer", "").split(",") if peer.strip()]
+            states = [state.strip() for state in gpu.values.get("mtlink_state", "UP").split(",")]
+            states += states[-1:] * len(peers)
+            for peer, state in zip(peers, states):
+                other = numbers.get(int(peer.split(".")[0])) if peer != "-" else None
+                if other is not None and state != "DOWN":
+                    pairs.add((min(gpu.index, other), max(gpu.index, other)))
+        return [list(pair) for pair in sorted(pairs)]
+
+    @property
+    def driver(self):
+        return self.parser["machine"]["driver_version"].strip('"')
+
+    def power_limit(self, gpu):
+        return gpu.number("enforced_power_limit") if self.newer else None

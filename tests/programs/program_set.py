@@ -1,0 +1,83 @@
+"""The programs that the acceptance suite runs, at the versions it pins."""
+
+import os
+import subprocess
+import sys
+
+try:
+    from importlib.metadata import PackageNotFoundError, version
+except ImportError:  # Python 3.7
+    from importlib_metadata import PackageNotFoundError, version
+
+CACHE = os.environ.get("PYMTML_PROGRAMS_CACHE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
+RESULTS = os.path.join(CACHE, "results.json")
+
+
+class Program:
+    """A package at a pinned version, and the Python that has it installed.
+
+    If the interpreter that runs the suite has just this version, it is used as it is; otherwise the program gets a
+    virtual environment of its own, which is kept between runs.
+    """
+
+    def __init__(self, package, pin, *also, extra="", oldest_python=(3, 10)):
+        self.package = package
+        self.pin = pin
+        self.requirements = ("%s%s==%s" % (package, extra, pin),) + also
+        self.oldest_python = oldest_python
+
+    @property
+    def python(self):
+        try:
+            if version(self.package) == self.pin:
+                return sys.executable
+        except PackageNotFoundError:
+            pass
+        home = os.path.join(CACHE, self.package)
+        python = os.path.join(home, "bin", "python")
+        stamp = os.path.join(home, "installed.txt")
+        wanted = "\n".join(self.requirements + (sys.version,))
+        if not os.path.exists(stamp) or open(stamp).read() != wanted:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet"] + list(self.requirements), check=True)
+            with open(stamp, "w") as file:
+                file.write(wanted)
+        return python
+
+    def script(self, name):
+        """The path of a command that the package installs."""
+        return os.path.join(os.path.dirname(self.python), name)
+
+
+NVIDIA_ML_PY = "nvidia-ml-py==13.615.71"
+
+GPUSTAT = Program("gpustat", "1.1.1", NVIDIA_ML_PY, oldest_python=(3, 7))
+NVITOP = Program("nvitop", "1.7.2", NVIDIA_ML_PY, oldest_python=(3, 8))
+EXPORTER = Program("nvitop-exporter", "1.7.2", "nvitop==1.7.2", NVIDIA_ML_PY, oldest_python=(3, 8))
+GLANCES = Program("glances", "4.5.8")
+CODECARBON = Program("codecarbon", "3.3.2")
+ZEUS = Program("zeus", "0.16.0")
+TORCH = Program("torch", "2.13.0")
+DISTRIBUTED = Program("distributed", "2026.8.0")
+RAY = Program("ray", "2.60.0", extra="[default]")
+MLFLOW = Program("mlflow", "3.17.2", "psutil")
+SCALENE = Program("scalene", "2.4.0")
+PYNVML_UTILS = Program("pynvml", "13.0.1")
+GPUSTACK = Program("gpustack-runtime", "0.2.6")
+
+
+class Other:
+    """What is not installed from PyPI: a server of the system, or a program whose use of the module is written anew."""
+
+    oldest_python = (3, 7)
+
+    def __init__(self, package, pin):
+        self.package = package
+        self.pin = pin
+
+
+PROMETHEUS = Other("prometheus", "2.42")
+VLLM = Other("vllm", "pattern of 0.33")
+SGLANG = Other("sglang", "pattern of 0.5")
+RAY_MUSA = Other("ray (MUSA accelerator manager)", "pattern")
+VLLM_MUSA = Other("vllm_musa", "pattern")

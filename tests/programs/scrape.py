@@ -1,0 +1,48 @@
+"""Reading what a server on the loopback interface shows."""
+
+import re
+import socket
+import time
+import urllib.request
+
+
+def free_port(host="127.0.0.1"):
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+def fetch(url, wait=60):
+    """The body of a page, as soon as its server answers."""
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=30) as page:
+                return page.read().decode()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+def until(probe, wait=60):
+    """The first true answer of the probe; the last one when none came."""
+    deadline = time.monotonic() + wait
+    while True:
+        answer = probe()
+        if answer or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.5)
+
+
+def samples(text):
+    """{(metric, labels as a frozenset of pairs): value} of a page in Prometheus' format."""
+    found = {}
+    for metric, labels, value in re.findall(r"^(\w+)\{(.*)\} (\S+)$", text, re.MULTILINE):
+        found[metric, frozenset(re.findall(r'(\w+)="([^"]*)"', labels))] = float(value)
+    return found
+
+
+def by_label(found, label):
+    """{(metric, value of the label): value} of the samples that carry the label."""
+    return {(metric, dict(labels)[label]): value for (metric, labels), value in found.items() if label in dict(labels)}

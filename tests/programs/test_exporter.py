@@ -1,0 +1,64 @@
+"""nvitop-exporter: the page that it serves to Prometheus."""
+
+import math
+
+import pytest
+
+from machines import MIB
+from program_set import EXPORTER as PROGRAM
+from scrape import by_label, fetch, free_port, samples
+
+MISSING = "PCIe and MtLink throughput series are NaN: MTML has no counters for them."
+
+
+def expected_series(machine, gpu):
+    """The series of one GPU that do not depend on the machine that runs the test."""
+    limit = machine.power_limit(gpu)
+    used, total = gpu.number("memory_used") / MIB, gpu.number("memory_total") / MIB
+    series = {
+        "gpu_utilization_Percentage": gpu.number("gpu_utilization"),
+        "gpu_memory_utilization_Percentage": gpu.number("memory_utilization"),
+        "gpu_encoder_utilization_Percentage": gpu.number("encoder_utilization"),
+        "gpu_decoder_utilization_Percentage": gpu.number("decoder_utilization"),
+        "gpu_memory_total_MiB": total,
+        "gpu_memory_used_MiB": used,
+        "gpu_memory_free_MiB": total - used,
+        "gpu_memory_percent_Percentage": round(100 * used / total, 1),
+        "gpu_clock_sm_MHz": gpu.number("gpu_clock"),
+        "gpu_clock_graphics_MHz": gpu.number("gpu_clock"),
+        "gpu_clock_memory_MHz": gpu.number("memory_clock"),
+        "gpu_clock_video_MHz": gpu.number("vpu_clock"),
+        "gpu_power_usage_W": gpu.number("power_usage") / 1000,
+        "gpu_power_limit_W": math.nan if limit is None else limit / 1000,
+        "gpu_temperature_C": gpu.number("gpu_temperature"),
+    }
+    return {name: pytest.approx(value, nan_ok=True) for name, value in series.items()}
+
+
+def test_metrics(runner, machine):
+    """`/metrics`: utilization, memory, clocks, power and temperature of all eight GPUs, with name and UUID."""
+    port = free_port()
+    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+    with runner.serve(command, runner.on_pymtml(machine)):
+        found = samples(fetch("http://127.0.0.1:%d/metrics" % port))
+    for gpu in machine.gpus:
+        wanted = {"index": str(gpu.index), "devicename": gpu.name, "uuid": gpu.uuid}.items()
+        shown = {metric: value for (metric, labels), value in found.items() if wanted <= labels}
+        expected = expected_series(machine, gpu)
+        assert {metric: shown.get(metric) for metric in expected} == expected
+    assert len({index for metric, index in by_label(found, "index") if metric == "gpu_temperature_C"}) == 8
+
+
+def test_processes(runner, machine, processes):
+    """A process from the driver's table, with its share of the GPU."""
+    pid = processes({2: 44, 5: 9})
+    port = free_port()
+    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+    with runner.serve(command, runner.on_pymtml(machine)):
+        found = samples(fetch("http://127.0.0.1:%d/metrics" % port))
+    shares = {
+        dict(labels)["index"]: value
+        for (metric, labels), value in found.items()
+        if metric.startswith("process_gpu_sm_utilization") and dict(labels)["pid"] == str(pid)
+    }
+    assert shares == {"2": 44, "5": 9}

@@ -1,0 +1,76 @@
+"""gpustat: its table, and its JSON field by field."""
+
+import json
+import re
+
+from machines import MIB
+from program_set import GPUSTAT as PROGRAM
+
+MISSING = "The process list shows no GPU memory: no interface of these GPUs tells it."
+
+
+def query(runner, machine):
+    return json.loads(runner.run([PROGRAM.script("gpustat"), "--json"], runner.on_pymtml(machine)))
+
+
+def test_json(runner, machine):
+    """`gpustat --json`: every field of all eight GPUs."""
+    shown = query(runner, machine)
+    assert shown["driver_version"] == machine.driver
+    assert len(shown["gpus"]) == 8
+    for gpu, fields in zip(machine.gpus, shown["gpus"]):
+        limit = machine.power_limit(gpu)
+        assert fields == {
+            "index": gpu.index,
+            "uuid": gpu.uuid,
+            "name": gpu.name,
+            "temperature.gpu": gpu.number("gpu_temperature"),
+            "fan.speed": gpu.fan_speed,
+            "utilization.gpu": gpu.number("gpu_utilization"),
+            "utilization.enc": gpu.number("encoder_utilization"),
+            "utilization.dec": gpu.number("decoder_utilization"),
+            "power.draw": gpu.number("power_usage") // 1000,
+            "enforced.power.limit": None if limit is None else limit // 1000,
+            "memory.used": gpu.number("memory_used") // MIB,
+            "memory.total": gpu.number("memory_total") // MIB,
+            "processes": [],
+        }
+
+
+def test_table(runner, machine):
+    """`gpustat -a`: name, temperature, utilization, codecs, power and memory of each line."""
+    lines = runner.run([PROGRAM.script("gpustat"), "--no-color", "-a"], runner.on_pymtml(machine)).splitlines()
+    assert lines[0].endswith(machine.driver)
+    assert len(lines) == 9
+    for gpu, line in zip(machine.gpus, lines[1:]):
+        limit = machine.power_limit(gpu)
+        expected = [
+            gpu.name,
+            "%d°C" % gpu.number("gpu_temperature"),
+            "%d %%" % gpu.number("gpu_utilization"),
+            "E: %d %%" % gpu.number("encoder_utilization"),
+            "D: %d %%" % gpu.number("decoder_utilization"),
+            "%d / %s W" % (gpu.number("power_usage") // 1000, "??" if limit is None else limit // 1000),
+            "%d / %d MB" % (gpu.number("memory_used") // MIB, gpu.number("memory_total") // MIB),
+        ]
+        flat = re.sub(r"\s+", " ", line)
+        assert flat.startswith("[%d] " % gpu.index)
+        assert [text for text in expected if text not in flat] == []
+
+
+def test_processes(runner, machine, processes):
+    """A process from the driver's table, with its user and command."""
+    pid = processes({1: 30, 6: 12})
+    listed = {gpu["index"]: [p["pid"] for p in gpu["processes"]] for gpu in query(runner, machine)["gpus"]}
+    assert listed == {index: [pid] if index in (1, 6) else [] for index in range(8)}
+    shown = query(runner, machine)["gpus"][6]["processes"][0]
+    assert (shown["command"], shown["gpu_memory_usage"]) == ("sleep", None)
+
+
+def test_lost_gpu(runner, machine):
+    """A GPU whose every query fails is marked, and leaves the other seven as they were."""
+    machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE"
+    machine.write()
+    gpus = query(runner, machine)["gpus"]
+    assert [gpu["name"] for gpu in gpus if gpu["index"] != 3] == [gpu.name for gpu in machine.gpus if gpu.index != 3]
+    assert gpus[3]["name"] == "((Unknown Error))"

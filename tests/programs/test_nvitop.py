@@ -1,0 +1,120 @@
+"""nvitop: its one-shot screen, and its Python API."""
+
+import re
+
+import pytest
+
+from machines import MIB
+from program_set import NVITOP as PROGRAM
+
+MISSING = (
+    "Persistence mode, display state, volatile ECC and PCIe throughput read N/A, and processes show no GPU memory: "
+    "MTML tells none of these for an MTT S5000."
+)
+
+SNAPSHOT = """
+import json
+from nvitop import Device, take_snapshots
+
+def plain(value):
+    return value if isinstance(value, (int, float, str)) else str(value)
+
+devices, processes = [], []
+for device in Device.all():
+    clocks, most = device.clock_infos(), device.max_clock_infos()
+    devices.append({
+        "index": device.index, "name": device.name(), "uuid": device.uuid(), "bus_id": device.bus_id(),
+        "memory_total": device.memory_total(), "memory_used": device.memory_used(), "memory_free": device.memory_free(),
+        "gpu_utilization": device.gpu_utilization(), "memory_utilization": device.memory_utilization(),
+        "encoder_utilization": device.encoder_utilization(), "decoder_utilization": device.decoder_utilization(),
+        "gpu_temperature": device.temperature(), "power_usage": device.power_usage(),
+        "graphics": clocks.graphics, "sm": clocks.sm, "memory": clocks.memory, "video": clocks.video,
+        "max_graphics": most.graphics, "max_memory": most.memory, "max_video": most.video,
+        "fan": plain(device.fan_speed()), "mig": plain(device.mig_mode()), "mode": device.compute_mode(),
+    })
+    processes += [[device.index, process.pid, process.name()] for process in device.processes().values()]
+snapshots = [[s.index, s.name, s.gpu_utilization, s.memory_used] for s in take_snapshots().devices]
+print(json.dumps({
+    "devices": devices, "processes": processes, "snapshots": snapshots,
+    "driver": Device.driver_version(), "count": Device.count(),
+}))
+"""
+
+
+def human(size):
+    """A memory size as nvitop writes it."""
+    mib = size / MIB
+    if mib < 1000:
+        return "%.1fMiB" % mib
+    return "%.0fMiB" % mib if mib < 20 * 1024 else "%.2fGiB" % (mib / 1024)
+
+
+def test_api(runner, machine):
+    """`Device.all()` and `take_snapshots()`: identity, memory, utilization, clocks, temperature and power."""
+    shown = runner.evaluate(PROGRAM, SNAPSHOT, runner.on_pymtml(machine))
+    assert (shown["driver"], shown["count"]) == (machine.driver, 8)
+    for gpu, device in zip(machine.gpus, shown["devices"]):
+        numbers = ("memory_total", "memory_used", "gpu_utilization", "memory_utilization", "encoder_utilization")
+        numbers += ("decoder_utilization", "gpu_temperature", "power_usage")
+        assert {key: device[key] for key in numbers} == {key: gpu.number(key) for key in numbers}
+        assert device["memory_free"] == gpu.number("memory_total") - gpu.number("memory_used")
+        assert (device["index"], device["name"], device["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
+        assert device["bus_id"] == gpu.bus_id
+        assert (device["graphics"], device["sm"]) == (gpu.number("gpu_clock"), gpu.number("gpu_clock"))
+        assert (device["memory"], device["video"]) == (gpu.number("memory_clock"), gpu.number("vpu_clock"))
+        assert device["max_graphics"] == gpu.number("gpu_max_clock")
+        assert device["max_memory"] == gpu.number("memory_max_clock")
+        assert device["max_video"] == gpu.number("vpu_max_clock")
+        assert device["mode"] == "Default"
+    assert shown["snapshots"] == [
+        [gpu.index, gpu.name, gpu.number("gpu_utilization"), gpu.number("memory_used")] for gpu in machine.gpus
+    ]
+
+
+def test_screen(runner, machine):
+    """`nvitop -1`: the two lines of each GPU."""
+    screen = runner.run([PROGRAM.script("nvitop"), "-1", "--ascii"], runner.on_pymtml(machine))
+    assert "Driver Version: %s" % machine.driver in screen
+    for gpu in machine.gpus:
+        limit = machine.power_limit(gpu)
+        first = r"\| +%d +%s .*%s" % (gpu.index, gpu.name, gpu.bus_id)
+        power = r"%dW / %s" % (gpu.number("power_usage") // 1000, "N/A" if limit is None else "%dW" % (limit // 1000))
+        memory = "%s / %s" % (human(gpu.number("memory_used")), human(gpu.number("memory_total")))
+        second = r" %dC .*%s .*%s .* %d%%" % (
+            gpu.number("gpu_temperature"),
+            power,
+            memory,
+            gpu.number("gpu_utilization"),
+        )
+        assert re.search(first + r".*\n.*" + second, screen), "GPU %d: %s\n%s" % (gpu.index, second, screen)
+
+
+def test_processes(runner, machine, processes):
+    """A process from the driver's table, in the API and on the screen."""
+    pid = processes({0: 55, 7: 3})
+    shown = runner.evaluate(PROGRAM, SNAPSHOT, runner.on_pymtml(machine))
+    assert shown["processes"] == [[0, pid, "sleep"], [7, pid, "sleep"]]
+    screen = runner.run([PROGRAM.script("nvitop"), "-1", "--ascii"], runner.on_pymtml(machine))
+    assert re.search(r"\| +0 +%d +C .*sleep" % pid, screen) and re.search(r"\| +7 +%d +C .*sleep" % pid, screen)
+
+
+COLLECTOR = """
+import json
+from nvitop import Device, ResourceMetricCollector
+
+collector = ResourceMetricCollector(Device.all(), interval=0.1)
+with collector(tag="run"):
+    metrics = collector.collect()
+print(json.dumps({key: value for key, value in metrics.items() if "gpu:" in key}))
+"""
+
+
+def test_collector(runner, machine):
+    """`ResourceMetricCollector`: the means that training loops log."""
+    metrics = runner.evaluate(PROGRAM, COLLECTOR, runner.on_pymtml(machine))
+    for gpu in machine.gpus:
+        prefix = "run/gpu:%d/" % gpu.index
+        assert metrics[prefix + "gpu_utilization (%)/mean"] == gpu.number("gpu_utilization")
+        assert metrics[prefix + "memory_used (MiB)/mean"] == pytest.approx(gpu.number("memory_used") / MIB)
+        assert metrics[prefix + "temperature (C)/mean"] == gpu.number("gpu_temperature")
+        assert metrics[prefix + "power_usage (W)/mean"] == pytest.approx(gpu.number("power_usage") / 1000)
