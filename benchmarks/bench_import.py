@@ -19,19 +19,22 @@ class Program:
 
     def __init__(self, binding, statement, mode):
         self.command = [binding.python, "-c", statement]
-        self.memory_command = [binding.python, "-c", statement + "; " + PRINT_MEMORY]
-        self.environment = common.user_environment()
+        self.statement = statement
+        environment = common.user_environment()
         if mode == "source":
-            folder = os.path.join(common.BUILD, "source", common.PYTHON_TAG, binding.key)
-            os.makedirs(folder, exist_ok=True)
-            shutil.copy(binding.source, folder)
-            self.environment.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+            folder = source_folder(binding)
+            environment.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+        # The current folder comes first where modules are searched for, and the checkout has one of their names.
+        self.options = {"env": environment, "cwd": binding.venv, "universal_newlines": True}
         # Writes the bytecode that is missing, of the interpreter's own modules too.
         self.milliseconds()
 
+    def output(self, statement):
+        return subprocess.check_output([self.command[0], "-c", statement], **self.options)
+
     def milliseconds(self):
         start = time.perf_counter()
-        code = subprocess.call(self.command, env=self.environment)
+        code = subprocess.call(self.command, **self.options)
         elapsed = time.perf_counter() - start
         if code:
             raise common.BenchmarkError("%s ended with status %d" % (" ".join(self.command), code))
@@ -39,20 +42,38 @@ class Program:
 
     def private_kib(self):
         """Memory that this process alone holds."""
-        text = subprocess.check_output(self.memory_command, env=self.environment, universal_newlines=True)
+        text = self.output(self.statement + "; " + PRINT_MEMORY)
         return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_"))
+
+
+def source_folder(binding):
+    """A folder with a copy of the module that never gets bytecode."""
+    folder = os.path.join(common.BUILD, "source", common.PYTHON_TAG, binding.key)
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(binding.source, folder)
+    return folder
+
+
+def check_module(binding, mode, program):
+    """The module has to be the installed one, or its copy, not one that happens to lie in the way."""
+    folder = binding.site if mode == "bytecode" else source_folder(binding)
+    path = program.output("import %s as module; print(module.__file__)" % binding.module).strip()
+    if os.path.dirname(path) != folder:
+        raise common.BenchmarkError("%s was imported from %s" % (binding.title, path))
 
 
 def programs(options):
     """{(who, mode): (importing program, empty program)}"""
-    subjects = [(binding.key, binding, "import " + binding.module) for binding in options.bindings]
-    # What no ctypes binding can do without.
-    subjects.append(("ctypes", options.bindings[0], "import ctypes, os, sys"))
-    return {
-        (key, mode): (Program(binding, statement, mode), Program(binding, "pass", mode))
-        for key, binding, statement in subjects
-        for mode in MODES
-    }
+    pairs = {}
+    for mode in MODES:
+        for binding in options.bindings:
+            program = Program(binding, "import " + binding.module, mode)
+            check_module(binding, mode, program)
+            pairs[binding.key, mode] = (program, Program(binding, "pass", mode))
+        # What no ctypes binding can do without.
+        host = options.bindings[0]
+        pairs["ctypes", mode] = (Program(host, "import ctypes, os, sys", mode), Program(host, "pass", mode))
+    return pairs
 
 
 def measure(options):
