@@ -19,7 +19,16 @@ NEWER_LIBRARY = os.path.join(BUILD, "newer", "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 MACHINE = 0xFFFFFFFF
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
-VARIABLES = ("MTML_SIM_PROFILE", "MTML_SIM_FAULTS", "MTML_SIM_LATENCY_NS", "MTML_SIM_TRACE", "MTML_SIM_LENIENT")
+VARIABLES = (
+    "MTML_SIM_PROFILE",
+    "MTML_SIM_FAULTS",
+    "MTML_SIM_FROZEN",
+    "MTML_SIM_LATENCY_NS",
+    "MTML_SIM_LENIENT",
+    "MTML_SIM_MUSA_VERSION",
+    "MTML_SIM_SET",
+    "MTML_SIM_TRACE",
+)
 
 
 def build():
@@ -103,11 +112,23 @@ def device_keys(name, index):
     return keys
 
 
+def _forget_machine(name):
+    """Drop the machine in use: a simulator that is asked for the same one again keeps what set_value changed."""
+    os.environ["MTML_SIM_PROFILE"] = "s80" if name == "empty" else "empty"
+    pointer = ctypes.c_void_p()
+    assert library.mtmlLibraryInit(ctypes.byref(pointer)) == 0
+    assert library.mtmlLibraryShutDown(pointer) == 0
+
+
 @contextlib.contextmanager
 def machine(name="s5000x8", frozen=True, **variables):
-    """Make this process's next initialization see a machine; variables as in faults="..." for MTML_SIM_FAULTS."""
+    """Make this process's next initialization see a machine as its profile has it.
+
+    Variables as in faults="..." for MTML_SIM_FAULTS.
+    """
     assert references() == 0, "the library must be shut down before the machine changes"
     before = {variable: os.environ.pop(variable, None) for variable in VARIABLES}
+    _forget_machine(name)
     os.environ["MTML_SIM_PROFILE"] = name + "+frozen" if frozen else name
     for key, value in variables.items():
         os.environ["MTML_SIM_" + key.upper()] = str(value)
@@ -119,6 +140,20 @@ def machine(name="s5000x8", frozen=True, **variables):
             os.environ.pop(variable, None)
             if value is not None:
                 os.environ[variable] = value
+
+
+@contextlib.contextmanager
+def nvml(name="s5000x8", **options):
+    """An initialized facade on a machine (module pymtml), shut down afterwards however often it was initialized."""
+    import pymtml
+
+    with machine(name, **options):
+        pymtml.nvmlInit()
+        try:
+            yield pymtml
+        finally:
+            while pymtml._nvmlLib_refcount:
+                pymtml.nvmlShutdown()
 
 
 def environment(name="s5000x8", frozen=True, newer=False, **variables):
