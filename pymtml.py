@@ -4011,7 +4011,7 @@ def _nvml_device_in(slot):
 
 def _all_devices():
     """Handles of all devices, in index order."""
-    return [nvmlDeviceGetHandleByIndex(index) for index in range(nvmlDeviceGetCount())]
+    return [_nvmlDeviceGetHandleByIndex(index) for index in range(_nvmlDeviceGetCount())]
 
 
 def _pci(handle):
@@ -4070,7 +4070,7 @@ def nvmlInitWithFlags(flags):
 
     Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown. MTML: mtmlLibraryInit.
     """
-    nvmlInit()
+    _nvmlInit()
 
 
 def nvmlShutdown():
@@ -4139,7 +4139,7 @@ def nvmlSystemGetCudaDriverVersion():
 
 def nvmlSystemGetCudaDriverVersion_v2():
     """Same as nvmlSystemGetCudaDriverVersion."""
-    return nvmlSystemGetCudaDriverVersion()
+    return _nvmlSystemGetCudaDriverVersion()
 
 
 # ---- Device handles ----
@@ -4219,7 +4219,7 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type):
         uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     elif type != NVML_UUID_TYPE_ASCII:
         raise _invalid()
-    return nvmlDeviceGetHandleByUUID(uuid)
+    return _nvmlDeviceGetHandleByUUID(uuid)
 
 
 def nvmlDeviceGetHandleBySerial(serial):
@@ -4234,7 +4234,7 @@ def nvmlDeviceGetHandleBySerial(serial):
         raise _invalid()
     for device in _all_devices():
         try:
-            if nvmlDeviceGetSerial(device) == text:
+            if _nvmlDeviceGetSerial(device) == text:
                 return device
         except NVMLError_NotSupported:
             continue  # a virtual device or an MPC instance has no board of its own
@@ -4369,7 +4369,7 @@ def nvmlDeviceGetPciInfo(handle):
 
 def nvmlDeviceGetPciInfo_v3(handle):
     """Same as nvmlDeviceGetPciInfo."""
-    return nvmlDeviceGetPciInfo(handle)
+    return _nvmlDeviceGetPciInfo(handle)
 
 
 def nvmlDeviceGetBusType(device):
@@ -4475,13 +4475,13 @@ def nvmlDeviceGetCudaComputeCapability(handle):
 def _card_capability(device):
     """MUSA compute capability by the PCI id or the name of the card, None if neither tells it."""
     try:
-        ids = nvmlDeviceGetPciInfo(device).pciDeviceId
+        ids = _nvmlDeviceGetPciInfo(device).pciDeviceId
         if ids & 0xFFFF == _VENDOR_ID and ids >> 24 in _CAPABILITY_BY_PCI_ID:
             return _CAPABILITY_BY_PCI_ID[ids >> 24]
     except NVMLError_NotSupported:
         pass  # a virtual device has no PCI address of its own: its name may tell
     try:
-        words = nvmlDeviceGetName(device).replace("-", " ").split()
+        words = _nvmlDeviceGetName(device).replace("-", " ").split()
     except NVMLError_NotSupported:
         return None
     return next((_CAPABILITY_BY_NAME[word] for word in words if word in _CAPABILITY_BY_NAME), None)
@@ -4514,7 +4514,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None):
 
 def _memory_info_v2(handle, version):
     """nvmlDeviceGetMemoryInfo for a version other than the first."""
-    info = nvmlDeviceGetMemoryInfo(handle)
+    info = _nvmlDeviceGetMemoryInfo(handle)
     if version != nvmlMemory_v2:
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     return c_nvmlMemory_v2_t(version, info.total, 0, info.free, info.used)
@@ -4679,7 +4679,7 @@ def nvmlDeviceGetTemperature(handle, sensor):
 
 def nvmlDeviceGetTemperatureV1(handle, sensor):
     """Same as nvmlDeviceGetTemperature."""
-    return nvmlDeviceGetTemperature(handle, sensor)
+    return _nvmlDeviceGetTemperature(handle, sensor)
 
 
 def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1):
@@ -4689,7 +4689,7 @@ def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1):
     """
     if version != nvmlTemperature_v1:
         raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
-    return nvmlDeviceGetTemperature(handle, sensor)
+    return _nvmlDeviceGetTemperature(handle, sensor)
 
 
 def nvmlDeviceGetTemperatureThreshold(handle, threshold):
@@ -4714,8 +4714,8 @@ def nvmlDeviceGetMarginTemperature(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
-    slowdown = nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-    return slowdown - nvmlDeviceGetTemperature(handle, NVML_TEMPERATURE_GPU)
+    slowdown = _nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    return slowdown - _nvmlDeviceGetTemperature(handle, NVML_TEMPERATURE_GPU)
 
 
 # ---- Clocks ----
@@ -4777,9 +4777,9 @@ def nvmlDeviceGetClock(handle, type, id):
     if not 0 <= _uint(type) < NVML_CLOCK_COUNT or not 0 <= _uint(id) < NVML_CLOCK_ID_COUNT:
         raise _invalid()
     if id == NVML_CLOCK_ID_CURRENT:
-        return nvmlDeviceGetClockInfo(handle, type)
+        return _nvmlDeviceGetClockInfo(handle, type)
     if id == NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
-        return nvmlDeviceGetMaxClockInfo(handle, type)
+        return _nvmlDeviceGetMaxClockInfo(handle, type)
     raise _unsupported()
 
 
@@ -4841,7 +4841,7 @@ def nvmlDeviceGetPerformanceState(handle):
 
 def nvmlDeviceGetPowerState(handle):
     """Same as nvmlDeviceGetPerformanceState."""
-    return nvmlDeviceGetPerformanceState(handle)
+    return _nvmlDeviceGetPerformanceState(handle)
 
 
 # ---- Fans ----
@@ -4874,7 +4874,7 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan):
 
 def nvmlDeviceGetTargetFanSpeed(handle, fan):
     """Same as nvmlDeviceGetFanSpeed_v2: what MTML tells is the target."""
-    return nvmlDeviceGetFanSpeed_v2(handle, fan)
+    return _nvmlDeviceGetFanSpeed_v2(handle, fan)
 
 
 def nvmlDeviceGetFanSpeedRPM(handle):
@@ -4917,7 +4917,7 @@ def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
     """
-    return nvmlDeviceGetMaxPcieLinkGeneration(handle)
+    return _nvmlDeviceGetMaxPcieLinkGeneration(handle)
 
 
 def nvmlDeviceGetCurrPcieLinkWidth(handle):
@@ -4995,12 +4995,12 @@ def nvmlDeviceGetEccMode(handle):
 
 def nvmlDeviceGetCurrentEccMode(handle):
     """ECC mode now, as nvmlDeviceGetEccMode."""
-    return nvmlDeviceGetEccMode(handle)[0]
+    return _nvmlDeviceGetEccMode(handle)[0]
 
 
 def nvmlDeviceGetPendingEccMode(handle):
     """ECC mode from the next reboot on, as nvmlDeviceGetEccMode."""
-    return nvmlDeviceGetEccMode(handle)[1]
+    return _nvmlDeviceGetEccMode(handle)[1]
 
 
 def nvmlDeviceSetEccMode(handle, mode):
@@ -5021,7 +5021,7 @@ def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetEccErrorCounter.
     """
-    return nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, NVML_MEMORY_LOCATION_DRAM)
+    return _nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, NVML_MEMORY_LOCATION_DRAM)
 
 
 def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType):
@@ -5133,7 +5133,7 @@ def nvmlDeviceGetTopologyNearestGpus(device, level):
     if level not in _TOPOLOGY_FROM_MTML.values() and _uint(level) < NVML_TOPOLOGY_SYSTEM:
         raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
     others = [other for other in _all_devices() if other is not this]
-    return [other for other in others if nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
+    return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
 
 
 def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
@@ -5187,7 +5187,7 @@ def _pair_links(first, second):
             return [layout.localLinkId for layout in layouts]
     if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_NOT_FOUND, MTML_ERROR_FUNCTION_NOT_FOUND):
         raise _nvml_error(status)
-    uuid = nvmlDeviceGetUUID(second)
+    uuid = _nvmlDeviceGetUUID(second)
     return [link for link in range(_link_count(first)) if _link_peer_uuid(first, link) == uuid]
 
 
@@ -5213,7 +5213,7 @@ def _link_peer_uuid(device, link):
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
-    return nvmlDeviceGetUUID(_nvml_device_in(slot))
+    return _nvmlDeviceGetUUID(_nvml_device_in(slot))
 
 
 def _link_can(device, link, capability):
@@ -5292,7 +5292,7 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber):
     word, bit = divmod(_uint(cpuNumber), 8 * ctypes.sizeof(c_ulong))
     if word >= _AFFINITY_WORDS_MAX:
         raise _invalid()
-    return [device for device in _all_devices() if nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
+    return [device for device in _all_devices() if _nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
 
 
 # ---- NVLink, which is MtLink here ----
@@ -5347,7 +5347,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
     link = _checked_link(device, link)
     slot = _Pointer()
     _nvml_check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot))
-    return nvmlDeviceGetPciInfo(_nvml_device_in(slot))
+    return _nvmlDeviceGetPciInfo(_nvml_device_in(slot))
 
 
 def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
@@ -5493,7 +5493,7 @@ def nvmlDeviceGetAttributes_v2(device):
 
 def nvmlDeviceGetAttributes(device):
     """Same as nvmlDeviceGetAttributes_v2."""
-    return nvmlDeviceGetAttributes_v2(device)
+    return _nvmlDeviceGetAttributes_v2(device)
 
 
 def _property(device):
@@ -5611,7 +5611,7 @@ def nvmlVgpuInstanceGetUUID(vgpuInstance):
 
 def nvmlVgpuInstanceGetMdevUUID(vgpuInstance):
     """Same as nvmlVgpuInstanceGetUUID: MTML's UUID is that of the mediated device."""
-    return nvmlVgpuInstanceGetUUID(vgpuInstance)
+    return _nvmlVgpuInstanceGetUUID(vgpuInstance)
 
 
 def nvmlVgpuInstanceGetType(vgpuInstance):
@@ -5708,12 +5708,12 @@ def nvmlDeviceGetComputeRunningProcesses(handle):
 
 def nvmlDeviceGetComputeRunningProcesses_v2(handle):
     """Same as nvmlDeviceGetComputeRunningProcesses."""
-    return nvmlDeviceGetComputeRunningProcesses(handle)
+    return _nvmlDeviceGetComputeRunningProcesses(handle)
 
 
 def nvmlDeviceGetComputeRunningProcesses_v3(handle):
     """Same as nvmlDeviceGetComputeRunningProcesses."""
-    return nvmlDeviceGetComputeRunningProcesses(handle)
+    return _nvmlDeviceGetComputeRunningProcesses(handle)
 
 
 def nvmlDeviceGetGraphicsRunningProcesses(handle):
@@ -5726,12 +5726,12 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle):
 
 def nvmlDeviceGetGraphicsRunningProcesses_v2(handle):
     """Same as nvmlDeviceGetGraphicsRunningProcesses."""
-    return nvmlDeviceGetGraphicsRunningProcesses(handle)
+    return _nvmlDeviceGetGraphicsRunningProcesses(handle)
 
 
 def nvmlDeviceGetGraphicsRunningProcesses_v3(handle):
     """Same as nvmlDeviceGetGraphicsRunningProcesses."""
-    return nvmlDeviceGetGraphicsRunningProcesses(handle)
+    return _nvmlDeviceGetGraphicsRunningProcesses(handle)
 
 
 def nvmlDeviceGetMPSComputeRunningProcesses(handle):
@@ -5745,12 +5745,12 @@ def nvmlDeviceGetMPSComputeRunningProcesses(handle):
 
 def nvmlDeviceGetMPSComputeRunningProcesses_v2(handle):
     """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
-    return nvmlDeviceGetMPSComputeRunningProcesses(handle)
+    return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
 
 
 def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle):
     """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
-    return nvmlDeviceGetMPSComputeRunningProcesses(handle)
+    return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
 
 
 def nvmlDeviceGetProcessUtilization(handle, timeStamp):
@@ -6013,7 +6013,7 @@ def _fill_field(value, handle):
     field = value.fieldId
     if field in _ECC_FIELDS:
         error_type, counter_type = _ECC_FIELDS[field]
-        value.value.ullVal = nvmlDeviceGetTotalEccErrors(handle, error_type, counter_type)
+        value.value.ullVal = _nvmlDeviceGetTotalEccErrors(handle, error_type, counter_type)
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
     elif field == NVML_FI_DEV_MEMORY_TEMP:
         temperature = _nvml_signed("mtmlMemoryGetTemperature", "_memory", handle)
@@ -6023,7 +6023,7 @@ def _fill_field(value, handle):
         value.value.uiVal = _UINT_FIELDS[field](handle)
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
     elif field == NVML_FI_DEV_POWER_INSTANT and value.scopeId == NVML_POWER_SCOPE_GPU:
-        value.value.uiVal = nvmlDeviceGetPowerUsage(handle)
+        value.value.uiVal = _nvmlDeviceGetPowerUsage(handle)
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
     elif 0 < field < NVML_FI_MAX:
         raise _unsupported()
@@ -6074,6 +6074,39 @@ def nvmlGpmQueryDeviceSupport(device):
     _require(device)
     return c_nvmlGpmSupport_t(NVML_GPM_SUPPORT_VERSION, 0)
 
+
+# ---- Names for calls from within ----
+# Programs replace public functions by wrappers around them (gpustat does): a call from here must not run into those.
+
+_nvmlInit = nvmlInit
+_nvmlSystemGetCudaDriverVersion = nvmlSystemGetCudaDriverVersion
+_nvmlDeviceGetCount = nvmlDeviceGetCount
+_nvmlDeviceGetHandleByIndex = nvmlDeviceGetHandleByIndex
+_nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
+_nvmlDeviceGetName = nvmlDeviceGetName
+_nvmlDeviceGetUUID = nvmlDeviceGetUUID
+_nvmlDeviceGetSerial = nvmlDeviceGetSerial
+_nvmlDeviceGetIndex = nvmlDeviceGetIndex
+_nvmlDeviceGetPciInfo = nvmlDeviceGetPciInfo
+_nvmlDeviceGetMemoryInfo = nvmlDeviceGetMemoryInfo
+_nvmlDeviceGetTemperature = nvmlDeviceGetTemperature
+_nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
+_nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
+_nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
+_nvmlDeviceGetPowerUsage = nvmlDeviceGetPowerUsage
+_nvmlDeviceGetPerformanceState = nvmlDeviceGetPerformanceState
+_nvmlDeviceGetFanSpeed_v2 = nvmlDeviceGetFanSpeed_v2
+_nvmlDeviceGetMaxPcieLinkGeneration = nvmlDeviceGetMaxPcieLinkGeneration
+_nvmlDeviceGetEccMode = nvmlDeviceGetEccMode
+_nvmlDeviceGetTotalEccErrors = nvmlDeviceGetTotalEccErrors
+_nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
+_nvmlDeviceGetTopologyCommonAncestor = nvmlDeviceGetTopologyCommonAncestor
+_nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity
+_nvmlDeviceGetAttributes_v2 = nvmlDeviceGetAttributes_v2
+_nvmlVgpuInstanceGetUUID = nvmlVgpuInstanceGetUUID
+_nvmlDeviceGetComputeRunningProcesses = nvmlDeviceGetComputeRunningProcesses
+_nvmlDeviceGetGraphicsRunningProcesses = nvmlDeviceGetGraphicsRunningProcesses
+_nvmlDeviceGetMPSComputeRunningProcesses = nvmlDeviceGetMPSComputeRunningProcesses
 
 # ==== 14. nvml* functions without an MTML counterpart =================================================================
 # Each checks what NVML checks first (initialized, handle), then refuses.
@@ -8071,7 +8104,7 @@ def _torch_capability(torch_musa, device):
     if get_capability is None:
         return None
     try:
-        major, minor = get_capability(nvmlDeviceGetIndex(device))
+        major, minor = get_capability(_nvmlDeviceGetIndex(device))
         return (int(major), int(minor)) if int(major) > 0 else None
     except Exception:  # it is foreign code that may initialize hardware; without its word the next source is asked
         return None

@@ -1,0 +1,85 @@
+# Everything a developer or a newcomer runs. The virtual environment in .venv is made on first use.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+SIMULATOR := simulator/build/libmtml.so.2
+STAMP := $(VENV)/.installed
+TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
+SOURCES := pymtml.py $(TOP_TESTS) tests simulator/tests benchmarks examples tools
+ON_SIMULATOR := env LD_LIBRARY_PATH=$(CURDIR)/simulator/build MTML_SIM_PROFILE=s5000x8
+DROP_IN := PYTHONPATH=$(CURDIR)/examples/drop_in
+
+.DEFAULT_GOAL := help
+.PHONY: help all sim demo test test-programs sanitize format lint check-generated bench build publish clean
+
+help: ## Say what the targets do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+all: format lint test build ## Format, lint, test, build
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' || { echo "pymtml needs Python 3.7 or later; PYTHON=... chooses one" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "cannot make a virtual environment with $(PYTHON) (Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(PY) -m pip install --quiet --editable '.[dev]'
+	@# The vendor's binding is a module named pymtml as well: it stands aside, for the test that asks for it.
+	$(PY) -m pip install --quiet --no-deps --target $(VENV)/vendor mthreads-ml-py==2.4.3
+	@touch $@
+
+sim: ## Build the simulator: simulator/build/libmtml.so.2
+	@$(MAKE) --no-print-directory -C simulator
+
+demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nvitop
+	@echo "== Quick start: examples/quick_start.py"
+	@$(ON_SIMULATOR) $(PY) examples/quick_start.py
+	@echo
+	@echo "== gpustat, unmodified, with pynvml resolved to pymtml"
+	@$(ON_SIMULATOR) $(DROP_IN) $(BIN)/gpustat --no-color --show-all
+	@echo
+	@echo "== nvitop -1, unmodified, with pynvml resolved to pymtml"
+	@$(ON_SIMULATOR) $(DROP_IN) $(BIN)/nvitop -1 --no-unicode
+	@echo
+	@echo "These GPUs are simulated. On a machine with the Moore Threads driver, run the same without the simulator:"
+	@echo "  $(PY) examples/quick_start.py"
+	@echo "  $(DROP_IN) $(BIN)/gpustat"
+	@echo "  $(DROP_IN) $(BIN)/nvitop -1"
+
+test: sim $(STAMP) ## Run all tests but those that install real programs
+	$(PY) -m pytest -q
+	@for file in $(TOP_TESTS); do echo "$(PY) $$file"; $(PY) $$file || exit 1; done
+
+test-programs: sim $(STAMP) ## Install real programs from the package index and run them on the simulator (slow)
+	$(PY) -m pytest -q -m "programs or not programs" tests/programs
+
+sanitize: ## Run the simulator's tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory -C simulator sanitize
+
+format: $(STAMP) ## Sort imports and format Python with isort and black
+	$(BIN)/isort -q $(SOURCES)
+	$(BIN)/black -q $(SOURCES)
+
+lint: $(STAMP) ## Check Python with flake8, and that generated files are current
+	$(BIN)/flake8 $(SOURCES)
+	$(BIN)/isort -q --check $(SOURCES)
+	$(BIN)/black -q --check $(SOURCES)
+	$(PY) tools/generate_catalogue.py --check
+	$(PY) tools/generate_coverage.py --check
+
+bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
+	@$(MAKE) --no-print-directory -C benchmarks bench
+
+build: $(STAMP) ## Build wheel and source archive in dist/
+	rm -rf build dist
+	$(PY) -m build
+	$(BIN)/twine check dist/*
+
+publish: build ## Upload dist/ to the package index
+	$(BIN)/twine upload dist/*
+
+clean: ## Remove whatever the other targets made
+	@$(MAKE) --no-print-directory -C simulator clean
+	@$(MAKE) --no-print-directory -C benchmarks clean
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache tests/programs/build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
