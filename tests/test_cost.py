@@ -1,0 +1,179 @@
+"""What pymtml costs, counted and never timed: native calls, imported modules, memory that stays behind."""
+
+import contextlib
+import gc
+import sys
+
+import pytest
+import simulated
+
+import pymtml
+
+DEVICES = 8
+# Budget for a monitor that reads 12 queries from each of 8 devices.
+TICK_LIMIT = 104
+
+# Query, arguments after the handle, native calls after the first success. What cannot change while the library lives is
+# asked once, everything else every time.
+QUERIES = [
+    ("nvmlDeviceGetName", (), 0),
+    ("nvmlDeviceGetUUID", (), 0),
+    ("nvmlDeviceGetSerial", (), 0),
+    ("nvmlDeviceGetIndex", (), 0),
+    ("nvmlDeviceGetMinorNumber", (), 0),
+    ("nvmlDeviceGetMemoryInfo", (), 1),
+    ("nvmlDeviceGetUtilizationRates", (), 2),
+    ("nvmlDeviceGetTemperature", (pymtml.NVML_TEMPERATURE_GPU,), 1),
+    ("nvmlDeviceGetPowerUsage", (), 1),
+    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_GRAPHICS,), 1),
+    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_SM,), 1),
+    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_MEM,), 1),
+    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_VIDEO,), 1),
+    ("nvmlDeviceGetMaxClockInfo", (pymtml.NVML_CLOCK_GRAPHICS,), 1),
+    ("nvmlDeviceGetFanSpeed", (), 1),
+    ("nvmlDeviceGetPciInfo", (), 0),
+    ("nvmlDeviceGetEncoderUtilization", (), 1),
+    ("nvmlDeviceGetDecoderUtilization", (), 1),
+    ("nvmlDeviceGetCurrPcieLinkWidth", (), 1),
+    ("nvmlDeviceGetCurrPcieLinkGeneration", (), 1),
+]
+
+
+def label(value):
+    return value if isinstance(value, str) else None
+
+
+@contextlib.contextmanager
+def initialized(profile):
+    with simulated.machine(profile):
+        pymtml.nvmlInit()
+        try:
+            yield pymtml
+        finally:
+            pymtml.nvmlShutdown()
+
+
+@pytest.fixture
+def nvml():
+    with initialized("s5000x8") as module:
+        yield module
+
+
+@pytest.fixture
+def card():
+    """A card that has everything that QUERIES ask for, fans included."""
+    with initialized("s80"):
+        yield pymtml.nvmlDeviceGetHandleByIndex(0)
+
+
+def native_calls(function, *args):
+    simulated.reset_calls()
+    function(*args)
+    return simulated.calls()
+
+
+def read_device(nvml, handle):
+    """What a monitor shows of one device."""
+    nvml.nvmlDeviceGetName(handle)
+    nvml.nvmlDeviceGetUUID(handle)
+    nvml.nvmlDeviceGetMemoryInfo(handle)
+    nvml.nvmlDeviceGetUtilizationRates(handle)
+    nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)
+    nvml.nvmlDeviceGetPowerUsage(handle)
+    nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_GRAPHICS)
+    nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM)
+    with contextlib.suppress(nvml.NVMLError_NotSupported):
+        nvml.nvmlDeviceGetFanSpeed(handle)
+    nvml.nvmlDeviceGetPciInfo(handle)
+    nvml.nvmlDeviceGetEncoderUtilization(handle)
+    nvml.nvmlDeviceGetDecoderUtilization(handle)
+
+
+def tick(nvml, handles):
+    for handle in handles:
+        read_device(nvml, handle)
+
+
+def tick_with_fresh_handles(nvml):
+    tick(nvml, [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())])
+
+
+@pytest.mark.parametrize("name, args, calls", QUERIES, ids=label)
+def test_native_calls_of_a_query(card, name, args, calls):
+    query = getattr(pymtml, name)
+    query(card, *args)
+    assert native_calls(query, card, *args) == calls
+
+
+def test_native_calls_of_a_tick(nvml):
+    handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(DEVICES)]
+    tick(nvml, handles)
+    assert native_calls(tick, nvml, handles) == 10 * DEVICES <= TICK_LIMIT
+
+
+def test_native_calls_of_a_tick_with_fresh_handles(nvml):
+    tick_with_fresh_handles(nvml)
+    assert native_calls(tick_with_fresh_handles, nvml) <= TICK_LIMIT
+
+
+def modules_after(statement):
+    # Printed plainly: a module that formats the list would itself be in it.
+    result = simulated.run_python(statement + "; import sys; print(' '.join(sys.modules))")
+    assert result.returncode == 0, result.stderr
+    return set(result.stdout.split())
+
+
+def test_import_loads_only_ctypes_and_what_the_interpreter_has():
+    assert modules_after("import pymtml") - modules_after("import ctypes, os, sys, _thread") == {"pymtml"}
+
+
+def test_queries_import_nothing(nvml):
+    tick_with_fresh_handles(nvml)
+    before = set(sys.modules)
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    tick_with_fresh_handles(nvml)
+    assert set(sys.modules) == before
+
+
+def blocks_left_by(function, times):
+    """Blocks of Python memory that are in use after the calls and were not before."""
+    for _ in range(100):
+        function()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(times):
+        function()
+    gc.collect()
+    return sys.getallocatedblocks() - before
+
+
+# A leak of one block in every tenth call would leave thousands.
+SLACK = 100
+
+
+@pytest.mark.parametrize("name, args, calls", QUERIES, ids=label)
+def test_a_query_leaves_no_memory_behind(card, name, args, calls):
+    query = getattr(pymtml, name)
+    assert blocks_left_by(lambda: query(card, *args), 50000) < SLACK
+
+
+@pytest.mark.parametrize("name", ["nvmlDeviceGetFanSpeed", "nvmlDeviceGetBAR1MemoryInfo"])
+def test_a_refused_query_leaves_no_memory_behind(nvml, name):
+    handle = nvml.nvmlDeviceGetHandleByIndex(0)
+
+    def refused():
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, name)(handle)
+
+    assert blocks_left_by(refused, 5000) < SLACK
+
+
+def test_lives_of_the_library_leave_no_memory_behind():
+    def life():
+        pymtml.nvmlInit()
+        tick_with_fresh_handles(pymtml)
+        pymtml.nvmlShutdown()
+
+    with simulated.machine():
+        assert blocks_left_by(life, 1000) < SLACK
