@@ -52,6 +52,12 @@ MTML_SIM_API int mtmlSimSetFaults(const char *text);
  */
 MTML_SIM_API int mtmlSimReboot(void);
 
+/*
+ * Forgets all that happened to the machine: the next mtmlLibraryInit makes it, and the faults, anew from the profile
+ * and the variables. 0, or -1 while the library is initialized.
+ */
+MTML_SIM_API int mtmlSimReload(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -131,6 +131,18 @@ int mtmlSimSetFaults(const char *text)
     return problem ? -1 : 0;
 }
 
+int mtmlSimReload(void)
+{
+    bool good;
+
+    sim_lock();
+    good = sim.references == 0;
+    if (good)
+        environment_forget();
+    sim_unlock();
+    return good ? 0 : -1;
+}
+
 int mtmlSimReboot(void)
 {
     bool good;

@@ -164,9 +164,8 @@ static bool load_machine(const char *path, const char *text, const char *setting
     replace(&loaded_path, path);
     replace(&loaded_text, text);
     replace(&loaded_settings, settings);
-    /* The new machine's own faults, unless the variable has some. */
-    replace(&armed_faults, "");
-    faults_set(machine->faults.bytes);
+    free(armed_faults);
+    armed_faults = NULL;
     return true;
 }
 
@@ -220,6 +219,12 @@ static bool read_faults(void)
     }
     replace(&armed_faults, text);
     return true;
+}
+
+void environment_forget(void)
+{
+    free(loaded_path);
+    loaded_path = NULL;
 }
 
 bool environment_load(void)

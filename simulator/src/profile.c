@@ -35,7 +35,8 @@ static char *copy_of(const char *start, size_t length)
 static bool complain_at(const struct entry *entry, const char *problem)
 {
     if (entry->line)
-        sim_complain("%s:%u: [%s] %s: %s", entry->source, entry->line, entry->section, entry->key, problem);
+        sim_complain("%s:%u: [%s]%s%s: %s", entry->source, entry->line, entry->section, *entry->key ? " " : "",
+                     entry->key, problem);
     else
         sim_complain("%s: %s.%s: %s", entry->source, entry->section, entry->key, problem);
     return false;

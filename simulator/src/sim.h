@@ -434,6 +434,8 @@ void sim_unlock(void);
 
 /* Reads every variable again and loads the profile if it changed; false after telling what is wrong. */
 bool environment_load(void);
+/* Makes the next load start anew. */
+void environment_forget(void);
 
 SIM_PRINTF(1, 2) void sim_complain(const char *format, ...);
 

@@ -175,20 +175,22 @@ def profile_names():
 
 
 class Session:
-    """The library, initialized on a profile for the length of a with block."""
+    """The library, initialized on a profile for the length of a with block; the machine is new unless it is kept."""
 
-    def __init__(self, profile="s5000x8+frozen", **variables):
+    def __init__(self, profile="s5000x8+frozen", keep=False, **variables):
         self.variables = dict({"MTML_SIM_PROFILE": profile}, **variables)
+        self.keep = keep
 
     def __enter__(self):
         for name in [name for name in os.environ if name.startswith("MTML_SIM_")]:
             del os.environ[name]
         os.environ.update(self.variables)
+        if not self.keep:
+            assert LIBRARY.mtmlSimReload() == 0
         self.library = pointer("mtmlLibraryInit")
         return self
 
     def __exit__(self, *unused):
-        LIBRARY.mtmlSimSetFaults(b"")
         if self.library:
             call("mtmlLibraryShutDown", self.library)
 

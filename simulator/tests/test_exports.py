@@ -13,6 +13,7 @@ CONTROL = {
     "mtmlSimGetHandleCount",
     "mtmlSimGetLibraryReferences",
     "mtmlSimReboot",
+    "mtmlSimReload",
     "mtmlSimResetCallCounts",
     "mtmlSimSet",
     "mtmlSimSetFaults",

@@ -1,0 +1,423 @@
+"""Variables, mistakes in them and in profiles, faults, trace, hidden symbols, and values that move."""
+
+import ctypes
+import os
+import threading
+import time
+
+import interface
+import pytest
+from interface import Session, integer, run_python, uint, uint64
+
+INIT = "p = P(); print(L.mtmlLibraryInit(R(p)))"
+
+
+def write_profile(path, *lines):
+    path.write_text("\n".join(("[machine]", "library_version = 1.0-simulator") + lines) + "\n")
+    return str(path)
+
+
+# ==== What is wrong is told with its place ====
+
+
+@pytest.mark.parametrize(
+    "variable, value, told",
+    [
+        ("MTML_SIM_PROFILE", "s9000", "s9000"),
+        ("MTML_SIM_PROFILE", "/nowhere/x.ini", "/nowhere/x.ini"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemprature=UNKNOWN", "unknown function"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=DRIVER_FAIL", "unknown return code"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature", "FUNCTION=CODE"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN@", "number of calls"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN@3y2", "FUNCTION=CODE"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN@3x0", "FUNCTION=CODE"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN,", "comma"),
+        ("MTML_SIM_FAULTS", "mtmlErrorString=UNKNOWN", "mtmlErrorString"),
+        ("MTML_SIM_LATENCY_NS", "fast", "MTML_SIM_LATENCY_NS"),
+        ("MTML_SIM_LATENCY_NS", "-5", "MTML_SIM_LATENCY_NS"),
+        ("MTML_SIM_TRACE", "/nowhere/trace", "MTML_SIM_TRACE"),
+        ("MTML_SIM_LENIENT", "yes", "MTML_SIM_LENIENT"),
+        ("MTML_SIM_FROZEN", "true", "MTML_SIM_FROZEN"),
+        ("MTML_SIM_MUSA_VERSION", "4.3", "MTML_SIM_MUSA_VERSION"),
+        ("MTML_SIM_FROZE", "1", "unknown variable"),
+        ("MTML_SIM_SET", "0.gpu_temprature=1", "gpu_temprature: unknown key"),
+        ("MTML_SIM_SET", "9.gpu_temperature=1", "no such device"),
+        ("MTML_SIM_SET", "gpu_temperature=1", "DEVICE.KEY=VALUE"),
+        ("MTML_SIM_SET", "0.gpu_temperature", "DEVICE.KEY=VALUE"),
+    ],
+)
+def test_misspelt_variable(variable, value, told):
+    done = run_python(INIT, **{variable: value})
+    assert done.stdout == "3\n"
+    assert done.stderr.count("mtml simulator:") == 1
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    "lines, line, told",
+    [
+        (("[device.0]", "gpu_temprature = 3"), 4, "[device.0] gpu_temprature: unknown key"),
+        (("[device.0]", "gpu_temperature = warm"), 4, "gpu_temperature: not a number"),
+        (("[device.0]", "gpu_clock = 4294967296"), 4, "gpu_clock: number too large"),
+        (("[device.0]", "gpu_clock = -1"), 4, "gpu_clock"),
+        (("[device.0]", "memory_type = HBM"), 4, "memory_type: not one of"),
+        (("[device.0]", r"name = a\q"), 4, "name: unknown escape"),
+        (("[device.0]", "name = " + "x" * 300), 4, "name: text too long"),
+        (("[device.0]", "cpu_affinity = 3-1"), 4, "cpu_affinity"),
+        (("[device.0]", "mtlink_peer = 1-2"), 4, "mtlink_peer: not of the form"),
+        (("[device.0]", "encoder_sessions = id=0 color=3"), 4, "encoder_sessions: a session has"),
+        (("[device.0]", "unsupported = mtmlNothing"), 4, "unsupported: not a list of"),
+        (("[device.0]", "lost = GONE"), 4, "lost: not of the form"),
+        (("[device.0]", "visible = maybe"), 4, "visible: neither yes nor no"),
+        (("[device.0]", "virt_types = x"), 4, "virt_types: no section"),
+        (("[device.0]", "unterminated = gpu_clock"), 4, "unterminated"),
+        (("[device.0]", "name = a", "name = b"), 5, "name: given twice"),
+        (("[device.0]", "[device.0]"), 4, "is there twice"),
+        (("[device.0]", "  name = a"), 4, "begins with a blank"),
+        (("[device.0]", "nonsense"), 4, "neither [SECTION] nor KEY = VALUE"),
+        (("[devices.0]",), 3, "unknown section [devices.0]"),
+        (("[device.0",), 3, "a section is written as"),
+        (("[device.x]",), 3, "unknown section"),
+        (("missing = mtmlNothing",), 3, "[machine] missing"),
+        (("faults = mtmlNothing=UNKNOWN",), 3, "[machine] faults: unknown function"),
+        (("[device.1]",), None, "[device.0] is missing"),
+        (("[device.0]", "mpc_mode = ENABLE"), None, "mpc_configuration"),
+        (("[device.0]", "[device.0.virt.0]"), None, "virt_type"),
+        (("[device.0]", "[device.0.virt.1]", "name = a"), 4, "[device.0.virt.1]: the profile"),
+        (("[device.0]", "[device.0.instance.0]", "nme = a"), 5, "nme: unknown key"),
+    ],
+)
+def test_mistake_in_profile(tmp_path, lines, line, told):
+    path = write_profile(tmp_path / "bad.ini", *lines)
+    done = run_python(INIT, MTML_SIM_PROFILE=path)
+    assert done.stdout == "3\n"
+    assert told in done.stderr
+    assert (path if line is None else "%s:%d:" % (path, line)) in done.stderr
+
+
+def test_version_must_be_honest(tmp_path):
+    path = tmp_path / "liar.ini"
+    path.write_text("[machine]\nlibrary_version = 2.2.0\n")
+    done = run_python(INIT, MTML_SIM_PROFILE=str(path))
+    assert done.stdout == "3\n"
+    assert "%s:2: [machine] library_version" % path in done.stderr
+
+
+def test_nothing_is_said_before_init():
+    assert run_python("", MTML_SIM_PROFILE="s9000").stderr == ""
+
+
+def test_mistake_can_be_mended_in_the_same_process():
+    with pytest.raises(interface.Failure):
+        with Session("s9000"):
+            pass
+    with Session("s80") as session:
+        assert session.count() == 1
+
+
+def test_default_profile():
+    done = run_python(INIT + "; n = ctypes.c_uint(); L.mtmlLibraryCountDevice(p, R(n)); print(n.value)")
+    assert done.stdout == "0\n8\n"
+
+
+def test_reload_forgets_what_was_set():
+    with Session("s80+frozen"):
+        interface.sim_set(0, "gpu_clock", 999)
+        assert interface.LIBRARY.mtmlSimReload() == -1
+    assert interface.LIBRARY.mtmlSimReload() == 0
+    with Session("s80+frozen", keep=True) as session:
+        assert uint("mtmlGpuGetClock", session.gpu()) == 1620
+
+
+def test_profile_by_path_is_read_again_when_it_changes(tmp_path):
+    path = write_profile(tmp_path / "own.ini", "[device.0]", "gpu_temperature = 11")
+    with Session(path) as session:
+        assert integer("mtmlGpuGetTemperature", session.gpu()) in range(0, 40)
+    write_profile(tmp_path / "own.ini", "frozen = yes", "[device.0]", "gpu_temperature = 77", "[device.1]")
+    with Session(path, keep=True) as session:
+        assert session.count() == 2
+        assert integer("mtmlGpuGetTemperature", session.gpu()) == 77
+
+
+def test_settings():
+    settings = "0.gpu_temperature=-7; *.power_usage=123000;machine.driver_version=9.9 ; 0.fan_speed.1=111"
+    with Session("s80+frozen", MTML_SIM_SET=settings) as session:
+        assert integer("mtmlGpuGetTemperature", session.gpu()) == -7
+        assert uint("mtmlDeviceGetPowerUsage", session.device()) == 123000
+        assert interface.text("mtmlSystemGetDriverVersion", session.system()) == b"9.9"
+        assert uint("mtmlDeviceGetFanSpeed", session.device(), 1) == 111
+    with Session("s3000-mpc+frozen", MTML_SIM_SET="0.instance.1.gpu_temperature=3") as session:
+        assert [integer("mtmlGpuGetTemperature", session.gpu(index)) for index in range(5)] == [58, 58, 3, 58, 44]
+
+
+# ==== State lasts as the machine does ====
+
+
+def test_machine_keeps_its_state_over_shutdowns_until_the_profile_changes():
+    with Session("s80+frozen"):
+        interface.sim_set(0, "gpu_clock", 999)
+    with Session("s80+frozen", keep=True) as session:
+        assert uint("mtmlGpuGetClock", session.gpu()) == 999
+    with Session("s3000x2+frozen", keep=True):
+        pass
+    with Session("s80+frozen", keep=True) as session:
+        assert uint("mtmlGpuGetClock", session.gpu()) == 1620
+
+
+# ==== Faults ====
+
+
+def fails(name, handle, times):
+    value = ctypes.c_int()
+    return [interface.reason(name, handle, ctypes.byref(value)) for _ in range(times)]
+
+
+def test_fault_after_and_times():
+    with Session(MTML_SIM_FAULTS="mtmlGpuGetTemperature=DRIVER_FAILURE@3x2") as session:
+        reasons = fails("mtmlGpuGetTemperature", session.gpu(), 8)
+        assert reasons == ["SUCCESS"] * 3 + ["DRIVER_FAILURE"] * 2 + ["SUCCESS"] * 3
+
+
+def test_fault_after_for_ever_and_from_the_start():
+    faults = "mtmlGpuGetTemperature=TIMEOUT@2, mtmlGpuGetClock=NO_PERMISSION"
+    with Session(MTML_SIM_FAULTS=faults) as session:
+        assert fails("mtmlGpuGetTemperature", session.gpu(), 5) == ["SUCCESS"] * 2 + ["TIMEOUT"] * 3
+        assert fails("mtmlGpuGetClock", session.gpu(), 2) == ["NO_PERMISSION"] * 2
+        assert fails("mtmlGpuGetMaxClock", session.gpu(), 2) == ["SUCCESS"] * 2
+
+
+def test_fault_for_all_functions():
+    with Session() as session:
+        gpu = session.gpu()
+        assert interface.LIBRARY.mtmlSimSetFaults(b"*=RESOURCE_IS_BUSY@1x2") == 0
+        reasons = fails("mtmlGpuGetClock", gpu, 1) + fails("mtmlGpuGetTemperature", gpu, 3)
+        assert reasons == ["SUCCESS", "RESOURCE_IS_BUSY", "RESOURCE_IS_BUSY", "SUCCESS"]
+
+
+def test_fault_with_a_code_unknown_to_the_header():
+    with Session(MTML_SIM_FAULTS="mtmlGpuGetClock=12345") as session:
+        assert fails("mtmlGpuGetClock", session.gpu(), 1) == [12345]
+
+
+def test_fault_at_init():
+    done = run_python(INIT + "\n" + INIT, MTML_SIM_FAULTS="mtmlLibraryInit=DRIVER_NOT_LOADED@0x1")
+    assert done.stdout == "1\n0\n"
+
+
+def test_countdown_goes_on_over_shutdowns():
+    faults = "mtmlGpuGetClock=UNKNOWN@2x1"
+    with Session(MTML_SIM_FAULTS=faults) as session:
+        assert fails("mtmlGpuGetClock", session.gpu(), 2) == ["SUCCESS"] * 2
+        interface.call("mtmlLibraryShutDown", session.library)
+        session.library = interface.pointer("mtmlLibraryInit")
+        assert fails("mtmlGpuGetClock", session.gpu(), 2) == ["UNKNOWN", "SUCCESS"]
+
+
+def test_bad_faults_at_run_time_change_nothing():
+    with Session() as session:
+        assert interface.LIBRARY.mtmlSimSetFaults(b"mtmlGpuGetClock=UNKNOWN") == 0
+        assert interface.LIBRARY.mtmlSimSetFaults(b"mtmlGpuGetClok=UNKNOWN") == -1
+        assert fails("mtmlGpuGetClock", session.gpu(), 1) == ["UNKNOWN"]
+        assert interface.LIBRARY.mtmlSimSetFaults(None) == 0
+        assert fails("mtmlGpuGetClock", session.gpu(), 1) == ["SUCCESS"]
+
+
+def test_faults_of_a_profile(tmp_path):
+    path = write_profile(tmp_path / "f.ini", "faults = mtmlGpuGetClock=UNKNOWN@1x1", "[device.0]")
+    with Session(path) as session:
+        assert fails("mtmlGpuGetClock", session.gpu(), 3) == ["SUCCESS", "UNKNOWN", "SUCCESS"]
+
+
+def test_device_lost_in_the_middle():
+    with Session() as session:
+        gpus = [session.gpu(index) for index in range(8)]
+        device, memory = session.device(5), session.memory(5)
+        interface.sim_set(5, "lost", "UNKNOWN")
+        for index, gpu in enumerate(gpus):
+            assert fails("mtmlGpuGetTemperature", gpu, 2) == ["UNKNOWN" if index == 5 else "SUCCESS"] * 2
+        assert fails("mtmlMemoryGetClock", memory, 1) == ["UNKNOWN"]
+        assert fails("mtmlDeviceGetIndex", device, 1) == ["UNKNOWN"]
+        assert fails("mtmlDeviceInitVpu", device, 1) == ["UNKNOWN"]
+        assert (
+            interface.reason("mtmlLibraryInitDeviceByIndex", session.library, 5, ctypes.byref(ctypes.c_void_p()))
+            == "UNKNOWN"
+        )
+        assert session.count() == 8
+        interface.sim_set(5, "lost", "OK")
+        assert fails("mtmlGpuGetTemperature", gpus[5], 1) == ["SUCCESS"]
+
+
+def test_device_lost_after_calls():
+    with Session("s4000x8+frozen", MTML_SIM_SET="2.lost=DRIVER_FAILURE@4") as session:
+        gpu = session.gpu(2)  # two calls on the device
+        assert fails("mtmlGpuGetClock", gpu, 4) == ["SUCCESS"] * 2 + ["DRIVER_FAILURE"] * 2
+        assert fails("mtmlGpuGetClock", session.gpu(3), 1) == ["SUCCESS"]
+
+
+def test_reinit_refused(tmp_path):
+    path = write_profile(tmp_path / "once.ini", "reinit = DRIVER_FAILURE", "[device.0]")
+    with Session(path):
+        interface.call("mtmlLibraryShutDown", interface.pointer("mtmlLibraryInit"))
+    done = run_python(INIT + "\nL.mtmlLibraryShutDown(p)\n" + INIT + "\n" + INIT, MTML_SIM_PROFILE=path)
+    assert done.stdout == "0\n2\n2\n"
+
+
+# ==== Latency and trace ====
+
+
+def test_latency_is_spent():
+    with Session(MTML_SIM_LATENCY_NS="20000000") as session:
+        gpu = session.gpu()
+        before = time.monotonic()
+        fails("mtmlGpuGetClock", gpu, 5)
+        assert time.monotonic() - before >= 0.1
+
+
+def test_trace(tmp_path):
+    path = tmp_path / "trace"
+    with Session(MTML_SIM_TRACE=str(path)) as session:
+        fails("mtmlGpuGetClock", session.gpu(2), 2)
+    assert path.read_text().split() == [
+        "mtmlLibraryInit",
+        "mtmlLibraryInitDeviceByIndex",
+        "mtmlDeviceInitGpu",
+        "mtmlGpuGetClock",
+        "mtmlGpuGetClock",
+        "mtmlLibraryShutDown",
+    ]
+    with Session() as session:
+        assert session.count() == 8
+    assert len(path.read_text().split()) == 6
+
+
+def test_trace_of_threads_and_forks(tmp_path):
+    path = tmp_path / "trace"
+    with Session(MTML_SIM_TRACE=str(path)) as session:
+        gpu = session.gpu()
+        workers = [threading.Thread(target=fails, args=("mtmlGpuGetTemperature", gpu, 500)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        children = []
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                fails("mtmlGpuGetClock", gpu, 200)
+                os._exit(0)
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 3
+        for worker in workers:
+            worker.join()
+    names = path.read_text().split("\n")[:-1]
+    assert set(names) <= set(interface.FUNCTIONS)
+    assert names.count("mtmlGpuGetTemperature") == 2000
+    assert names.count("mtmlGpuGetClock") == 600
+
+
+def test_call_counts():
+    with Session() as session:
+        gpu = session.gpu()
+        interface.LIBRARY.mtmlSimResetCallCounts()
+        fails("mtmlGpuGetClock", gpu, 3)
+        fails("mtmlGpuGetTemperature", gpu, 2)
+        count = interface.LIBRARY.mtmlSimGetCallCount
+        assert (count(b"mtmlGpuGetClock"), count(b"mtmlGpuGetTemperature"), count(b"mtmlGpuGetMaxClock")) == (3, 2, 0)
+        assert count(None) == 5
+        assert count(b"mtmlGpuGetClok") == -1
+
+
+# ==== Symbols that are missing ====
+
+
+def test_missing_symbols():
+    missing = interface.read_profile("old-library")["machine"]["missing"].split(", ")
+    assert len(missing) == 12
+    for path in (interface.BASE_LIBRARY, interface.NEWER_LIBRARY):
+        code = "print([name for name in %r if hasattr(L, name)])" % (sorted(interface.FUNCTIONS),)
+        done = run_python(code, library=path, MTML_SIM_PROFILE="old-library")
+        assert eval(done.stdout) == sorted(set(interface.FUNCTIONS) - set(missing))
+        done = run_python(code, library=path, MTML_SIM_PROFILE="s80")
+        assert eval(done.stdout) == sorted(interface.FUNCTIONS)
+
+
+def test_missing_symbols_come_and_go():
+    def has(name):
+        try:
+            interface.load()[name]
+        except AttributeError:
+            return False
+        return True
+
+    with Session("old-library"):
+        assert not has("mtmlDeviceReset")
+        assert has("mtmlDeviceGetName")
+        interface.sim_set(interface.MACHINE, "missing", "mtmlDeviceGetName")
+        assert has("mtmlDeviceReset")
+        assert not has("mtmlDeviceGetName")
+    with Session("s80"):
+        assert has("mtmlDeviceReset")
+        assert has("mtmlDeviceGetName")
+
+
+def test_a_program_linked_against_a_missing_symbol_is_not_hurt():
+    """A pointer taken before still works, as in a process that goes through several profiles."""
+    count_cores = interface.LIBRARY.mtmlDeviceCountGpuCores
+    with Session("old-library") as session:
+        cores = ctypes.c_uint()
+        assert count_cores(session.device(), ctypes.byref(cores)) == 0
+        assert cores.value == 8
+
+
+# ==== Values that move, and values that do not ====
+
+
+def reading(session):
+    result = []
+    for index in range(session.count()):
+        gpu, memory = session.gpu(index), session.memory(index)
+        result += [
+            uint("mtmlGpuGetUtilization", gpu),
+            integer("mtmlGpuGetTemperature", gpu),
+            uint("mtmlGpuGetClock", gpu),
+            uint("mtmlDeviceGetPowerUsage", session.device(index)),
+            uint64("mtmlMemoryGetUsed", memory),
+            uint("mtmlMemoryGetUtilization", memory),
+        ]
+    return result
+
+
+@pytest.mark.parametrize(
+    "profile, variables",
+    [("s4000x8+frozen", {}), ("s4000x8", {"MTML_SIM_FROZEN": "1"}), ("s4000x8", {"MTML_SIM_SET": "machine.frozen=yes"})],
+)
+def test_frozen(profile, variables):
+    with Session(profile, **variables) as session:
+        first = reading(session)
+        time.sleep(0.05)
+        assert reading(session) == first
+        assert first[0] == int(interface.sim_get(0, "gpu_utilization"))
+
+
+def test_values_move_within_their_limits():
+    with Session("s5000x8") as session:
+        for index in range(8):
+            limits = {key: int(interface.sim_get(index, key)) for key in ("gpu_max_clock", "memory_total")}
+            power = int(interface.sim_get(index, "default_power_limit"))
+            assert 0 <= uint("mtmlGpuGetUtilization", session.gpu(index)) <= 100
+            assert 0 < uint("mtmlGpuGetClock", session.gpu(index)) <= limits["gpu_max_clock"]
+            assert 0 < uint("mtmlDeviceGetPowerUsage", session.device(index)) <= power
+            assert 0 <= uint64("mtmlMemoryGetUsed", session.memory(index)) <= limits["memory_total"]
+        first = reading(session)
+        for _ in range(200):
+            time.sleep(0.01)
+            if reading(session) != first:
+                break
+        assert reading(session) != first
+
+
+def test_implausible_values_do_not_move():
+    with Session("s5000x8") as session:
+        for key, value in (("gpu_utilization", 4000000000), ("gpu_temperature", -40), ("power_usage", 4294967295)):
+            interface.sim_set(1, key, value)
+        assert uint("mtmlGpuGetUtilization", session.gpu(1)) == 4000000000
+        assert integer("mtmlGpuGetTemperature", session.gpu(1)) == -40
+        assert uint("mtmlDeviceGetPowerUsage", session.device(1)) == 4294967295
