@@ -114,7 +114,7 @@ static char *read_file(const char *path)
 /* The shipped profiles lie beside the build directory, whichever variant of the library this is. */
 static char *read_shipped(const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"profiles", "../profiles", "../../profiles"};
+    static const char *const places[] = {"profiles", "../profiles", "../../profiles", "../../../profiles"};
     Dl_info info;
     char directory[PATH_MAX];
     char *slash;

@@ -42,9 +42,7 @@ def test_every_pair_of_s5000_has_two_links():
 
 def paths_between(first, second):
     count, length = ctypes.c_uint(), ctypes.c_uint()
-    interface.call(
-        "mtmlDeviceCountMtLinkShortestPaths", first, second, ctypes.byref(count), ctypes.byref(length)
-    )
+    interface.call("mtmlDeviceCountMtLinkShortestPaths", first, second, ctypes.byref(count), ctypes.byref(length))
     matrix = (ctypes.c_void_p * max(count.value * length.value, 1))()
     interface.call("mtmlDeviceGetMtLinkShortestPaths", first, second, count.value, length.value, matrix)
     cells = list(matrix)
@@ -184,9 +182,7 @@ def test_affinity():
         interface.sim_set(0, "cpu_affinity", "3,130")
         assert mask("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 3) == [8, 0, 4]
         array = (ctypes.c_ulong * 1)()
-        assert (
-            interface.reason("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 0, array) == "INVALID_ARGUMENT"
-        )
+        assert interface.reason("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 0, array) == "INVALID_ARGUMENT"
 
 
 # ==== ECC ====

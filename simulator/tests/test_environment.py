@@ -387,7 +387,11 @@ def reading(session):
 
 @pytest.mark.parametrize(
     "profile, variables",
-    [("s4000x8+frozen", {}), ("s4000x8", {"MTML_SIM_FROZEN": "1"}), ("s4000x8", {"MTML_SIM_SET": "machine.frozen=yes"})],
+    [
+        ("s4000x8+frozen", {}),
+        ("s4000x8", {"MTML_SIM_FROZEN": "1"}),
+        ("s4000x8", {"MTML_SIM_SET": "machine.frozen=yes"}),
+    ],
 )
 def test_frozen(profile, variables):
     with Session(profile, **variables) as session:
