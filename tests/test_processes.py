@@ -1,0 +1,496 @@
+"""Processes on a device: the driver's table, the open device nodes, codec sessions, namespaces, and no proc at all.
+
+The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
+"""
+
+import os
+import time
+
+import pymtml as nvml
+import pytest
+import simulated
+
+OLDER = "Pid VPid Total 2D TA 3D CDM TDM PidName"
+NEWER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+COMPUTE = "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetComputeRunningProcesses_v2 " + (
+    "nvmlDeviceGetComputeRunningProcesses_v3"
+)
+GRAPHICS = "nvmlDeviceGetGraphicsRunningProcesses nvmlDeviceGetGraphicsRunningProcesses_v2 " + (
+    "nvmlDeviceGetGraphicsRunningProcesses_v3"
+)
+UTILIZATION = "nvmlDeviceGetProcessUtilization nvmlDeviceGetProcessesUtilizationInfo"
+UNKNOWN_ID = 0xFFFFFFFF
+MICROSECONDS_OF_A_CENTURY = 100 * 366 * 86400 * 1000000
+
+
+class Proc:
+    """A proc file system in a temporary directory."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def write(self, path, text):
+        file = self.root.joinpath(*path.split("/"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def process(self, pid, *links, **files):
+        """A process with open files; NSpid="17 3" for its numbers in the namespaces from here down."""
+        directory = self.root / str(pid)
+        (directory / "fd").mkdir(parents=True)
+        self.write("%d/status" % pid, "Name:\tx\nPid:\t%d\nNSpid:\t%s\n" % (pid, files.pop("NSpid", str(pid))))
+        for number, target in enumerate(("/dev/null",) + links):
+            (directory / "fd" / str(number)).symlink_to(target)
+        for name, content in files.items():
+            self.write("%d/%s" % (pid, name), content)
+
+    def table(self, directory, devname, header, *rows):
+        self.write("driver/musa/%s/devname" % directory, devname + "\n")
+        self.write("driver/musa/%s/proc_util" % directory, "\n".join((header,) + rows) + "\n")
+
+
+@pytest.fixture
+def proc(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    return Proc(tmp_path)
+
+
+@pytest.fixture
+def device():
+    """The one card of a machine without codec sessions: /dev/mtgpu.0 and /dev/dri/renderD128."""
+    with simulated.nvml("s80"):
+        simulated.set_value(0, "encoder_sessions", "")
+        simulated.set_value(0, "decoder_sessions", "")
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
+
+
+def pids(function, handle):
+    return [process.pid for process in getattr(nvml, function)(handle)]
+
+
+def compute(handle):
+    return pids("nvmlDeviceGetComputeRunningProcesses", handle)
+
+
+def graphics(handle):
+    return pids("nvmlDeviceGetGraphicsRunningProcesses", handle)
+
+
+def shares(handle, since=0):
+    return [(sample.pid, sample.smUtil) for sample in nvml.nvmlDeviceGetProcessUtilization(handle, since)]
+
+
+# ---- The driver's table ----
+
+HEADERS = [
+    (OLDER, "{pid} {vpid} {total} {d2} {ta} {d3} {compute} 0 {name}"),
+    (NEWER, "{pid} {vpid} {total} {d2} {ta} {d3} {compute} 0 {name}"),
+    ("PidName  CMP\tPid   3D TA 2D VPid Total NewColumn", "{name} {compute} {pid} {d3} {ta} {d2} {vpid} {total} 77"),
+    ("Pid 3D CMP", "{pid} {d3} {compute}"),
+]
+
+
+def row(form, pid, vpid=0, total=0, d2=0, ta=0, d3=0, compute=0, name="program"):
+    return form.format(pid=pid, vpid=vpid, total=total, d2=d2, ta=ta, d3=d3, compute=compute, name=name)
+
+
+@pytest.mark.parametrize("header, form", HEADERS)
+def test_table_is_read_by_its_header(proc, device, header, form):
+    for pid in (100, 200, 300, 400):
+        proc.process(pid)
+    proc.table(
+        "gpu3b",
+        "mtgpu.0",
+        header,
+        row(form, 100, compute=40, total=40),
+        row(form, 200, d3=25, total=25),
+        row(form, 300, d3=5, compute=6, total=11),
+        row(form, 400),
+    )
+    assert compute(device) == [100, 300, 400]  # an idle process has its context for computing
+    assert graphics(device) == [200, 300]
+    if "Total" in header:
+        assert shares(device) == [(100, 40), (200, 25), (300, 11), (400, 0)]
+
+
+@pytest.mark.parametrize("engine", ["2D", "TA", "3D"])
+def test_engines_that_draw(proc, device, engine):
+    proc.process(7)
+    proc.table("gpu0", "mtgpu.0", "Pid %s CMP" % engine, "7 1 0")
+    assert (compute(device), graphics(device)) == ([], [7])
+
+
+@pytest.mark.parametrize("engine", ["CMP", "CDM"])
+def test_engines_that_compute(proc, device, engine):
+    proc.process(7)
+    proc.table("gpu0", "mtgpu.0", "Pid 3D %s" % engine, "7 0 1")
+    assert (compute(device), graphics(device)) == ([7], [])
+
+
+@pytest.mark.parametrize("functions, expected", [(COMPUTE, [7, 9]), (GRAPHICS, [8, 9])])
+def test_every_version_answers_alike(proc, device, functions, expected):
+    for pid in (7, 8, 9):
+        proc.process(pid)
+    proc.table("gpu0", "mtgpu.0", "Pid 3D CMP", "7 0 1", "8 1 0", "9 1 1")
+    for function in functions.split():
+        assert pids(function, device) == expected, function
+
+
+def test_shape_of_a_process(proc, device):
+    proc.process(42)
+    proc.table("gpu0", "mtgpu.0", NEWER, "42 42 3 0 0 0 3 0 python train.py --name x")
+    (process,) = nvml.nvmlDeviceGetComputeRunningProcesses(device)
+    assert type(process) is nvml.nvmlFriendlyObject
+    assert process.__dict__ == {
+        "pid": 42,
+        "usedGpuMemory": None,
+        "gpuInstanceId": UNKNOWN_ID,
+        "computeInstanceId": UNKNOWN_ID,
+    }
+
+
+@pytest.mark.parametrize("name", ["a b c", "", "\u6469", b"\xff\xfe".decode("latin-1"), "17 18 19 20"])
+def test_names_with_blanks_do_not_shift_columns(proc, device, name):
+    proc.process(5)
+    proc.process(6)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 9 0 0 0 9 0 " + name, "6 6 8 0 0 0 8 0 x")
+    assert shares(device) == [(5, 9), (6, 8)]
+
+
+def test_names_that_are_no_text(proc, device):
+    proc.process(5)
+    proc.table("gpu0", "mtgpu.0", NEWER)
+    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"\n5 5 9 0 0 0 9 0 \xff\xfe\xc3\n")
+    assert shares(device) == [(5, 9)]
+
+
+@pytest.mark.parametrize("lines", [[], ["", "   "]])
+def test_a_table_without_rows_is_an_empty_list(proc, device, lines):
+    proc.process(5, "/dev/mtgpu.0")  # the table is the better witness
+    proc.table("gpu0", "mtgpu.0", NEWER, *lines)
+    assert (compute(device), graphics(device)) == ([], [])
+    for function in UTILIZATION.split():
+        with pytest.raises(nvml.NVMLError_NotFound):
+            getattr(nvml, function)(device, 0)
+
+
+def test_rows_that_are_cut_short_or_garbled(proc, device):
+    for pid in (5, 6):
+        proc.process(pid)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 5", "x y z", "-3 -3 1", "6 6 12 0 0 0 nan 0 z", "99999999999999999999 1 1")
+    assert shares(device) == [(5, 0), (6, 12)]
+    assert compute(device) == [5, 6]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "no header of ours\n1 2 3\n"])
+def test_a_file_that_is_no_table_leaves_the_open_files(proc, device, text):
+    proc.process(5, "/dev/mtgpu.0")
+    proc.table("gpu0", "mtgpu.0", NEWER)
+    proc.write("driver/musa/gpu0/proc_util", text)
+    assert compute(device) == [5]
+    for function in UTILIZATION.split():
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(device, 0)
+
+
+def test_the_device_name_ties_directory_and_device(proc):
+    """Directories are named by hexadecimal numbers that are not the device's index; mtgpu.1 is not mtgpu.10."""
+    with simulated.nvml("s5000x8"):
+        names = ["gpu%02x" % (0x1A + 7 * number) for number in range(8)]
+        for number, name in enumerate(reversed(names)):
+            proc.process(100 + number)
+            proc.table(name, "mtgpu.%d" % number, NEWER, "%d 0 %d 0 0 0 1 0 x" % (100 + number, number))
+        proc.process(110)
+        proc.table("gpu00", "mtgpu.10", NEWER, "110 0 99 0 0 0 1 0 x")
+        for number in range(8):
+            handle = nvml.nvmlDeviceGetHandleByIndex(number)
+            assert shares(handle) == [(100 + number, number)]
+            assert compute(handle) == [100 + number]
+
+
+def test_instances_have_device_names_of_their_own(proc):
+    """Index 0 is the parent with mtgpu.0, 1 to 3 are its instances with mtgpu.2 to mtgpu.4, 4 is mtgpu.1."""
+    with simulated.nvml("s3000-mpc"):
+        for number in range(5):
+            proc.process(50 + number)
+            proc.table("gpu%02x" % number, "mtgpu.%d" % number, NEWER, "%d 0 1 0 0 0 1 0 x" % (50 + number))
+        found = [compute(nvml.nvmlDeviceGetHandleByIndex(index)) for index in range(5)]
+        assert found == [[50], [52], [53], [54], [51]]
+
+
+def test_other_directories_are_passed_over(proc, device):
+    proc.process(5)
+    proc.write("driver/musa/version", "5.1.0")
+    proc.write("driver/musa/gpu_config", "a file, not a directory")
+    (proc.root / "driver" / "musa" / "gpu00" / "devname").mkdir(parents=True)  # cannot be read as a file
+    (proc.root / "driver" / "musa" / "gpu01").mkdir()
+    proc.table("gpu02", "mtgpu.0", NEWER, "5 0 3 0 0 0 1 0 x")
+    assert shares(device) == [(5, 3)]
+
+
+# ---- Namespaces, and processes that end ----
+
+
+def test_processes_that_ended_are_left_out(proc, device):
+    proc.process(5)
+    proc.table("gpu0", "mtgpu.0", NEWER, "4 4 9 0 0 0 9 0 gone", "5 5 8 0 0 0 8 0 here")
+    assert compute(device) == [5]
+    assert shares(device) == [(5, 8)]
+
+
+def test_only_processes_that_ended_is_an_empty_list(proc, device):
+    proc.process(1)
+    proc.table("gpu0", "mtgpu.0", NEWER, "4 4 9 0 0 0 9 0 gone")
+    assert compute(device) == []
+    with pytest.raises(nvml.NVMLError_NotFound):
+        nvml.nvmlDeviceGetProcessUtilization(device, 0)
+
+
+def test_inside_a_container_its_own_numbers_count(proc, device):
+    """Only VPid is known there; another container's process of the same number cannot be told apart by it alone."""
+    proc.process(3, NSpid="3")
+    proc.process(9, NSpid="9")
+    proc.table("gpu0", "mtgpu.0", NEWER, "40003 3 55 0 0 0 5 0 ours", "40020 20 1 0 0 0 1 0 of others")
+    assert compute(device) == [3]
+    assert shares(device) == [(3, 55)]
+
+
+def test_on_the_host_its_numbers_count_for_processes_in_containers(proc, device):
+    proc.process(40003, NSpid="40003 3")
+    proc.process(3, NSpid="3")  # the host's own process of that number has nothing to do with it
+    proc.table("gpu0", "mtgpu.0", NEWER, "40003 3 55 0 0 0 5 0 contained")
+    assert compute(device) == [40003]
+
+
+def test_a_number_of_the_host_that_means_another_process_here_is_not_taken(proc, device):
+    proc.process(17, NSpid="17")
+    proc.table("gpu0", "mtgpu.0", NEWER, "17 400 5 0 0 0 5 0 of another container")
+    assert compute(device) == []
+
+
+def test_nested_namespaces(proc, device):
+    proc.process(60, NSpid="60 7 2")
+    proc.table("gpu0", "mtgpu.0", NEWER, "60 2 5 0 0 0 5 0 nested")
+    assert compute(device) == [60]
+
+
+@pytest.mark.parametrize("status", [None, "", "Name:\tx\n", "NSpid:\n", "NSpid:\tx\n"])
+def test_kernels_that_do_not_tell_namespaces(proc, device, status):
+    proc.process(60)
+    (proc.root / "60" / "status").unlink()
+    if status is not None:
+        proc.write("60/status", status)
+    proc.table("gpu0", "mtgpu.0", NEWER, "60 60 5 0 0 0 5 0 x")
+    assert compute(device) == [60]
+
+
+def test_one_process_in_several_rows_is_one_process(proc, device):
+    proc.process(60)
+    proc.table("gpu0", "mtgpu.0", NEWER, "60 0 5 0 0 0 5 0 x", "60 0 7 0 0 0 7 0 x")
+    assert compute(device) == [60]
+
+
+# ---- Open device nodes ----
+
+
+@pytest.mark.parametrize("node", ["/dev/mtgpu.0", "/dev/dri/renderD128"])
+def test_without_a_table_open_nodes_tell(proc, device, node):
+    proc.process(5, "socket:[77]", node, node)
+    proc.process(12, "/dev/mtgpu.1", "/dev/mtgpu.00", node + "0", "/tmp" + node)
+    proc.process(30)
+    assert compute(device) == [5]
+    assert graphics(device) == []
+
+
+def test_open_nodes_of_several_devices(proc):
+    with simulated.nvml("s3000x2"):
+        first, second = (nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1))
+        proc.process(5, "/dev/mtgpu.0", "/dev/mtgpu.1")
+        proc.process(6, "/dev/dri/renderD129")
+        proc.process(7, "/dev/dri/renderD128")
+        assert (compute(first), compute(second)) == ([5, 7], [5, 6])
+
+
+def test_what_cannot_be_read_is_passed_over(proc, device):
+    proc.process(5, "/dev/mtgpu.0")
+    (proc.root / "6").mkdir()  # ended between the two looks: no fd
+    proc.write("7/fd", "a file where the directory should be")
+    (proc.root / "8" / "fd" / "0").mkdir(parents=True)  # a descriptor that is no link
+    proc.write("9", "not a directory")
+    (proc.root / "10x").mkdir()
+    assert compute(device) == [5]
+
+
+def test_nobody_there_is_an_empty_list(proc, device):
+    proc.process(1)
+    for functions in (COMPUTE, GRAPHICS):
+        for function in functions.split():
+            assert getattr(nvml, function)(device) == []
+
+
+def test_utilization_needs_the_table(proc, device):
+    proc.process(5, "/dev/mtgpu.0")
+    for function in UTILIZATION.split():
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(device, 0)
+
+
+# ---- No proc file system ----
+
+
+def test_without_proc_nothing_is_known(tmp_path, monkeypatch, device):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "nothing"))
+    for function in (COMPUTE + " " + GRAPHICS).split():
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(device)
+    for function in UTILIZATION.split():
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(device, 0)
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        nvml.nvmlSystemGetProcessName(1)
+
+
+def test_the_real_proc_is_the_default(monkeypatch, device):
+    monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)
+    assert nvml.nvmlDeviceGetComputeRunningProcesses(device) == []
+    assert "python" in nvml.nvmlSystemGetProcessName(os.getpid())
+
+
+def test_a_device_without_nodes(proc):
+    """A virtual device of the host has no node: nothing tells its processes."""
+    with simulated.nvml("s3000-vgpu-host"):
+        proc.process(5, "/dev/mtgpu.0")
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        uuid = nvml.nvmlVgpuInstanceGetUUID(nvml.nvmlDeviceGetActiveVgpus(card)[0])
+        virtual = nvml.mtmlDeviceInitVirtDevice(card, uuid)
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            nvml.nvmlDeviceGetComputeRunningProcesses(virtual)
+
+
+# ---- Codec sessions ----
+
+SESSION = "id=%d pid=%d width=1 height=1 fps=1 bitrate=1 latency=0 codec=AVC state=%s"
+
+
+def test_codec_sessions_add_their_processes(proc, device):
+    for pid in (5, 6, 7, 8, 9):
+        proc.process(pid)
+    simulated.set_value(0, "encoder_sessions", SESSION % (0, 6, "ACTIVE") + ", " + SESSION % (2, 8, "IDLE"))
+    simulated.set_value(0, "decoder_sessions", SESSION % (1, 7, "ACTIVE") + ", " + SESSION % (3, 6, "ACTIVE"))
+    assert compute(device) == [6, 7]
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 1 0 0 0 1 0 x", "7 0 1 0 0 1 0 0 draws")
+    assert compute(device) == [5, 6]
+    assert graphics(device) == [7]
+
+
+def test_codec_processes_that_ended_or_are_nobody_here(proc, device):
+    proc.process(5)
+    simulated.set_value(0, "encoder_sessions", SESSION % (0, 99, "ACTIVE") + ", " + SESSION % (1, 0, "ACTIVE"))
+    assert compute(device) == []
+
+
+def test_codec_sessions_of_an_instance(proc):
+    with simulated.nvml("s3000-mpc"):
+        proc.process(4711)
+        found = [compute(nvml.nvmlDeviceGetHandleByIndex(i)) for i in range(nvml.nvmlDeviceGetCount())]
+        assert found == [[], [4711], [], [], []]
+
+
+def test_errors_of_the_driver_are_not_taken_for_an_empty_list(proc, device):
+    proc.process(5, "/dev/mtgpu.0")
+    for function, code in (
+        ("mtmlDeviceGetGpuPath", "DRIVER_FAILURE"),
+        ("mtmlDeviceGetRenderPath", "TIMEOUT"),
+        ("mtmlVpuGetCodecCapacity", "DRIVER_FAILURE"),
+        ("mtmlVpuGetEncoderSessionStates", "UNKNOWN"),
+    ):
+        simulated.set_faults("%s=%s" % (function, code))
+        with pytest.raises((nvml.NVMLError_Unknown, nvml.NVMLError_Timeout)):
+            nvml.nvmlDeviceGetComputeRunningProcesses(device)
+    simulated.set_faults("mtmlVpuGetCodecCapacity=NOT_SUPPORTED, mtmlDeviceGetRenderPath=NOT_SUPPORTED")
+    assert compute(device) == [5]
+
+
+# ---- Utilization ----
+
+
+@pytest.mark.parametrize(
+    "function, kind",
+    [
+        ("nvmlDeviceGetProcessUtilization", "c_nvmlProcessUtilizationSample_t"),
+        ("nvmlDeviceGetProcessesUtilizationInfo", "c_nvmlProcessUtilizationInfo_v1_t"),
+    ],
+)
+def test_utilization_samples(proc, device, function, kind):
+    proc.process(5)
+    proc.process(6)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 31 0 0 0 31 0 x", "6 0 100 0 0 0 100 0 y")
+    before = time.time() * 1000000
+    samples = getattr(nvml, function)(device, 0)
+    after = time.time() * 1000000
+    assert [type(sample) for sample in samples] == [getattr(nvml, kind)] * 2
+    assert [(sample.pid, sample.smUtil) for sample in samples] == [(5, 31), (6, 100)]
+    for sample in samples:
+        assert before - 1 <= sample.timeStamp <= after + 1  # microseconds since 1970
+        assert (sample.memUtil, sample.encUtil, sample.decUtil) == (0, 0, 0)
+    # Nothing can be newer than what is read now.
+    with pytest.raises(nvml.NVMLError_NotFound):
+        getattr(nvml, function)(device, int(after) + MICROSECONDS_OF_A_CENTURY)
+    assert len(getattr(nvml, function)(device, samples[0].timeStamp - 1)) == 2
+
+
+@pytest.mark.parametrize("function", UTILIZATION.split())
+@pytest.mark.parametrize("bad", [None, "0"])
+def test_utilization_arguments(proc, device, function, bad):
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        getattr(nvml, function)(bad, 0)
+    with pytest.raises((TypeError, nvml.NVMLError_InvalidArgument)):
+        getattr(nvml, function)(device, "now")
+
+
+# ---- Names ----
+
+
+@pytest.mark.parametrize(
+    "files, name",
+    [
+        ({"cmdline": "/usr/bin/python3\0train.py\0--x\0", "comm": "python3\n"}, "/usr/bin/python3"),
+        ({"cmdline": "ollama serve", "comm": "ollama\n"}, "ollama serve"),
+        ({"cmdline": "", "comm": "kworker/0:1\n"}, "kworker/0:1"),
+        ({"cmdline": b"\xff\xfe\0", "comm": "x\n"}, "\ufffd\ufffd"),
+        ({"cmdline": "\u6469\u5c14\0", "comm": "x\n"}, "\u6469\u5c14"),
+    ],
+)
+def test_process_name(proc, device, files, name):
+    proc.process(5, **files)
+    assert nvml.nvmlSystemGetProcessName(5) == name
+
+
+@pytest.mark.parametrize("pid", [0, 6, -1, 2**40])
+def test_process_name_of_nobody(proc, device, pid):
+    proc.process(5, cmdline="x\0", comm="x\n")
+    with pytest.raises(nvml.NVMLError_NotFound):
+        nvml.nvmlSystemGetProcessName(pid)
+
+
+def test_process_name_that_must_not_be_read(proc, device):
+    (proc.root / "5" / "cmdline").mkdir(parents=True)
+    with pytest.raises((nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission)):
+        nvml.nvmlSystemGetProcessName(5)
+
+
+def test_process_name_needs_the_library(proc):
+    proc.process(5, cmdline="x\0", comm="x\n")
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        nvml.nvmlSystemGetProcessName(5)
+
+
+def test_process_functions_check_the_device_first(proc):
+    with simulated.nvml("s80"):
+        for function in (COMPUTE + " " + GRAPHICS).split():
+            with pytest.raises(nvml.NVMLError_InvalidArgument):
+                getattr(nvml, function)(None)
+    for function in (COMPUTE + " " + GRAPHICS).split():
+        with pytest.raises(nvml.NVMLError_Uninitialized):
+            getattr(nvml, function)(None)
