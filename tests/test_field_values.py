@@ -1,0 +1,153 @@
+"""nvmlDeviceGetFieldValues: every field that has an answer follows the hardware, every other has its own code."""
+
+import time
+
+import pymtml as nvml
+import pytest
+import simulated
+
+UNSIGNED_INT, UNSIGNED_LONG_LONG, SIGNED_INT = (
+    nvml.NVML_VALUE_TYPE_UNSIGNED_INT,
+    nvml.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
+    nvml.NVML_VALUE_TYPE_SIGNED_INT,
+)
+MEMBERS = {UNSIGNED_INT: "uiVal", UNSIGNED_LONG_LONG: "ullVal", SIGNED_INT: "siVal"}
+BIG = (0, 1 << 40, (1 << 64) - 1)
+SMALL = (0, 7, 0xFFFFFFFF)
+
+# Field, scope, key of the device, pairs of simulated value and answer, value type.
+FIELDS = [
+    (nvml.NVML_FI_DEV_ECC_CURRENT, 0, "ecc_mode", [("ENABLE", 1), ("DISABLE", 0)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_ECC_PENDING, 0, "ecc_pending_mode", [("DISABLE", 0), ("ENABLE", 1)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_ECC_SBE_VOL_TOTAL, 0, "ecc_corrected_volatile", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_DBE_VOL_TOTAL, 0, "ecc_uncorrected_volatile", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_SBE_AGG_TOTAL, 0, "ecc_corrected_aggregate", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_DBE_AGG_TOTAL, 0, "ecc_uncorrected_aggregate", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_SBE_VOL_DEV, 0, "ecc_corrected_volatile", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_DBE_VOL_DEV, 0, "ecc_uncorrected_volatile", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_SBE_AGG_DEV, 0, "ecc_corrected_aggregate", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_DBE_AGG_DEV, 0, "ecc_uncorrected_aggregate", BIG, UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_RETIRED_SBE, 0, "retired_pages_sbe", [("", 0), ("1@1, 2@2, 3@3", 3)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_RETIRED_DBE, 0, "retired_pages_dbe", [("", 0), ("1@1, 2@2", 2)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_RETIRED_PENDING, 0, "retired_pages_pending", [("yes", 1), ("no", 0)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_MEMORY_TEMP, 0, "memory_temperature", (0, 71), UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_MEMORY_TEMP, 0, "memory_temperature", (-1, -40), SIGNED_INT),
+    (nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 0, "mtlink_count", (0, 14, 36), UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_PCIE_REPLAY_COUNTER, 0, "pcie_replay_counter", SMALL, UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_POWER_INSTANT, nvml.NVML_POWER_SCOPE_GPU, "power_usage", SMALL, UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_POWER_CURRENT_LIMIT, 0, "enforced_power_limit", (1, 950000), UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_POWER_DEFAULT_LIMIT, 0, "default_power_limit", (1, 700000), UNSIGNED_INT),
+]
+ANSWERED = {field for field, _, _, _, _ in FIELDS}
+
+
+@pytest.fixture
+def device():
+    with simulated.nvml("s5000x8"):
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
+
+
+def one(device, field):
+    (value,) = nvml.nvmlDeviceGetFieldValues(device, [field])
+    return value
+
+
+@pytest.mark.parametrize("field, scope, key, pairs, kind", FIELDS)
+def test_field_follows_the_hardware(device, field, scope, key, pairs, kind):
+    for setting, answer in (pair if isinstance(pair, tuple) else (pair, pair) for pair in pairs):
+        simulated.set_value(0, key, setting)
+        for given in (field, (field, scope), [field, scope]) if not scope else ((field, scope),):
+            value = one(device, given)
+            got = (value.fieldId, value.scopeId, value.nvmlReturn, value.valueType)
+            assert got == (field, scope, nvml.NVML_SUCCESS, kind), (given, setting)
+            assert getattr(value.value, MEMBERS[kind]) == answer, (given, setting)
+
+
+def test_readers_of_another_width_see_the_same_number(device):
+    """Programs read iVal and llVal too, and the wide members where a narrow one was filled in."""
+    simulated.set_value(0, "ecc_corrected_volatile", 5)
+    assert one(device, nvml.NVML_FI_DEV_ECC_SBE_VOL_TOTAL).value.llVal == 5
+    simulated.set_value(0, "memory_temperature", 66)
+    value = one(device, nvml.NVML_FI_DEV_MEMORY_TEMP).value
+    assert (value.uiVal, value.siVal, value.iVal, value.ullVal, value.llVal, value.sllVal) == (66,) * 6
+
+
+def test_every_field_has_its_own_code(device):
+    fields = list(range(1, nvml.NVML_FI_MAX))
+    values = nvml.nvmlDeviceGetFieldValues(device, fields)
+    assert [value.fieldId for value in values] == fields
+    answered = {value.fieldId for value in values if value.nvmlReturn == nvml.NVML_SUCCESS}
+    assert answered == ANSWERED
+    assert {value.nvmlReturn for value in values} == {nvml.NVML_SUCCESS, nvml.NVML_ERROR_NOT_SUPPORTED}
+
+
+@pytest.mark.parametrize("field", [0, nvml.NVML_FI_MAX, nvml.NVML_FI_MAX + 1, 100000, 0xFFFFFFFF, -1])
+def test_unknown_field(device, field):
+    values = nvml.nvmlDeviceGetFieldValues(device, [nvml.NVML_FI_DEV_MEMORY_TEMP, field])
+    assert [value.nvmlReturn for value in values] == [nvml.NVML_SUCCESS, nvml.NVML_ERROR_INVALID_ARGUMENT]
+
+
+@pytest.mark.parametrize(
+    "scope, code",
+    [(nvml.NVML_POWER_SCOPE_GPU, 0), (nvml.NVML_POWER_SCOPE_MODULE, 3), (nvml.NVML_POWER_SCOPE_MEMORY, 3)],
+)
+def test_power_has_the_scope_of_the_gpu_only(device, scope, code):
+    assert one(device, (nvml.NVML_FI_DEV_POWER_INSTANT, scope)).nvmlReturn == code
+
+
+@pytest.mark.parametrize(
+    "fault, code",
+    [
+        ("NOT_SUPPORTED", nvml.NVML_ERROR_NOT_SUPPORTED),
+        ("NO_PERMISSION", nvml.NVML_ERROR_NO_PERMISSION),
+        ("TIMEOUT", nvml.NVML_ERROR_TIMEOUT),
+        ("DRIVER_FAILURE", nvml.NVML_ERROR_UNKNOWN),
+    ],
+)
+def test_a_field_that_fails_leaves_the_others_alone(device, fault, code):
+    simulated.set_faults("mtmlMemoryGetTemperature=" + fault)
+    fields = [nvml.NVML_FI_DEV_ECC_CURRENT, nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
+    values = nvml.nvmlDeviceGetFieldValues(device, fields)
+    assert [value.nvmlReturn for value in values] == [0, code, 0]
+    assert (values[0].value.uiVal, values[1].value.ullVal, values[2].value.uiVal) == (1, 0, 14)
+
+
+def test_times_are_microseconds(device):
+    before = time.time() * 1000000
+    values = nvml.nvmlDeviceGetFieldValues(device, sorted(ANSWERED) + [2, 1])
+    after = time.time() * 1000000
+    stamps = [value.timestamp for value in values]
+    assert stamps == sorted(stamps) and before - 1 <= stamps[0] and stamps[-1] <= after + 1
+    assert all(0 <= value.latencyUsec <= after - before + 1 for value in values)
+
+
+def test_result_is_an_array_in_the_order_asked(device):
+    fields = [nvml.NVML_FI_DEV_POWER_INSTANT, 1, (nvml.NVML_FI_DEV_MEMORY_TEMP, 0), 1, 3]
+    values = nvml.nvmlDeviceGetFieldValues(device, tuple(fields))
+    assert type(values) is nvml.c_nvmlFieldValue_t * 5
+    assert [value.fieldId for value in values] == [186, 1, 82, 1, 3]
+
+
+@pytest.mark.parametrize("profile", ["s80", "s3000-mpc", "s3000-vgpu-guest", "old-library"])
+def test_cards_without_ecc_or_links(profile):
+    with simulated.nvml(profile):
+        values = nvml.nvmlDeviceGetFieldValues(nvml.nvmlDeviceGetHandleByIndex(0), [1, 3, 29, 91])
+        assert [value.nvmlReturn for value in values] == [nvml.NVML_ERROR_NOT_SUPPORTED] * 4
+
+
+def test_bad_calls(device):
+    for handle, fields in ((None, [82]), ("0", [82]), (device, []), (device, ())):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetFieldValues(handle, fields)
+    for fields in (82, None, ["82"], [None], [()], [(82,)]):
+        with pytest.raises((TypeError, IndexError, nvml.NVMLError_InvalidArgument)):
+            nvml.nvmlDeviceGetFieldValues(device, fields)
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        nvml.nvmlDeviceClearFieldValues(device, [82])
+
+
+def test_after_shutdown():
+    with simulated.nvml("s5000x8"):
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        nvml.nvmlDeviceGetFieldValues(handle, [82])
