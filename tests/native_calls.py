@@ -1,0 +1,658 @@
+"""How to call each function of the C header through pymtml, and what a simulated machine's profile says it answers."""
+
+import ctypes
+import json
+import os
+
+import simulated
+
+import pymtml
+
+with open(os.path.join(simulated.ROOT, "tests", "facts", "mtml_api.json"), encoding="utf-8") as _file:
+    API = json.load(_file)
+
+FUNCTIONS = API["functions"]
+ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
+CODES = API["enums"]["MtmlReturn"]
+GENERATIONS = ("SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
+
+CARDS = (("s80", 0), ("s3000x2", 1), ("s4000x8", 4), ("s5000x8", 3), ("s5000x8", 5))
+LINKED = (("s80", 0), ("s4000x8", 4), ("s5000x8", 5))
+FANS = (("s5000x8", 3), ("s80", 0))
+PARENT = (("s3000-mpc", 0),)
+INSTANCES = (("s3000-mpc", 1), ("s3000-mpc", 3))
+HOST = (("s3000-vgpu-host", 0), ("s3000-vgpu-host", 1))
+
+
+def numbers(text):
+    """The numbers of a comma-separated list."""
+    return [int(item, 0) for item in text.split(",")] if text else []
+
+
+def mask(text, words):
+    """The 64-bit words of the mask that a list such as 0-31,64-95 stands for."""
+    bits = 0
+    for item in text.split(","):
+        first, _, last = item.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            bits |= 1 << number
+    return [bits >> 64 * word & (1 << 64) - 1 for word in range(words)]
+
+
+def sessions(text):
+    """The codec sessions of a profile, each a dict of the key=value pairs it is written with."""
+    return [dict(pair.split("=") for pair in item.split()) for item in text.split(",")] if text else []
+
+
+def pages(text):
+    """The retired pages of a profile, as (address, timestamp)."""
+    return [tuple(int(part, 0) for part in item.split("@")) for item in text.split(",")] if text else []
+
+
+def plain(value):
+    """A result as Python data to compare: structs as dicts without reserved fields, function pointers as addresses."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(item) for item in value)
+    if hasattr(value, "argtypes"):
+        return ctypes.cast(value, ctypes.c_void_p).value
+    if hasattr(value, "_fields_"):
+        return {field[0]: plain(getattr(value, field[0])) for field in value._fields_ if "rsvd" not in field[0]}
+    if hasattr(value, "_length_"):
+        return list(value)
+    return value
+
+
+class Scene:
+    """An initialized machine: the handles of one device, the index-th, and what the profile says about it."""
+
+    def __init__(self, name, index=0, **variables):
+        self.name, self.index = name, index
+        self._machine = simulated.machine(name, **variables)
+        parser = simulated.profile(name)
+        self.profile = {section: dict(parser[section]) for section in parser.sections()}
+        self.card = 0 if name == "s3000-mpc" and index < 4 else max(0, index - 3) if name == "s3000-mpc" else index
+        self.keys = simulated.device_keys(name, self.card) if name not in ("empty", "no-driver") else {}
+        self.number = self.card
+        if name == "s3000-mpc" and 1 <= index <= 3:
+            self.keys.update(self.profile["device.0.instance.%d" % (index - 1)])
+            self.number = simulated.instance(0, index - 1)
+
+    def __enter__(self):
+        self._machine.__enter__()
+        try:
+            self.library = pymtml.mtmlLibraryInit()
+        except BaseException:
+            self._machine.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *exception):
+        try:
+            simulated.set_faults("")
+            while pymtml._session.references:
+                pymtml.mtmlLibraryShutDown()
+        finally:
+            self._machine.__exit__(*exception)
+
+    def at(self, index):
+        return pymtml.mtmlLibraryInitDeviceByIndex(index)
+
+    @property
+    def device(self):
+        return self.at(self.index)
+
+    @property
+    def peer(self):
+        """The next card, or the same one where it is alone."""
+        return self.at(self.peer_index)
+
+    @property
+    def peer_index(self):
+        cards = sum(1 for section in self.profile if section.startswith("device.") and section.count(".") == 1)
+        return self.index ^ 1 if self.index ^ 1 < cards else self.index
+
+    @property
+    def gpu(self):
+        return pymtml.mtmlDeviceInitGpu(self.device)
+
+    @property
+    def memory(self):
+        return pymtml.mtmlDeviceInitMemory(self.device)
+
+    @property
+    def vpu(self):
+        return pymtml.mtmlDeviceInitVpu(self.device)
+
+    @property
+    def system(self):
+        return pymtml.mtmlLibraryInitSystem()
+
+    @property
+    def virt(self):
+        """The last active virtual device of the first card."""
+        return pymtml.mtmlDeviceInitVirtDevice(self.at(0), self.virt_keys["uuid"])
+
+    @property
+    def virt_keys(self):
+        return self.profile["device.0.virt.2"]
+
+    @property
+    def virt_type(self):
+        """The card's third virtual type, as the library describes it."""
+        return pymtml.mtmlDeviceGetSupportedVirtTypes(self.at(0))[2]
+
+    def integer(self, key):
+        return int(self.keys[key], 0)
+
+    def supports(self, function):
+        """Whether the profile lets the device answer the function."""
+        oldest = FUNCTIONS[function].get("min_generation", "SUDI")
+        return GENERATIONS.index(self.keys["generation"]) >= GENERATIONS.index(oldest) and function not in [
+            name.strip() for name in self.keys.get("unsupported", "").split(",")
+        ]
+
+
+class Call:
+    """Machines to call a function on; its arguments, what it returns and what else it changes, each from a Scene."""
+
+    def __init__(self, machines, arguments, expected, effect=None):
+        self.machines, self.arguments, self.expected, self.effect = machines, arguments, expected, effect
+
+
+def _key(machines, handle, key, convert=str):
+    def arguments(m):
+        return (getattr(m, handle),)
+
+    return Call(machines, arguments, lambda m: convert(m.keys[key]))
+
+
+def _text(key):
+    return _key(CARDS, "device", key)
+
+
+def _number(handle, key):
+    return _key(CARDS, handle, key, lambda text: int(text, 0))
+
+
+def _enum(handle, key, prefix):
+    return _key(CARDS, handle, key, lambda text: ENUMS[prefix + text])
+
+
+def _free(machines, handle):
+    return Call(machines, lambda m: (getattr(m, handle),), lambda m: None)
+
+
+def _pci_info(m):
+    keys = ("segment", "bus", "device")
+    info = {key: m.integer("pci_" + key) for key in keys}
+    info.update(
+        sbdf=m.keys["pci_sbdf"],
+        pciDeviceId=m.integer("pci_device_id"),
+        pciSubsystemId=m.integer("pci_subsystem_id"),
+        busWidth=m.integer("pci_bus_width"),
+        pciMaxSpeed=float(m.keys["pci_max_speed"]),
+        pciCurSpeed=float(m.keys["pci_cur_speed"]),
+        pciMaxWidth=m.integer("pci_max_width"),
+        pciCurWidth=m.integer("pci_cur_width"),
+        pciMaxGen=m.integer("pci_max_gen"),
+        pciCurGen=m.integer("pci_cur_gen"),
+    )
+    return info
+
+
+def _property(m):
+    instance = m.number != m.card
+    mpc = m.keys.get("mpc_mode") == "ENABLE"
+    return {
+        "virtCap": int(m.keys.get("virt_capability") == "yes"),
+        "virtRole": ENUMS["MTML_VIRT_ROLE_" + m.keys.get("virt_role", "NONE")],
+        "mpcCap": int(m.keys.get("mpc_capability") == "yes" and not instance),
+        "mpcType": ENUMS["MTML_MPC_TYPE_" + ("INSTANCE" if instance else "PARENT" if mpc else "NONE")],
+        "mtLinkCap": int(m.keys.get("mtlink_capability") == "yes"),
+    }
+
+
+def _displays(m):
+    return [item.strip() for item in m.keys["displays"].split(",") if item.strip()]
+
+
+def _display(m):
+    kind, mode = _displays(m)[-1].split()
+    size, rate = mode.split("@")
+    width, height = size.split("x")
+    return {
+        "type": ENUMS["MTML_DISP_INTF_TYPE_" + kind],
+        "maxHoriRes": int(width),
+        "maxVertRes": int(height),
+        "maxRefreshRate": float(rate),
+    }
+
+
+def _states(key, capacity):
+    def expected(m):
+        states = [ENUMS["MTML_CODEC_SESSION_STATE_IDLE"]] * m.integer(capacity)
+        for session in sessions(m.keys.get(key, "")):
+            states[int(session["id"])] = ENUMS["MTML_CODEC_SESSION_STATE_" + session["state"]]
+        return [{"sessionId": i, "state": state} for i, state in enumerate(states)]
+
+    return expected
+
+
+def _metrics(key):
+    def expected(m):
+        session = sessions(m.keys[key])[-1]
+        return {
+            "id": int(session["id"]),
+            "pid": int(session["pid"]),
+            "hResolution": int(session["width"]),
+            "vResolution": int(session["height"]),
+            "frameRate": int(session["fps"]),
+            "bitRate": int(session["bitrate"]),
+            "latency": int(session["latency"]),
+            "codecType": ENUMS["MTML_CODEC_TYPE_" + session["codec"]],
+        }
+
+    return expected
+
+
+def _session_id(key):
+    return lambda m: (m.vpu, int(sessions(m.keys[key])[-1]["id"]))
+
+
+def _virt_type(m, name):
+    keys = m.profile["virt_type." + name]
+    return {
+        "id": name,
+        "name": keys["name"],
+        "api": keys["api"],
+        "horizontalResolution": int(keys["horizontal_resolution"]),
+        "verticalResolution": int(keys["vertical_resolution"]),
+        "frameBuffer": int(keys["frame_buffer"]),
+        "maxEncodeNum": int(keys["max_encode"]),
+        "maxDecodeNum": int(keys["max_decode"]),
+        "maxInstances": int(keys["max_instances"]),
+        "maxVirtualDisplay": int(keys["max_displays"]),
+    }
+
+
+def _virt_names(m):
+    return [name.strip() for name in m.keys["virt_types"].split(",")]
+
+
+def _virt_sections(m):
+    return [keys for section, keys in sorted(m.profile.items()) if section.startswith("device.%d.virt." % m.card)]
+
+
+def _room(m, name):
+    """How many more virtual devices of a type fit into the memory that the active ones leave."""
+    taken = [m.profile["virt_type." + keys["virt_type"]] for keys in _virt_sections(m)]
+    left = m.integer("memory_total") // 2**20 - sum(int(keys["frame_buffer"]) for keys in taken)
+    wanted = m.profile["virt_type." + name]
+    same = sum(1 for keys in _virt_sections(m) if keys["virt_type"] == name)
+    return min(left // int(wanted["frame_buffer"]), int(wanted["max_instances"]) - same)
+
+
+def _mpc_profile(m, number):
+    keys = m.profile["mpc_profile.%d" % number]
+    return {
+        "id": number,
+        "coreCount": int(keys["cores"]),
+        "memorySizeMB": int(keys["memory"]),
+        "name": keys["name"],
+    }
+
+
+def _mpc_configuration(m, number):
+    keys = m.profile["mpc_configuration.%d" % number]
+    profiles = numbers(keys["profiles"])
+    return {"id": number, "name": keys["name"], "profileId": profiles + [-1] * (16 - len(profiles))}
+
+
+def _mpc_profiles_in_force(m):
+    """Profile ids of the instances of the card, in their order."""
+    return numbers(m.profile["mpc_configuration.%d" % m.integer("mpc_configuration")]["profiles"])
+
+
+def _level(m, other):
+    """MTML_TOPOLOGY_* of the scene's card and another one."""
+    mine, theirs = m.keys, simulated.device_keys(m.name, other)
+    for key, level in (
+        ("board", "INTERNAL"),
+        ("pcie_switch", "SINGLE"),
+        ("switch_group", "MULTIPLE"),
+        ("host_bridge", "HOSTBRIDGE"),
+        ("numa_node", "NODE"),
+    ):
+        if mine[key] == theirs[key]:
+            return ENUMS["MTML_TOPOLOGY_" + level]
+    return ENUMS["MTML_TOPOLOGY_SYSTEM"]
+
+
+def _at_level(m, level):
+    cards = [int(section[7:]) for section in m.profile if section.startswith("device.") and section.count(".") == 1]
+    return [card for card in sorted(cards) if card != m.card and _level(m, card) == level]
+
+
+def _peers(m):
+    """(card, link) at the other end of each MtLink."""
+    return [tuple(int(part) for part in item.split(".")) for item in m.keys["mtlink_peer"].split(",")]
+
+
+def _layouts(m):
+    return [
+        {"localLinkId": link, "remoteLinkId": remote}
+        for link, (card, remote) in enumerate(_peers(m))
+        if card == m.peer_index
+    ]
+
+
+def _every(values, index):
+    """An element of a list whose last one stands for all that follow."""
+    values = [value.strip() for value in values.split(",")]
+    return values[min(index, len(values) - 1)]
+
+
+def log_configuration():
+    """A log configuration that is silent but not empty."""
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    configuration.callbackConfig.level = pymtml.MTML_LOG_LEVEL_OFF
+    configuration.fileConfig.level = pymtml.MTML_LOG_LEVEL_ERROR
+    configuration.fileConfig.size = 7
+    return configuration
+
+
+SYSTEM_LEVEL = ENUMS["MTML_TOPOLOGY_SYSTEM"]
+
+CALLS = {
+    "mtmlLibraryGetVersion": Call(CARDS, lambda m: (), lambda m: m.profile["machine"]["library_version"]),
+    "mtmlLibraryInitSystem": Call(CARDS, lambda m: (), lambda m: m.system),
+    "mtmlLibraryFreeSystem": _free(CARDS, "system"),
+    "mtmlLibraryCountDevice": Call(
+        CARDS + PARENT + HOST,
+        lambda m: (),
+        lambda m: sum(1 for s in m.profile if s.startswith("device.") and ".virt." not in s),
+    ),
+    "mtmlLibraryInitDeviceByIndex": Call(CARDS + INSTANCES, lambda m: (m.index,), lambda m: m.device),
+    "mtmlLibraryInitDeviceByUuid": Call(CARDS + INSTANCES, lambda m: (m.keys["uuid"],), lambda m: m.device),
+    "mtmlLibraryInitDeviceByPciSbdf": Call(CARDS, lambda m: (m.keys["pci_sbdf"],), lambda m: m.device),
+    "mtmlLibrarySetMpcConfigurationInBatch": Call(
+        PARENT,
+        lambda m: ([m.at(0), m.at(4)], [1, 3]),
+        lambda m: None,
+        lambda m: [simulated.get_value(card, "mpc_configuration") for card in (0, 1)] == ["1", "3"],
+    ),
+    "mtmlLibraryFreeDevice": _free(CARDS, "device"),
+    "mtmlSystemGetDriverVersion": Call(CARDS, lambda m: (m.system,), lambda m: m.profile["machine"]["driver_version"]),
+    "mtmlDeviceInitGpu": Call(CARDS, lambda m: (m.device,), lambda m: m.gpu),
+    "mtmlDeviceFreeGpu": _free(CARDS, "gpu"),
+    "mtmlDeviceInitMemory": Call(CARDS, lambda m: (m.device,), lambda m: m.memory),
+    "mtmlDeviceFreeMemory": _free(CARDS, "memory"),
+    "mtmlDeviceInitVpu": Call(CARDS, lambda m: (m.device,), lambda m: m.vpu),
+    "mtmlDeviceFreeVpu": _free(CARDS, "vpu"),
+    "mtmlDeviceGetIndex": Call(CARDS + INSTANCES, lambda m: (m.device,), lambda m: m.index),
+    "mtmlDeviceGetUUID": _key(CARDS + INSTANCES, "device", "uuid"),
+    "mtmlDeviceGetBrand": _enum("device", "brand", "MTML_BRAND_"),
+    "mtmlDeviceGetName": _text("name"),
+    "mtmlDeviceGetPciInfo": Call(CARDS, lambda m: (m.device,), _pci_info),
+    "mtmlDeviceGetPowerUsage": _number("device", "power_usage"),
+    "mtmlDeviceGetGpuPath": _key(CARDS + INSTANCES, "device", "gpu_path"),
+    "mtmlDeviceGetPrimaryPath": _key(CARDS + INSTANCES, "device", "primary_path"),
+    "mtmlDeviceGetRenderPath": _key(CARDS + INSTANCES, "device", "render_path"),
+    "mtmlDeviceGetVbiosVersion": _text("mtbios_version"),
+    "mtmlDeviceGetMtBiosVersion": _text("mtbios_version"),
+    "mtmlDeviceGetProperty": Call(CARDS + PARENT + INSTANCES + HOST, lambda m: (m.device,), _property),
+    "mtmlDeviceCountFan": Call(FANS, lambda m: (m.device,), lambda m: len(numbers(m.keys["fan_speed"]))),
+    "mtmlDeviceGetFanSpeed": Call(FANS, lambda m: (m.device, 2), lambda m: numbers(m.keys["fan_speed"])[2]),
+    "mtmlDeviceGetFanRpm": Call(FANS, lambda m: (m.device, 1), lambda m: numbers(m.keys["fan_rpm"])[1]),
+    "mtmlDeviceGetPcieSlotInfo": Call(
+        CARDS, lambda m: (m.device,), lambda m: {"slotId": m.integer("slot_id"), "slotName": m.keys["slot_name"]}
+    ),
+    "mtmlDeviceCountDisplayInterface": Call(CARDS, lambda m: (m.device,), lambda m: len(_displays(m))),
+    "mtmlDeviceGetDisplayInterfaceSpec": Call(
+        (("s80", 0), ("s3000x2", 1)), lambda m: (m.device, len(_displays(m)) - 1), _display
+    ),
+    "mtmlDeviceGetSerialNumber": _text("serial_number"),
+    "mtmlDeviceCountGpuCores": _number("device", "gpu_cores"),
+    "mtmlDeviceCountSupportedVirtTypes": Call(HOST, lambda m: (m.device,), lambda m: len(_virt_names(m))),
+    "mtmlDeviceGetSupportedVirtTypes": Call(
+        HOST, lambda m: (m.device, 6), lambda m: [_virt_type(m, name) for name in _virt_names(m)]
+    ),
+    "mtmlDeviceCountAvailVirtTypes": Call(
+        HOST, lambda m: (m.device,), lambda m: sum(1 for name in _virt_names(m) if _room(m, name) > 0)
+    ),
+    "mtmlDeviceGetAvailVirtTypes": Call(
+        HOST, lambda m: (m.device,), lambda m: [_virt_type(m, name) for name in _virt_names(m) if _room(m, name) > 0]
+    ),
+    "mtmlDeviceCountAvailVirtDevices": Call(
+        HOST, lambda m: (m.device, m.virt_type), lambda m: _room(m, _virt_names(m)[2])
+    ),
+    "mtmlDeviceCountActiveVirtDevices": Call(HOST, lambda m: (m.device,), lambda m: len(_virt_sections(m))),
+    "mtmlDeviceGetActiveVirtDeviceUuids": Call(
+        HOST, lambda m: (m.device, 48, 3), lambda m: [keys["uuid"] for keys in _virt_sections(m)]
+    ),
+    "mtmlDeviceCountMaxVirtDevices": Call(
+        HOST,
+        lambda m: (m.device, m.virt_type),
+        lambda m: int(m.profile["virt_type." + _virt_names(m)[2]]["max_instances"]),
+    ),
+    "mtmlDeviceInitVirtDevice": Call(HOST[:1], lambda m: (m.device, m.virt_keys["uuid"]), lambda m: m.virt),
+    "mtmlDeviceFreeVirtDevice": _free(HOST, "virt"),
+    "mtmlDeviceGetVirtType": Call(HOST, lambda m: (m.virt,), lambda m: _virt_type(m, m.virt_keys["virt_type"])),
+    "mtmlDeviceGetPhyDeviceUuid": Call(HOST, lambda m: (m.virt,), lambda m: m.profile["device.0"]["uuid"]),
+    "mtmlDeviceGetTopologyLevel": Call(CARDS, lambda m: (m.device, m.peer), lambda m: _level(m, m.peer_index)),
+    "mtmlDeviceCountDeviceByTopologyLevel": Call(
+        CARDS, lambda m: (m.device, SYSTEM_LEVEL), lambda m: len(_at_level(m, SYSTEM_LEVEL))
+    ),
+    "mtmlDeviceGetDeviceByTopologyLevel": Call(
+        CARDS,
+        lambda m: (m.device, SYSTEM_LEVEL),
+        lambda m: [m.at(card) for card in _at_level(m, SYSTEM_LEVEL)],
+    ),
+    "mtmlDeviceGetP2PStatus": Call(
+        CARDS,
+        lambda m: (m.device, m.peer, ENUMS["MTML_P2P_CAPS_WRITE"]),
+        lambda m: ENUMS["MTML_P2P_STATUS_" + _every(m.keys["p2p_write"], m.peer_index)],
+    ),
+    "mtmlGpuGetUtilization": _number("gpu", "gpu_utilization"),
+    "mtmlGpuGetTemperature": _number("gpu", "gpu_temperature"),
+    "mtmlGpuGetClock": _number("gpu", "gpu_clock"),
+    "mtmlGpuGetMaxClock": _number("gpu", "gpu_max_clock"),
+    "mtmlGpuGetEngineUtilization": Call(
+        CARDS, lambda m: (m.gpu, ENUMS["MTML_GPU_ENGINE_3D"]), lambda m: numbers(m.keys["engine_utilization"])[2]
+    ),
+    "mtmlMemoryGetTotal": _number("memory", "memory_total"),
+    "mtmlMemoryGetUsed": _number("memory", "memory_used"),
+    "mtmlMemoryGetUsedSystem": _number("memory", "memory_used_system"),
+    "mtmlMemoryGetUtilization": _number("memory", "memory_utilization"),
+    "mtmlMemoryGetClock": _number("memory", "memory_clock"),
+    "mtmlMemoryGetMaxClock": _number("memory", "memory_max_clock"),
+    "mtmlMemoryGetBusWidth": _number("memory", "memory_bus_width"),
+    "mtmlMemoryGetBandwidth": _number("memory", "memory_bandwidth"),
+    "mtmlMemoryGetSpeed": _number("memory", "memory_speed"),
+    "mtmlMemoryGetVendor": _key(CARDS, "memory", "memory_vendor"),
+    "mtmlMemoryGetType": _enum("memory", "memory_type", "MTML_MEM_TYPE_"),
+    "mtmlVpuGetUtilization": Call(
+        CARDS,
+        lambda m: (m.vpu,),
+        lambda m: {
+            "util": m.integer("vpu_utilization"),
+            "period": m.integer("codec_sample_period"),
+            "encUtil": m.integer("encoder_utilization"),
+            "decUtil": m.integer("decoder_utilization"),
+        },
+    ),
+    "mtmlVpuGetClock": _number("vpu", "vpu_clock"),
+    "mtmlVpuGetMaxClock": _number("vpu", "vpu_max_clock"),
+    "mtmlVpuGetCodecCapacity": Call(
+        CARDS + INSTANCES,
+        lambda m: (m.vpu,),
+        lambda m: (m.integer("encoder_capacity"), m.integer("decoder_capacity")),
+    ),
+    "mtmlVpuGetEncoderSessionStates": Call(
+        CARDS + INSTANCES, lambda m: (m.vpu,), _states("encoder_sessions", "encoder_capacity")
+    ),
+    "mtmlVpuGetEncoderSessionMetrics": Call(
+        (("s80", 0), ("s4000x8", 4), ("s3000-mpc", 1)), _session_id("encoder_sessions"), _metrics("encoder_sessions")
+    ),
+    "mtmlVpuGetDecoderSessionStates": Call(
+        CARDS + INSTANCES, lambda m: (m.vpu,), _states("decoder_sessions", "decoder_capacity")
+    ),
+    "mtmlVpuGetDecoderSessionMetrics": Call(
+        (("s80", 0), ("s4000x8", 4)), _session_id("decoder_sessions"), _metrics("decoder_sessions")
+    ),
+    "mtmlLogSetConfiguration": Call(
+        CARDS[:1],
+        lambda m: (log_configuration(),),
+        lambda m: None,
+        lambda m: pymtml.mtmlLogGetConfiguration().fileConfig.size == 7,
+    ),
+    "mtmlLogGetConfiguration": Call(
+        CARDS[:1],
+        lambda m: pymtml.mtmlLogSetConfiguration(log_configuration()) or (),
+        lambda m: plain(log_configuration()),
+    ),
+    "mtmlErrorString": Call(CARDS[:1], lambda m: (pymtml.MTML_ERROR_NOT_FOUND,), lambda m: "Not found"),
+    "mtmlDeviceSetMpcMode": Call(
+        PARENT + (("s80", 0),),
+        lambda m: (m.device, int(m.name == "s80")),
+        lambda m: None,
+        lambda m: simulated.get_value(0, "mpc_mode") == ("ENABLE" if m.name == "s80" else "DISABLE"),
+    ),
+    "mtmlDeviceGetMpcMode": Call(
+        CARDS + PARENT, lambda m: (m.device,), lambda m: int(m.keys.get("mpc_mode") == "ENABLE")
+    ),
+    "mtmlDeviceCountSupportedMpcProfiles": Call(
+        PARENT, lambda m: (m.device,), lambda m: len(numbers(m.keys["mpc_profiles"]))
+    ),
+    "mtmlDeviceGetSupportedMpcProfiles": Call(
+        PARENT, lambda m: (m.device, 4), lambda m: [_mpc_profile(m, i) for i in numbers(m.keys["mpc_profiles"])]
+    ),
+    "mtmlDeviceCountSupportedMpcConfigurations": Call(
+        PARENT, lambda m: (m.device,), lambda m: len(numbers(m.keys["mpc_configurations"]))
+    ),
+    "mtmlDeviceGetSupportedMpcConfigurations": Call(
+        PARENT,
+        lambda m: (m.device, 5),
+        lambda m: [_mpc_configuration(m, i) for i in numbers(m.keys["mpc_configurations"])],
+    ),
+    "mtmlDeviceGetMpcConfiguration": Call(
+        PARENT, lambda m: (m.device,), lambda m: _mpc_configuration(m, m.integer("mpc_configuration"))
+    ),
+    "mtmlDeviceGetMpcConfigurationByName": Call(
+        PARENT, lambda m: (m.device, "8-2222"), lambda m: _mpc_configuration(m, 3)
+    ),
+    "mtmlDeviceSetMpcConfiguration": Call(
+        PARENT,
+        lambda m: (m.device, 3),
+        lambda m: None,
+        lambda m: simulated.get_value(0, "mpc_configuration") == "3",
+    ),
+    "mtmlDeviceCountMpcInstancesByProfileId": Call(
+        PARENT, lambda m: (m.device, 2), lambda m: _mpc_profiles_in_force(m).count(2)
+    ),
+    "mtmlDeviceGetMpcInstancesByProfileId": Call(
+        PARENT,
+        lambda m: (m.device, 2),
+        lambda m: [m.at(1 + i) for i, number in enumerate(_mpc_profiles_in_force(m)) if number == 2],
+    ),
+    "mtmlDeviceCountMpcInstances": Call(PARENT, lambda m: (m.device,), lambda m: len(_mpc_profiles_in_force(m))),
+    "mtmlDeviceGetMpcInstances": Call(
+        PARENT, lambda m: (m.device, 3), lambda m: [m.at(1 + i) for i in range(len(_mpc_profiles_in_force(m)))]
+    ),
+    "mtmlDeviceGetMpcInstanceByIndex": Call(PARENT, lambda m: (m.device, 1), lambda m: m.at(2)),
+    "mtmlDeviceGetMpcParentDevice": Call(INSTANCES, lambda m: (m.device,), lambda m: m.at(0)),
+    "mtmlDeviceGetMpcProfileInfo": Call(
+        INSTANCES,
+        lambda m: (m.device,),
+        lambda m: _mpc_profile(m, _mpc_profiles_in_force(m)[m.index - 1]),
+    ),
+    "mtmlDeviceGetMpcInstanceIndex": Call(INSTANCES, lambda m: (m.device,), lambda m: m.index - 1),
+    "mtmlDeviceGetMtLinkSpec": Call(
+        LINKED,
+        lambda m: (m.device,),
+        lambda m: {
+            "version": m.integer("mtlink_version"),
+            "bandWidth": m.integer("mtlink_bandwidth"),
+            "linkNum": m.integer("mtlink_count"),
+        },
+    ),
+    "mtmlDeviceGetMtLinkState": Call(
+        LINKED, lambda m: (m.device, 3), lambda m: ENUMS["MTML_MTLINK_STATE_" + _every(m.keys["mtlink_state"], 3)]
+    ),
+    "mtmlDeviceGetMtLinkCapStatus": Call(
+        LINKED,
+        lambda m: (m.device, 3, ENUMS["MTML_MTLINK_CAP_P2P_ATOMICS"]),
+        lambda m: ENUMS["MTML_MTLINK_CAP_STATUS_" + _every(m.keys["mtlink_p2p_atomics"], 3)],
+    ),
+    "mtmlDeviceGetMtLinkRemoteDevice": Call(LINKED, lambda m: (m.device, 3), lambda m: m.at(_peers(m)[3][0])),
+    "mtmlDeviceCountMtLinkShortestPaths": Call(LINKED, lambda m: (m.device, m.peer), lambda m: (1, 2)),
+    "mtmlDeviceGetMtLinkShortestPaths": Call(
+        LINKED, lambda m: (m.device, m.peer, 1, 2), lambda m: [[m.device, m.peer]]
+    ),
+    "mtmlDeviceCountMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer), lambda m: len(_layouts(m))),
+    "mtmlDeviceGetMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer, 2), _layouts),
+    "mtmlDeviceGetMemoryAffinityWithinNode": Call(
+        CARDS, lambda m: (m.device, 1), lambda m: mask(m.keys["memory_affinity"], 1)
+    ),
+    "mtmlDeviceGetCpuAffinityWithinNode": Call(
+        CARDS, lambda m: (m.device, 3), lambda m: mask(m.keys["cpu_affinity"], 3)
+    ),
+    "mtmlDeviceReset": Call(CARDS, lambda m: (m.device,), lambda m: None),
+    "mtmlMemorySetEccMode": Call(
+        LINKED,
+        lambda m: (m.memory, ENUMS["MTML_MEMORY_ECC_DISABLE"]),
+        lambda m: None,
+        lambda m: simulated.get_value(m.card, "ecc_pending_mode") == "DISABLE",
+    ),
+    "mtmlMemoryGetEccMode": Call(
+        LINKED,
+        lambda m: (m.memory,),
+        lambda m: tuple(ENUMS["MTML_MEMORY_ECC_" + m.keys[key]] for key in ("ecc_mode", "ecc_pending_mode")),
+    ),
+    "mtmlMemoryGetRetiredPagesCount": Call(
+        CARDS,
+        lambda m: (m.memory,),
+        lambda m: {
+            "sbeCount": len(pages(m.keys["retired_pages_sbe"])),
+            "dbeCount": len(pages(m.keys["retired_pages_dbe"])),
+        },
+    ),
+    "mtmlMemoryGetRetiredPages": Call(
+        CARDS,
+        lambda m: (m.memory, m.index == 5),  # cards 3 and 5 have retired pages, of different causes
+        lambda m: [
+            {"address": address, "timestamps": time}
+            for address, time in pages(m.keys["retired_pages_dbe" if m.index == 5 else "retired_pages_sbe"])
+        ],
+    ),
+    "mtmlMemoryGetRetiredPagesPendingStatus": Call(
+        CARDS, lambda m: (m.memory,), lambda m: int(m.keys["retired_pages_pending"] == "yes")
+    ),
+    "mtmlMemoryGetEccErrorCounter": Call(
+        CARDS,
+        lambda m: (
+            m.memory,
+            ENUMS["MTML_MEMORY_ERROR_TYPE_CORRECTED"],
+            ENUMS["MTML_AGGREGATE_ECC"],
+            ENUMS["MTML_MEMORY_LOCATION_DRAM"],
+        ),
+        lambda m: m.integer("ecc_corrected_aggregate"),
+    ),
+    "mtmlMemoryClearEccErrorCounts": Call(
+        CARDS,
+        lambda m: (m.memory, ENUMS["MTML_AGGREGATE_ECC"]),
+        lambda m: None,
+        lambda m: simulated.get_value(m.card, "ecc_corrected_aggregate") == "0"
+        and simulated.get_value(m.card, "ecc_corrected_volatile") == m.keys["ecc_corrected_volatile"],
+    ),
+}
+
+LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown")
+FREES = tuple(name for name in FUNCTIONS if FUNCTIONS[name].get("deprecated") and "Free" in name)
+# After these a machine is another one, so that each call of them needs a scene of its own.
+CHANGES = (
+    "mtmlLibrarySetMpcConfigurationInBatch",
+    "mtmlDeviceSetMpcMode",
+    "mtmlDeviceSetMpcConfiguration",
+    "mtmlDeviceReset",
+)

@@ -1,0 +1,478 @@
+"""Every function of the C header through pymtml: its result on each machine, and the exact error of each status."""
+
+import inspect
+
+import pytest
+import simulated
+from native_calls import (
+    CALLS,
+    CHANGES,
+    CODES,
+    FREES,
+    FUNCTIONS,
+    HOST,
+    LIFECYCLE,
+    PARENT,
+    Scene,
+    log_configuration,
+    plain,
+)
+
+import pymtml
+
+CLASS_OF_CODE = {
+    "MTML_ERROR_" + word: getattr(pymtml, "MTMLError_" + "".join(part.capitalize() for part in word.split("_")))
+    for word in (name[len("MTML_ERROR_") :] for name in CODES if name != "MTML_SUCCESS")
+}
+NATIVE_FAULTS = [name for name in CALLS if name not in FREES and name != "mtmlErrorString"]
+UNKNOWN_STATUS = 1234
+
+
+@pytest.fixture(autouse=True)
+def silent_log():
+    yield
+    pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t())
+
+
+def call(name, scene):
+    return getattr(pymtml, name)(*CALLS[name].arguments(scene))
+
+
+def test_every_function_of_the_header_is_covered():
+    assert sorted(CALLS) + sorted(LIFECYCLE) == sorted(set(FUNCTIONS) - set(LIFECYCLE)) + sorted(LIFECYCLE)
+
+
+@pytest.mark.parametrize(
+    "name, machine, index", [(name, machine, index) for name in CALLS for machine, index in CALLS[name].machines]
+)
+def test_result(name, machine, index):
+    with Scene(machine, index) as scene:
+        if not scene.supports(name):
+            handle = "memory" if name.startswith("mtmlMemory") else "device"
+            arguments = (getattr(scene, handle), scene.peer if "Layouts" in name or "Paths" in name else 0, 0, 1)
+            parameters = len(inspect.signature(getattr(pymtml, name)).parameters)
+            with pytest.raises(pymtml.MTMLError_NotSupported):
+                getattr(pymtml, name)(*arguments[:parameters])
+            return
+        result = call(name, scene)
+        if CALLS[name].effect is None and name != "mtmlDeviceReset":
+            assert plain(result) == plain(CALLS[name].expected(scene))
+        elif CALLS[name].effect is not None:
+            assert result is None
+            assert CALLS[name].effect(scene)
+
+
+def test_init_and_shutdown():
+    with simulated.machine("s80"):
+        library = pymtml.mtmlLibraryInit()
+        assert isinstance(library, pymtml.c_mtmlLibrary_t)
+        assert pymtml.mtmlLibraryInit() is library
+        assert simulated.references() == 1
+        assert pymtml.mtmlLibraryShutDown() is None
+        assert simulated.references() == 1
+        assert pymtml.mtmlLibraryShutDown() is None
+        assert simulated.references() == 0
+        with pytest.raises(pymtml.MTMLError_Uninitialized):
+            pymtml.mtmlLibraryShutDown()
+
+
+@pytest.mark.parametrize("name", NATIVE_FAULTS)
+def test_each_status_raises_its_own_class(name):
+    machine, index = CALLS[name].machines[-1]
+    for code, value in CODES.items():
+        if code == "MTML_SUCCESS":
+            continue
+        with Scene(machine, index) as scene:
+            try:
+                arguments = () if "Init" in name and "Device" not in name else CALLS[name].arguments(scene)
+                simulated.set_faults("%s=%s" % (name, code[len("MTML_ERROR_") :]))
+                with pytest.raises(pymtml.MTMLError) as caught:
+                    getattr(pymtml, name)(*arguments)
+            finally:
+                simulated.set_faults("")
+        error = caught.value
+        assert (type(error), error.value, error.mtml_code, error.args) == (CLASS_OF_CODE[code], value, value, (value,))
+        assert isinstance(error, pymtml.NVMLError)
+
+
+@pytest.mark.parametrize("name", NATIVE_FAULTS)
+def test_status_that_no_header_names(name):
+    machine, index = CALLS[name].machines[-1]
+    with Scene(machine, index) as scene:
+        arguments = CALLS[name].arguments(scene)
+        simulated.set_faults("%s=%d" % (name, UNKNOWN_STATUS))
+        with pytest.raises(pymtml.NVMLError) as caught:
+            getattr(pymtml, name)(*arguments)
+        assert isinstance(caught.value, pymtml.MTMLError)
+        assert (caught.value.value, caught.value.mtml_code) == (UNKNOWN_STATUS, UNKNOWN_STATUS)
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code != "MTML_SUCCESS"])
+def test_failed_init_leaves_nothing_behind(code):
+    with simulated.machine("s80", faults="mtmlLibraryInit=" + code[len("MTML_ERROR_") :]):
+        with pytest.raises(CLASS_OF_CODE[code]):
+            pymtml.mtmlLibraryInit()
+        assert simulated.references() == 0
+        with pytest.raises(pymtml.MTMLError_Uninitialized):
+            pymtml.mtmlLibraryCountDevice()
+        with pytest.raises(pymtml.MTMLError_Uninitialized):
+            pymtml.mtmlLibraryShutDown()
+
+
+def test_failed_shutdown_can_be_tried_again():
+    with simulated.machine("s80"):
+        pymtml.mtmlLibraryInit()
+        simulated.set_faults("mtmlLibraryShutDown=TIMEOUT")
+        with pytest.raises(pymtml.MTMLError_Timeout):
+            pymtml.mtmlLibraryShutDown()
+        simulated.set_faults("")
+        assert simulated.references() == 1
+        assert pymtml.mtmlLibraryCountDevice() == 1
+        pymtml.mtmlLibraryShutDown()
+        assert simulated.references() == 0
+
+
+@pytest.mark.parametrize("name", FREES)
+def test_free_checks_the_handle_and_does_not_reach_c(name):
+    machine, index = CALLS[name].machines[0]
+    with Scene(machine, index) as scene:
+        (handle,) = CALLS[name].arguments(scene)
+        before = simulated.calls()
+        for _ in range(3):
+            assert getattr(pymtml, name)(handle) is None
+        assert simulated.calls() == before
+        with pytest.raises(pymtml.MTMLError_InvalidArgument):
+            getattr(pymtml, name)(scene.library)
+        assert pymtml.mtmlDeviceGetUUID(scene.device) == scene.keys["uuid"]
+        assert CALLS[name].arguments(scene) == (handle,)
+    with pytest.raises(pymtml.MTMLError_Uninitialized):
+        getattr(pymtml, name)(handle)
+
+
+CHILD_FUNCTIONS = [name for name in CALLS if name.startswith(("mtmlGpu", "mtmlMemory", "mtmlVpu"))]
+
+
+@pytest.mark.parametrize("name", CHILD_FUNCTIONS)
+def test_device_in_place_of_its_gpu_memory_or_vpu(name):
+    machine, index = CALLS[name].machines[-1]
+    kind = name[len("mtml") :].split("Get")[0].split("Set")[0].split("Clear")[0]
+    with Scene(machine, index) as scene:
+        device = scene.device
+        simulated.reset_calls()
+        for _ in range(3):
+            result = getattr(pymtml, name)(device, *CALLS[name].arguments(scene)[1:])
+        assert simulated.calls("mtmlDeviceInit" + kind) == 1
+        if CALLS[name].effect is None:
+            assert plain(result) == plain(CALLS[name].expected(scene))
+
+
+# The count of these may be left out, be too large (only what there is comes back) or too small.
+LISTS = {
+    "mtmlDeviceGetSupportedVirtTypes": (HOST[0], ("device",), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetAvailVirtTypes": (HOST[0], ("device",), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetSupportedMpcProfiles": (PARENT[0], ("device",), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetSupportedMpcConfigurations": (PARENT[0], ("device",), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetMpcInstancesByProfileId": (PARENT[0], ("device", 2), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetMpcInstances": (PARENT[0], ("device",), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetDeviceByTopologyLevel": (("s5000x8", 0), ("device", 5), "INSUFFICIENT_SIZE"),
+    "mtmlDeviceGetMtLinkLayouts": (("s5000x8", 0), ("device", "peer"), "INSUFFICIENT_SIZE"),
+    "mtmlMemoryGetRetiredPages": (("s5000x8", 3), ("memory", 0), "INVALID_ARGUMENT"),
+    "mtmlDeviceGetActiveVirtDeviceUuids": (HOST[0], ("device", 48), "INSUFFICIENT_SIZE"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LISTS))
+def test_count_of_a_list(name):
+    (machine, index), names, too_small = LISTS[name]
+    function = getattr(pymtml, name)
+    with Scene(machine, index) as scene:
+        arguments = [getattr(scene, value) if isinstance(value, str) else value for value in names]
+        everything = plain(function(*arguments))
+        assert len(everything) > 1
+        assert plain(function(*(arguments + [len(everything)]))) == everything
+        assert plain(function(*(arguments + [len(everything) + 3]))) == everything
+        assert plain(function(*arguments, **{list(inspect.signature(function).parameters)[-1]: None})) == everything
+        with pytest.raises(CLASS_OF_CODE["MTML_ERROR_" + too_small]):
+            function(*(arguments + [len(everything) - 1]))
+
+
+@pytest.mark.parametrize("kind, capacity", [("Encoder", 48), ("Decoder", 96)])
+def test_length_of_session_states(kind, capacity):
+    function = getattr(pymtml, "mtmlVpuGet%sSessionStates" % kind)
+    with Scene("s4000x8", 4) as scene:
+        states = plain(function(scene.vpu))
+        assert len(states) == capacity
+        assert plain(function(scene.vpu, 3)) == states[:3]
+        unknown = [{"sessionId": capacity + i, "state": pymtml.MTML_CODEC_SESSION_STATE_UNKNOWN} for i in range(2)]
+        assert plain(function(scene.vpu, capacity + 2)) == states + unknown
+        with pytest.raises(pymtml.MTMLError_InsufficientSize):
+            function(scene.vpu, 0)
+
+
+def test_shortest_paths_over_other_devices():
+    with Scene("s4000x8") as scene:
+        for pair in ("1.0", "1.1"):  # the direct links of cards 0 and 1
+            link = scene.keys["mtlink_peer"].replace(" ", "").split(",").index(pair)
+            simulated.set_value(0, "mtlink_state", ", ".join("DOWN" if i <= link else "UP" for i in range(6)))
+            simulated.set_value(1, "mtlink_state", ", ".join("DOWN" if i <= link else "UP" for i in range(6)))
+        zero, one, two, three, four = [scene.at(i) for i in range(5)]
+        paths = [[zero, two, one], [zero, three, one]]
+        assert pymtml.mtmlDeviceCountMtLinkShortestPaths(zero, one) == (2, 3)
+        assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one) == paths
+        assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, 2, 3) == paths
+        assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, 4, 5) == paths
+        for size in ((1, 3), (2, 2)):
+            with pytest.raises(pymtml.MTMLError_InsufficientSize):
+                pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, *size)
+        assert pymtml.mtmlDeviceCountMtLinkShortestPaths(zero, four) == (0, 0)
+        assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, four) == []
+
+
+@pytest.mark.parametrize(
+    "count, names",
+    [
+        ("mtmlDeviceCountSupportedVirtTypes", ["mtmlDeviceGetSupportedVirtTypes"]),
+        ("mtmlDeviceCountAvailVirtTypes", ["mtmlDeviceGetAvailVirtTypes"]),
+        ("mtmlDeviceCountActiveVirtDevices", ["mtmlDeviceGetActiveVirtDeviceUuids"]),
+        ("mtmlDeviceCountMpcInstances", ["mtmlDeviceGetMpcInstances"]),
+        ("mtmlVpuGetCodecCapacity", ["mtmlVpuGetEncoderSessionStates", "mtmlVpuGetDecoderSessionStates"]),
+    ],
+)
+def test_failure_of_the_implied_count_call(count, names):
+    machine, index = CALLS[names[0]].machines[0]
+    for name in names:
+        with Scene(machine, index) as scene:
+            handle = scene.vpu if name.startswith("mtmlVpu") else scene.device
+            simulated.set_faults(count + "=DRIVER_FAILURE")
+            with pytest.raises(pymtml.MTMLError_DriverFailure):
+                getattr(pymtml, name)(handle)
+
+
+NO_TERMINATOR = {
+    "mtmlDeviceGetName": ("name", pymtml.MTML_DEVICE_NAME_BUFFER_SIZE),
+    "mtmlDeviceGetUUID": ("uuid", pymtml.MTML_DEVICE_UUID_BUFFER_SIZE),
+    "mtmlDeviceGetGpuPath": ("gpu_path", pymtml.MTML_DEVICE_PATH_BUFFER_SIZE),
+    "mtmlDeviceGetPrimaryPath": ("primary_path", pymtml.MTML_DEVICE_PATH_BUFFER_SIZE),
+    "mtmlDeviceGetRenderPath": ("render_path", pymtml.MTML_DEVICE_PATH_BUFFER_SIZE),
+    "mtmlDeviceGetVbiosVersion": ("mtbios_version", pymtml.MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE),
+    "mtmlDeviceGetMtBiosVersion": ("mtbios_version", pymtml.MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE),
+    "mtmlDeviceGetSerialNumber": ("serial_number", pymtml.MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE),
+    "mtmlMemoryGetVendor": ("memory_vendor", pymtml.MTML_MEMORY_VENDOR_BUFFER_SIZE),
+    "mtmlDeviceGetPciInfo": ("pci_sbdf", pymtml.MTML_DEVICE_PCI_SBDF_BUFFER_SIZE),
+    "mtmlDeviceGetPcieSlotInfo": ("slot_name", pymtml.MTML_DEVICE_SLOT_NAME_BUFFER_SIZE),
+}
+
+
+def text_of(result):
+    """The text in a result that is a str or a struct with one text field."""
+    if isinstance(result, str):
+        return result
+    (text,) = [value for value in plain(result).values() if isinstance(value, str)]
+    return text
+
+
+@pytest.mark.parametrize("name", sorted(NO_TERMINATOR))
+def test_text_without_terminator_ends_with_its_buffer(name):
+    key, size = NO_TERMINATOR[name]
+    with Scene("s80") as scene:
+        simulated.set_value(0, "unterminated", key)
+        text = text_of(getattr(pymtml, name)(scene.device))
+        assert len(text) == size
+        assert text.startswith(scene.keys[key])
+
+
+@pytest.mark.parametrize("name", sorted(NO_TERMINATOR))
+def test_text_that_is_not_utf_8(name):
+    key, _ = NO_TERMINATOR[name]
+    with Scene("s80") as scene:
+        simulated.set_value(0, key, "a\\xff\\xc3b")
+        assert text_of(getattr(pymtml, name)(scene.device)) == "a\ufffd\ufffdb"
+
+
+def test_system_text_that_is_not_utf_8():
+    with Scene("s80"):
+        simulated.set_value(simulated.MACHINE, "driver_version", "3.\\xe9")
+        simulated.set_value(simulated.MACHINE, "library_version", "2.2.0-simulator\\x80")
+        assert pymtml.mtmlSystemGetDriverVersion() == "3.\ufffd"
+        assert pymtml.mtmlLibraryGetVersion() == "2.2.0-simulator\ufffd"
+
+
+@pytest.mark.parametrize("value", [-40, -1, 0, 127, -(2**31), 2**31 - 1])
+def test_signed_numbers(value):
+    signed = {
+        "gpu_temperature": lambda device: pymtml.mtmlGpuGetTemperature(device),
+        "memory_temperature": lambda device: pymtml.mtmlMemoryGetTemperature(device),
+        "shutdown_temperature": lambda device: pymtml.mtmlGpuGetTemperatureThreshold(device, 0),
+        "slowdown_temperature": lambda device: pymtml.mtmlGpuGetTemperatureThreshold(device, 1),
+        "enforced_power_limit": lambda device: pymtml.mtmlGpuGetEnforcedPowerLimit(device),
+        "default_power_limit": lambda device: pymtml.mtmlGpuGetPowerManagementDefaultLimit(device),
+        "gpu_voltage": lambda device: pymtml.mtmlGpuGetVoltage(device),
+        "performance_state": lambda device: pymtml.mtmlDeviceGetPerformanceState(device),
+    }
+    with Scene("s80") as scene:
+        for key, function in signed.items():
+            simulated.set_value(0, key, value)
+            assert (key, function(scene.device)) == (key, value)
+
+
+@pytest.mark.parametrize(
+    "name, key, value",
+    [
+        ("mtmlMemoryGetTotal", "memory_total", 2**64 - 1),
+        ("mtmlMemoryGetUsed", "memory_used", 2**63 + 12345),
+        ("mtmlDeviceGetPowerUsage", "power_usage", 2**32 - 1),
+        ("mtmlGpuGetClock", "gpu_clock", 2**32 - 1),
+        ("mtmlDeviceGetPcieReplayCounter", "pcie_replay_counter", 2**32 - 1),
+        ("mtmlMemoryGetType", "memory_type", 77),
+    ],
+)
+def test_numbers_at_the_limit_of_their_type(name, key, value):
+    with Scene("s80") as scene:
+        simulated.set_value(0, key, value)
+        assert getattr(pymtml, name)(scene.device) == value
+
+
+def test_ecc_counter_of_64_bits():
+    with Scene("s5000x8") as scene:
+        simulated.set_value(0, "ecc_uncorrected_volatile", 2**64 - 2)
+        assert pymtml.mtmlMemoryGetEccErrorCounter(scene.memory, 1, 0, 1) == 2**64 - 2
+
+
+NEWER = {
+    "mtmlDeviceGetMusaComputeCapability": (
+        (),
+        lambda keys: tuple(map(int, keys["musa_compute_capability"].split("."))),
+    ),
+    "mtmlDeviceGetPcieReplayCounter": ((), lambda keys: int(keys["pcie_replay_counter"])),
+    "mtmlDeviceGetPerformanceState": ((), lambda keys: int(keys["performance_state"])),
+    "mtmlGpuGetEnforcedPowerLimit": ((), lambda keys: int(keys["enforced_power_limit"])),
+    "mtmlGpuGetPowerManagementDefaultLimit": ((), lambda keys: int(keys["default_power_limit"])),
+    "mtmlGpuGetTemperatureThreshold": ((1,), lambda keys: int(keys["slowdown_temperature"])),
+    "mtmlGpuGetVoltage": ((), lambda keys: int(keys["gpu_voltage"])),
+    "mtmlMemoryGetTemperature": ((), lambda keys: int(keys["memory_temperature"])),
+}
+
+
+@pytest.mark.parametrize("name", sorted(NEWER))
+def test_functions_of_newer_libraries(name):
+    arguments, expected = NEWER[name]
+    function = getattr(pymtml, name)
+    for machine, index in (("s80", 0), ("s5000x8", 7)):
+        with Scene(machine, index) as scene:
+            own = scene.gpu if "Gpu" in name else scene.memory if "Memory" in name else scene.device
+            for handle in (scene.device, own):
+                assert function(handle, *arguments) == expected(scene.keys)
+            simulated.set_faults(name + "=RESOURCE_IS_BUSY")
+            with pytest.raises(pymtml.MTMLError_ResourceIsBusy):
+                function(scene.device, *arguments)
+
+
+def test_bus_id_is_made_up_where_the_driver_leaves_it_empty():
+    with Scene("s5000x8", 1) as scene:
+        assert pymtml.mtmlDeviceGetPciInfo(scene.device).busId == "00000000:3a:00.0"
+        simulated.set_value(1, "pci_sbdf", "")
+        simulated.set_value(1, "pci_segment", 0x1ABCD)
+        info = pymtml.mtmlDeviceGetPciInfo(scene.device)
+        assert (info.sbdf, info.busId) == ("", "0001abcd:3a:00.0")
+
+
+def test_context_managers_hand_out_the_handles_that_the_device_has():
+    with Scene("s80") as scene:
+        for context, handle in (
+            (pymtml.mtmlGpuContext, scene.gpu),
+            (pymtml.mtmlMemoryContext, scene.memory),
+            (pymtml.mtmlVpuContext, scene.vpu),
+        ):
+            with context(scene.device) as inner:
+                assert inner is handle
+            assert pymtml.mtmlGpuGetUtilization(scene.device) == scene.integer("gpu_utilization")
+            with pytest.raises(KeyError):
+                with context(scene.device):
+                    raise KeyError
+            with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                with context(None):
+                    pass
+
+
+def test_error_strings():
+    for code, value in CODES.items():
+        text = pymtml.mtmlErrorString(value)
+        assert isinstance(text, str) and text
+    assert pymtml.mtmlErrorString(pymtml.MTML_ERROR_TIMEOUT) == "Timeout"
+    assert pymtml.mtmlErrorString(-1) == pymtml.mtmlErrorString(12345) == "Unknown error"
+
+
+def test_log_configuration_goes_to_c_and_back():
+    configuration = log_configuration()
+    configuration.consoleConfig.level = pymtml.MTML_LOG_LEVEL_FATAL
+    configuration.systemConfig.level = pymtml.MTML_LOG_LEVEL_OFF
+    pymtml.mtmlLogSetConfiguration(configuration)
+    back = pymtml.mtmlLogGetConfiguration()
+    assert plain(back) == plain(configuration)
+    assert (back.logLevel, back.filePath, back.maxSize) == (pymtml.MTML_LOG_LEVEL_ERROR, "", 7)
+
+
+def test_log_file(tmp_path):
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    configuration.fileConfig.level = pymtml.MTML_LOG_LEVEL_INFO
+    configuration.fileConfig.file = str(tmp_path / "mtml.log")
+    pymtml.mtmlLogSetConfiguration(configuration)
+    with Scene("s80"):
+        pass
+    assert "library initialized" in (tmp_path / "mtml.log").read_text()
+    configuration.fileConfig.file = str(tmp_path / "none" / "mtml.log")
+    with pytest.raises(pymtml.MTMLError_NotSupported):
+        pymtml.mtmlLogSetConfiguration(configuration)
+    assert pymtml.mtmlLogGetConfiguration().filePath == str(tmp_path / "mtml.log")
+
+
+def test_reboot_brings_a_pending_ecc_mode_into_force():
+    with Scene("s5000x8") as scene:
+        pymtml.mtmlMemorySetEccMode(scene.memory, pymtml.MTML_MEMORY_ECC_DISABLE)
+        assert pymtml.mtmlMemoryGetEccMode(scene.memory) == (1, 0)
+        pymtml.mtmlLibraryShutDown()
+        assert simulated.library.mtmlSimReboot() == 0
+        pymtml.mtmlLibraryInit()
+        assert pymtml.mtmlMemoryGetEccMode(scene.memory) == (0, 0)
+        with pytest.raises(pymtml.MTMLError_NotSupported):
+            pymtml.mtmlMemoryGetRetiredPagesCount(scene.memory)
+
+
+def test_hidden_peers_of_a_container():
+    with Scene("s5000x8-container") as scene:
+        assert pymtml.mtmlLibraryCountDevice() == 2
+        first, second = scene.at(0), scene.at(1)
+        assert len(pymtml.mtmlDeviceGetMtLinkLayouts(first, second)) == 2
+        links = pymtml.mtmlDeviceGetMtLinkSpec(first).linkNum
+        peers = []
+        for link in range(links):
+            try:
+                peers.append(pymtml.mtmlDeviceGetMtLinkRemoteDevice(first, link))
+            except pymtml.MTMLError_NotFound:
+                assert pymtml.mtmlDeviceGetMtLinkState(first, link) == pymtml.MTML_MTLINK_STATE_UP
+        assert peers == [second, second]
+
+
+def test_lost_device_is_told_from_the_others():
+    with Scene("s5000x8") as scene:
+        devices = [scene.at(i) for i in range(8)]
+        simulated.set_value(3, "lost", "UNKNOWN@0")
+        for i, device in enumerate(devices):
+            if i == 3:
+                with pytest.raises(pymtml.MTMLError_Unknown):
+                    pymtml.mtmlGpuGetUtilization(device)
+            else:
+                assert pymtml.mtmlGpuGetUtilization(device) == int(
+                    simulated.device_keys("s5000x8", i)["gpu_utilization"]
+                )
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in CHANGES and name not in FREES])
+def test_functions_take_keywords_named_as_in_c(name):
+    machine, index = CALLS[name].machines[-1]
+    function = getattr(pymtml, name)
+    with Scene(machine, index) as scene:
+        arguments = dict(zip(inspect.signature(function).parameters, CALLS[name].arguments(scene)))
+        result = function(**arguments)
+        if CALLS[name].effect is None:
+            assert plain(result) == plain(CALLS[name].expected(scene))
