@@ -805,8 +805,9 @@ class NVMLLibraryMismatchError(Exception):
 
 # ==== 3. Handles ======================================================================================================
 # A handle is a ctypes pointer, one Python object per native object while the library lives. The argument that C gets is
-# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system, _library): passing it costs
-# nothing, and an object that lacks the slot is no live handle and never reaches C. A shutdown empties the slots.
+# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system, _library), so that passing it costs
+# nothing. What is not of a handle class never reaches C, and neither does a handle whose slot is empty: a shutdown
+# empties them all.
 
 
 class struct_c_mtmlLibrary_t(Structure):
@@ -939,13 +940,10 @@ def _retire(handle):
     for slot in type(handle).__slots__:
         if slot == "_address":
             continue
-        if slot in _KEPT:
-            setattr(handle, slot, None)
-            continue
         try:
             delattr(handle, slot)
         except AttributeError:
-            continue  # a sub-handle that nobody asked for
+            continue  # never asked for
 
 
 # ==== 4. Structs ======================================================================================================
@@ -1612,7 +1610,8 @@ class _Session:
         self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}
         self.cdll: "Optional[CDLL]" = None
         self.load_report: "Optional[str]" = None
-        self.log_callbacks: "Any" = None
+        self.log_callback: "Optional[int]" = None  # address of the installed callback
+        self.log_callback_owner: "Any" = None
 
 
 _c: "Any" = _Native()
@@ -1692,14 +1691,16 @@ def _mtmlGetFunctionPointer(name):
 
 _UINT_MAX = 0xFFFFFFFF
 _ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
-_TRAPPED = (AttributeError, ctypes.ArgumentError)  # what a call ends in whose handle or function is not there
 _Pointer = c_void_p * 1
 _UInt = c_uint * 1
 
 
 def _mtml_error(status):
-    """The MTMLError for a status."""
+    """The MTMLError for a status; one that no header names is an MTMLError_Unknown with that value."""
     error = MTMLError(status)
+    if type(error) is MTMLError:
+        error = MTMLError_Unknown()
+        error.value, error.args = status, (status,)
     error.mtml_code = status
     if status == MTML_ERROR_LIBRARY_NOT_FOUND:
         error.detail = _session.load_report
@@ -1809,12 +1810,20 @@ def _device_at(address):
         with libLoadLock:
             device = _session.devices.get(address)
             if device is None:
-                device = _new_handle(c_mtmlDevice_t, "_device", address)
-                for slot in _KEPT:
-                    setattr(device, slot, None)
-                _session.devices[address] = device
+                device = _session.devices[address] = _new_handle(c_mtmlDevice_t, "_device", address)
     return device
 
+
+_HANDLE_CLASSES = frozenset((c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
+
+# Where C refuses a call before it does anything; another failure may come when half is done.
+_UNREACHED = (MTML_ERROR_UNINITIALIZED, MTML_ERROR_FUNCTION_NOT_FOUND)
+_REFUSED = _UNREACHED + (
+    MTML_ERROR_INVALID_ARGUMENT,
+    MTML_ERROR_NOT_SUPPORTED,
+    MTML_ERROR_NO_PERMISSION,
+    MTML_ERROR_RESOURCE_IS_BUSY,
+)
 
 _CHILDREN = {  # slot of the argument: its C constructor, handle class, slot of the handle
     "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t, "_gpu_handle"),
@@ -1879,7 +1888,7 @@ def _resolve(kind, handle):
     """(status, argument for C) for whatever was given where C wants a handle of that kind."""
     if not _session.references:
         return MTML_ERROR_UNINITIALIZED, None
-    if not isinstance(handle, (c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t)):
+    if type(handle) is c_mtmlDevice_t or type(handle) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
         if handle is None:
             return MTML_ERROR_INVALID_ARGUMENT, None
@@ -1900,10 +1909,12 @@ def _call(name, kind, handle, *arguments):
     ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``). Whatever is missing
     (library, handle, sub-handle, function) is found out here, off the fast path.
     """
-    try:
-        return getattr(_c, name)(getattr(handle, kind), *arguments)
-    except _TRAPPED:
-        status, argument = _resolve(kind, handle)
+    if type(handle) in _HANDLE_CLASSES:
+        try:
+            return getattr(_c, name)(getattr(handle, kind), *arguments)
+        except AttributeError:
+            pass  # one of the two is missing
+    status, argument = _resolve(kind, handle)
     if status:
         return status
     function = getattr(_c, name, None)
@@ -1948,13 +1959,15 @@ def _uint(value):
 def _bytes(text):
     """A string argument as C gets it.
 
-    Raises: TypeError for what is neither str nor bytes.
+    Raises: TypeError for what is neither str nor bytes, MTMLError_InvalidArgument for a text with a NUL.
     """
     if isinstance(text, str):
-        return text.encode("utf-8", "surrogateescape")
-    if isinstance(text, bytes):
-        return text
-    raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
+        text = text.encode("utf-8", "replace")
+    if not isinstance(text, bytes):
+        raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
+    if b"\0" in text:  # C would look for what stands before it
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    return text
 
 
 def _text(buffer):
@@ -1962,33 +1975,20 @@ def _text(buffer):
     return buffer.value.decode("utf-8", "replace")
 
 
-def _read_text(name, kind, handle, size):
-    """(status, text) of a getter that fills a caller's buffer, given as (buffer, length)."""
-    buffer = (c_char * size)()
-    status = _call(name, kind, handle, buffer, size)
-    return status, _text(buffer)
-
-
-def _read_uint(name, kind, handle, *arguments):
-    """(status, number) of a getter whose last parameter receives an unsigned int or an enum."""
-    value = _UInt()
-    return _call(name, kind, handle, *(arguments + (value,))), value[0]
-
-
 def _string(name, kind, handle, size):
     """The text that a (buffer, length) getter fills in, or its MTMLError."""
-    status, text = _read_text(name, kind, handle, size)
-    if status:
-        raise _mtml_error(status)
-    return text
+    buffer = (c_char * size)()
+    _check(_call(name, kind, handle, buffer, size))
+    return _text(buffer)
 
 
 def _number(name, kind, handle, *arguments):
     """The unsigned int or enum that a getter hands out, or its MTMLError."""
-    status, value = _read_uint(name, kind, handle, *arguments)
+    value = _UInt()
+    status = _call(name, kind, handle, *(arguments + (value,)))
     if status:
         raise _mtml_error(status)
-    return value
+    return value[0]
 
 
 def _signed(name, kind, handle, *arguments):
@@ -2028,10 +2028,11 @@ def _device_in(slot):
 
 def _child(kind, handle):
     """The gpu, memory or vpu handle of a device (or the handle itself, if it is that already)."""
-    _check(_resolve(kind, handle)[0])
-    if isinstance(handle, _CHILDREN[kind][1]):
-        return handle
-    return getattr(_live_device(handle), _CHILDREN[kind][2])
+    with libLoadLock:
+        _check(_resolve(kind, handle)[0])
+        if isinstance(handle, _CHILDREN[kind][1]):
+            return handle
+        return getattr(_live_device(handle), _CHILDREN[kind][2])
 
 
 def _array(item, count):
@@ -2060,11 +2061,14 @@ def _free_call(name, *arguments):
     return MTML_ERROR_FUNCTION_NOT_FOUND if function is None else function(*arguments)
 
 
-def _stale_call(call, *arguments):
-    """MTML status of a C call that makes every handle but the library's stale where it succeeds."""
+def _stale_call(untouched, call, *arguments):
+    """MTML status of a C call that makes every handle but the library's stale.
+
+    ``untouched`` are the statuses that leave them as they were: C refused before it began.
+    """
     with libLoadLock:
         status = call(*arguments)
-        if not status:
+        if status not in untouched:
             _forget_handles()
         return status
 
@@ -2173,7 +2177,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
         _check(_resolve("_device", device)[0])
         handles[i] = device
     ids = (c_uint * len(devices))(*[_uint(configuration) for configuration in mpcConfigIds])
-    _check(_stale_call(_library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(devices), handles, ids))
+    _check(_stale_call(_UNREACHED, _library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(devices), handles, ids))
 
 
 def mtmlLibraryFreeDevice(dev):
@@ -2441,11 +2445,10 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    if count is None:
-        count = mtmlDeviceCountSupportedVirtTypes(dev)
-    types = _array(c_mtmlVirtType_t, count)
+    available = mtmlDeviceCountSupportedVirtTypes(dev)
+    types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
-    return list(types)
+    return list(types)[:available]
 
 
 def mtmlDeviceCountAvailVirtTypes(dev):
@@ -2463,11 +2466,10 @@ def mtmlDeviceGetAvailVirtTypes(dev, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    if count is None:
-        count = mtmlDeviceCountAvailVirtTypes(dev)
-    types = _array(c_mtmlVirtType_t, count)
+    available = mtmlDeviceCountAvailVirtTypes(dev)
+    types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
-    return list(types)
+    return list(types)[:available]
 
 
 def mtmlDeviceCountAvailVirtDevices(dev, type):
@@ -2829,15 +2831,18 @@ def mtmlLogSetConfiguration(configuration):
 
     A Python callback in it is kept alive as long as it is installed. Needs no mtmlLibraryInit.
 
-    Raises: MTMLError_NotSupported.
+    Raises: MTMLError_NotSupported, MTMLError_LibraryNotFound.
     """
     if not isinstance(configuration, c_mtmlLogConfiguration_t):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
+    callback = ctypes.cast(configuration.callbackConfig.callback, c_void_p).value
     with libLoadLock:
         _check(_load())
         _check(_free_call("mtmlLogSetConfiguration", byref(configuration)))
-        # The C library keeps the address of the callback: what it belongs to must outlive the caller's struct.
-        _session.log_callbacks = dict(configuration._objects or {})
+        # C keeps the address of the callback, so what is behind it must outlive the caller's struct. A struct that came
+        # from C holds only the address: then what was installed before stays.
+        if callback != _session.log_callback:
+            _session.log_callback, _session.log_callback_owner = callback, dict(configuration._objects or {})
 
 
 def mtmlLogGetConfiguration():
@@ -2875,7 +2880,7 @@ def mtmlDeviceSetMpcMode(device, mode):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    _check(_stale_call(_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+    _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
 
 
 def mtmlDeviceGetMpcMode(device):
@@ -2904,11 +2909,10 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    if count is None:
-        count = mtmlDeviceCountSupportedMpcProfiles(parentDevice)
-    info = _array(c_mtmlMpcProfile_t, count)
+    available = mtmlDeviceCountSupportedMpcProfiles(parentDevice)
+    info = _array(c_mtmlMpcProfile_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
-    return list(info)
+    return list(info)[:available]
 
 
 def mtmlDeviceCountSupportedMpcConfigurations(parentDevice):
@@ -2929,11 +2933,10 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    if count is None:
-        count = mtmlDeviceCountSupportedMpcConfigurations(parentDevice)
-    info = _array(c_mtmlMpcConfiguration_t, count)
+    available = mtmlDeviceCountSupportedMpcConfigurations(parentDevice)
+    info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
-    return list(info)
+    return list(info)[:available]
 
 
 def mtmlDeviceGetMpcConfiguration(parentDevice):
@@ -2966,7 +2969,7 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    _check(_stale_call(_call, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, _uint(id)))
+    _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, _uint(id)))
 
 
 def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId):
@@ -3133,8 +3136,8 @@ def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, 
     pathCount, pathLength = _uint(pathCount), _uint(pathLength)
     slots = _array(c_void_p, pathCount * pathLength)
     _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, slots))
-    handles = _devices(slots)
-    return [handles[path * pathLength : (path + 1) * pathLength] for path in range(pathCount)]
+    rows = [_devices(slots[path * pathLength : (path + 1) * pathLength]) for path in range(pathCount)]
+    return [row for row in rows if row]
 
 
 def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice):
@@ -3154,11 +3157,10 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    if linkCount is None:
-        linkCount = mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice)
-    layouts = _array(c_mtmlMtLinkLayout_t, linkCount)
+    available = mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice)
+    layouts = _array(c_mtmlMtLinkLayout_t, available if linkCount is None else linkCount)
     _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
-    return list(layouts)
+    return list(layouts)[:available]
 
 
 # ---- Affinity, reset, ECC ----
@@ -3189,13 +3191,13 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize):
 
 
 def mtmlDeviceReset(device):
-    """Reset the whole device, which must be idle.
+    """Reset the whole device, which must be idle. Makes every handle but the library's stale.
 
     Linux only.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    _check(_call("mtmlDeviceReset", "_device", device))
+    _check(_stale_call(_REFUSED, _call, "mtmlDeviceReset", "_device", device))
 
 
 def mtmlMemorySetEccMode(mem, mode):
@@ -3238,13 +3240,11 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    if count is None:
-        counts = mtmlMemoryGetRetiredPagesCount(mem)
-        double_bit = cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR
-        count = counts.dbeCount if double_bit else counts.sbeCount
-    pages = _array(c_mtmlPageRetirement_t, count)
+    counts = mtmlMemoryGetRetiredPagesCount(mem)
+    available = counts.dbeCount if cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
+    pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
     _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
-    return list(pages)
+    return list(pages)[:available]
 
 
 def mtmlMemoryGetRetiredPagesPendingStatus(mem):
@@ -3879,6 +3879,8 @@ _VIRT_TYPES_MAX = 1 << 12
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
 
+_SWITCH = 2  # number of values of an NVML argument that is off or on, or counter 0 or 1
+
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
 
@@ -3942,6 +3944,18 @@ def _refuse_device(*handles):
     return _unsupported()
 
 
+def _refuse_values(handle, *checks):
+    """The error for a device query without an MTML counterpart, once handle and enum arguments have proved good.
+
+    ``checks`` are (value, count) pairs: an enum argument and the number of values that NVML knows for it.
+    """
+    _require(handle)
+    for value, count in checks:
+        if _uint(value) >= count:
+            return _invalid()
+    return _unsupported()
+
+
 def _refuse():
     """The error for a system query without an MTML counterpart."""
     _require_initialized()
@@ -3963,32 +3977,39 @@ def _keep(handle, slot, value):
     return value
 
 
+def _device_call(name, kind, handle, *arguments):
+    """MTML status of a C call on a device, or on its gpu, memory or vpu; NVML knows no handles of those."""
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    return _call(name, kind, handle, *arguments)
+
+
 def _nvml_text(name, kind, handle, size):
     """The text that a (buffer, length) getter fills in, or its NVMLError."""
-    status, text = _read_text(name, kind, handle, size)
-    if status:
-        raise _nvml_error(status)
-    return text
+    buffer = (c_char * size)()
+    _nvml_check(_device_call(name, kind, handle, buffer, size))
+    return _text(buffer)
 
 
 def _nvml_number(name, kind, handle, *arguments):
     """The unsigned int or enum that a getter hands out, or its NVMLError."""
-    status, value = _read_uint(name, kind, handle, *arguments)
+    value = _UInt()
+    status = _device_call(name, kind, handle, *(arguments + (value,)))
     if status:
         raise _nvml_error(status)
-    return value
+    return value[0]
 
 
 def _nvml_signed(name, kind, handle, *arguments):
     """The int that a getter hands out, or its NVMLError."""
     value = c_int()
-    _nvml_check(_call(name, kind, handle, *(arguments + (byref(value),))))
+    _nvml_check(_device_call(name, kind, handle, *(arguments + (byref(value),))))
     return value.value
 
 
 def _nvml_struct(struct, name, kind, handle, *arguments):
     """``struct`` as the getter filled it, or its NVMLError."""
-    _nvml_check(_call(name, kind, handle, *(arguments + (byref(struct),))))
+    _nvml_check(_device_call(name, kind, handle, *(arguments + (byref(struct),))))
     return struct
 
 
@@ -4105,7 +4126,9 @@ def nvmlSystemGetDriverVersion():
     Raises: NVMLError_Uninitialized. MTML: mtmlSystemGetDriverVersion.
     """
     _nvml_check(_make_system())
-    return _nvml_text("mtmlSystemGetDriverVersion", "_system", _session.system, MTML_DRIVER_VERSION_BUFFER_SIZE)
+    version = (c_char * MTML_DRIVER_VERSION_BUFFER_SIZE)()
+    _nvml_check(_call("mtmlSystemGetDriverVersion", "_system", _session.system, version, len(version)))
+    return _text(version)
 
 
 def nvmlSystemGetNVMLVersion():
@@ -4175,8 +4198,7 @@ def nvmlDeviceGetHandleByIndex(index):
         status = _library_call("mtmlLibraryInitDeviceByIndex", index, slot)
     if status:
         raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
-    device = _session.devices.get(slot[0])
-    return _nvml_device_in(slot) if device is None else device
+    return _session.devices.get(slot[0]) or _nvml_device_in(slot)
 
 
 def nvmlDeviceGetHandleByUUID(uuid):
@@ -4191,7 +4213,7 @@ def nvmlDeviceGetHandleByUUID(uuid):
         raise _invalid()
     if text[:4].upper() in ("GPU-", "MIG-"):
         text = text[4:]
-    if "\0" in text:
+    if "\0" in text:  # C would look for what stands before it
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     slot = _Pointer()
     for spelling in (text, text.lower()):
@@ -4266,8 +4288,12 @@ def nvmlDeviceGetName(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
     MTML: mtmlDeviceGetName.
     """
-    if type(handle) is c_mtmlDevice_t and handle._name is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return handle._name
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     name = _nvml_text("mtmlDeviceGetName", "_device", handle, MTML_DEVICE_NAME_BUFFER_SIZE)
     return _keep(handle, "_name", name)
 
@@ -4277,8 +4303,12 @@ def nvmlDeviceGetUUID(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetUUID.
     """
-    if type(handle) is c_mtmlDevice_t and handle._uuid is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return handle._uuid
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     return _keep(handle, "_uuid", _nvml_text("mtmlDeviceGetUUID", "_device", handle, MTML_DEVICE_UUID_BUFFER_SIZE))
 
 
@@ -4287,10 +4317,16 @@ def nvmlDeviceGetSerial(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetSerialNumber.
     """
-    if type(handle) is c_mtmlDevice_t and handle._serial is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return handle._serial
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
-    _nvml_check(_call("mtmlDeviceGetSerialNumber", "_device", handle, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    _nvml_check(
+        _device_call("mtmlDeviceGetSerialNumber", "_device", handle, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial)
+    )
     return _keep(handle, "_serial", _text(serial))
 
 
@@ -4300,8 +4336,12 @@ def nvmlDeviceGetIndex(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
     MTML: mtmlDeviceGetIndex.
     """
-    if type(handle) is c_mtmlDevice_t and handle._index is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return handle._index
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     return _keep(handle, "_index", _nvml_number("mtmlDeviceGetIndex", "_device", handle))
 
 
@@ -4320,13 +4360,12 @@ def nvmlDeviceGetVbiosVersion(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
     mtmlDeviceGetMtBiosVersion.
     """
-    status, version = _read_text(
-        "mtmlDeviceGetMtBiosVersion", "_device", handle, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE
-    )
-    if status == MTML_ERROR_FUNCTION_NOT_FOUND:
+    version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
+    status = _device_call("mtmlDeviceGetMtBiosVersion", "_device", handle, version, len(version))
+    if status == MTML_ERROR_FUNCTION_NOT_FOUND:  # a library from before the function was renamed
         return _nvml_text("mtmlDeviceGetVbiosVersion", "_device", handle, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
     _nvml_check(status)
-    return version
+    return _text(version)
 
 
 def nvmlDeviceGetMinorNumber(handle):
@@ -4335,8 +4374,12 @@ def nvmlDeviceGetMinorNumber(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
     MTML: mtmlDeviceGetGpuPath.
     """
-    if type(handle) is c_mtmlDevice_t and handle._minor is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return handle._minor
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     path = _nvml_text("mtmlDeviceGetGpuPath", "_device", handle, MTML_DEVICE_PATH_BUFFER_SIZE)
     digits = path[len(path.rstrip("0123456789")) :]
     if not digits:
@@ -4350,8 +4393,12 @@ def nvmlDeviceGetPciInfo(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
     MTML: mtmlDeviceGetPciInfo.
     """
-    if type(handle) is c_mtmlDevice_t and handle._pci is not None:
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
+    try:
         return nvmlPciInfo_t.from_buffer_copy(handle._pci)
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     pci = _pci(handle)
     address = (pci.segment, pci.bus, pci.device)
     info = nvmlPciInfo_t(
@@ -4417,8 +4464,12 @@ def nvmlDeviceGetNumGpuCores(device):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceCountGpuCores.
     """
-    if type(device) is c_mtmlDevice_t and device._cores is not None:
+    if type(device) is not c_mtmlDevice_t:
+        device = _require(device)
+    try:
         return device._cores
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     return _keep(device, "_cores", _nvml_number("mtmlDeviceCountGpuCores", "_device", device))
 
 
@@ -4458,7 +4509,7 @@ def nvmlDeviceGetCudaComputeCapability(handle):
     """
     device = _require(handle)
     major, minor = c_int(), c_int()
-    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
+    status = _device_call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
     if status not in (MTML_SUCCESS, MTML_ERROR_FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
     if status == MTML_SUCCESS and major.value > 0:
@@ -4497,16 +4548,21 @@ def nvmlDeviceGetMemoryInfo(handle, version=None):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_FunctionNotFound for another version.
     MTML: mtmlMemoryGetTotal, mtmlMemoryGetUsed.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     if version:
         return _memory_info_v2(handle, version)
     info = c_nvmlMemory_t()
     try:
         status = _c.mtmlMemoryGetUsed(handle._memory, byref(info, 16))
-    except _TRAPPED:
-        status = _call("mtmlMemoryGetUsed", "_memory", handle, byref(info, 16))
+    except AttributeError:
+        status = _device_call("mtmlMemoryGetUsed", "_memory", handle, byref(info, 16))
     if status:
         raise _nvml_error(status)
-    total = _memory_total(handle) if handle._total is None else handle._total
+    try:
+        total = handle._total
+    except AttributeError:
+        total = _memory_total(handle)
     info.total = total
     info.free = total - info.used
     return info
@@ -4523,7 +4579,7 @@ def _memory_info_v2(handle, version):
 def _memory_total(handle):
     """Size of the device memory in bytes, kept on the handle."""
     total = c_ulonglong()
-    _nvml_check(_call("mtmlMemoryGetTotal", "_memory", handle, byref(total)))
+    _nvml_check(_device_call("mtmlMemoryGetTotal", "_memory", handle, byref(total)))
     return _keep(handle, "_total", total.value)
 
 
@@ -4532,8 +4588,12 @@ def nvmlDeviceGetMemoryBusWidth(device):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetBusWidth.
     """
-    if type(device) is c_mtmlDevice_t and device._bus_width is not None:
+    if type(device) is not c_mtmlDevice_t:
+        device = _require(device)
+    try:
         return device._bus_width
+    except AttributeError:
+        pass  # asked for the first time, or no live handle
     return _keep(device, "_bus_width", _nvml_number("mtmlMemoryGetBusWidth", "_memory", device))
 
 
@@ -4545,12 +4605,14 @@ def nvmlDeviceGetUtilizationRates(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     rates = c_nvmlUtilization_t()
     gpu, memory = byref(rates), byref(rates, 4)
     try:
         status = _c.mtmlGpuGetUtilization(handle._gpu, gpu) or _c.mtmlMemoryGetUtilization(handle._memory, memory)
-    except _TRAPPED:
-        status = _call("mtmlGpuGetUtilization", "_gpu", handle, gpu) or _call(
+    except AttributeError:
+        status = _device_call("mtmlGpuGetUtilization", "_gpu", handle, gpu) or _device_call(
             "mtmlMemoryGetUtilization", "_memory", handle, memory
         )
     if status:
@@ -4563,11 +4625,13 @@ def nvmlDeviceGetEncoderUtilization(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     words = _CodecUtil()
     try:
         status = _c.mtmlVpuGetUtilization(handle._vpu, words)
-    except _TRAPPED:
-        status = _call("mtmlVpuGetUtilization", "_vpu", handle, words)
+    except AttributeError:
+        status = _device_call("mtmlVpuGetUtilization", "_vpu", handle, words)
     if status:
         raise _nvml_error(status)
     return [words[2], words[1]]
@@ -4578,11 +4642,13 @@ def nvmlDeviceGetDecoderUtilization(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     words = _CodecUtil()
     try:
         status = _c.mtmlVpuGetUtilization(handle._vpu, words)
-    except _TRAPPED:
-        status = _call("mtmlVpuGetUtilization", "_vpu", handle, words)
+    except AttributeError:
+        status = _device_call("mtmlVpuGetUtilization", "_vpu", handle, words)
     if status:
         raise _nvml_error(status)
     return [words[3], words[1]]
@@ -4639,7 +4705,7 @@ def nvmlDeviceGetEncoderSessions(handle):
 def _codec_capacity(handle):
     """(encoder sessions, decoder sessions) that can run at once."""
     encode, decode = c_uint(), c_uint()
-    _nvml_check(_call("mtmlVpuGetCodecCapacity", "_vpu", handle, byref(encode), byref(decode)))
+    _nvml_check(_device_call("mtmlVpuGetCodecCapacity", "_vpu", handle, byref(encode), byref(decode)))
     return encode.value, decode.value
 
 
@@ -4648,7 +4714,7 @@ def _codec_sessions(handle, coder, capacity):
     if not capacity:
         return []
     states = (c_int * min(capacity, _CODEC_SESSIONS_MAX))()
-    _nvml_check(_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", handle, states, len(states)))
+    _nvml_check(_device_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", handle, states, len(states)))
     return [
         _nvml_struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", handle, session)
         for session, state in enumerate(states)
@@ -4664,14 +4730,16 @@ def nvmlDeviceGetTemperature(handle, sensor):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor. MTML: mtmlGpuGetTemperature.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     if sensor != NVML_TEMPERATURE_GPU:
         _require(handle)
         raise _invalid()
     temperature = _Int()
     try:
         status = _c.mtmlGpuGetTemperature(handle._gpu, temperature)
-    except _TRAPPED:
-        status = _call("mtmlGpuGetTemperature", "_gpu", handle, temperature)
+    except AttributeError:
+        status = _device_call("mtmlGpuGetTemperature", "_gpu", handle, temperature)
     if status:
         raise _nvml_error(status)
     return temperature[0]
@@ -4727,6 +4795,8 @@ def nvmlDeviceGetClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     clock = _UInt()
     try:
         if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
@@ -4737,8 +4807,8 @@ def nvmlDeviceGetClockInfo(handle, type):
             status = _c.mtmlVpuGetClock(handle._vpu, clock)
         else:
             status = _resolve("_device", handle)[0] or MTML_ERROR_NOT_SUPPORTED
-    except _TRAPPED:
-        status = _call(*_CURRENT_CLOCKS[type], handle, clock)
+    except AttributeError:
+        status = _device_call(*_CURRENT_CLOCKS[type], handle, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -4750,6 +4820,8 @@ def nvmlDeviceGetMaxClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     clock = _UInt()
     try:
         if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
@@ -4760,8 +4832,8 @@ def nvmlDeviceGetMaxClockInfo(handle, type):
             status = _c.mtmlVpuGetMaxClock(handle._vpu, clock)
         else:
             status = _resolve("_device", handle)[0] or MTML_ERROR_INVALID_ARGUMENT
-    except _TRAPPED:
-        status = _call(*_GREATEST_CLOCKS[type], handle, clock)
+    except AttributeError:
+        status = _device_call(*_GREATEST_CLOCKS[type], handle, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -4791,11 +4863,13 @@ def nvmlDeviceGetPowerUsage(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPowerUsage.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     power = _UInt()
     try:
         status = _c.mtmlDeviceGetPowerUsage(handle._device, power)
-    except _TRAPPED:
-        status = _call("mtmlDeviceGetPowerUsage", "_device", handle, power)
+    except AttributeError:
+        status = _device_call("mtmlDeviceGetPowerUsage", "_device", handle, power)
     if status:
         raise _nvml_error(status)
     return power[0]
@@ -4853,11 +4927,13 @@ def nvmlDeviceGetFanSpeed(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without fans.
     MTML: mtmlDeviceGetFanSpeed.
     """
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     speed = _UInt()
     try:
         status = _c.mtmlDeviceGetFanSpeed(handle._device, 0, speed)
-    except _TRAPPED:
-        status = _call("mtmlDeviceGetFanSpeed", "_device", handle, 0, speed)
+    except AttributeError:
+        status = _device_call("mtmlDeviceGetFanSpeed", "_device", handle, 0, speed)
     if status:
         raise _nvml_error(status)
     return speed[0]
@@ -4963,11 +5039,13 @@ def nvmlDeviceGetPcieReplayCounter(handle):
 
 def _pci_word(handle, word):
     """One unsigned int of the device's MtmlPciInfo, by its position in words."""
+    if type(handle) is not c_mtmlDevice_t:
+        handle = _require(handle)
     words = _PciWords()
     try:
         status = _c.mtmlDeviceGetPciInfo(handle._device, words)
-    except _TRAPPED:
-        status = _call("mtmlDeviceGetPciInfo", "_device", handle, words)
+    except AttributeError:
+        status = _device_call("mtmlDeviceGetPciInfo", "_device", handle, words)
     if status:
         raise _nvml_error(status)
     return words[word]
@@ -4989,7 +5067,7 @@ def nvmlDeviceGetEccMode(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetEccMode.
     """
     current, pending = c_uint(), c_uint()
-    _nvml_check(_call("mtmlMemoryGetEccMode", "_memory", handle, byref(current), byref(pending)))
+    _nvml_check(_device_call("mtmlMemoryGetEccMode", "_memory", handle, byref(current), byref(pending)))
     return [current.value, pending.value]
 
 
@@ -5012,7 +5090,7 @@ def nvmlDeviceSetEccMode(handle, mode):
     if mode not in (NVML_FEATURE_DISABLED, NVML_FEATURE_ENABLED):
         _require(handle)
         raise _invalid()
-    _nvml_check(_call("mtmlMemorySetEccMode", "_memory", handle, _uint(mode)))
+    _nvml_check(_device_call("mtmlMemorySetEccMode", "_memory", handle, _uint(mode)))
 
 
 def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
@@ -5042,7 +5120,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
         raise _unsupported()
     count = c_ulonglong()
     _nvml_check(
-        _call(
+        _device_call(
             "mtmlMemoryGetEccErrorCounter",
             "_memory",
             handle,
@@ -5064,7 +5142,7 @@ def nvmlDeviceClearEccErrorCounts(handle, counterType):
     if counterType not in (NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC):
         _require(handle)
         raise _invalid()
-    _nvml_check(_call("mtmlMemoryClearEccErrorCounts", "_memory", handle, _uint(counterType)))
+    _nvml_check(_device_call("mtmlMemoryClearEccErrorCounts", "_memory", handle, _uint(counterType)))
 
 
 def nvmlDeviceGetRetiredPages(device, sourceFilter):
@@ -5104,7 +5182,7 @@ def _retired_pages(device, cause):
     count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
     if len(pages):
-        _nvml_check(_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
+        _nvml_check(_device_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
     return pages
 
 
@@ -5170,12 +5248,16 @@ def _p2p_status(first, second, capability):
 
 
 def _pair_links(first, second):
-    """Numbers of the links of ``first`` that lead to ``second`` (list), empty where the card has no MtLink.
+    """Numbers of the links in use that lead from ``first`` to ``second`` (list), empty where the card has no MtLink.
 
     A device's own links count as leading to itself: what it can do with a peer it can do at home.
     """
-    if first is second:
-        return [link for link in range(_link_count(first)) if _link_is_up(first, link)]
+    links = range(_link_count(first)) if first is second else _wired_links(first, second)
+    return [link for link in links if _link_is_up(first, link)]
+
+
+def _wired_links(first, second):
+    """Numbers of the links that are wired from ``first`` to ``second`` (list), in use or not."""
     count = c_uint()
     status = _pair_call("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
     if status == MTML_SUCCESS and count.value <= NVML_NVLINK_MAX_LINKS:
@@ -5194,7 +5276,7 @@ def _pair_links(first, second):
 def _link_count(device):
     """Number of MtLinks of a device, 0 where the card or the library knows none."""
     spec = c_mtmlMtLinkSpec_t()
-    status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
+    status = _device_call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return 0
     _nvml_check(status)
@@ -5209,7 +5291,7 @@ def _link_is_up(device, link):
 def _link_peer_uuid(device, link):
     """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
     slot = _Pointer()
-    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot)
+    status = _device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
@@ -5256,7 +5338,7 @@ def _affinity(name, handle, size, scope):
     if not 0 < size <= _AFFINITY_WORDS_MAX or scope not in (NVML_AFFINITY_SCOPE_NODE, NVML_AFFINITY_SCOPE_SOCKET):
         raise _invalid()
     words = (c_ulong * size)()
-    _nvml_check(_call(name, "_device", handle, size, words))
+    _nvml_check(_device_call(name, "_device", handle, size, words))
     return words
 
 
@@ -5346,7 +5428,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
     """
     link = _checked_link(device, link)
     slot = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot))
+    _nvml_check(_device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot))
     return _nvmlDeviceGetPciInfo(_nvml_device_in(slot))
 
 
@@ -5358,7 +5440,7 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
     """
     link = _checked_link(handle, link)
     slot = _Pointer()
-    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", handle, link, slot)
+    status = _device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", handle, link, slot)
     if status == MTML_ERROR_NOT_FOUND:
         return NVML_NVLINK_DEVICE_TYPE_UNKNOWN
     _nvml_check(status)
@@ -5401,7 +5483,7 @@ def nvmlDeviceSetMigMode(device, mode):
         _require(device)
         raise _invalid()
     with libLoadLock:
-        _nvml_check(_stale_call(_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+        _nvml_check(_stale_call(_REFUSED, _device_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
         _nvml_check(_restart())
     return NVML_SUCCESS
 
@@ -5418,7 +5500,7 @@ def nvmlDeviceGetMaxMigDeviceCount(device):
     if not len(configurations):
         return 0
     _nvml_check(
-        _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
+        _device_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
     )
     return max(configuration.profileNum for configuration in configurations)
 
@@ -5434,7 +5516,7 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
     if index >= _nvml_number("mtmlDeviceCountMpcInstances", "_device", device):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     slot = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, slot))
+    _nvml_check(_device_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, slot))
     return _nvml_device_in(slot)
 
 
@@ -5446,7 +5528,7 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
     """
     _require_instance(migDevice)
     slot = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMpcParentDevice", "_device", migDevice, slot))
+    _nvml_check(_device_call("mtmlDeviceGetMpcParentDevice", "_device", migDevice, slot))
     return _nvml_device_in(slot)
 
 
@@ -5622,7 +5704,7 @@ def nvmlVgpuInstanceGetType(vgpuInstance):
     """
     device, uuid = _vgpu_instance(vgpuInstance)
     slot = _Pointer()
-    _nvml_check(_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), slot))
+    _nvml_check(_device_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), slot))
     virt_type = c_mtmlVirtType_t()
     return _virt_type_number(_nvml_struct(virt_type, "mtmlDeviceGetVirtType", "_device", _nvml_device_in(slot)))
 
@@ -5632,7 +5714,7 @@ def _virt_types(handle, which):
     count = min(_nvml_number("mtmlDeviceCount%sVirtTypes" % which, "_device", handle), _VIRT_TYPES_MAX)
     types = (c_mtmlVirtType_t * count)()
     if count:
-        _nvml_check(_call("mtmlDeviceGet%sVirtTypes" % which, "_device", handle, types, count))
+        _nvml_check(_device_call("mtmlDeviceGet%sVirtTypes" % which, "_device", handle, types, count))
     return list(types)
 
 
@@ -5665,7 +5747,9 @@ def _active_virt_uuids(handle):
         return []
     uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
     _nvml_check(
-        _call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", handle, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
+        _device_call(
+            "mtmlDeviceGetActiveVirtDeviceUuids", "_device", handle, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count
+        )
     )
     return [text for text in (_text(uuid) for uuid in uuids) if text]
 
@@ -5874,11 +5958,12 @@ def _node_paths(handle):
     """Paths of the device's nodes, that of the GPU first (list), empty for a device without."""
     paths = []
     for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
-        status, path = _read_text(name, "_device", handle, MTML_DEVICE_PATH_BUFFER_SIZE)
+        path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
+        status = _device_call(name, "_device", handle, path, len(path))
         if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
             raise _nvml_error(status)
-        if status == MTML_SUCCESS and path:
-            paths.append(path)
+        if status == MTML_SUCCESS and path.value:
+            paths.append(_text(path))
     return paths
 
 
@@ -6317,8 +6402,11 @@ def nvmlDeviceGetC2cModeInfoV1(handle):
 
 
 def nvmlDeviceGetInforomVersion(handle, infoRomObject):
-    """Not available: the version of an infoROM object, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: the version of an infoROM object, as text.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (infoRomObject, NVML_INFOROM_COUNT))
 
 
 def nvmlDeviceGetInforomImageVersion(handle):
@@ -6380,13 +6468,19 @@ def nvmlDeviceGetPersistenceMode(handle):
 
 
 def nvmlDeviceSetPersistenceMode(handle, mode):
-    """Not available: keeps the driver loaded without clients, or does not. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: keeps the driver loaded without clients, or does not.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, _SWITCH))
 
 
 def nvmlDeviceSetComputeMode(handle, mode):
-    """Not available: sets how many processes may compute at once. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: sets how many processes may compute at once.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, NVML_COMPUTEMODE_COUNT))
 
 
 def nvmlDeviceGetDriverModel(handle):
@@ -6435,18 +6529,27 @@ def nvmlDeviceGetPendingGpuOperationMode(handle):
 
 
 def nvmlDeviceSetGpuOperationMode(handle, mode):
-    """Not available: sets the operation mode for the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: sets the operation mode for the next restart.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, NVML_GOM_LOW_DP + 1))
 
 
 def nvmlDeviceGetAPIRestriction(device, apiType):
-    """Not available: whether an API is for the administrator only. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: whether an API is for the administrator only.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (apiType, NVML_RESTRICTED_API_COUNT))
 
 
 def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
-    """Not available: reserves an API for the administrator, or opens it. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: reserves an API for the administrator, or opens it.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (apiType, NVML_RESTRICTED_API_COUNT), (isRestricted, _SWITCH))
 
 
 # ---- Device: PCI ----
@@ -6458,8 +6561,11 @@ def nvmlDeviceGetPciInfoExt(handle, c_info):
 
 
 def nvmlDeviceGetPcieThroughput(device, counter):
-    """Not available: PCIe traffic over the last 20 ms, in KB/s. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: PCIe traffic over the last 20 ms, in KB/s.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (counter, NVML_PCIE_UTIL_COUNT))
 
 
 # ---- Device: memory ----
@@ -6534,8 +6640,11 @@ def nvmlDeviceGetDefaultEccMode(handle):
 
 
 def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
-    """Not available: the number of ECC errors by cache, memory and registers. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: the number of ECC errors by cache, memory and registers.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (errorType, NVML_MEMORY_ERROR_TYPE_COUNT), (counterType, NVML_ECC_COUNTER_TYPE_COUNT))
 
 
 def nvmlDeviceGetSramEccErrorStatus(device, status):
@@ -6592,8 +6701,11 @@ def nvmlDeviceGetOfaUtilization(handle):
 
 
 def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
-    """Not available: recent samples of a power, utilization or clock value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: recent samples of a power, utilization or clock value.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (sampling_type, NVML_MODULE_POWER_SAMPLES))
 
 
 def nvmlDeviceGetFBCStats(handle):
@@ -6610,8 +6722,11 @@ def nvmlDeviceGetFBCSessions(handle):
 
 
 def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
-    """Not available: sets a temperature threshold, in degrees Celsius. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: sets a temperature threshold, in degrees Celsius.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
 
 
 def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=c_nvmlGpuThermalSettings_t()):
@@ -6653,13 +6768,19 @@ def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
 
 
 def nvmlDeviceGetApplicationsClock(handle, type):
-    """Not available: the clock that applications run at, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: the clock that applications run at, in MHz.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetDefaultApplicationsClock(handle, type):
-    """Not available: the default clock of applications, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: the default clock of applications, in MHz.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
@@ -6673,8 +6794,11 @@ def nvmlDeviceResetApplicationsClocks(handle):
 
 
 def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
-    """Not available: the highest boost clock a user may set, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: the highest boost clock a user may set, in MHz.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetSupportedMemoryClocks(handle):
@@ -6698,13 +6822,19 @@ def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
 
 
 def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
-    """Not available: lets clocks be boosted automatically, or not. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: lets clocks be boosted automatically, or not.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (enabled, _SWITCH))
 
 
 def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
-    """Not available: sets whether clocks are boosted by default. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: sets whether clocks are boosted by default.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (enabled, _SWITCH))
 
 
 def nvmlDeviceGetAdaptiveClockInfoStatus(device):
@@ -6773,8 +6903,11 @@ def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int
 
 
 def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
-    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (clockType, NVML_CLOCK_COUNT), (pstate, NVML_PSTATE_15 + 1))
 
 
 def nvmlDeviceGetCurrentClocksEventReasons(handle):
@@ -6856,8 +6989,11 @@ def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version
 
 
 def nvmlDeviceGetViolationStatus(device, perfPolicyType):
-    """Not available: how long clocks were held down, in nanoseconds. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: how long clocks were held down, in nanoseconds.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (perfPolicyType, NVML_PERF_POLICY_COUNT))
 
 
 def nvmlDeviceGetPowerMizerMode_v1(device, info):
@@ -6939,8 +7075,11 @@ def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
 
 
 def nvmlDeviceSetAccountingMode(handle, mode):
-    """Not available: turns accounting on or off. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
+    """Not available: turns accounting on or off.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, _SWITCH))
 
 
 def nvmlDeviceGetAccountingBufferSize(handle):
@@ -6990,18 +7129,27 @@ def nvmlDeviceGetNvLinkInfo(device, info):
 
 
 def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
-    """Not available: the number of errors on a link, by kind. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: the number of errors on a link, by kind.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, NVML_NVLINK_ERROR_COUNT))
 
 
 def nvmlDeviceResetNvLinkErrorCounters(device, link):
-    """Not available: clears the error counters of a link. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: clears the error counters of a link.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS))
 
 
 def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
-    """Not available: units and packet filter of a traffic counter. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: units and packet filter of a traffic counter.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
 
 
 def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
@@ -7010,18 +7158,27 @@ def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset)
 
 
 def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: (received, sent) on a link, in the counter's units. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: (received, sent) on a link, in the counter's units.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
 
 
 def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
-    """Not available: stops or restarts a traffic counter of a link. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: stops or restarts a traffic counter of a link.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH), (freeze, _SWITCH))
 
 
 def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: clears a traffic counter of a link. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
+    """Not available: clears a traffic counter of a link.
+
+    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
 
 
 def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
@@ -7760,12 +7917,8 @@ class _CFunction:
 
     def __call__(self, *arguments):
         inputs = [_by_value(argument) for argument in arguments[: self._inputs]]
-        outputs = [_by_reference(argument) for argument in arguments[self._inputs :]]
         try:
-            if self._store is None:
-                self._facade(*inputs)
-                return NVML_SUCCESS
-            return self._store(outputs, self._facade, inputs)
+            return self._store(arguments[self._inputs :], self._facade, inputs)
         except NVMLError as error:
             return error.value
         except (TypeError, ValueError, IndexError, AttributeError):
@@ -7777,20 +7930,37 @@ class _CFunction:
 
 def _by_value(argument):
     """A C argument given by value: a simple ctypes object counts as what it holds."""
-    if isinstance(argument, ctypes._SimpleCData):
-        return argument.value
-    return argument
+    return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
 
 
-def _by_reference(argument):
-    """The ctypes object behind byref(x), pointer(x) or x itself; None for NULL; a number stays one."""
-    if argument is None or isinstance(argument, int):
-        return argument
+def _target(argument):
+    """The ctypes object that byref(x), pointer(x) or x itself stands for.
+
+    Raises: NVMLError_InvalidArgument for NULL, and for byref with an offset, which does not say what lies there.
+    """
+    if isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, c_mtmlDevice_t):
+        return argument.contents
     if type(argument) is type(byref(c_int())):
-        return argument._obj
-    if isinstance(argument, ctypes._Pointer):
-        return argument.contents if argument else None
-    return argument
+        if ctypes.cast(argument, c_void_p).value == ctypes.addressof(argument._obj):
+            return argument._obj
+    elif isinstance(argument, (ctypes._SimpleCData, Structure, Union, ctypes.Array, ctypes._Pointer)):
+        return argument
+    raise _invalid()
+
+
+def _cells(argument):
+    """What an array argument can be indexed by: the array, or the pointer to its first element; None for NULL."""
+    if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
+        return None
+    return argument if isinstance(argument, ctypes._Pointer) else _target(argument)
+
+
+def _store_nothing(outputs, facade, inputs):
+    """No answer but the code."""
+    if outputs:
+        raise TypeError("%d arguments too many" % len(outputs))
+    facade(*inputs)
+    return NVML_SUCCESS
 
 
 def _store_value(outputs, facade, inputs):
@@ -7799,10 +7969,8 @@ def _store_value(outputs, facade, inputs):
     values = answer if isinstance(answer, (list, tuple)) else [answer]
     if len(values) != len(outputs):
         raise TypeError("%d values for %d references" % (len(values), len(outputs)))
-    if any(output is None for output in outputs):
-        return NVML_ERROR_INVALID_ARGUMENT
-    for output, value in zip(outputs, values):
-        output.value = getattr(value, "value", value)
+    for target, value in zip([_target(output) for output in outputs], values):
+        target.value = getattr(value, "value", value)
     return NVML_SUCCESS
 
 
@@ -7810,9 +7978,12 @@ def _store_handle(outputs, facade, inputs):
     """A device handle, to a reference to one."""
     device = facade(*inputs)
     (output,) = outputs
-    if output is None:
-        return NVML_ERROR_INVALID_ARGUMENT
-    ctypes.memmove(byref(output), byref(device), ctypes.sizeof(device))
+    target = output._obj if type(output) is type(byref(c_int())) else output
+    if isinstance(target, ctypes._Pointer) and not isinstance(target, POINTER(struct_c_nvmlDevice_t)):
+        target = _target(target)  # pointer(handle)
+    if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)):
+        raise _invalid()
+    ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
     return NVML_SUCCESS
 
 
@@ -7820,9 +7991,9 @@ def _store_text(outputs, facade, inputs):
     """A text, to a buffer of a given length."""
     text = facade(*inputs).encode("utf-8") + b"\0"
     buffer, length = outputs
-    length = _by_value(length)
-    if buffer is None or length > ctypes.sizeof(buffer):
-        return NVML_ERROR_INVALID_ARGUMENT
+    buffer, length = _target(buffer), _by_value(length)
+    if length > ctypes.sizeof(buffer):
+        raise _invalid()
     if length < len(text):
         return NVML_ERROR_INSUFFICIENT_SIZE
     ctypes.memmove(buffer, text, len(text))
@@ -7831,57 +8002,55 @@ def _store_text(outputs, facade, inputs):
 
 def _store_struct(outputs, facade, inputs):
     """A struct, to a reference to one of the same layout."""
-    (output,) = outputs
-    if output is None:
-        return NVML_ERROR_INVALID_ARGUMENT
     answer = facade(*inputs)
-    if ctypes.sizeof(output) < ctypes.sizeof(answer):
-        return NVML_ERROR_INVALID_ARGUMENT
-    ctypes.memmove(byref(output), byref(answer), ctypes.sizeof(answer))
+    (output,) = outputs
+    target = _target(output)
+    if ctypes.sizeof(target) < ctypes.sizeof(answer):
+        raise _invalid()
+    ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
     return NVML_SUCCESS
 
 
 def _store_memory_v2(outputs, facade, inputs):
     """Memory information, to a struct whose version field says which."""
+    _require(inputs[0])
     (output,) = outputs
-    if output is None:
-        return NVML_ERROR_INVALID_ARGUMENT
-    if output.version != nvmlMemory_v2:
+    if _target(output).version != nvmlMemory_v2:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
     return _store_struct(outputs, facade, inputs + [nvmlMemory_v2])
 
 
 def _store_temperature(outputs, facade, inputs):
     """A temperature, to a struct that names version and sensor."""
+    _require(inputs[0])
     (output,) = outputs
-    if output is None:
-        return NVML_ERROR_INVALID_ARGUMENT
-    output.temperature = facade(inputs[0], output.sensorType, output.version)
+    target = _target(output)
+    target.temperature = facade(inputs[0], target.sensorType, target.version)
     return NVML_SUCCESS
 
 
 def _store_margin(outputs, facade, inputs):
     """A temperature margin, to a versioned struct."""
+    _require(inputs[0])
     (output,) = outputs
-    if output is None:
-        return NVML_ERROR_INVALID_ARGUMENT
-    if output.version != nvmlMarginTemperature_v1:
+    target = _target(output)
+    if target.version != nvmlMarginTemperature_v1:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    output.marginTemperature = facade(*inputs)
+    target.marginTemperature = facade(*inputs)
     return NVML_SUCCESS
 
 
 def _store_processes(outputs, facade, inputs):
     """Processes, to a count and an array; the count says what fits, and then what there is."""
-    count, array = outputs
-    if count is None:
-        return NVML_ERROR_INVALID_ARGUMENT
     processes = facade(*inputs)
+    count, array = outputs
+    count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(processes)
     if len(processes) > room or (processes and array is None):
         return NVML_ERROR_INSUFFICIENT_SIZE
-    for entry, process in zip(array or (), processes):
+    for i, process in enumerate(processes):
+        entry = array[i]
         entry.pid = process.pid
         entry.usedGpuMemory = NVML_VALUE_NOT_AVAILABLE_ulonglong.value
         for field in ("gpuInstanceId", "computeInstanceId"):
@@ -7891,11 +8060,10 @@ def _store_processes(outputs, facade, inputs):
 
 
 def _store_list(outputs, facade, inputs):
-    """Numbers or handles, to a count and an array."""
-    count, array = outputs
-    if count is None:
-        return NVML_ERROR_INVALID_ARGUMENT
+    """Numbers or handles, to a count and an array; asked without an array, handles are counted."""
     items = facade(*inputs)
+    count, array = outputs
+    count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(items)
     if items and array is None:
@@ -7909,10 +8077,12 @@ def _store_list(outputs, facade, inputs):
 
 def _store_affinity(outputs, facade, inputs):
     """An affinity mask, to an array of the given size."""
-    (array,) = outputs
+    words = facade(*inputs)
+    (output,) = outputs
+    array = _cells(output)
     if array is None:
-        return NVML_ERROR_INVALID_ARGUMENT
-    for i, word in enumerate(facade(*inputs)):
+        raise _invalid()
+    for i, word in enumerate(words):
         array[i] = word
     return NVML_SUCCESS
 
@@ -7926,20 +8096,23 @@ def _store_cpu_scope(outputs, facade, inputs):
 def _store_fields(outputs, facade, inputs):
     """Field values, to an array that names the fields."""
     handle, count = inputs
-    (array,) = outputs
-    if array is None or not 0 < count <= len(array):
-        return NVML_ERROR_INVALID_ARGUMENT
+    _require(handle)
+    (output,) = outputs
+    array = _cells(output)
+    if array is None or not 0 < count <= NVML_FI_MAX:
+        raise _invalid()
     answers = facade(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)])
-    ctypes.memmove(array, answers, ctypes.sizeof(answers))
+    for i, answer in enumerate(answers):
+        array[i] = answer
     return NVML_SUCCESS
 
 
 # Name: (function that answers, number of leading arguments it takes, how its answer is stored).
 _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
-    "nvmlInit": (nvmlInit, 0, None),
-    "nvmlInit_v2": (nvmlInit, 0, None),
-    "nvmlInitWithFlags": (nvmlInitWithFlags, 1, None),
-    "nvmlShutdown": (nvmlShutdown, 0, None),
+    "nvmlInit": (nvmlInit, 0, _store_nothing),
+    "nvmlInit_v2": (nvmlInit, 0, _store_nothing),
+    "nvmlInitWithFlags": (nvmlInitWithFlags, 1, _store_nothing),
+    "nvmlShutdown": (nvmlShutdown, 0, _store_nothing),
     "nvmlSystemGetDriverVersion": (nvmlSystemGetDriverVersion, 0, _store_text),
     "nvmlSystemGetNVMLVersion": (nvmlSystemGetNVMLVersion, 0, _store_text),
     "nvmlSystemGetCudaDriverVersion": (nvmlSystemGetCudaDriverVersion, 0, _store_value),
@@ -8004,10 +8177,10 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetPcieLinkMaxSpeed": (nvmlDeviceGetPcieLinkMaxSpeed, 1, _store_value),
     "nvmlDeviceGetPcieReplayCounter": (nvmlDeviceGetPcieReplayCounter, 1, _store_value),
     "nvmlDeviceGetEccMode": (nvmlDeviceGetEccMode, 1, _store_value),
-    "nvmlDeviceSetEccMode": (nvmlDeviceSetEccMode, 2, None),
+    "nvmlDeviceSetEccMode": (nvmlDeviceSetEccMode, 2, _store_nothing),
     "nvmlDeviceGetTotalEccErrors": (nvmlDeviceGetTotalEccErrors, 3, _store_value),
     "nvmlDeviceGetMemoryErrorCounter": (nvmlDeviceGetMemoryErrorCounter, 4, _store_value),
-    "nvmlDeviceClearEccErrorCounts": (nvmlDeviceClearEccErrorCounts, 2, None),
+    "nvmlDeviceClearEccErrorCounts": (nvmlDeviceClearEccErrorCounts, 2, _store_nothing),
     "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
     "nvmlDeviceGetRetiredPagesPendingStatus": (nvmlDeviceGetRetiredPagesPendingStatus, 1, _store_value),
     "nvmlDeviceGetTopologyCommonAncestor": (nvmlDeviceGetTopologyCommonAncestor, 2, _store_value),
