@@ -8,17 +8,12 @@ import subprocess
 import sys
 
 import pytest
-
 from machines import CHANGES, ROOT, SIMULATOR, Machine
 from program_set import CACHE, RESULTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STANDIN = os.path.join(ROOT, "tests", "standin")
 OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "programs: needs the package registry and minutes; run by `make test-programs`")
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,18 @@ def samples(text):
     return found
 
 
+def settled(url):
+    """The samples of a page whose server fills it in the background, once two looks at it show the same series."""
+    found = {}
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        before, found = found, samples(fetch(url))
+        if found and set(found) == set(before) and any(name.startswith("gpu_") for name, _ in found):
+            break
+        time.sleep(1.5)
+    return found
+
+
 def by_label(found, label):
     """{(metric, value of the label): value} of the samples that carry the label."""
     return {(metric, dict(labels)[label]): value for (metric, labels), value in found.items() if label in dict(labels)}

@@ -3,7 +3,6 @@
 import os
 
 import pytest
-
 from program_set import CODECARBON as PROGRAM
 
 MISSING = "codecarbon looks for a command nvidia-smi before it uses pynvml: any command of that name will do."

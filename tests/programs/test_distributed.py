@@ -1,7 +1,6 @@
 """distributed: what a Dask worker reports of its GPU."""
 
 import pytest
-
 from program_set import DISTRIBUTED as PROGRAM
 
 MISSING = ""

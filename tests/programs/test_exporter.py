@@ -3,10 +3,9 @@
 import math
 
 import pytest
-
 from machines import MIB
 from program_set import EXPORTER as PROGRAM
-from scrape import by_label, fetch, free_port, samples
+from scrape import by_label, free_port, settled
 
 MISSING = "PCIe and MtLink throughput series are NaN: MTML has no counters for them."
 
@@ -40,7 +39,7 @@ def test_metrics(runner, machine):
     port = free_port()
     command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
     with runner.serve(command, runner.on_pymtml(machine)):
-        found = samples(fetch("http://127.0.0.1:%d/metrics" % port))
+        found = settled("http://127.0.0.1:%d/metrics" % port)
     for gpu in machine.gpus:
         wanted = {"index": str(gpu.index), "devicename": gpu.name, "uuid": gpu.uuid}.items()
         shown = {metric: value for (metric, labels), value in found.items() if wanted <= labels}
@@ -55,7 +54,7 @@ def test_processes(runner, machine, processes):
     port = free_port()
     command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
     with runner.serve(command, runner.on_pymtml(machine)):
-        found = samples(fetch("http://127.0.0.1:%d/metrics" % port))
+        found = settled("http://127.0.0.1:%d/metrics" % port)
     shares = {
         dict(labels)["index"]: value
         for (metric, labels), value in found.items()

@@ -4,7 +4,6 @@ import json
 import os
 
 import pytest
-
 from program_set import GLANCES as PROGRAM
 
 MISSING = "glances asks for a library file named libnvidia-ml.so.1 before it imports pynvml: an empty one will do."

@@ -1,7 +1,6 @@
 """mlflow: system metrics of a run."""
 
 import pytest
-
 from program_set import MLFLOW as PROGRAM
 
 MISSING = "The power percentage needs the power limit, which MTML 2.2.0 does not tell: mlflow then logs no power."

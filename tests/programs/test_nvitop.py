@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from machines import MIB
 from program_set import NVITOP as PROGRAM
 
@@ -78,7 +77,10 @@ def test_screen(runner, machine):
     for gpu in machine.gpus:
         limit = machine.power_limit(gpu)
         first = r"\| +%d +%s .*%s" % (gpu.index, gpu.name, gpu.bus_id)
-        power = r"%dW / %s" % (gpu.number("power_usage") // 1000, "N/A" if limit is None else "%dW" % (limit // 1000))
+        power = r"%dW / %s" % (
+            round(gpu.number("power_usage") / 1000),
+            "N/A" if limit is None else "%dW" % (limit // 1000),
+        )
         memory = "%s / %s" % (human(gpu.number("memory_used")), human(gpu.number("memory_total")))
         second = r" %dC .*%s .*%s .* %d%%" % (
             gpu.number("gpu_temperature"),

@@ -8,9 +8,8 @@ import math
 import os
 
 import pytest
-
 from program_set import EXPORTER, GPUSTAT, NVITOP
-from scrape import fetch, free_port, samples
+from scrape import free_port, settled
 
 MUSA_VERSION = 40300
 
@@ -38,10 +37,11 @@ KEYS = {
     "memory_max_clock": "clock_memory_max",
     "vpu_max_clock": "clock_video_max",
     "mtlink_count": "field_91",  # NVML_FI_DEV_NVLINK_LINK_COUNT
+    "ecc_uncorrected_volatile": "ecc_uncorrected_volatile",
 }
 
-# Constants that are true of every GPU here: default compute mode, no MIG, a sampling period that nobody shows.
-CONSTANTS = {"compute_mode": 0, "is_mig": 0, "encoder_period_us": 0, "decoder_period_us": 0}
+# True of every GPU here: default compute mode, MIG (MPC) off, a sampling period that nobody shows.
+CONSTANTS = {"compute_mode": 0, "is_mig": 0, "mig_mode": 0, "encoder_period_us": 0, "decoder_period_us": 0}
 
 
 def standin_file(machine, folder, processes=()):
@@ -54,6 +54,7 @@ def standin_file(machine, folder, processes=()):
             lines.append("fan_speed = %d" % gpu.fan_speed)
         if machine.power_limit(gpu) is not None:
             lines.append("power_limit = %d" % machine.power_limit(gpu))
+            lines.append("performance_state = %s" % gpu.text("performance_state"))
         pids = " ".join("%d:-" % pid for index, pid in processes if index == gpu.index)
         lines.append("compute_processes = %s" % pids)
     path = os.path.join(str(folder), "standin.ini")
@@ -111,7 +112,7 @@ def test_exporter(runner, both):
         port = free_port()
         command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
         with runner.serve(command, environment):
-            found = samples(fetch("http://127.0.0.1:%d/metrics" % port))
+            found = settled("http://127.0.0.1:%d/metrics" % port)
         return {
             key: "NaN" if math.isnan(value) else value
             for key, value in found.items()

@@ -1,7 +1,6 @@
 """pynvml_utils: nvidia-smi's queries as Python dictionaries."""
 
 import pytest
-
 from machines import MIB
 from program_set import PYNVML_UTILS as PROGRAM
 

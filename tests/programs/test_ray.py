@@ -4,7 +4,6 @@ import json
 import tempfile
 
 import pytest
-
 from machines import MIB
 from program_set import RAY as PROGRAM
 from scrape import by_label, fetch, free_port, samples, until

@@ -4,7 +4,6 @@ import json
 import os
 
 import pytest
-
 from program_set import SCALENE as PROGRAM
 
 MISSING = "Memory by process stays 0: the driver does not tell it."

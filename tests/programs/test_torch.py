@@ -1,7 +1,6 @@
 """torch: the functions of torch.cuda that ask pynvml."""
 
 import pytest
-
 from program_set import TORCH as PROGRAM
 
 MISSING = (

@@ -5,7 +5,6 @@ import os
 import sys
 
 import pytest
-
 from machines import Machine
 from program_set import VLLM
 

@@ -371,6 +371,23 @@ API int nvmlDeviceGetDecoderUtilization(const struct section *gpu, unsigned *per
     return pair(gpu, "utilization_decoder", "decoder_period_us", percent, period_us);
 }
 
+API int nvmlDeviceGetMigMode(const struct section *gpu, unsigned *current, unsigned *pending) {
+    return pair(gpu, "mig_mode", "mig_mode", current, pending);
+}
+
+API int nvmlDeviceGetTotalEccErrors(const struct section *gpu, unsigned type, unsigned counter,
+                                    unsigned long long *out) {
+    static const char *const keys[2][2] = {{"ecc_corrected_volatile", "ecc_corrected_aggregate"},
+                                           {"ecc_uncorrected_volatile", "ecc_uncorrected_aggregate"}};
+    if (type > 1 || counter > 1)
+        return INVALID_ARGUMENT;
+    long long number = 0;
+    int result = gpu_number(gpu, keys[type][counter], &number);
+    if (!result)
+        *out = (unsigned long long)number;
+    return result;
+}
+
 API int nvmlDeviceGetCudaComputeCapability(const struct section *gpu, unsigned *major, unsigned *minor) {
     return pair(gpu, "compute_major", "compute_minor", major, minor);
 }
@@ -503,11 +520,9 @@ REFUSED(nvmlDeviceGetBAR1MemoryInfo)
 REFUSED(nvmlDeviceGetCurrentClocksEventReasons)
 REFUSED(nvmlDeviceGetDriverModel_v2)
 REFUSED(nvmlDeviceGetMigDeviceHandleByIndex)
-REFUSED(nvmlDeviceGetMigMode)
 REFUSED(nvmlDeviceGetNvLinkState)
 REFUSED(nvmlDeviceGetPcieThroughput)
 REFUSED(nvmlDeviceGetProcessUtilization)
 REFUSED(nvmlDeviceGetSupportedGraphicsClocks)
 REFUSED(nvmlDeviceGetSupportedMemoryClocks)
-REFUSED(nvmlDeviceGetTotalEccErrors)
 REFUSED(nvmlDeviceGetTotalEnergyConsumption)

@@ -7,8 +7,9 @@ compare the PCI ids at their far ends; sglang's MUSA branch imports pymtml itsel
 import json
 import sys
 
-import pymtml
 import pynvml
+
+import pymtml
 
 
 def by_status(handles):
@@ -55,7 +56,7 @@ def by_pymtml():
                 if pymtml.mtmlDeviceGetMtLinkState(device, link) != pymtml.MTML_MTLINK_STATE_UP:
                     continue
                 try:
-                    peer = uuids[pymtml.mtmlDeviceGetUUID(pymtml.mtmlDeviceGetMtLinkRemoteDevice(device, link)[0])]
+                    peer = uuids[pymtml.mtmlDeviceGetUUID(pymtml.mtmlDeviceGetMtLinkRemoteDevice(device, link))]
                 except pymtml.MTMLError:
                     continue
                 pairs.add((min(i, peer), max(i, peer)))
