@@ -187,9 +187,10 @@ uint64_t now_memory_used(const struct device *device)
 {
     uint64_t base = device->memory_used;
     uint64_t total = device->memory_total;
+    int64_t drift;
 
     if (frozen() || base > total || total > (uint64_t)1 << 48)
         return base;
-    return (uint64_t)clamp((int64_t)base + noise(seed_of(device) + 5, milliseconds(), 20000) * (int64_t)(total / 40) / SCALE,
-                           0, (int64_t)total);
+    drift = noise(seed_of(device) + 5, milliseconds(), 20000) * (int64_t)(total / 40) / SCALE;
+    return (uint64_t)clamp((int64_t)base + drift, 0, (int64_t)total);
 }

@@ -101,10 +101,10 @@ bool machine_build_instances(struct machine *machine, struct device *card)
     machine_drop_instances(card);
     for (unsigned int i = 0; i < card->mpc_configurations.count; i++)
         if (!machine_mpc_configuration(machine, card->mpc_configurations.values[i]))
-            return complain_about(machine, card, "mpc_configurations: no section [mpc_configuration.ID] for one of them");
+            return complain_about(machine, card, "mpc_configurations: one has no section [mpc_configuration.ID]");
     for (unsigned int i = 0; i < card->mpc_profiles.count; i++)
         if (!machine_mpc_profile(machine, card->mpc_profiles.values[i]))
-            return complain_about(machine, card, "mpc_profiles: no section [mpc_profile.ID] for one of them");
+            return complain_about(machine, card, "mpc_profiles: one has no section [mpc_profile.ID]");
     if (card->mpc_mode == MTML_DEVICE_MPC_DISABLE)
         return true;
     configuration = machine_mpc_configuration(machine, card->mpc_configuration);

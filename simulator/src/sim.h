@@ -359,10 +359,10 @@ struct key {
     const struct name_value *names;
 };
 
-extern const struct type type_bool, type_uint, type_hex, type_int, type_uint64, type_float, type_text, type_version_text,
-    type_name, type_uint_list, type_name_list, type_level_list, type_peer_list, type_displays, type_sessions, type_pages,
-    type_functions, type_text_keys, type_loss, type_capability, type_cpu_list, type_virt_type_list, type_virt_type,
-    type_faults;
+extern const struct type type_bool, type_uint, type_hex, type_int, type_uint64, type_float, type_text,
+    type_version_text, type_name, type_uint_list, type_name_list, type_level_list, type_peer_list, type_displays,
+    type_sessions, type_pages, type_functions, type_text_keys, type_loss, type_capability, type_cpu_list,
+    type_virt_type_list, type_virt_type, type_faults;
 
 /* Each ends with an entry without a name. */
 extern const struct key device_keys[], machine_keys[], virt_type_keys[], mpc_profile_keys[], mpc_configuration_keys[];

@@ -238,6 +238,10 @@ def test_texts_end_in_nul_and_stay_in_their_buffer():
         interface.call("mtmlDeviceGetUUID", device, buffer, length + 1)
         assert buffer.raw[length] == 0
         assert buffer.raw[length + 1 :] == b"\xaa" * (63 - length)
+        for name, key in (("mtmlDeviceGetUUID", "uuid"), ("mtmlDeviceGetName", "name")):
+            length = len(interface.sim_get(0, key))
+            assert interface.reason(name, device, buffer, length) == "INSUFFICIENT_SIZE"
+            assert interface.reason(name, device, buffer, length + 1) == "SUCCESS"
 
 
 def test_error_strings():
