@@ -1,0 +1,393 @@
+"""Which devices are near each other, and how they are joined: PCIe levels, peer access, MtLink, affinity."""
+
+import ctypes
+import re
+
+import pymtml as nvml
+import pytest
+import simulated
+
+READ, WRITE, NVLINK, ATOMICS, PCI = (
+    nvml.NVML_P2P_CAPS_INDEX_READ,
+    nvml.NVML_P2P_CAPS_INDEX_WRITE,
+    nvml.NVML_P2P_CAPS_INDEX_NVLINK,
+    nvml.NVML_P2P_CAPS_INDEX_ATOMICS,
+    nvml.NVML_P2P_CAPS_INDEX_PCI,
+)
+OK, CHIPSET, GPU, ABSENT, UNKNOWN = 0, 1, 2, nvml.NVML_P2P_STATUS_NOT_SUPPORTED, nvml.NVML_P2P_STATUS_UNKNOWN
+SAME, SINGLE, MULTIPLE, BRIDGE, NODE, SYSTEM = 0, 10, 20, 30, 40, 50
+WORD = 8 * ctypes.sizeof(ctypes.c_ulong)
+
+
+def handles():
+    return [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+
+
+def indices(devices):
+    return [nvml.nvmlDeviceGetIndex(device) for device in devices]
+
+
+def statuses(first, second):
+    return [nvml.nvmlDeviceGetP2PStatus(first, second, index) for index in (READ, WRITE, NVLINK, ATOMICS, PCI)]
+
+
+def peers(profile, card):
+    """The profile's word on the links of a card: {other card: links}."""
+    found = {}
+    for link, peer in enumerate(re.findall(r"[^, ]+", simulated.device_keys(profile, card)["mtlink_peer"])):
+        if peer != "-":
+            found.setdefault(int(peer.split(".")[0]), []).append(link)
+    return found
+
+
+# ---- Peer access ----
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s4000x8"])
+def test_link_status_of_every_pair(profile):
+    with simulated.nvml(profile):
+        for i, first in enumerate(handles()):
+            linked = peers(profile, i)
+            for j, second in enumerate(handles()):
+                if i != j:
+                    expected = OK if j in linked else ABSENT
+                    assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == expected, (i, j)
+
+
+def test_link_status_does_not_depend_on_the_direction():
+    for profile in ("s5000x8", "s4000x8", "s5000x8-container", "s3000x2", "s3000-mpc"):
+        with simulated.nvml(profile):
+            for first in handles():
+                for second in handles():
+                    assert statuses(first, second)[2:4] == statuses(second, first)[2:4]
+
+
+def test_a_machine_without_links():
+    with simulated.nvml("s3000x2"):
+        first, second = handles()
+        assert statuses(first, second) == [CHIPSET, CHIPSET, ABSENT, ABSENT, CHIPSET]
+        assert statuses(first, first)[2:4] == [ABSENT, ABSENT]
+        simulated.set_value(0, "p2p_read", "OK")
+        assert statuses(first, second) == [OK, CHIPSET, ABSENT, ABSENT, OK]
+
+
+def test_read_and_write_are_asked_apart():
+    with simulated.nvml("s5000x8"):
+        first, second, third = handles()[:3]
+        simulated.set_value(0, "p2p_read.1", "GPU_NOT_SUPPORTED")
+        simulated.set_value(0, "p2p_write.1", "UNKNOWN")
+        assert statuses(first, second)[:2] == [GPU, UNKNOWN]
+        assert statuses(first, third)[:2] == [OK, OK]
+        assert statuses(second, first)[:2] == [OK, OK]
+
+
+def test_access_through_pci_is_that_beside_the_links():
+    with simulated.nvml("s4000x8"):
+        for i, first in enumerate(handles()):
+            for j, second in enumerate(handles()):
+                if i != j:
+                    read, _, link, _, pci = statuses(first, second)
+                    assert pci == (ABSENT if link == OK else read), (i, j)
+
+
+def test_atomics_need_every_link_of_the_pair():
+    with simulated.nvml("s5000x8"):
+        first, second, third = handles()[:3]
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, ATOMICS) == OK
+        one = peers("s5000x8", 0)[1][1]
+        simulated.set_value(0, "mtlink_p2p_atomics.%d" % one, "NOT_SUPPORTED")
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, ATOMICS) == ABSENT
+        assert nvml.nvmlDeviceGetP2PStatus(first, third, ATOMICS) == OK
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
+
+
+@pytest.mark.parametrize(
+    "states, expected",
+    [(("UP", "UP"), OK), (("DOWN", "UP"), OK), (("DOWNGRADE", "DOWN"), OK), (("DOWN", "DOWN"), ABSENT)],
+)
+def test_a_pair_is_joined_by_links_that_carry_data(states, expected):
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        for link, state in zip(peers("s5000x8", 0)[1], states):
+            simulated.set_value(0, "mtlink_state.%d" % link, state)
+        for link, state in zip(peers("s5000x8", 1)[0], states):
+            simulated.set_value(1, "mtlink_state.%d" % link, state)
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == expected
+        assert nvml.nvmlDeviceGetP2PStatus(second, first, NVLINK) == expected
+
+
+@pytest.mark.parametrize("function", ["mtmlDeviceCountMtLinkLayouts", "mtmlDeviceGetMtLinkLayouts"])
+@pytest.mark.parametrize("profile", ["s5000x8", "s5000x8-container", "s4000x8", "s3000x2"])
+def test_without_layouts_the_links_themselves_tell(profile, function):
+    with simulated.nvml(profile):
+        expected = [statuses(first, second) for first in handles() for second in handles()]
+        simulated.set_faults(function + "=NOT_SUPPORTED")
+        assert [statuses(first, second) for first in handles() for second in handles()] == expected
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["mtmlDeviceCountMtLinkLayouts", "mtmlDeviceGetMtLinkLayouts", "mtmlDeviceGetMtLinkCapStatus"],
+)
+def test_failures_of_the_driver_are_no_status(function):
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        simulated.set_faults(function + "=DRIVER_FAILURE")
+        with pytest.raises(nvml.NVMLError_Unknown):
+            nvml.nvmlDeviceGetP2PStatus(first, second, ATOMICS)
+
+
+@pytest.mark.parametrize("index", [5, 6, 7, 100, -1, 2**32])
+def test_capabilities_out_of_range(index):
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetP2PStatus(first, second, index)
+
+
+# ---- Links ----
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s4000x8"])
+def test_links_lead_where_the_profile_says(profile):
+    with simulated.nvml(profile):
+        devices = handles()
+        for card, device in enumerate(devices):
+            linked = {link: peer for peer, links in peers(profile, card).items() for link in links}
+            for link, peer in linked.items():
+                info = nvml.nvmlDeviceGetNvLinkRemotePciInfo(device, link)
+                assert bytes(info) == bytes(nvml.nvmlDeviceGetPciInfo(devices[peer])), (card, link)
+                kind = nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, link)
+                assert kind == nvml.NVML_NVLINK_DEVICE_TYPE_GPU
+
+
+LINK_QUERIES = [
+    ("nvmlDeviceGetNvLinkState", ()),
+    ("nvmlDeviceGetNvLinkVersion", ()),
+    ("nvmlDeviceGetNvLinkCapability", (nvml.NVML_NVLINK_CAP_P2P_SUPPORTED,)),
+    ("nvmlDeviceGetNvLinkRemotePciInfo", ()),
+    ("nvmlDeviceGetNvLinkRemoteDeviceType", ()),
+]
+
+
+@pytest.mark.parametrize("function, arguments", LINK_QUERIES)
+def test_links_that_the_card_lacks(function, arguments):
+    """Programs count to NVML_NVLINK_MAX_LINKS and take NotSupported for the end."""
+    for profile in ("s5000x8", "s4000x8", "s80", "s3000-mpc"):
+        count = int(simulated.device_keys(profile, 0).get("mtlink_count", 0))
+        with simulated.nvml(profile):
+            device = nvml.nvmlDeviceGetHandleByIndex(0)
+            for link in list(range(nvml.NVML_NVLINK_MAX_LINKS + 2)) + [1000, 0xFFFFFFFF, -1, 2**32]:
+                expected = None if 0 <= link < count else nvml.NVMLError_NotSupported
+                if not 0 <= link < nvml.NVML_NVLINK_MAX_LINKS:
+                    expected = nvml.NVMLError_InvalidArgument
+                raised = None
+                try:
+                    getattr(nvml, function)(device, link, *arguments)
+                except nvml.NVMLError as error:
+                    raised = type(error)
+                assert raised is expected, (profile, link)
+
+
+def test_capabilities_of_a_link():
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        got = {}
+        for capability in range(8):
+            try:
+                got[capability] = nvml.nvmlDeviceGetNvLinkCapability(device, 0, capability)
+            except nvml.NVMLError as error:
+                got[capability] = type(error)
+    assert got == {
+        nvml.NVML_NVLINK_CAP_P2P_SUPPORTED: 1,
+        nvml.NVML_NVLINK_CAP_SYSMEM_ACCESS: nvml.NVMLError_NotSupported,
+        nvml.NVML_NVLINK_CAP_P2P_ATOMICS: 1,
+        nvml.NVML_NVLINK_CAP_SYSMEM_ATOMICS: nvml.NVMLError_NotSupported,
+        nvml.NVML_NVLINK_CAP_SLI_BRIDGE: nvml.NVMLError_NotSupported,
+        nvml.NVML_NVLINK_CAP_VALID: 1,
+        6: nvml.NVMLError_InvalidArgument,
+        7: nvml.NVMLError_InvalidArgument,
+    }
+
+
+def test_versions_that_nvml_has_no_number_for():
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_value(0, "mtlink_version", 20005)
+        assert nvml.nvmlDeviceGetNvLinkVersion(device, 0) == nvml.NVML_NVLINK_VERSION_2_0
+        for version in (0, 10100, 90000, 0xFFFFFFFF):
+            simulated.set_value(0, "mtlink_version", version)
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                nvml.nvmlDeviceGetNvLinkVersion(device, 0)
+
+
+def test_a_count_of_links_beyond_nvml_is_cut():
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        simulated.set_value(0, "mtlink_count", 60)
+        assert nvml.nvmlDeviceGetNvLinkState(first, 13) == 1
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetNvLinkState(first, 36)
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
+
+
+def test_a_link_that_leads_nowhere():
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_value(0, "mtlink_peer.3", "-")
+        assert nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, 3) == nvml.NVML_NVLINK_DEVICE_TYPE_UNKNOWN
+        with pytest.raises(nvml.NVMLError_NotFound):
+            nvml.nvmlDeviceGetNvLinkRemotePciInfo(device, 3)
+
+
+# ---- A container that sees two of eight cards ----
+
+
+def test_hidden_peers_are_no_obstacle():
+    with simulated.nvml("s5000x8-container"):
+        first, second = handles()
+        assert statuses(first, second) == [OK, OK, OK, OK, ABSENT]
+        kinds = [nvml.nvmlDeviceGetNvLinkRemoteDeviceType(first, link) for link in range(14)]
+        visible = peers("s5000x8", 2)[5]
+        assert [link for link, kind in enumerate(kinds) if kind == nvml.NVML_NVLINK_DEVICE_TYPE_GPU] == visible
+        for link in range(14):
+            assert nvml.nvmlDeviceGetNvLinkState(first, link) == 1
+            if link in visible:
+                info = nvml.nvmlDeviceGetNvLinkRemotePciInfo(first, link)
+                assert info.busId == nvml.nvmlDeviceGetPciInfo(second).busId
+            else:
+                with pytest.raises(nvml.NVMLError_NotFound):
+                    nvml.nvmlDeviceGetNvLinkRemotePciInfo(first, link)
+
+
+# ---- PCIe levels ----
+
+
+def level(first, second):
+    """NVML's level of two cards, from their places in a profile."""
+    for key, value in (("board", SAME), ("pcie_switch", SINGLE), ("switch_group", MULTIPLE), ("host_bridge", BRIDGE)):
+        if first[key] == second[key]:
+            return value
+    return NODE if first["numa_node"] == second["numa_node"] else SYSTEM
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s4000x8", "s3000x2"])
+def test_levels_of_every_pair(profile):
+    with simulated.nvml(profile):
+        devices = handles()
+        keys = [simulated.device_keys(profile, card) for card in range(len(devices))]
+        table = [[level(a, b) for b in keys] for a in keys]
+        for i, first in enumerate(devices):
+            for j, second in enumerate(devices):
+                assert nvml.nvmlDeviceGetTopologyCommonAncestor(first, second) == table[i][j], (i, j)
+                assert nvml.nvmlDeviceOnSameBoard(first, second) is (table[i][j] == SAME), (i, j)
+            for limit in (SAME, SINGLE, MULTIPLE, BRIDGE, NODE, SYSTEM, SYSTEM + 1, 10000):
+                near = [j for j in range(len(devices)) if j != i and table[i][j] <= limit]
+                assert indices(nvml.nvmlDeviceGetTopologyNearestGpus(first, limit)) == near, (i, limit)
+
+
+@pytest.mark.parametrize("bad", [1, 5, 45, 49])
+def test_levels_that_do_not_exist(bad):
+    with simulated.nvml("s3000x2"):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetTopologyNearestGpus(nvml.nvmlDeviceGetHandleByIndex(0), bad)
+
+
+def test_nobody_near_is_an_empty_list():
+    with simulated.nvml("s80"):
+        assert nvml.nvmlDeviceGetTopologyNearestGpus(nvml.nvmlDeviceGetHandleByIndex(0), SYSTEM) == []
+
+
+def test_a_level_that_nobody_knows():
+    with simulated.nvml("s3000x2"):
+        simulated.set_value(0, "topology.1", 9)
+        with pytest.raises(nvml.NVMLError_Unknown):
+            nvml.nvmlDeviceGetTopologyCommonAncestor(*handles())
+
+
+# ---- Processors and memory ----
+
+
+def mask(text):
+    bits = 0
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            bits |= 1 << number
+    return bits
+
+
+def whole(words):
+    return sum(word << WORD * position for position, word in enumerate(words))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 1024])
+def test_affinity_is_an_array_of_longs(size):
+    with simulated.nvml("s5000x8"):
+        for card, device in enumerate(handles()):
+            keys = simulated.device_keys("s5000x8", card)
+            words = nvml.nvmlDeviceGetCpuAffinity(device, size)
+            assert type(words) is ctypes.c_ulong * size
+            fits = (1 << WORD * size) - 1
+            assert whole(words) == mask(keys["cpu_affinity"]) & fits
+            assert whole(nvml.nvmlDeviceGetMemoryAffinity(device, size, 0)) == mask(keys["memory_affinity"]) & fits
+
+
+@pytest.mark.parametrize("scope, good", [(0, True), (1, True), (2, False), (-1, False)])
+def test_scopes(scope, good):
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for function in ("nvmlDeviceGetCpuAffinityWithinScope", "nvmlDeviceGetMemoryAffinity"):
+            if good:
+                assert any(getattr(nvml, function)(device, 2, scope))
+            else:
+                with pytest.raises(nvml.NVMLError_InvalidArgument):
+                    getattr(nvml, function)(device, 2, scope)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1 << 31, 1 << 40])
+def test_sizes_that_no_mask_has(size):
+    with simulated.nvml("s5000x8"):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetCpuAffinity(nvml.nvmlDeviceGetHandleByIndex(0), size)
+
+
+def test_devices_of_a_processor():
+    with simulated.nvml("s5000x8"):
+        masks = [mask(simulated.device_keys("s5000x8", card)["cpu_affinity"]) for card in range(8)]
+        for cpu in (0, 31, 32, 63, 64, 95, 96, 127, 128, 5000):
+            near = [card for card, bits in enumerate(masks) if bits >> cpu & 1]
+            assert indices(nvml.nvmlSystemGetTopologyGpuSet(cpu)) == near, cpu
+
+
+def test_devices_of_a_processor_that_cannot_be():
+    with simulated.nvml("s5000x8"):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlSystemGetTopologyGpuSet(-1)
+
+
+def test_numa_nodes():
+    with simulated.nvml("s5000x8"):
+        for card, device in enumerate(handles()):
+            simulated.set_value(card, "pci_segment", 0x7FFF)  # so that this machine's own sysfs has no such device
+            node = int(simulated.device_keys("s5000x8", card)["numa_node"])
+            assert nvml.nvmlDeviceGetNumaNodeId(device) == node
+
+
+def test_libraries_without_affinity():
+    code = """
+import pymtml as nvml
+nvml.nvmlInit()
+device = nvml.nvmlDeviceGetHandleByIndex(0)
+for call in (
+    lambda: nvml.nvmlDeviceGetCpuAffinity(device, 1),
+    lambda: nvml.nvmlDeviceGetMemoryAffinity(device, 1, 0),
+    lambda: nvml.nvmlSystemGetTopologyGpuSet(0),
+):
+    try:
+        print(call())
+    except nvml.NVMLError as error:
+        print(type(error).__name__)
+"""
+    result = simulated.run_python(code, name="old-library")
+    assert (result.stdout.split(), result.stderr) == (["NVMLError_NotSupported"] * 3, "")
