@@ -1,0 +1,387 @@
+"""Devices that are no plain card: MPC parents and instances, vGPU hosts and guests, and machines without devices."""
+
+import pymtml as nvml
+import pytest
+import simulated
+
+
+def handles():
+    return [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+
+
+def answer(function, *arguments):
+    """What a function answers, or the class of its error."""
+    try:
+        return function(*arguments)
+    except nvml.NVMLError as error:
+        return type(error)
+
+
+def answers(function, *arguments):
+    """What a function answers for each device."""
+    return [answer(getattr(nvml, function), device, *arguments) for device in handles()]
+
+
+UNSUPPORTED, INVALID, MISSING = nvml.NVMLError_NotSupported, nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotFound
+
+# ---- MPC: index 0 is the parent, 1 to 3 its instances, 4 a card that could be divided but is not ----
+
+MPC = [
+    ("nvmlDeviceGetIndex", (), [0, 1, 2, 3, 4]),
+    ("nvmlDeviceGetMigMode", (), [[1, 1], UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, [0, 0]]),
+    ("nvmlDeviceGetMaxMigDeviceCount", (), [8, 0, 0, 0, 0]),
+    ("nvmlDeviceGetGpuInstanceId", (), [INVALID, 0, 1, 2, INVALID]),
+    ("nvmlDeviceGetComputeInstanceId", (), [INVALID, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, INVALID]),
+    ("nvmlDeviceGetNumGpuCores", (), [8, 4, 2, 2, 8]),
+    ("nvmlDeviceGetMinorNumber", (), [0, 2, 3, 4, 1]),
+    ("nvmlDeviceGetMultiGpuBoard", (), [0, 0, 0, 0, 0]),
+    ("nvmlDeviceGetVirtualizationMode", (), [0, 0, 0, 0, 0]),
+    ("nvmlDeviceSetMigMode", (2,), [INVALID] * 5),
+    ("nvmlDeviceGetName", (), ["MTT S3000"] * 5),
+    ("nvmlDeviceGetEncoderCapacity", (0,), [UNSUPPORTED, 87, 100, 100, 100]),
+]
+
+
+@pytest.mark.parametrize("function, arguments, expected", MPC)
+def test_mpc(function, arguments, expected):
+    with simulated.nvml("s3000-mpc"):
+        assert answers(function, *arguments) == expected
+
+
+def test_instances_are_told_from_parents():
+    with simulated.nvml("s3000-mpc"):
+        kinds = answers("nvmlDeviceIsMigDeviceHandle")
+        assert [kind.value for kind in kinds] == [0, 1, 1, 1, 0]
+        assert {type(kind) for kind in kinds} == {nvml.c_uint}
+
+
+def test_the_way_from_parent_to_instance_and_back():
+    with simulated.nvml("s3000-mpc"):
+        parent, first, second, third, other = handles()
+        found = [nvml.nvmlDeviceGetMigDeviceHandleByIndex(parent, index) for index in range(3)]
+        assert found == [first, second, third]
+        assert found[0] is first
+        for index in (3, 8, 100, 0xFFFFFFFF, -1):
+            assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, parent, index) is MISSING
+        for instance in found:
+            assert nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(instance) is parent
+            assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, instance, 0) is UNSUPPORTED
+        for card in (parent, other):
+            assert answer(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, card) is INVALID
+        assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, other, 0) is UNSUPPORTED
+
+
+def test_the_share_of_an_instance():
+    with simulated.nvml("s3000-mpc"):
+        for function in ("nvmlDeviceGetAttributes", "nvmlDeviceGetAttributes_v2"):
+            got = answers(function)
+            assert (got[0], got[4]) == (UNSUPPORTED, UNSUPPORTED)
+            assert [(share.multiprocessorCount, share.memorySizeMB) for share in got[1:4]] == [
+                (4, 16384),
+                (2, 8192),
+                (2, 8192),
+            ]
+        totals = [memory.total >> 20 for memory in answers("nvmlDeviceGetMemoryInfo")]
+        assert totals == [32768, 16384, 8192, 8192, 32768]
+        used = [memory.used for memory in answers("nvmlDeviceGetMemoryInfo")]
+        assert used == [13743894528, 7516192768, 2147483648, 0, 2061582336]
+        assert [rates.gpu for rates in answers("nvmlDeviceGetUtilizationRates")] == [50, 80, 35, 0, 9]
+
+
+def test_instances_have_uuids_of_their_own():
+    with simulated.nvml("s3000-mpc"):
+        uuids = answers("nvmlDeviceGetUUID")
+        assert len(set(uuids)) == 5
+        for device, uuid in zip(handles(), uuids):
+            for spelling in (uuid, "GPU-" + uuid, "MIG-" + uuid, ("MIG-" + uuid).encode()):
+                assert nvml.nvmlDeviceGetHandleByUUID(spelling) is device
+
+
+def test_a_shared_address_and_serial_number_mean_the_card():
+    with simulated.nvml("s3000-mpc"):
+        parent, other = handles()[0], handles()[4]
+        for card in (parent, other):
+            assert nvml.nvmlDeviceGetHandleByPciBusId(nvml.nvmlDeviceGetPciInfo(card).busId) is card
+            assert nvml.nvmlDeviceGetHandleBySerial(nvml.nvmlDeviceGetSerial(card)) is card
+
+
+def test_instances_of_a_card_are_nowhere_else():
+    with simulated.nvml("s3000-mpc"):
+        parent, first, second, _, other = handles()
+        for one, two, level in ((parent, first, 0), (first, second, 0), (first, other, 40)):
+            assert nvml.nvmlDeviceGetTopologyCommonAncestor(one, two) == level
+            assert nvml.nvmlDeviceOnSameBoard(one, two) is (level == 0)
+
+
+def test_dividing_a_card_and_undoing_it():
+    with simulated.nvml("s3000x2"):
+        assert nvml.nvmlDeviceGetCount() == 2
+        card = handles()[1]
+        uuid = nvml.nvmlDeviceGetUUID(card)
+        assert nvml.nvmlDeviceSetMigMode(card, nvml.NVML_DEVICE_MIG_ENABLE) == nvml.NVML_SUCCESS
+        assert answer(nvml.nvmlDeviceGetUUID, card) is INVALID
+        card = nvml.nvmlDeviceGetHandleByUUID(uuid)
+        assert nvml.nvmlDeviceGetMigMode(card) == [1, 1]
+        (whole,) = [device for device in handles() if nvml.nvmlDeviceIsMigDeviceHandle(device).value]
+        assert nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(whole) is card
+        assert nvml.nvmlDeviceGetMigDeviceHandleByIndex(card, 0) is whole
+        assert nvml.nvmlDeviceSetMigMode(card, nvml.NVML_DEVICE_MIG_DISABLE) == nvml.NVML_SUCCESS
+        assert answer(nvml.nvmlDeviceGetUUID, whole) is INVALID
+        assert nvml.nvmlDeviceGetCount() == 2
+
+
+def test_dividing_a_card_counts_no_initialization():
+    with simulated.nvml("s80"):
+        nvml.nvmlInit()
+        assert nvml.nvmlDeviceSetMigMode(nvml.nvmlDeviceGetHandleByIndex(0), 1) == 0
+        nvml.nvmlShutdown()
+        assert nvml.nvmlDeviceGetCount() == 2
+        nvml.nvmlShutdown()
+        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Uninitialized
+    assert simulated.references() == 0
+
+
+@pytest.mark.parametrize("fault, error", [("RESOURCE_IS_BUSY", nvml.NVMLError_InUse), ("NO_PERMISSION", None)])
+def test_a_card_that_cannot_be_divided_now_stays_as_it_is(fault, error):
+    with simulated.nvml("s80"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_faults("mtmlDeviceSetMpcMode=" + fault)
+        assert answer(nvml.nvmlDeviceSetMigMode, card, 1) is (error or nvml.NVMLError_NoPermission)
+        assert nvml.nvmlDeviceGetName(card) == "MTT S80"
+        assert nvml.nvmlDeviceGetMigMode(card) == [0, 0]
+
+
+def test_a_container_may_hide_the_parent():
+    """MTML answers UNKNOWN there; the instance itself goes on working."""
+    with simulated.nvml("s3000-mpc"):
+        instance = nvml.nvmlDeviceGetHandleByIndex(1)
+        simulated.set_faults("mtmlDeviceGetMpcParentDevice=UNKNOWN")
+        assert answer(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, instance) is nvml.NVMLError_Unknown
+        assert nvml.nvmlDeviceGetGpuInstanceId(instance) == 0
+        assert nvml.nvmlDeviceGetMemoryInfo(instance).total == 16384 << 20
+
+
+@pytest.mark.parametrize("profile", ["s4000x8", "s3000-vgpu-guest", "s3000-vgpu-host", "old-library"])
+def test_cards_that_cannot_be_divided(profile):
+    with simulated.nvml(profile):
+        count = nvml.nvmlDeviceGetCount()
+        assert answers("nvmlDeviceGetMigMode") == [UNSUPPORTED] * count
+        assert answers("nvmlDeviceSetMigMode", 1) == [UNSUPPORTED] * count
+        assert answers("nvmlDeviceGetMaxMigDeviceCount") == [0] * count
+        assert [kind.value for kind in answers("nvmlDeviceIsMigDeviceHandle")] == [0] * count
+        assert answers("nvmlDeviceGetMigDeviceHandleByIndex", 0) == [UNSUPPORTED] * count
+
+
+# ---- vGPU ----
+
+
+def test_a_host_of_virtual_devices():
+    with simulated.nvml("s3000-vgpu-host"):
+        first, second = handles()
+        assert answers("nvmlDeviceGetVirtualizationMode") == [nvml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU] * 2
+        types = [1101, 1102, 1104, 1108, 1116, 1132]
+        assert answers("nvmlDeviceGetSupportedVgpus") == [types, types]
+        # 16 GiB of the first card's 32 are given away: one that needs them all cannot be made there.
+        assert answers("nvmlDeviceGetCreatableVgpus") == [types[:-1], types]
+        active = nvml.nvmlDeviceGetActiveVgpus(first)
+        assert len(set(active)) == 3 and nvml.nvmlDeviceGetActiveVgpus(second) == []
+        assert nvml.nvmlDeviceGetActiveVgpus(first) == active
+        uuids = [simulated.get_value(number << 16, "uuid") for number in (1, 2, 3)]
+        assert [nvml.nvmlVgpuInstanceGetUUID(number) for number in active] == uuids
+        assert [nvml.nvmlVgpuInstanceGetMdevUUID(number) for number in active] == uuids
+        assert [nvml.nvmlVgpuInstanceGetType(number) for number in active] == [1104, 1104, 1108]
+
+
+def test_virtual_device_types():
+    section = simulated.profile("s3000-vgpu-host")
+    with simulated.nvml("s3000-vgpu-host"):
+        card = nvml.nvmlDeviceGetHandleByIndex(1)
+        for number in nvml.nvmlDeviceGetSupportedVgpus(card):
+            keys = section["virt_type.mtgpu-%d" % number]
+            assert nvml.nvmlVgpuTypeGetName(number) == keys["name"]
+            assert nvml.nvmlVgpuTypeGetFramebufferSize(number) == int(keys["frame_buffer"]) << 20
+            assert nvml.nvmlVgpuTypeGetNumDisplayHeads(number) == int(keys["max_displays"])
+            resolution = (int(keys["horizontal_resolution"]), int(keys["vertical_resolution"]))
+            assert nvml.nvmlVgpuTypeGetResolution(number) == resolution
+            assert nvml.nvmlVgpuTypeGetMaxInstances(card, number) == int(keys["max_instances"])
+        for number in (0, 1, 1100, 0xFFFFFFFF, -1):
+            for function in ("Name", "FramebufferSize", "NumDisplayHeads", "Resolution"):
+                assert answer(getattr(nvml, "nvmlVgpuTypeGet" + function), number) is INVALID
+            assert answer(nvml.nvmlVgpuTypeGetMaxInstances, card, number) is INVALID
+
+
+def test_virtual_devices_that_nobody_gave_out():
+    with simulated.nvml("s3000-vgpu-host"):
+        for number in (0, 1, 4, 0xFFFFFFFF, -1):
+            for function in ("GetUUID", "GetMdevUUID", "GetType"):
+                assert answer(getattr(nvml, "nvmlVgpuInstance" + function), number) is MISSING
+
+
+def test_virtual_devices_that_ended():
+    with simulated.nvml("s3000-vgpu-host"):
+        number, _, _ = nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))
+        simulated.set_value(1 << 16, "uuid", "00000000-0000-4000-8000-000000000001")
+        assert answer(nvml.nvmlVgpuInstanceGetType, number) is MISSING
+        again = nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))
+        assert number not in again and len(again) == 3
+
+
+def test_numbers_of_virtual_devices_end_with_the_library():
+    with simulated.nvml("s3000-vgpu-host"):
+        number, _, _ = nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))
+        nvml.nvmlShutdown()
+        assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is nvml.NVMLError_Uninitialized
+        nvml.nvmlInit()
+        assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is MISSING
+
+
+def test_a_virtual_device_on_its_host():
+    with simulated.nvml("s3000-vgpu-host"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        virtual = nvml.mtmlDeviceInitVirtDevice(card, nvml.nvmlVgpuInstanceGetUUID(active_one(card)))
+        assert nvml.nvmlDeviceGetVirtualizationMode(virtual) == nvml.NVML_GPU_VIRTUALIZATION_MODE_VGPU
+        assert nvml.nvmlDeviceGetMemoryInfo(virtual).total == 4 << 30
+        assert nvml.nvmlDeviceGetUtilizationRates(virtual).gpu == 12
+        for function in ("Name", "Index", "Serial", "PciInfo", "PowerUsage", "EncoderUtilization", "MinorNumber"):
+            assert answer(getattr(nvml, "nvmlDeviceGet" + function), virtual) is UNSUPPORTED, function
+        assert answer(nvml.nvmlDeviceGetActiveVgpus, virtual) is UNSUPPORTED
+
+
+def active_one(card):
+    return nvml.nvmlDeviceGetActiveVgpus(card)[0]
+
+
+def test_a_guest():
+    with simulated.nvml("s3000-vgpu-guest"):
+        assert answers("nvmlDeviceGetName") == ["MTT S3000 MtvGPU-1108"]
+        assert answers("nvmlDeviceGetVirtualizationMode") == [nvml.NVML_GPU_VIRTUALIZATION_MODE_VGPU]
+        for function in ("PowerUsage", "VbiosVersion", "NumFans", "FanSpeed", "Serial", "EnforcedPowerLimit"):
+            assert answers("nvmlDeviceGet" + function) == [UNSUPPORTED], function
+        for function in ("EncoderUtilization", "DecoderUtilization"):
+            assert answers("nvmlDeviceGet" + function) == [UNSUPPORTED], function
+        for function in ("SupportedVgpus", "CreatableVgpus", "ActiveVgpus"):
+            assert answers("nvmlDeviceGet" + function) == [UNSUPPORTED], function
+        assert answers("nvmlDeviceGetEncoderCapacity", 0) == [87]
+        assert answers("nvmlDeviceGetCudaComputeCapability") == [(2, 1)]
+
+
+@pytest.mark.parametrize("profile", ["s80", "s5000x8", "s3000-mpc"])
+def test_cards_without_virtual_devices(profile):
+    with simulated.nvml(profile):
+        count = nvml.nvmlDeviceGetCount()
+        for function in ("SupportedVgpus", "CreatableVgpus", "ActiveVgpus"):
+            assert answers("nvmlDeviceGet" + function) == [UNSUPPORTED] * count
+        assert answers("nvmlVgpuTypeGetMaxInstances", 1104) == [UNSUPPORTED] * count
+        assert answer(nvml.nvmlVgpuTypeGetName, 1104) is INVALID
+
+
+# ---- Containers, and machines without a device ----
+
+
+def test_a_container():
+    with simulated.nvml("s5000x8-container"):
+        keys = [simulated.device_keys("s5000x8-container", card) for card in (2, 5)]
+        assert answers("nvmlDeviceGetIndex") == [0, 1]
+        assert answers("nvmlDeviceGetUUID") == [key["uuid"] for key in keys]
+        assert answers("nvmlDeviceGetMinorNumber") == [2, 5]
+        assert [info.bus for info in answers("nvmlDeviceGetPciInfo")] == [int(key["pci_bus"]) for key in keys]
+        hidden = simulated.device_keys("s5000x8-container", 0)
+        assert answer(nvml.nvmlDeviceGetHandleByUUID, hidden["uuid"]) is MISSING
+        assert answer(nvml.nvmlDeviceGetHandleByPciBusId, hidden["pci_sbdf"]) is MISSING
+        assert answer(nvml.nvmlDeviceGetHandleBySerial, hidden["serial_number"]) is MISSING
+        assert answer(nvml.nvmlDeviceGetHandleByIndex, 2) is INVALID
+
+
+def test_a_machine_without_devices():
+    with simulated.nvml("empty"):
+        assert nvml.nvmlDeviceGetCount() == 0
+        assert nvml.nvmlSystemGetDriverVersion() == "3.3.5-server"
+        assert answer(nvml.nvmlDeviceGetHandleByIndex, 0) is INVALID
+        assert answer(nvml.nvmlDeviceGetHandleByUUID, "0") is MISSING
+        assert answer(nvml.nvmlDeviceGetHandleBySerial, "0") is MISSING
+        assert answer(nvml.nvmlDeviceGetHandleByPciBusId, "0000:00:00.0") is MISSING
+        assert nvml.nvmlSystemGetTopologyGpuSet(0) == []
+        assert answer(nvml.nvmlVgpuTypeGetName, 1101) is INVALID
+
+
+def test_a_driver_that_is_not_loaded():
+    with simulated.machine("no-driver"):
+        for init in (nvml.nvmlInit, lambda: nvml.nvmlInitWithFlags(0)):
+            with pytest.raises(nvml.NVMLError_DriverNotLoaded):
+                init()
+        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Uninitialized
+        assert answer(nvml.nvmlShutdown) is nvml.NVMLError_Uninitialized
+    assert simulated.references() == 0
+
+
+# ---- Libraries that lack functions ----
+
+OLD_LIBRARY = """
+import pymtml as nvml
+nvml.nvmlInit()
+device = nvml.nvmlDeviceGetHandleByIndex(0)
+for function, arguments in {calls!r}:
+    try:
+        answer = getattr(nvml, function)(device, *arguments)
+    except nvml.NVMLError as error:
+        answer = type(error).__name__
+    print(function, answer)
+nvml.nvmlShutdown()
+"""
+
+
+def lines_of_library(calls, **options):
+    result = simulated.run_python(OLD_LIBRARY.format(calls=calls), **options)
+    assert result.stderr == ""
+    return [line.split(None, 1) for line in result.stdout.splitlines()]
+
+
+ABSENT = [
+    ("nvmlDeviceGetFanSpeedRPM", ()),
+    ("nvmlDeviceGetNumGpuCores", ()),
+    ("nvmlDeviceGetMemoryAffinity", (1, 0)),
+    ("nvmlDeviceGetCpuAffinity", (1,)),
+    ("nvmlDeviceSetEccMode", (1,)),
+    ("nvmlDeviceGetEccMode", ()),
+    ("nvmlDeviceGetCurrentEccMode", ()),
+    ("nvmlDeviceGetPendingEccMode", ()),
+    ("nvmlDeviceGetRetiredPages", (0,)),
+    ("nvmlDeviceGetRetiredPages_v2", (1,)),
+    ("nvmlDeviceGetRetiredPagesPendingStatus", ()),
+    ("nvmlDeviceGetTotalEccErrors", (0, 0)),
+    ("nvmlDeviceGetMemoryErrorCounter", (0, 0, 2)),
+    ("nvmlDeviceClearEccErrorCounts", (0,)),
+    # Functions that only libraries beyond 2.2.0 have:
+    ("nvmlDeviceGetEnforcedPowerLimit", ()),
+    ("nvmlDeviceGetPowerManagementDefaultLimit", ()),
+    ("nvmlDeviceGetTemperatureThreshold", (0,)),
+    ("nvmlDeviceGetTemperatureThreshold", (1,)),
+    ("nvmlDeviceGetMarginTemperature", ()),
+    ("nvmlDeviceGetPerformanceState", ()),
+    ("nvmlDeviceGetPowerState", ()),
+    ("nvmlDeviceGetPcieReplayCounter", ()),
+]
+
+
+def test_functions_that_an_old_library_lacks_are_not_supported():
+    expected = [[function, "NVMLError_NotSupported"] for function, _ in ABSENT]
+    assert lines_of_library(ABSENT, name="old-library") == expected
+
+
+def test_an_old_library_answers_the_rest():
+    calls = [
+        ("nvmlDeviceGetName", ()),
+        ("nvmlDeviceGetPowerUsage", ()),
+        ("nvmlDeviceGetTemperature", (0,)),
+        ("nvmlDeviceGetCudaComputeCapability", ()),
+        ("nvmlDeviceGetPcieSpeed", ()),
+    ]
+    answers = ["MTT S3000", "92700", "51", "(2, 1)", "16000"]
+    got = lines_of_library(calls, name="old-library")
+    assert got == [[function, answer] for (function, _), answer in zip(calls, answers)]
+
+
+def test_the_functions_of_newer_libraries_are_found_where_they_are():
+    calls = [("nvmlDeviceGetEnforcedPowerLimit", ()), ("nvmlDeviceGetPcieReplayCounter", ())]
+    assert [answer for _, answer in lines_of_library(calls, name="s80", newer=True)] == ["255000", "2"]
+    assert [answer for _, answer in lines_of_library(calls, name="s80")] == ["NVMLError_NotSupported"] * 2
