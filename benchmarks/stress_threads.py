@@ -76,7 +76,11 @@ def stress_round(nvml, threads, reads):
     start = threading.Barrier(threads)
     in_handler = random.Random(0)
 
+    armed = [True]
+
     def on_signal(signum, frame):
+        if not armed:
+            return
         index = in_handler.randrange(common.DEVICES)
         for query, function in functions:
             tallies[-1].read(nvml, query, function, handles[index], index)
@@ -95,16 +99,15 @@ def stress_round(nvml, threads, reads):
     workers = [threading.Thread(target=work, args=(number,)) for number in range(1, threads)]
     for worker in workers:
         worker.start()
-    previous = signal.signal(signal.SIGALRM, on_signal)
+    # Never put back: a signal that is on its way would end the program.
+    signal.signal(signal.SIGALRM, on_signal)
     signal.setitimer(signal.ITIMER_REAL, SIGNAL_SECONDS)
     try:
         # Handlers run in the main thread, so it has to be one of those that query.
         work(0)
     finally:
-        # Ignored first: a handler that runs now would arm the timer once more.
-        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
         for worker in workers:
             worker.join()
     nvml.nvmlShutdown()
