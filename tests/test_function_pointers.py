@@ -1,0 +1,651 @@
+"""NVML's C functions, as programs get them from _nvmlGetFunctionPointer and call them: C arguments in, a code out."""
+
+import ctypes
+import os
+from ctypes import byref, c_int, c_uint, c_ulong, c_ulonglong, create_string_buffer
+
+import pytest
+import simulated
+
+import pymtml as nvml
+
+DEVICE, PEER, INSTANCE, VGPU_TYPE, VGPU = "device", "peer", "instance", "vgpu type", "vgpu"
+PROFILES = ("s5000x8", "s3000-mpc", "s3000-vgpu-host", "s80")
+MEMORY_V2, MARGIN_V1, TEMPERATURE_V1 = nvml.nvmlMemory_v2, nvml.nvmlMarginTemperature_v1, nvml.nvmlTemperature_v1
+
+
+def numbers(*types):
+    """Outputs of one number each, by reference."""
+
+    def ask(function, arguments):
+        outputs = [ctype() for ctype in types]
+        code = function(*(list(arguments) + [byref(output) for output in outputs]))
+        return code, outputs[0].value if len(outputs) == 1 else [output.value for output in outputs]
+
+    return ask
+
+
+def text(function, arguments):
+    """A buffer and its length."""
+    buffer = create_string_buffer(256)
+    return function(*(list(arguments) + [buffer, c_uint(256)])), buffer.value.decode()
+
+
+def handle(function, arguments):
+    """A device handle, by reference."""
+    device = nvml.c_nvmlDevice_t()
+    code = function(*(list(arguments) + [byref(device)]))
+    return code, nvml.nvmlDeviceGetUUID(device) if code == 0 else None
+
+
+def struct(struct_class, **fields):
+    """A struct, by reference, some of whose fields the caller sets."""
+
+    def ask(function, arguments):
+        value = struct_class(**fields)
+        return function(*(list(arguments) + [byref(value)])), comparable(value)
+
+    return ask
+
+
+def sequence(ctype):
+    """A count by reference and an array, asked twice as C programs do."""
+
+    def ask(function, arguments):
+        count = c_uint(0)
+        code = function(*(list(arguments) + [byref(count), None]))
+        if code not in (nvml.NVML_SUCCESS, nvml.NVML_ERROR_INSUFFICIENT_SIZE) or not count.value:
+            return code, []
+        values = (ctype * count.value)()
+        code = function(*(list(arguments) + [byref(count), values]))
+        return code, [comparable(value) for value in values[: count.value]]
+
+    return ask
+
+
+def mask(size, *behind):
+    """An array of unsigned longs, and what stands behind it."""
+
+    def ask(function, arguments):
+        words = (c_ulong * size)()
+        return function(*(list(arguments) + [words] + list(behind))), list(words)
+
+    return ask
+
+
+def nothing(function, arguments):
+    """No output."""
+    return function(*arguments), None
+
+
+def comparable(value):
+    """A result in a form that compares by content."""
+    if isinstance(value, nvml.c_nvmlDevice_t):
+        return nvml.nvmlDeviceGetUUID(value)
+    if isinstance(value, (ctypes.Structure, ctypes.Union)):
+        return {name[0]: comparable(getattr(value, name[0])) for name in value._fields_}
+    if isinstance(value, ctypes.Array) and not isinstance(value, (str, bytes)):
+        return [comparable(item) for item in value]
+    if isinstance(value, ctypes._SimpleCData):
+        return value.value
+    if isinstance(value, tuple):
+        return list(value)
+    return value
+
+
+def get(short, ask, *inputs, **options):
+    """A table entry for nvmlDeviceGet...: (name, how to ask, inputs, facade function, its inputs)."""
+    name = short if short.startswith("nvml") else "nvmlDeviceGet" + short
+    facade = options.get("facade", name)
+    return name, ask, inputs, facade, options.get("facade_inputs", inputs)
+
+
+UINT, TWO_UINTS = numbers(c_uint), numbers(c_uint, c_uint)
+CALLS = [
+    get("nvmlSystemGetDriverVersion", text),
+    get("nvmlSystemGetNVMLVersion", text),
+    get("nvmlSystemGetCudaDriverVersion", numbers(c_int)),
+    get("nvmlSystemGetCudaDriverVersion_v2", numbers(c_int)),
+    get("Count", UINT),
+    get("Count_v2", UINT, facade="nvmlDeviceGetCount"),
+    get("HandleByIndex", handle, c_uint(1)),
+    get("HandleByIndex_v2", handle, 1, facade="nvmlDeviceGetHandleByIndex"),
+    get("HandleByIndex_v2", handle, 99, facade="nvmlDeviceGetHandleByIndex"),
+    get("HandleByUUID", handle, b"none"),
+    get("HandleBySerial", handle, b"none"),
+    get("HandleByPciBusId", handle, b"bogus"),
+    get("HandleByPciBusId_v2", handle, b"0000:00:00.0", facade="nvmlDeviceGetHandleByPciBusId"),
+    get("Name", text, DEVICE),
+    get("UUID", text, DEVICE),
+    get("Serial", text, DEVICE),
+    get("Index", UINT, DEVICE),
+    get("Brand", UINT, DEVICE),
+    get("VbiosVersion", text, DEVICE),
+    get("MinorNumber", UINT, DEVICE),
+    get("PciInfo", struct(nvml.nvmlPciInfo_t), DEVICE),
+    get("PciInfo_v3", struct(nvml.nvmlPciInfo_t), DEVICE),
+    get("BusType", UINT, DEVICE),
+    get("BoardId", UINT, DEVICE),
+    get("MultiGpuBoard", UINT, DEVICE),
+    get("nvmlDeviceOnSameBoard", numbers(c_int), DEVICE, PEER),
+    get("nvmlDeviceOnSameBoard", numbers(c_int), DEVICE, DEVICE),
+    get("NumGpuCores", UINT, DEVICE),
+    get("Architecture", UINT, DEVICE),
+    get("ComputeMode", UINT, DEVICE),
+    get("AccountingMode", UINT, DEVICE),
+    get("CudaComputeCapability", numbers(c_int, c_int), DEVICE),
+    get("MemoryInfo", struct(nvml.c_nvmlMemory_t), DEVICE),
+    get(
+        "MemoryInfo_v2",
+        struct(nvml.c_nvmlMemory_v2_t, version=MEMORY_V2),
+        DEVICE,
+        facade="nvmlDeviceGetMemoryInfo",
+        facade_inputs=(DEVICE, MEMORY_V2),
+    ),
+    get("MemoryBusWidth", UINT, DEVICE),
+    get("UtilizationRates", struct(nvml.c_nvmlUtilization_t), DEVICE),
+    get("EncoderUtilization", TWO_UINTS, DEVICE),
+    get("DecoderUtilization", TWO_UINTS, DEVICE),
+    get("EncoderCapacity", UINT, DEVICE, c_uint(0)),
+    get("EncoderStats", numbers(c_uint, c_uint, c_uint), DEVICE),
+    get("Temperature", UINT, DEVICE, c_uint(0)),
+    get("Temperature", UINT, DEVICE, 9),
+    get("TemperatureThreshold", UINT, DEVICE, 0),
+    get("TemperatureThreshold", UINT, DEVICE, 99),
+    get("ClockInfo", UINT, DEVICE, c_uint(2)),
+    get("ClockInfo", UINT, DEVICE, 9),
+    get("MaxClockInfo", UINT, DEVICE, 0),
+    get("Clock", UINT, DEVICE, 0, 0),
+    get("PowerUsage", UINT, DEVICE),
+    get("EnforcedPowerLimit", UINT, DEVICE),
+    get("PowerManagementDefaultLimit", UINT, DEVICE),
+    get("PerformanceState", UINT, DEVICE),
+    get("PowerState", UINT, DEVICE),
+    get("FanSpeed", UINT, DEVICE),
+    get("FanSpeed_v2", UINT, DEVICE, 0),
+    get("FanSpeed_v2", UINT, DEVICE, 99),
+    get("NumFans", UINT, DEVICE),
+    get("CurrPcieLinkGeneration", UINT, DEVICE),
+    get("MaxPcieLinkGeneration", UINT, DEVICE),
+    get("GpuMaxPcieLinkGeneration", UINT, DEVICE),
+    get("CurrPcieLinkWidth", UINT, DEVICE),
+    get("MaxPcieLinkWidth", UINT, DEVICE),
+    get("PcieSpeed", UINT, DEVICE),
+    get("PcieLinkMaxSpeed", UINT, DEVICE),
+    get("PcieReplayCounter", UINT, DEVICE),
+    get("EccMode", TWO_UINTS, DEVICE),
+    get("TotalEccErrors", numbers(c_ulonglong), DEVICE, 0, 0),
+    get("MemoryErrorCounter", numbers(c_ulonglong), DEVICE, 0, 0, nvml.NVML_MEMORY_LOCATION_DRAM),
+    get("RetiredPages", sequence(c_ulonglong), DEVICE, 0),
+    get("RetiredPagesPendingStatus", UINT, DEVICE),
+    get("TopologyCommonAncestor", UINT, DEVICE, PEER),
+    get("TopologyNearestGpus", sequence(nvml.c_nvmlDevice_t), DEVICE, nvml.NVML_TOPOLOGY_SYSTEM),
+    get("nvmlSystemGetTopologyGpuSet", sequence(nvml.c_nvmlDevice_t), 0),
+    get("P2PStatus", UINT, DEVICE, PEER, nvml.NVML_P2P_CAPS_INDEX_NVLINK),
+    get("P2PStatus", UINT, DEVICE, PEER, 99),
+    get("CpuAffinity", mask(4), DEVICE, 4),
+    get("CpuAffinityWithinScope", mask(4, 0), DEVICE, 4, facade_inputs=(DEVICE, 4, 0)),
+    get("MemoryAffinity", mask(2, 0), DEVICE, 2, facade_inputs=(DEVICE, 2, 0)),
+    get("MemoryAffinity", mask(2, 7), DEVICE, 2, facade_inputs=(DEVICE, 2, 7)),
+    get("NumaNodeId", UINT, DEVICE),
+    get("NvLinkState", UINT, DEVICE, 3),
+    get("NvLinkState", UINT, DEVICE, 36),
+    get("NvLinkVersion", UINT, DEVICE, 0),
+    get("NvLinkCapability", UINT, DEVICE, 0, 0),
+    get("NvLinkRemotePciInfo", struct(nvml.nvmlPciInfo_t), DEVICE, 5),
+    get("NvLinkRemotePciInfo_v2", struct(nvml.nvmlPciInfo_t), DEVICE, 5, facade="nvmlDeviceGetNvLinkRemotePciInfo"),
+    get("NvLinkRemoteDeviceType", UINT, DEVICE, 0),
+    get("MigMode", TWO_UINTS, DEVICE),
+    get("MaxMigDeviceCount", UINT, DEVICE),
+    get("MigDeviceHandleByIndex", handle, DEVICE, 1),
+    get("MigDeviceHandleByIndex", handle, DEVICE, 9),
+    get("DeviceHandleFromMigDeviceHandle", handle, INSTANCE),
+    get("nvmlDeviceIsMigDeviceHandle", UINT, INSTANCE),
+    get("nvmlDeviceIsMigDeviceHandle", UINT, DEVICE),
+    get("GpuInstanceId", UINT, INSTANCE),
+    get("Attributes", struct(nvml.c_nvmlDeviceAttributes), INSTANCE),
+    get("Attributes_v2", struct(nvml.c_nvmlDeviceAttributes), INSTANCE),
+    get("VirtualizationMode", UINT, DEVICE),
+    get("SupportedVgpus", sequence(c_uint), DEVICE),
+    get("CreatableVgpus", sequence(c_uint), DEVICE),
+    get("ActiveVgpus", sequence(c_uint), DEVICE),
+    get("nvmlVgpuTypeGetFramebufferSize", numbers(c_ulonglong), VGPU_TYPE),
+    get("nvmlVgpuTypeGetNumDisplayHeads", UINT, VGPU_TYPE),
+    get("nvmlVgpuTypeGetMaxInstances", UINT, DEVICE, VGPU_TYPE),
+    get("nvmlVgpuInstanceGetUUID", text, VGPU),
+    get("nvmlVgpuInstanceGetType", UINT, VGPU),
+    get("DriverModel", TWO_UINTS, DEVICE),
+    get("DriverModel_v2", TWO_UINTS, DEVICE),
+    get("BAR1MemoryInfo", struct(nvml.c_nvmlBAR1Memory_t), DEVICE),
+    get("PersistenceMode", UINT, DEVICE),
+    get("PowerManagementLimit", UINT, DEVICE),
+    get("PowerManagementLimitConstraints", TWO_UINTS, DEVICE),
+    get("TotalEnergyConsumption", numbers(c_ulonglong), DEVICE),
+    get("PcieThroughput", UINT, DEVICE, 0),
+    get("DisplayActive", UINT, DEVICE),
+    get("DisplayMode", UINT, DEVICE),
+]
+# Functions whose C form differs from the facade's in more than where the answer goes have tests of their own below.
+APART = {
+    "nvmlInit",
+    "nvmlInit_v2",
+    "nvmlInitWithFlags",
+    "nvmlShutdown",
+    "nvmlSystemGetProcessName",
+    "nvmlDeviceGetTemperatureV",
+    "nvmlDeviceGetMarginTemperature",
+    "nvmlDeviceGetFieldValues",
+    "nvmlDeviceSetEccMode",
+    "nvmlDeviceClearEccErrorCounts",
+    "nvmlDeviceSetMigMode",
+} | {
+    "nvmlDeviceGet%sRunningProcesses%s" % (kind, version)
+    for kind in ("Compute", "Graphics", "MPSCompute")
+    for version in ("", "_v2", "_v3")
+}
+
+
+def pointer(name):
+    return nvml._nvmlGetFunctionPointer(name)
+
+
+@pytest.fixture
+def device():
+    with simulated.machine("s5000x8"):
+        nvml.nvmlInit()
+        try:
+            yield nvml.nvmlDeviceGetHandleByIndex(0)
+        finally:
+            simulated.set_faults("")
+            while simulated.references():
+                nvml.nvmlShutdown()
+
+
+# ---- Agreement with the facade ----
+
+
+def values_of(inputs, machine):
+    return [machine.get(value, value) if isinstance(value, str) else value for value in inputs]
+
+
+def facade_answer(name, inputs):
+    """(code, result) of a facade function."""
+    plain = [value.value if isinstance(value, ctypes._SimpleCData) else value for value in inputs]
+    try:
+        return 0, comparable(getattr(nvml, name)(*plain))
+    except nvml.NVMLError as error:
+        return error.value, None
+
+
+def compare(profile):
+    """Assert that all calls end as the facade's do on one machine; the names of those that answered (set)."""
+    answered = set()
+    with simulated.machine(profile):
+        nvml.nvmlInit()
+        try:
+            first = nvml.nvmlDeviceGetHandleByIndex(0)
+            last = nvml.nvmlDeviceGetHandleByIndex(nvml.nvmlDeviceGetCount() - 1)
+            machine = {DEVICE: first, PEER: last, INSTANCE: first, VGPU_TYPE: 1, VGPU: 1}
+            if profile == "s3000-mpc":
+                machine[INSTANCE] = nvml.nvmlDeviceGetMigDeviceHandleByIndex(first, 0)
+            if profile == "s3000-vgpu-host":
+                machine[VGPU_TYPE] = nvml.nvmlDeviceGetSupportedVgpus(first)[0]
+                machine[VGPU] = nvml.nvmlDeviceGetActiveVgpus(first)[0]
+            for name, ask, inputs, facade, facade_inputs in CALLS:
+                code, result = ask(pointer(name), values_of(inputs, machine))
+                expected, value = facade_answer(facade, values_of(facade_inputs, machine))
+                where = "%s%r on %s" % (name, inputs, profile)
+                assert code == expected, where
+                if code == 0:
+                    answered.add(name)
+                    assert normal(result) == normal(value), where
+        finally:
+            nvml.nvmlShutdown()
+    return answered
+
+
+def test_pointers_agree_with_the_facade():
+    answered = set().union(*[compare(profile) for profile in PROFILES])
+    by_identity = {name for name in nvml._C_FUNCTIONS if "HandleBy" in name and "Index" not in name}
+    refused = {name for name, entry in nvml._C_FUNCTIONS.items() if entry[0].__doc__.startswith("Not available")}
+    assert {name for name, _, _, _, _ in CALLS} - by_identity - refused == answered
+
+
+def normal(value):
+    """A negative temperature is C's unsigned int, a bool its int, a handle its UUID."""
+    if isinstance(value, list):
+        return [normal(item) for item in value]
+    if isinstance(value, bool):
+        return int(value)
+    return comparable(value)
+
+
+def test_table_is_tested():
+    assert {name for name, _, _, _, _ in CALLS} | APART == set(nvml._C_FUNCTIONS)
+
+
+def test_handles_by_identity(device):
+    for name, identity in (
+        ("nvmlDeviceGetHandleByUUID", nvml.nvmlDeviceGetUUID(device)),
+        ("nvmlDeviceGetHandleBySerial", nvml.nvmlDeviceGetSerial(device)),
+        ("nvmlDeviceGetHandleByPciBusId", nvml.nvmlDeviceGetPciInfo(device).busId),
+        ("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetPciInfo(device).busIdLegacy),
+    ):
+        for argument in (identity.encode(), ctypes.c_char_p(identity.encode())):
+            assert handle(pointer(name), [argument]) == (0, nvml.nvmlDeviceGetUUID(device)), name
+        assert handle(pointer(name), [None])[0] == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
+# ---- The pointers themselves ----
+
+
+@pytest.mark.parametrize("name", ["nvmlNoSuchFunction", "", "mtmlLibraryInit", "nvmlDeviceGetMemoryInfo_v3", None, 7])
+def test_unknown_name(name):
+    for _ in range(2):
+        with pytest.raises(nvml.NVMLError_FunctionNotFound) as caught:
+            nvml._nvmlGetFunctionPointer(name)
+        assert caught.value.value == nvml.NVML_ERROR_FUNCTION_NOT_FOUND
+    assert name not in nvml._nvmlGetFunctionPointer_cache
+
+
+def test_pointer_is_kept():
+    for name in nvml._C_FUNCTIONS:
+        assert pointer(name) is pointer(name) is nvml._nvmlGetFunctionPointer_cache[name]
+        assert callable(pointer(name)) and pointer(name).__name__ == name
+
+
+def test_pointer_outlives_the_library(device):
+    name = pointer("nvmlDeviceGetName")
+    assert text(name, [device]) == (0, "MTT S5000")
+    nvml.nvmlShutdown()
+    assert text(name, [device])[0] == nvml.NVML_ERROR_UNINITIALIZED
+    nvml.nvmlInit()
+    assert text(name, [device])[0] == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert text(name, [nvml.nvmlDeviceGetHandleByIndex(0)]) == (0, "MTT S5000")
+
+
+def test_lifecycle():
+    with simulated.machine("s5000x8"):
+        assert pointer("nvmlShutdown")() == nvml.NVML_ERROR_UNINITIALIZED
+        assert [pointer("nvmlInit")(), pointer("nvmlInit_v2")(), pointer("nvmlInitWithFlags")(c_uint(1))] == [0, 0, 0]
+        assert nvml._nvmlLib_refcount == 3
+        assert [pointer("nvmlShutdown")() for _ in range(4)] == [0, 0, 0, nvml.NVML_ERROR_UNINITIALIZED]
+    with simulated.machine("no-driver"):
+        assert pointer("nvmlInit_v2")() == nvml.NVML_ERROR_DRIVER_NOT_LOADED
+
+
+# ---- Bad calls ----
+
+QUERIES = [(name, ask, inputs) for name, ask, inputs, _, _ in CALLS if inputs and inputs[0] in (DEVICE, INSTANCE)]
+QUERIES = list({name: (name, ask, inputs) for name, ask, inputs in QUERIES}.values())
+
+
+@pytest.mark.parametrize("name, ask, inputs", QUERIES, ids=[name for name, _, _ in QUERIES])
+def test_bad_handle(name, ask, inputs, device):
+    machine = {PEER: device}
+    for bad in (None, 0, 4096, b"x", "x", object(), ctypes.c_void_p(4096), nvml.c_nvmlDevice_t(), c_int(1)):
+        machine[DEVICE] = machine[INSTANCE] = bad
+        assert ask(pointer(name), values_of(inputs, machine))[0] == nvml.NVML_ERROR_INVALID_ARGUMENT, bad
+
+
+@pytest.mark.parametrize("name", sorted(nvml._C_FUNCTIONS))
+def test_uninitialized_comes_first(name):
+    """Before init nothing is looked at: whatever the arguments, NULL outputs too, NVML says that first."""
+    if name.startswith("nvmlInit"):
+        return
+    entry = {entry[0]: entry for entry in CALLS}.get(name)
+    inputs = [] if entry is None else values_of(entry[2], {})
+    with simulated.machine("s5000x8"):
+        if entry is not None:
+            assert entry[1](pointer(name), inputs)[0] == nvml.NVML_ERROR_UNINITIALIZED
+        if entry is not None and entry[1] in (UINT, handle):
+            assert pointer(name)(*(inputs + [None])) == nvml.NVML_ERROR_UNINITIALIZED
+
+
+@pytest.mark.parametrize("name", sorted(nvml._C_FUNCTIONS))
+def test_any_number_and_kind_of_arguments(name, device):
+    """No arguments at all, too many, NULL for every reference, wrong kinds: a code comes back, nothing is raised."""
+    if name in ("nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", "nvmlDeviceSetMigMode"):
+        return
+    one = c_uint(7)
+    for count in range(8):
+        for argument in (
+            None,
+            0,
+            -1,
+            1 << 70,
+            "x",
+            b"x",
+            1.5,
+            object(),
+            one,
+            byref(one),
+            ctypes.pointer(one),
+            device,
+            [],
+        ):
+            code = pointer(name)(*[argument] * count)
+            assert type(code) is int and (code == 0 or code in nvml.NVMLError._valClassMapping), (count, argument)
+            code = pointer(name)(device, *[argument] * count)
+            assert type(code) is int and (code == 0 or code in nvml.NVMLError._valClassMapping), (count, argument)
+    assert nvml.nvmlDeviceGetName(device) == "MTT S5000"
+
+
+@pytest.mark.parametrize("name, ask, inputs", QUERIES, ids=[name for name, _, _ in QUERIES])
+def test_null_output(name, ask, inputs, device):
+    if ask is handle or ask is text:
+        outputs = [[None] if ask is handle else [None, 64]]
+    elif ask in (UINT, TWO_UINTS):
+        outputs = [[None] * (1 if ask is UINT else 2)]
+    else:
+        return
+    machine = {DEVICE: device, PEER: device, INSTANCE: device}
+    supported = ask(pointer(name), values_of(inputs, machine))[0] == 0
+    for output in outputs:
+        code = pointer(name)(*(values_of(inputs, machine) + output))
+        assert code == nvml.NVML_ERROR_INVALID_ARGUMENT if supported else code in (2, 3, 6), output
+
+
+@pytest.mark.parametrize("name", ["nvmlDeviceGetName", "nvmlDeviceGetUUID", "nvmlDeviceGetSerial"])
+def test_text_that_does_not_fit(name, device):
+    expected = getattr(nvml, name)(device)
+    for length in range(len(expected) + 3):
+        buffer = create_string_buffer(b"?" * 63)
+        code = pointer(name)(device, buffer, c_uint(length))
+        if length <= len(expected):
+            assert (code, buffer.raw) == (nvml.NVML_ERROR_INSUFFICIENT_SIZE, b"?" * 63 + b"\0"), length
+        else:
+            assert (code, buffer.value.decode()) == (0, expected), length
+
+
+def test_output_of_the_wrong_size(device):
+    """What byref points to is smaller than the answer: refused, and its neighbor stays as it is."""
+    guarded = type("guarded", (ctypes.Structure,), {"_fields_": [("first", c_uint), ("guard", c_uint * 20)]})
+    for name, arguments in (
+        ("nvmlDeviceGetHandleByIndex_v2", [0]),
+        ("nvmlDeviceGetMemoryInfo", [device]),
+        ("nvmlDeviceGetPciInfo", [device]),
+    ):
+        value = guarded(0, (c_uint * 20)(*[0xDEAD] * 20))
+        small = c_uint.from_buffer(value)
+        assert pointer(name)(*(arguments + [byref(small)])) == nvml.NVML_ERROR_INVALID_ARGUMENT, name
+        assert list(value.guard) == [0xDEAD] * 20, name
+
+
+def test_reference_into_an_array(device):
+    """byref with an offset, and a plain C pointer: the answer goes there or is refused, never elsewhere."""
+    values = (c_uint * 3)(7, 7, 7)
+    code = pointer("nvmlDeviceGetPowerUsage")(device, byref(values, 4))
+    power = nvml.nvmlDeviceGetPowerUsage(device)
+    assert (code, list(values)) in [(0, [7, power, 7]), (nvml.NVML_ERROR_INVALID_ARGUMENT, [7, 7, 7])]
+    words = (c_ulong * 4)()
+    code = pointer("nvmlDeviceGetCpuAffinity")(device, 4, ctypes.cast(words, ctypes.POINTER(c_ulong)))
+    expected = list(nvml.nvmlDeviceGetCpuAffinity(device, 4))
+    assert (code, list(words)) in [(0, expected), (nvml.NVML_ERROR_INVALID_ARGUMENT, [0] * 4)]
+
+
+def test_failure_of_the_library_comes_back_as_a_code(device):
+    for fault, code in (("TIMEOUT", 10), ("DRIVER_FAILURE", 999), ("RESOURCE_IS_BUSY", 19), ("NO_PERMISSION", 4)):
+        simulated.set_faults("*=%s" % fault)
+        assert UINT(pointer("nvmlDeviceGetPowerUsage"), [device])[0] == code
+        assert struct(nvml.c_nvmlMemory_t)(pointer("nvmlDeviceGetMemoryInfo"), [device])[0] == code
+        assert text(pointer("nvmlDeviceGetName"), [device])[0] == code
+
+
+# ---- C forms that differ from the facade's ----
+
+
+def test_memory_by_version(device):
+    info = nvml.nvmlDeviceGetMemoryInfo(device)
+    memory = nvml.c_nvmlMemory_v2_t()
+    for version in (0, 1, 2, nvml.nvmlMemory_v2 + 1):
+        memory.version = version
+        assert pointer("nvmlDeviceGetMemoryInfo_v2")(device, byref(memory)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    memory.version = nvml.nvmlMemory_v2
+    assert pointer("nvmlDeviceGetMemoryInfo_v2")(device, byref(memory)) == 0
+    assert (memory.total, memory.used, memory.free, memory.reserved) == (info.total, info.used, info.free, 0)
+
+
+@pytest.mark.parametrize("degrees", [61, -7])
+def test_temperature_by_version(degrees, device):
+    simulated.set_value(0, "gpu_temperature", degrees)
+    value = nvml.c_nvmlTemperature_v1_t(version=nvml.nvmlTemperature_v1, sensorType=nvml.NVML_TEMPERATURE_GPU)
+    assert pointer("nvmlDeviceGetTemperatureV")(device, byref(value)) == 0
+    assert value.temperature == degrees
+    plain = c_int()
+    assert pointer("nvmlDeviceGetTemperature")(device, c_uint(0), byref(plain)) == 0
+    assert plain.value == degrees
+    value.sensorType = 1
+    assert pointer("nvmlDeviceGetTemperatureV")(device, byref(value)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    value.sensorType, value.version = 0, 1
+    assert pointer("nvmlDeviceGetTemperatureV")(device, byref(value)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+
+
+def test_margin_by_version(device):
+    margin = nvml.c_nvmlMarginTemperature_v1_t()
+    ask = pointer("nvmlDeviceGetMarginTemperature")
+    assert ask(device, byref(margin)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    margin.version = nvml.nvmlMarginTemperature_v1
+    assert ask(device, byref(margin)) == 0
+    assert margin.marginTemperature == nvml.nvmlDeviceGetMarginTemperature(device)
+
+
+def test_field_values(device):
+    fields = [nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_POWER_INSTANT, 100000, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
+    expected = nvml.nvmlDeviceGetFieldValues(device, fields)
+    ask = pointer("nvmlDeviceGetFieldValues")
+    for padding in (0, 3):
+        values = (nvml.c_nvmlFieldValue_t * (len(fields) + padding))()
+        for value, field in zip(values, fields):
+            value.fieldId = field
+        for reference in (byref(values), values):
+            assert ask(device, c_int(len(fields)), reference) == 0
+            for value, other in zip(values, expected):
+                assert (value.fieldId, value.nvmlReturn, value.valueType, value.value.ullVal) == (
+                    other.fieldId,
+                    other.nvmlReturn,
+                    other.valueType,
+                    other.value.ullVal,
+                )
+    for count in (0, -1, len(values) + 1):
+        assert ask(device, count, byref(values)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert ask(device, 1, None) == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
+PROCESS_QUERIES = sorted(name for name in APART if "RunningProcesses" in name)
+
+
+@pytest.fixture
+def proc(tmp_path, monkeypatch):
+    """A process table in which three processes compute on device 0 and two draw."""
+    tree = tmp_path / "driver" / "musa" / "gpu00"
+    tree.mkdir(parents=True)
+    node = None
+    with simulated.machine("s5000x8"):
+        nvml.nvmlInit()
+        node = "mtgpu.%d" % nvml.nvmlDeviceGetMinorNumber(nvml.nvmlDeviceGetHandleByIndex(0))
+        nvml.nvmlShutdown()
+    tree.joinpath("devname").write_text(node + "\n")
+    rows = ["Pid VPid Total 2D TA 3D CMP CDM Name"]
+    rows += ["%d %d 10 0 0 0 10 0 worker" % (pid, pid) for pid in (101, 102, 103)]
+    rows += ["%d %d 10 0 0 10 0 0 game" % (pid, pid) for pid in (201, 202)]
+    tree.joinpath("proc_util").write_text("\n".join(rows) + "\n")
+    for pid in (101, 102, 103, 201, 202):
+        (tmp_path / str(pid)).mkdir()
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+
+
+@pytest.mark.parametrize("name", PROCESS_QUERIES)
+def test_processes(name, proc, device):
+    """nvitop's way: ask how many, take twice as many and five, ask again."""
+    pids = {"Compute": [101, 102, 103], "Graphics": [201, 202], "MPSCompute": []}[
+        name[len("nvmlDeviceGet") : name.index("RunningProcesses")]
+    ]
+    assert [process.pid for process in getattr(nvml, name)(device)] == pids
+    ask = pointer(name)
+    count = c_uint(0)
+    code = ask(device, byref(count), None)
+    assert code == (nvml.NVML_ERROR_INSUFFICIENT_SIZE if pids else nvml.NVML_SUCCESS)
+    assert count.value == len(pids)
+    if not pids:
+        return
+    first = name.endswith("Processes")
+    fields = [("pid", c_uint), ("usedGpuMemory", c_ulonglong)]
+    if not first:
+        fields += [("gpuInstanceId", c_uint), ("computeInstanceId", c_uint)]
+    process_class = type("process", (nvml._PrintableStructure,), {"_fields_": fields})
+    count.value = count.value * 2 + 5
+    array = (process_class * count.value)()
+    array[len(pids)].pid = 4711
+    assert ask(device, byref(count), array) == 0
+    assert [process.pid for process in array[: count.value]] == pids
+    assert array[len(pids)].pid == 4711
+    for process in array[: count.value]:
+        assert process.usedGpuMemory == nvml.NVML_VALUE_NOT_AVAILABLE_ulonglong.value
+        if not first:
+            assert process.gpuInstanceId == process.computeInstanceId == 0xFFFFFFFF
+    count.value = len(pids) - 1
+    assert ask(device, byref(count), array) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
+    assert count.value == len(pids)
+    assert ask(device, None, array) == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
+def test_process_name(device):
+    assert text(pointer("nvmlSystemGetProcessName"), [c_uint(1 << 30)])[0] == nvml.NVML_ERROR_NOT_FOUND
+    assert text(pointer("nvmlSystemGetProcessName"), [os.getpid()]) == (0, nvml.nvmlSystemGetProcessName(os.getpid()))
+
+
+def test_setters(device):
+    pending = nvml.nvmlDeviceGetPendingEccMode
+    for mode in (nvml.NVML_FEATURE_DISABLED, nvml.NVML_FEATURE_ENABLED):
+        assert pointer("nvmlDeviceSetEccMode")(device, c_uint(mode)) == 0
+        assert pending(device) == mode
+    assert pointer("nvmlDeviceSetEccMode")(device, c_uint(2)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    simulated.set_value(0, "ecc_corrected_volatile", 5)
+    assert nvml.nvmlDeviceGetTotalEccErrors(device, 0, 0) == 5
+    assert pointer("nvmlDeviceClearEccErrorCounts")(device, c_uint(0)) == 0
+    assert nvml.nvmlDeviceGetTotalEccErrors(device, 0, 0) == 0
+
+
+def test_set_mig_mode():
+    with simulated.machine("s3000-mpc"):
+        nvml.nvmlInit()
+        try:
+            parent, status = nvml.nvmlDeviceGetHandleByIndex(0), c_uint(7)
+            assert pointer("nvmlDeviceSetMigMode")(parent, c_uint(0), byref(status)) == 0
+            assert status.value == nvml.NVML_SUCCESS
+            assert UINT(pointer("nvmlDeviceGetIndex"), [parent])[0] == nvml.NVML_ERROR_INVALID_ARGUMENT
+            assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
+        finally:
+            nvml.nvmlShutdown()
+
+
+def test_handle_from_a_pointer_is_a_handle(device):
+    """nvmlDeviceGetHandleByIndex_v2 fills a plain pointer; every function takes it."""
+    plain = nvml.c_nvmlDevice_t()
+    assert pointer("nvmlDeviceGetHandleByIndex_v2")(c_uint(0), byref(plain)) == 0
+    assert plain == device and hash(plain) == hash(device)
+    assert nvml.nvmlDeviceGetName(plain) == "MTT S5000"
+    assert nvml.nvmlDeviceGetMemoryInfo(plain).total == nvml.nvmlDeviceGetMemoryInfo(device).total
+    assert nvml.nvmlDeviceGetTemperature(plain, 0) == nvml.nvmlDeviceGetTemperature(device, 0)
+    assert nvml.nvmlDeviceGetTopologyCommonAncestor(plain, nvml.nvmlDeviceGetHandleByIndex(1)) > 0
