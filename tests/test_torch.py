@@ -1,0 +1,248 @@
+"""The hooks for torch: patch_torch_c_for_musa(), and the compute capability where only torch_musa knows it.
+
+Each test runs a fresh process whose sys.path has packages written here, named like the real ones.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import simulated
+
+TORCH = {
+    "torch/__init__.py": """
+        from . import _C, cuda, version
+    """,
+    "torch/_C.py": """
+        def _cuda_getDeviceCount():
+            return "torch's own"
+
+        _cuda_init = None
+    """,
+    "torch/cuda.py": """
+        def is_available():
+            return False
+    """,
+    "torch/version.py": """
+        cuda = None
+    """,
+}
+TORCH_MUSA = {
+    "torch_musa/__init__.py": """
+        import torch
+        from . import _MUSAC
+
+        def get_device_capability(device=None):
+            return (3, 1) if device == 0 else (2, 2)
+    """,
+    "torch_musa/_MUSAC.py": """
+        def _musa_getDeviceCount():
+            return 8
+
+        def _musa_init():
+            return "initialized"
+
+        def _musa_memoryStats(device):
+            return {"device": device}
+
+        def _MUSAGraph():
+            pass
+
+        class MUSAAllocator:
+            pass
+    """,
+}
+BROKEN = {"torch_musa/__init__.py": "raise OSError('libmusart.so.4: cannot open shared object file')"}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a Python text with the given packages, on a machine; what it reports (parsed JSON)."""
+
+    def run_with(packages, code, name="s80", **options):
+        for path, content in packages.items():
+            file = tmp_path / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(textwrap.dedent(content))
+        path = "import json, sys; sys.path.insert(0, %r)\n" % str(tmp_path)
+        result = simulated.run_python(path + "import pymtml as nvml\n" + code, name=name, **options)
+        assert (result.returncode, result.stderr) == (0, "")
+        return json.loads(result.stdout)
+
+    return run_with
+
+
+PATCH = textwrap.dedent("""
+    import torch
+    before = set(dir(torch._C))
+    added = nvml.patch_torch_c_for_musa()
+    print(json.dumps({
+        "added": added,
+        "new": sorted(set(dir(torch._C)) - before),
+        "count": torch._C._cuda_getDeviceCount(),
+        "init": torch._C._cuda_init,
+        "stats": getattr(torch._C, "_cuda_memoryStats", lambda device: None)(5),
+        "available": torch.cuda.is_available(),
+        "version": torch.version.cuda,
+        "again": nvml.patch_torch_c_for_musa(),
+    }))
+    """)
+
+
+def test_patch_adds_what_torch_lacks_and_replaces_nothing(run):
+    got = run(dict(TORCH, **TORCH_MUSA), PATCH)
+    expected = ["MUSAAllocator", "_MUSAGraph", "_cuda_memoryStats"]
+    expected += ["_musa_getDeviceCount", "_musa_init", "_musa_memoryStats"]
+    assert sorted(got["added"]) == got["new"] == expected
+    assert (got["count"], got["init"], got["stats"]) == ("torch's own", None, {"device": 5})
+    assert (got["available"], got["version"], got["again"]) == (False, None, [])
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [TORCH, dict(TORCH, **BROKEN), dict(TORCH, **{"torch_musa/__init__.py": ""})],
+    ids=["no torch_musa", "broken torch_musa", "torch_musa without _MUSAC"],
+)
+def test_patch_without_a_working_torch_musa_does_nothing(run, packages):
+    got = run(packages, PATCH)
+    assert (got["added"], got["new"], got["again"], got["count"]) == ([], [], [], "torch's own")
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [{}, dict(BROKEN, **{"torch/__init__.py": "raise ImportError('no torch here')"})],
+    ids=["neither", "both broken"],
+)
+def test_patch_without_torch_does_nothing(run, packages):
+    assert run(packages, "print(json.dumps(nvml.patch_torch_c_for_musa()))") == []
+
+
+def test_patch_needs_no_library(run):
+    code = "import torch_musa; print(json.dumps([len(nvml.patch_torch_c_for_musa()), nvml.nvmlLib is None]))"
+    assert run(dict(TORCH, **TORCH_MUSA), code, name="no-driver") == [6, True]
+
+
+# ---- Compute capability ----
+
+CAPABILITY = """
+nvml.nvmlInit()
+devices = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+answers = [nvml.nvmlDeviceGetCudaComputeCapability(device) for device in devices]
+print(json.dumps(answers + ["torch" in sys.modules, "torch_musa" in sys.modules]))
+"""
+IMPORTED = "import torch_musa" + CAPABILITY
+BOTH = dict(TORCH, **TORCH_MUSA)
+# A card that neither its PCI id nor its name gives away.
+UNKNOWN = "0.pci_device_id=0x09991ed5;0.name=MTT Next"
+
+
+@pytest.mark.parametrize("profile, capability", [("s80", [2, 1]), ("s4000x8", [2, 2]), ("s5000x8", [3, 1])])
+@pytest.mark.parametrize("newer", [True, False], ids=["function", "card"])
+def test_the_library_or_the_card_tells_and_torch_is_not_imported(run, profile, capability, newer):
+    got = run(BOTH, CAPABILITY, name=profile, newer=newer)
+    assert got[:-2] == [capability] * (len(got) - 2)
+    assert got[-2:] == [False, False]
+
+
+def test_an_imported_torch_musa_comes_before_the_card(run):
+    got = run(BOTH, IMPORTED, name="s3000x2")
+    assert got == [[3, 1], [2, 2], True, True]
+
+
+def test_the_library_comes_before_an_imported_torch_musa(run):
+    assert run(BOTH, IMPORTED, name="s80", newer=True) == [[2, 1], True, True]
+
+
+@pytest.mark.parametrize(
+    "name, capability",
+    [("MTT S90", [2, 2]), ("MTT S5000", [3, 1]), ("MTT S3000 MtvGPU-1108", [2, 1]), ("MTT S50", [1, 0])],
+)
+def test_the_name_tells_where_the_pci_id_does_not(run, name, capability):
+    got = run(BOTH, CAPABILITY, set="0.pci_device_id=0x09991ed5;0.name=" + name)
+    assert got == [capability, False, False]
+
+
+def test_a_card_of_another_vendor_is_not_taken_for_one_of_these(run):
+    got = run({}, CAPABILITY, set="0.pci_device_id=0x020110de;0.name=Other")
+    assert got == [[0, 0], False, False]
+
+
+def test_an_unknown_card_asks_torch_musa(run):
+    assert run(BOTH, CAPABILITY, set=UNKNOWN) == [[3, 1], True, True]
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [
+        {},
+        BROKEN,
+        {"torch_musa/__init__.py": ""},
+        {"torch_musa/__init__.py": "def get_device_capability(device):\n    raise RuntimeError('no device')"},
+        {"torch_musa/__init__.py": "def get_device_capability(device):\n    return None"},
+        {"torch_musa/__init__.py": "def get_device_capability(device):\n    return (0, 0)"},
+    ],
+    ids=["none", "broken", "empty", "raises", "None", "zero"],
+)
+def test_nobody_knows(run, packages):
+    assert run(packages, CAPABILITY, set=UNKNOWN)[0] == [0, 0]
+
+
+def test_import_of_pymtml_imports_no_torch(run):
+    assert run(BOTH, "print(json.dumps([name for name in sys.modules if name.startswith('torch')]))") == []
+
+
+# ---- The real torch ----
+
+
+@pytest.fixture(scope="session")
+def torch_python():
+    """A Python that has the CPU build of torch, the one that the acceptance suite installs."""
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs"))
+    from program_set import TORCH as program
+
+    return program.python
+
+
+REAL_TORCH = """
+import torch
+import torch.version
+import pymtml as nvml
+
+kept = {name: getattr(torch._C, name) for name in dir(torch._C)}
+available, version = torch.cuda.is_available, torch.version.cuda
+added = nvml.patch_torch_c_for_musa()
+print(sorted(added))
+print([name for name, value in kept.items() if getattr(torch._C, name) is not value])
+print(sorted(set(dir(torch._C)) - set(kept)) == sorted(added))
+print(torch.cuda.is_available is available, torch.version.cuda is version)
+print(nvml.patch_torch_c_for_musa())
+"""
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("with_musa", [True, False])
+def test_real_torch(torch_python, tmp_path, with_musa):
+    for path, content in TORCH_MUSA.items() if with_musa else ():
+        file = tmp_path / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(textwrap.dedent(content))
+    env = simulated.environment(name="s5000x8")
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), env["PYTHONPATH"]])
+    result = subprocess.run(
+        [torch_python, "-c", REAL_TORCH],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    added, replaced, exact, untouched, again = result.stdout.splitlines()
+    # torch built for the CPU has neither _cuda_getDeviceCount nor any _musa_*
+    names = ["MUSAAllocator", "_MUSAGraph", "_cuda_getDeviceCount", "_cuda_init", "_cuda_memoryStats"]
+    names += ["_musa_getDeviceCount", "_musa_init", "_musa_memoryStats"]
+    assert added == str(names if with_musa else [])
+    assert (replaced, exact, untouched, again) == ("[]", "True", "True True", "[]")
