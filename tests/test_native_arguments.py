@@ -1,0 +1,343 @@
+"""Whatever is passed to a native function, it answers with an exception of its own and never ends the process."""
+
+import ctypes
+import decimal
+import inspect
+import os
+import pickle
+import resource
+import signal
+import traceback
+from unittest import mock
+
+import pymtml
+import pytest
+import simulated
+from native_calls import CALLS, CHANGES, FUNCTIONS, LIFECYCLE, Scene
+
+CHILD_OF_INIT = {"mtmlDeviceInitGpu": "gpu", "mtmlDeviceInitMemory": "memory", "mtmlDeviceInitVpu": "vpu"}
+HANDLES = {"MtmlSystem": "system", "MtmlDevice": "device", "MtmlGpu": "gpu", "MtmlMemory": "memory", "MtmlVpu": "vpu"}
+
+
+class Answering:
+    """Any attribute that it is asked for is there, as the same value."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def __getattr__(self, name):
+        return self.__dict__["_value"]
+
+
+class Raising:
+    """Its attributes raise what attribute access seldom raises."""
+
+    def __getattr__(self, name):
+        raise ValueError(name)
+
+
+def isolated(function):
+    """What a function returns, run in a forked child; AssertionError with its last note if the child dies."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            # An argument that is iterated without end must not take the machine's memory.
+            resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, resource.RLIM_INFINITY))
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+
+                def note(text):
+                    pickle.dump(text, pipe)
+                    pipe.flush()
+
+                try:
+                    pickle.dump(("result", function(note)), pipe)
+                    status = 0
+                except BaseException:
+                    pickle.dump(("failed", traceback.format_exc()), pipe)
+        finally:
+            os._exit(status)
+    os.close(writing)
+    last = None
+    with os.fdopen(reading, "rb") as pipe:
+        while True:
+            try:
+                last = pickle.load(pipe)
+            except EOFError:
+                break
+    _, status = os.waitpid(child, 0)
+    assert not os.WIFSIGNALED(status), "killed by signal %d in %s" % (os.WTERMSIG(status), last)
+    assert last[0] == "result", last[1]
+    return last[1]
+
+
+def no_integers(scene):
+    return [
+        "",
+        "0",
+        b"0",
+        0.0,
+        1.5,
+        float("nan"),
+        decimal.Decimal(1),
+        [],
+        [0],
+        (0,),
+        {},
+        object(),
+        int,
+        ctypes.c_uint(0),
+        ctypes.c_void_p(4711),
+        scene.device,
+        scene.library,
+        Answering(0),
+        lambda: 0,
+    ]
+
+
+INTEGERS = [-1, -(2**31), 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**64, -(2**64), 10**30, True]
+
+
+def no_texts(scene):
+    return [None, 0, 1.5, [], {}, object(), bytearray(b"x"), memoryview(b"x"), scene.device, Answering("x"), ord("x")]
+
+
+TEXTS = ["", "x", b"x", b"\xff", "x" * 100000, "\0", "\u00e9", "\udcff", "\ud800", "%s%n", "../../etc/passwd"]
+
+
+def no_handles(scene, kind, stale):
+    """Everything but a handle of that kind, or of the device where that is as good."""
+    last = scene.at(pymtml.mtmlLibraryCountDevice() - 1)  # a card of its own on every machine, with all its parts
+    wrong = {
+        "library": scene.library,
+        "system": scene.system,
+        "device": last,
+        "gpu": pymtml.mtmlDeviceInitGpu(last),
+        "memory": pymtml.mtmlDeviceInitMemory(last),
+        "vpu": pymtml.mtmlDeviceInitVpu(last),
+    }
+    del wrong[kind]
+    if kind in ("gpu", "memory", "vpu"):
+        del wrong["device"]
+    null = {name: type(value)() for name, value in wrong.items()}
+    return (
+        [None, 0, -1, 4711, 2**63, 2**64, 0.0, float("inf"), True, "", "device", b"", b"device", [], [scene.device], {}]
+        + [object(), int, type, Ellipsis, NotImplemented, ValueError(), pymtml, len, lambda: 0, iter([]), range(3)]
+        + [ctypes.c_int(0), ctypes.c_uint(4711), ctypes.c_void_p(), ctypes.c_void_p(4711), ctypes.c_char_p(b"device")]
+        + [(ctypes.c_char * 64)(), (ctypes.c_void_p * 2)(), ctypes.create_string_buffer(8), ctypes.py_object(scene)]
+        + [
+            ctypes.byref(scene.device),
+            ctypes.pointer(scene.device),
+            scene.device.contents,
+            ctypes.byref(ctypes.c_int()),
+        ]
+        + [pymtml.c_mtmlPciInfo_t(), pymtml.c_mtmlVirtType_t(), type(scene.device), type(scene.device)()]
+        + [mock.Mock(), mock.MagicMock(), mock.Mock(spec=scene.device), Raising()]
+        + [Answering(value) for value in (None, 0, 4711, "device", b"device", 1.5, ctypes.c_void_p(4711), scene)]
+        + list(wrong.values())
+        + list(null.values())
+        + list(stale)
+    )
+
+
+def text_of(value):
+    try:
+        return "%s %.60r" % (type(value).__name__, value)
+    except Exception:
+        return type(value).__name__
+
+
+def give_up(signum, frame):
+    raise TimeoutError
+
+
+def outcome(function, arguments):
+    """(class of the exception or "value", text); TimeoutError for a call that does not end by itself."""
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(2)
+    try:
+        return "value", repr(function(*arguments))
+    except BaseException as error:
+        return type(error).__name__, str(error)
+    finally:
+        signal.alarm(0)
+
+
+def c_parameter(name, parameter):
+    (found,) = [entry for entry in FUNCTIONS[name]["params"] if entry["name"] == parameter]
+    return found
+
+
+def kind_of(name, parameter):
+    """What a Python parameter takes: handle kind, "integer", "text", "struct" or "list"."""
+    entry = c_parameter(name, parameter)
+    base = entry["ctype"].replace("const ", "").replace("*", "").strip()
+    if entry["dir"] == "in_array":
+        return "list"
+    if base in HANDLES:
+        return HANDLES[base]
+    if base == "char":
+        return "text"
+    return "struct" if "*" in entry["ctype"] else "integer"
+
+
+PARAMETERS = [
+    (name, parameter)
+    for name in CALLS
+    for parameter in inspect.signature(getattr(pymtml, name)).parameters
+    if name not in LIFECYCLE
+]
+
+
+def stale_handles():
+    """Handles of each kind from before the last shutdown."""
+    with Scene("s80") as scene:
+        return [scene.library, scene.system, scene.device, scene.gpu, scene.memory, scene.vpu]
+
+
+@pytest.mark.parametrize("name, parameter", PARAMETERS)
+def test_junk_argument(name, parameter):
+    function = getattr(pymtml, name)
+    position = list(inspect.signature(function).parameters).index(parameter)
+    kind = kind_of(name, parameter)
+    optional = inspect.signature(function).parameters[parameter].default is not inspect.Parameter.empty
+    machine, index = CALLS[name].machines[-1]
+
+    def child(note):
+        stale = stale_handles()
+        answers = []
+        with Scene(machine, index) as scene:
+            arguments = list(CALLS[name].arguments(scene))
+            arguments += [None] * (position + 1 - len(arguments))
+            if kind in HANDLES.values():
+                junk = no_handles(scene, CHILD_OF_INIT.get(name, kind), stale)
+            elif kind == "integer":
+                junk = no_integers(scene) + ([] if optional else [None])
+            elif kind == "text":
+                junk = no_texts(scene)
+            else:
+                junk = no_handles(scene, "device", stale)
+            for value in junk:
+                note(text_of(value))
+                answers.append((text_of(value),) + outcome(function, replaced(arguments, position, value)))
+        return answers
+
+    expected = {
+        "integer": ("TypeError",),
+        "text": ("TypeError",),
+        "list": ("TypeError", "MTMLError_InvalidArgument"),
+    }.get(kind, ("MTMLError_InvalidArgument",))
+    wrong = [answer for answer in isolated(child) if answer[1] not in expected]
+    if name == "mtmlSystemGetDriverVersion":  # None stands for pymtml's own system handle
+        wrong = [answer for answer in wrong if not answer[0].startswith("NoneType")]
+    assert not wrong
+
+
+def replaced(arguments, position, value):
+    return arguments[:position] + [value] + arguments[position + 1 :]
+
+
+@pytest.mark.parametrize(
+    "name, parameter",
+    [pair for pair in PARAMETERS if kind_of(*pair) in ("integer", "text") and "Affinity" not in pair[0]],
+)
+def test_strange_argument_of_the_right_type(name, parameter):
+    function = getattr(pymtml, name)
+    position = list(inspect.signature(function).parameters).index(parameter)
+    machine, index = CALLS[name].machines[-1]
+
+    def child(note):
+        answers = []
+        for value in INTEGERS if kind_of(name, parameter) == "integer" else TEXTS:
+            with Scene(machine, index) as scene:
+                arguments = list(CALLS[name].arguments(scene))
+                arguments += [None] * (position + 1 - len(arguments))
+                note(text_of(value))
+                answers.append((text_of(value),) + outcome(function, replaced(arguments, position, value)))
+        return answers
+
+    answers = isolated(child)
+    strange = [answer for answer in answers if answer[1] != "value" and not answer[1].startswith("MTMLError_")]
+    assert not strange
+    if kind_of(name, parameter) == "text":
+        assert not [answer for answer in answers if answer[1] == "value"]
+    elif name != "mtmlErrorString":
+        # What does not fit into 32 bits must not be cut to a number that does.
+        cut = [str(2**32), str(2**32 + 1), str(2**64), str(-(2**64))]
+        assert not [answer for answer in answers if answer[0].split()[1] in cut and answer[1] == "value"]
+
+
+@pytest.mark.parametrize("size", [0, -1, 2**32, 10**12])
+@pytest.mark.parametrize("name", ["mtmlDeviceGetMemoryAffinityWithinNode", "mtmlDeviceGetCpuAffinityWithinNode"])
+def test_impossible_size_of_an_affinity_mask(name, size):
+    with Scene("s5000x8") as scene:
+        with pytest.raises(pymtml.MTMLError_InvalidArgument):
+            getattr(pymtml, name)(scene.device, size)
+
+
+@pytest.mark.parametrize("name", ["mtmlLibraryInitDeviceByUuid", "mtmlLibraryInitDeviceByPciSbdf"])
+@pytest.mark.parametrize("tail", ["\0", "\0x", " ", "0"])
+def test_text_with_a_tail_names_no_device(name, tail):
+    with Scene("s80") as scene:
+        good = scene.keys["uuid" if "Uuid" in name else "pci_sbdf"]
+        for text in (good, good.encode()):
+            assert getattr(pymtml, name)(text) is scene.device
+        for text in (good + tail, (good + tail).encode()):
+            with pytest.raises((pymtml.MTMLError_NotFound, pymtml.MTMLError_InvalidArgument)):
+                getattr(pymtml, name)(text)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(("mtmlLog", "mtmlError"))])
+def test_before_init_and_after_shutdown(name):
+    machine, index = CALLS[name].machines[-1]
+    function = getattr(pymtml, name)
+    with Scene(machine, index) as scene:
+        arguments = CALLS[name].arguments(scene)
+    for given in (arguments, tuple(None if hasattr(a, "_address") else a for a in arguments)):
+        before = simulated.calls()
+        with pytest.raises(pymtml.MTMLError_Uninitialized):
+            function(*given)
+        assert simulated.calls() == before
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if CALLS[name].machines and name not in CHANGES])
+def test_handles_from_before_a_new_init(name):
+    machine, index = CALLS[name].machines[-1]
+    function = getattr(pymtml, name)
+    with Scene(machine, index) as scene:
+        arguments = CALLS[name].arguments(scene)
+        if not any(hasattr(argument, "_address") for argument in arguments):
+            return
+        pymtml.mtmlLibraryShutDown()
+        pymtml.mtmlLibraryInit()
+        with pytest.raises(pymtml.MTMLError_InvalidArgument):
+            function(*arguments)
+        fresh = CALLS[name].arguments(scene)
+        for position, argument in enumerate(arguments):
+            if hasattr(argument, "_address"):
+                with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                    function(*replaced(list(fresh), position, argument))
+        function(*fresh)
+
+
+def test_batch_of_unequal_lists():
+    with Scene("s3000-mpc") as scene:
+        for devices, configurations in (([scene.at(0)], []), ([], [1]), ([], []), ([scene.at(0)], [1, 2])):
+            with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                pymtml.mtmlLibrarySetMpcConfigurationInBatch(devices, configurations)
+        for devices, configurations in (([None], [1]), ([scene.gpu], [1]), ([scene.at(0)], [77])):
+            with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                pymtml.mtmlLibrarySetMpcConfigurationInBatch(devices, configurations)
+        with pytest.raises(TypeError):
+            pymtml.mtmlLibrarySetMpcConfigurationInBatch([scene.at(0)], ["1"])
+
+
+def test_wrong_number_of_arguments_is_for_python_to_refuse():
+    for name in CALLS:
+        function = getattr(pymtml, name)
+        with pytest.raises(TypeError):
+            function(*[None] * (len(inspect.signature(function).parameters) + 1))
+        with pytest.raises(TypeError):
+            function(no_such_parameter=None)
