@@ -193,6 +193,16 @@ case(
     "nvmlDeviceGetCudaComputeCapability",
     [({"musa_compute_capability": "2.2"}, (2, 2)), ({"musa_compute_capability": "3.1"}, (3, 1))],
 )
+case(
+    "nvmlDeviceGetCudaComputeCapability",
+    [
+        ({"musa_compute_capability": "0.0", "pci_device_id": "0x04001ed5"}, (3, 1)),
+        ({"pci_device_id": "0x03231ed5"}, (2, 2)),
+        ({"pci_device_id": "0x09991ed5", "name": "MTT S3000"}, (2, 1)),
+        ({"name": "MTT S10"}, (1, 0)),
+    ],
+    kept=True,
+)
 
 # ---- Memory ----
 
@@ -377,6 +387,14 @@ for capability, key in ((0, "p2p_read"), (1, "p2p_write"), (4, "p2p_read")):
         capability,
         on=pair,
         profile="s3000x2",
+    )
+for capability, key, without in ((2, "mtlink_state", "DOWN"), (3, "mtlink_p2p_atomics", "NOT_SUPPORTED")):
+    case(
+        "nvmlDeviceGetP2PStatus",
+        [({}, 0), ({(0, key): without, (1, key): without}, 5)],
+        capability,
+        on=pair,
+        profile="s5000x8",
     )
 CPUS = [({"cpu_affinity": "0-3,64,127"}, [15, 1 | 1 << 63]), ({"cpu_affinity": "63"}, [1 << 63, 0])]
 case("nvmlDeviceGetCpuAffinity", CPUS, 2, read=list)
@@ -603,14 +621,15 @@ def change(settings):
         simulated.set_value(number, name, value)
 
 
-def check(function, changes, arguments, options):
+def check(function, changes, arguments, options, ask=lambda function, *arguments: function(*arguments)):
+    """One row; `ask` stands for the call, so that others can watch it."""
     for settings, answer in changes:
         if options.get("kept") and settings:
             nvml.nvmlShutdown()
         change(settings)
         if options.get("kept") and settings:
             nvml.nvmlInit()
-        given = getattr(nvml, function)(*(tuple(options.get("on", device())()) + arguments))
+        given = ask(getattr(nvml, function), *(tuple(options.get("on", device())()) + arguments))
         got = options.get("read", lambda value: value)(given)
         assert got == answer and type(got) is type(answer), "%s%r after %r: %r, not %r" % (
             function,
@@ -817,7 +836,7 @@ def refuses(function, position):
         if parameter.name in ("handle", "device", "device1", "device2", "handle1", "handle2", "migDevice"):
             arguments.append(nvml.nvmlDeviceGetHandleByIndex(position))
         elif parameter.default is parameter.empty:
-            arguments.append(0)
+            arguments.append(nvml.NVML_MEMORY_LOCATION_DRAM if parameter.name == "locationType" else 0)
     try:
         function(*arguments)
     except nvml.NVMLError_NotSupported:

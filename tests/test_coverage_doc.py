@@ -1,0 +1,115 @@
+"""docs/coverage.md is current, and what it says of each function is what the function does."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import simulated
+import test_values
+
+import pymtml as nvml
+
+ROOT = simulated.ROOT
+TOOL = os.path.join(ROOT, "tools", "generate_coverage.py")
+SPEC = importlib.util.spec_from_file_location("generate_coverage", TOOL)
+coverage = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(coverage)
+
+with open(os.path.join(ROOT, "pymtml.py"), encoding="utf-8") as stream:
+    SOURCE = stream.read()
+with open(os.path.join(ROOT, "tests", "facts", "nvml_surface.json"), encoding="utf-8") as stream:
+    SURFACE = json.load(stream)
+FUNCTIONS = coverage.read_functions(SOURCE)
+ANSWERING = sorted(name for name, function in FUNCTIONS.items() if coverage.answers(function))
+NATIVE = sorted(name for name in vars(nvml) if name.startswith("mtml") and simulated.calls(name) >= 0)
+
+# What any function may need on its way: handles, walks over all devices. It is not what an answer rests on.
+PLUMBING = {
+    "mtmlDeviceInitGpu",
+    "mtmlDeviceInitMemory",
+    "mtmlDeviceInitVpu",
+    "mtmlLibraryInitSystem",
+    "mtmlLibraryInitDeviceByIndex",
+}
+# Getters that only work together, so that a docstring names one of them.
+TOGETHER = re.compile(r"mtmlVpuGet(EncoderSession|DecoderSession|Codec)(States|Metrics|Capacity)")
+
+
+def test_document_is_current():
+    with open(coverage.DOCUMENT, encoding="utf-8") as document:
+        assert document.read() == coverage.document(SOURCE), "run tools/generate_coverage.py"
+
+
+def test_check_mode_tells_when_it_is_not(tmp_path):
+    stale = tmp_path / "coverage.md"
+    for content, status in ((coverage.document(SOURCE), 0), ("# Something else\n", 1)):
+        stale.write_text(content, encoding="utf-8")
+        result = subprocess.run([sys.executable, TOOL, "--check", "--document", str(stale)], stdout=subprocess.PIPE)
+        assert (result.returncode, bool(result.stdout)) == (status, bool(status))
+        assert stale.read_text(encoding="utf-8") == content
+
+
+def test_every_function_of_the_surface_is_listed():
+    listed = {name for name in FUNCTIONS if name.startswith("nvml")}
+    assert {name for name in SURFACE["functions"] if name.startswith("nvml")} - listed == set()
+
+
+def test_what_is_said_to_answer_does_and_nothing_else():
+    answering = {name for name in test_values.answering_functions() if name in FUNCTIONS}
+    answering.discard("nvmlDeviceGetComputeInstanceId")  # refuses each instance, after checking that it is one
+    # These need a table of the driver, which test_processes.py gives them.
+    answering.update(["nvmlDeviceGetProcessUtilization", "nvmlDeviceGetProcessesUtilizationInfo"])
+    assert answering == set(ANSWERING)
+
+
+class Watch:
+    """Counts the MTML calls below what it is asked to call."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def __call__(self, function, *arguments):
+        simulated.reset_calls()
+        answer = function(*arguments)
+        self.seen.update(name for name in NATIVE if simulated.calls(name))
+        return answer
+
+
+ARGUMENTS = {
+    "nvmlDeviceSetEccMode": (1,),
+    "nvmlDeviceSetMigMode": (0,),
+    "nvmlDeviceClearEccErrorCounts": (0,),
+    "nvmlDeviceGetProcessUtilization": (0,),
+    "nvmlDeviceGetProcessesUtilizationInfo": (0,),
+    "nvmlDeviceGetFieldValues": ([nvml.NVML_FI_MAX],),
+}
+
+
+@pytest.fixture
+def proc(tmp_path, monkeypatch):
+    """A proc file system with a table for /dev/mtgpu.0."""
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    directory = tmp_path / "driver" / "musa" / "gpu00"
+    directory.mkdir(parents=True)
+    (directory / "devname").write_text("mtgpu.0\n")
+    (directory / "proc_util").write_text("Pid VPid Total CMP\n7 7 1 1\n")
+
+
+@pytest.mark.parametrize("function", [name for name in ANSWERING if name.startswith("nvmlDevice")])
+def test_the_calls_that_are_named_are_those_that_are_made(function, proc):
+    """Both ways, over all rows of test_values. Functions that only count what others list need not be named."""
+    named = {call.split()[0] for call in coverage.calls(FUNCTIONS[function], FUNCTIONS)}
+    watch = Watch()
+    for changes, arguments, options in test_values.CASES.get(function, ()):
+        with simulated.nvml(options.get("profile", "s80")):
+            test_values.check(function, changes, arguments, options, watch)
+    if function not in test_values.CASES:
+        with simulated.nvml("s5000x8" if "Ecc" in function else "s80"):
+            watch(getattr(nvml, function), nvml.nvmlDeviceGetHandleByIndex(0), *ARGUMENTS.get(function, ()))
+    wanted = {TOGETHER.sub("codec sessions", name) for name in watch.seen - PLUMBING if "Count" not in name}
+    assert wanted - {TOGETHER.sub("codec sessions", name) for name in named} == set()
+    assert named - watch.seen == set()

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what.
+
+    python tools/generate_coverage.py            rewrite docs/coverage.md
+    python tools/generate_coverage.py --check    exit status 1, with a diff, if the file is not current
+
+All of it is read from the module's source: the groups are its banners, what stands in the rows its docstrings.
+"""
+
+import argparse
+import ast
+import collections
+import difflib
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MODULE = os.path.join(ROOT, "pymtml.py")
+DOCUMENT = os.path.join(ROOT, "docs", "coverage.md")
+REFUSAL = "Not available: "
+ALIAS = re.compile(r"Same as (nvml\w+)")
+REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
+SOURCE = re.compile(r"\b(MTML: |MUSA: |Rests on )(.*?)(?:\.(?= [A-Z])|\.?$)")
+UNITS = [
+    ("mW", r"\bmW\b"),
+    ("MHz", r"\bMHz\b"),
+    ("Mbps", r"\bMbps\b"),
+    ("bytes", r"\bin bytes\b"),
+    ("MB", r"\bmemorySizeMB\b"),
+    ("bits", r"\bin bits\b"),
+    ("percent", r"\bpercent\b"),
+    ("\u00b0C", r"\b[Dd]egrees Celsius\b"),
+    ("\u00b5s", r"\bmicroseconds\b"),
+    ("fps", r"\bframes per second\b"),
+    ("lanes", r"\blanes\b"),
+    ("rpm", r"\brevolutions per minute\b"),
+    ("pixels", r"\bpixels\b"),
+]
+
+HEADER = """\
+# Coverage of NVML
+
+<!-- Written by tools/generate_coverage.py from the docstrings of pymtml.py. Do not edit. -->
+
+Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. Of {total} functions {answered} answer, on
+the devices and library versions that know the answer; the others check what NVML checks and raise
+`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for.
+
+"optional" marks a function that libraries newer than MTML 2.2.0 export; without it the query raises
+`NVMLError_NotSupported`. What a function raises is in its docstring: `help(pymtml.nvmlDeviceGetPowerUsage)`.
+
+## Functions that answer
+"""
+
+Function = collections.namedtuple("Function", "name group text parameters")
+
+
+def read_functions(source):
+    """All public nvml* functions by name, aliases by assignment included (OrderedDict of Function)."""
+    banners = [
+        (number, line) for number, line in enumerate(source.splitlines(), 1) if re.match(r"# (-{4}|={4}) ", line)
+    ]
+    functions = collections.OrderedDict()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith(("nvml", "c_nvml")):
+            above = [line for number, line in banners if number < node.lineno]
+            group = re.match(r"# [-=]{4} (?:\d+\. )?(.*?) [-=]{4}", above[-1]).group(1)
+            parameters = [argument.arg for argument in node.args.args]
+            functions[node.name] = Function(node.name, group, " ".join(ast.get_docstring(node).split()), parameters)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in functions:
+            of = functions[node.value.id]
+            for target in node.targets:
+                if target.id.startswith("nvml"):
+                    functions[target.id] = of._replace(name=target.id, text="Same as %s." % of.name)
+    return functions
+
+
+def summary(function):
+    """The docstring without its lists of errors and sources."""
+    return re.split(r" ?(?:Raises: |MTML: |MUSA: |Rests on )", function.text)[0]
+
+
+def answers(function):
+    """Whether a function does more than refuse."""
+    return not function.text.startswith(REFUSAL)
+
+
+def calls(function, functions):
+    """The MTML functions that an answer rests on, those of the functions that it refers to included (list)."""
+    found = []
+    named = [words for kind, words in SOURCE.findall(function.text) if kind != "MUSA: "]
+    for words in named:
+        for name, optional in re.findall(r"\b(mtml[A-Z]\w+)( \(optional\))?", words):
+            found.append(name + optional)
+    for other in referred(function, functions):
+        found += [call for call in calls(other, functions) if call not in found]
+    return found
+
+
+def other_sources(function, functions):
+    """What an answer rests on besides MTML (list of texts)."""
+    found = []
+    for kind, words in SOURCE.findall(function.text):
+        if kind == "MUSA: ":
+            found.append("muDriverGetVersion")
+        found += re.findall(r"/proc/[\w/]+|\bsysfs\b|as the field says", words)
+    for other in referred(function, functions):
+        found += [source for source in other_sources(other, functions) if source not in found]
+    return found
+
+
+def referred(function, functions):
+    """The functions whose answer a docstring passes on ("Same as ...", "MTML: as ...")."""
+    texts = [words for _, words in SOURCE.findall(function.text)] or [summary(function)]
+    names = [name for text in texts for match in REFERENCE.findall(text) for name in match]
+    return [functions[name] for name in names if name in functions and name != function.name]
+
+
+def units(function, functions):
+    """The units of an answer, in the order in which its docstring has them (list)."""
+    text = summary(function)
+    found = sorted((match.start(), unit) for unit, pattern in UNITS for match in [re.search(pattern, text)] if match)
+    if not found:
+        return next((units(other, functions) for other in referred(function, functions)), [])
+    return [unit for _, unit in found]
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def document(source):
+    """docs/coverage.md for the source of the module."""
+    functions = read_functions(source)
+    answering = [function for function in functions.values() if answers(function)]
+    refusing = [function for function in functions.values() if not answers(function)]
+    lines = [HEADER.format(total=len(functions), answered=len(answering))]
+    for group, members in grouped(answering):
+        lines += ["### %s" % group, "", "| function | answer | unit | from |", "|---|---|---|---|"]
+        for function in members:
+            sources = [
+                "`%s`" % call.replace(" (optional)", "") + " (optional)" * call.endswith("(optional)")
+                for call in calls(function, functions)
+            ]
+            sources += [source if " " in source else "`%s`" % source for source in other_sources(function, functions)]
+            lines.append(
+                "| `%s` | %s | %s | %s |"
+                % (
+                    "%s(%s)" % (function.name, ", ".join(function.parameters)),
+                    cell(summary(function).rstrip(".")),
+                    ", ".join(units(function, functions)) or "-",
+                    ", ".join(sources) or "-",
+                )
+            )
+        lines.append("")
+    lines += ["## Functions that raise NVMLError_NotSupported", ""]
+    for group, members in grouped(refusing):
+        lines += ["### %s" % group, "", "| function | would be |", "|---|---|"]
+        for function in members:
+            lines.append("| `%s` | %s |" % (function.name, cell(summary(function)[len(REFUSAL) :].rstrip("."))))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def grouped(functions):
+    """(group, its functions), in the order of the module."""
+    groups = collections.OrderedDict()
+    for function in functions:
+        groups.setdefault(function.group, []).append(function)
+    return list(groups.items())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
+    parser.add_argument("--module", default=MODULE, help="the module to read (default: %(default)s)")
+    parser.add_argument("--document", default=DOCUMENT, help="the file to write (default: %(default)s)")
+    options = parser.parse_args()
+    with open(options.module, encoding="utf-8") as stream:
+        new = document(stream.read())
+    old = ""
+    if os.path.exists(options.document):
+        with open(options.document, encoding="utf-8") as stream:
+            old = stream.read()
+    if options.check:
+        difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "docs/coverage.md", "generated")
+        sys.stdout.writelines(difference)
+        sys.exit(old != new)
+    if old != new:
+        with open(options.document, "w", encoding="utf-8") as stream:
+            stream.write(new)
+
+
+if __name__ == "__main__":
+    main()
