@@ -281,8 +281,9 @@ def test_levels_of_every_pair(profile):
             for j, second in enumerate(devices):
                 assert nvml.nvmlDeviceGetTopologyCommonAncestor(first, second) == table[i][j], (i, j)
                 assert nvml.nvmlDeviceOnSameBoard(first, second) is (table[i][j] == SAME), (i, j)
-            for limit in (SAME, SINGLE, MULTIPLE, BRIDGE, NODE, SYSTEM, SYSTEM + 1, 10000):
-                near = [j for j in range(len(devices)) if j != i and table[i][j] <= limit]
+            # C takes the level without a sign: what is beyond SYSTEM, -1 too, means SYSTEM.
+            for limit in (SAME, SINGLE, MULTIPLE, BRIDGE, NODE, SYSTEM, SYSTEM + 1, 10000, -1):
+                near = [j for j in range(len(devices)) if j != i and table[i][j] <= limit % 2**32]
                 assert indices(nvml.nvmlDeviceGetTopologyNearestGpus(first, limit)) == near, (i, limit)
 
 

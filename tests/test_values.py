@@ -671,7 +671,7 @@ def test_gpm_support():
 @pytest.mark.parametrize("function", ["nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2"])
 def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
     with simulated.nvml("s80"):
-        for version in (40300, 12345):
+        for version in (4030, 12345):
             monkeypatch.setenv("MTML_SIM_MUSA_VERSION", str(version))
             assert getattr(nvml, function)() == version
         monkeypatch.setenv("PYMTML_MUSA_LIBRARY", simulated.NEWER_LIBRARY)  # a library, but not of MUSA
@@ -753,6 +753,9 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
         ("nvmlDeviceGetCurrPcieLinkWidth", {"pci_cur_width": 0}, ()),
         ("nvmlDeviceGetMaxPcieLinkWidth", {"pci_max_width": 0}, ()),
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": 0}, ()),
+        ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "nan"}, ()),
+        ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "inf"}, ()),
+        ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": -1}, ()),
         ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 0}, ()),
         ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 9}, ()),
         ("nvmlDeviceGetEncoderCapacity", {"encoder_capacity": 0}, (0,)),
