@@ -2169,7 +2169,6 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    devices, mpcConfigIds = list(devices), list(mpcConfigIds)
     if len(devices) != len(mpcConfigIds):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     handles = (POINTER(struct_c_nvmlDevice_t) * len(devices))()
@@ -3866,6 +3865,8 @@ _CAPABILITY_BY_NAME = {
 
 _VENDOR_ID = 0x1ED5
 
+_type = type  # for functions that NVML gives a parameter of that name
+
 _Int = c_int * 1
 _CodecUtil = c_uint * 6  # MtmlCodecUtil: util, period, encUtil, decUtil, two reserved
 _PciWords = c_uint * 26  # MtmlPciInfo, whose link numbers stand at these positions:
@@ -3878,6 +3879,7 @@ _MPC_CONFIGURATIONS_MAX = 1 << 12
 _VIRT_TYPES_MAX = 1 << 12
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
+_BOARD_DEVICES_MAX = 1 << 12
 
 _SWITCH = 2  # number of values of an NVML argument that is off or on, or counter 0 or 1
 
@@ -4097,6 +4099,7 @@ def nvmlInitWithFlags(flags):
 def nvmlShutdown():
     """Take back one nvmlInit; the last one ends the library and makes every handle stale.
 
+    A query that another thread has under way at the last one is undefined in C: let each thread hold its own nvmlInit.
     Raises: NVMLError_Uninitialized if there is none to take back. MTML: mtmlLibraryShutDown.
     """
     status = _stop()
@@ -4439,13 +4442,20 @@ def nvmlDeviceGetBoardId(handle):
 
 
 def nvmlDeviceGetMultiGpuBoard(handle):
-    """1 if another device sits on the same board, else 0.
+    """1 if another GPU sits on the same board, else 0; MPC instances are no GPUs of their own.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    MTML: mtmlDeviceCountDeviceByTopologyLevel.
+    MTML: mtmlDeviceCountDeviceByTopologyLevel, mtmlDeviceGetDeviceByTopologyLevel, mtmlDeviceGetPciInfo.
     """
-    near = _nvml_number("mtmlDeviceCountDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL)
-    return 1 if near else 0
+    count = _nvml_number("mtmlDeviceCountDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL)
+    if not count:
+        return 0
+    slots = (c_void_p * min(count, _BOARD_DEVICES_MAX))()
+    _nvml_check(
+        _device_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL, len(slots), slots)
+    )
+    here = _nvmlDeviceGetPciInfo(handle).busId
+    return 1 if any(_nvmlDeviceGetPciInfo(device).busId != here for device in _devices(slots)) else 0
 
 
 def nvmlDeviceOnSameBoard(handle1, handle2):
@@ -4564,7 +4574,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None):
     except AttributeError:
         total = _memory_total(handle)
     info.total = total
-    info.free = total - info.used
+    info.free = max(0, total - info.used)  # the driver updates the two apart
     return info
 
 
@@ -4795,7 +4805,7 @@ def nvmlDeviceGetClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
     """
-    if type(handle) is not c_mtmlDevice_t:
+    if _type(handle) is not c_mtmlDevice_t:
         handle = _require(handle)
     clock = _UInt()
     try:
@@ -4820,7 +4830,7 @@ def nvmlDeviceGetMaxClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
     """
-    if type(handle) is not c_mtmlDevice_t:
+    if _type(handle) is not c_mtmlDevice_t:
         handle = _require(handle)
     clock = _UInt()
     try:
@@ -5208,7 +5218,8 @@ def nvmlDeviceGetTopologyNearestGpus(device, level):
     MTML: mtmlDeviceGetTopologyLevel.
     """
     this = _require(device)
-    if level not in _TOPOLOGY_FROM_MTML.values() and _uint(level) < NVML_TOPOLOGY_SYSTEM:
+    level = _uint(level)
+    if level not in _TOPOLOGY_FROM_MTML.values() and level < NVML_TOPOLOGY_SYSTEM:
         raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
     others = [other for other in _all_devices() if other is not this]
     return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
@@ -6071,9 +6082,9 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
     import time
 
     _require(handle)
-    pairs = [(field[0], field[1]) if isinstance(field, (tuple, list)) else (field, 0) for field in fieldIds]
-    if not pairs:
+    if not len(fieldIds):
         raise _invalid()
+    pairs = [(field[0], field[1]) if isinstance(field, (tuple, list)) else (field, 0) for field in fieldIds]
     values = (c_nvmlFieldValue_t * len(pairs))()
     for value, (field, scope) in zip(values, pairs):
         value.fieldId, value.scopeId = _uint(field), _uint(scope)

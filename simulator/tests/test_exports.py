@@ -66,7 +66,7 @@ def test_musa(monkeypatch):
     musa = ctypes.CDLL(interface.MUSA_LIBRARY)
     version = ctypes.c_int()
     assert musa.muDriverGetVersion(ctypes.byref(version)) == 0
-    assert version.value == 40300
+    assert version.value == 4030
     monkeypatch.setenv("MTML_SIM_MUSA_VERSION", "50100")
     assert musa.muDriverGetVersion(ctypes.byref(version)) == 0
     assert version.value == 50100
