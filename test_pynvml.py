@@ -58,10 +58,11 @@ def test_inventory(profile):
             assert pynvml.nvmlDeviceGetMemoryInfo(handle).total == int(keys["memory_total"])
 
 
-def test_system(s5000x8):
+def test_system(s5000x8, monkeypatch):
+    monkeypatch.setenv("MTML_SIM_MUSA_VERSION", "4010")
     assert pynvml.nvmlSystemGetDriverVersion() == "5.1.0-server"
     assert pynvml.nvmlSystemGetNVMLVersion() == "2.2.0-simulator"
-    assert pynvml.nvmlSystemGetCudaDriverVersion() == pynvml.nvmlSystemGetCudaDriverVersion_v2() == 40300
+    assert pynvml.nvmlSystemGetCudaDriverVersion() == pynvml.nvmlSystemGetCudaDriverVersion_v2() == 4010
     assert pynvml.nvmlSystemGetProcessName(os.getpid())
 
 
