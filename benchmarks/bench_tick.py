@@ -7,6 +7,7 @@ import common
 
 DELAYS_NS = (0, 1000, 5000)
 TICKS_PER_SAMPLE = 5
+FIRST, KEPT, FRESH = "first tick", "kept handles", "fresh handles"
 
 
 def read_devices(nvml, handles):
@@ -74,10 +75,10 @@ class Subject:
         handles = fresh_handles(module)
         self.stub = binding.stub
         self.ways = {
-            "kept handles": lambda: read_devices(module, handles),
-            "fresh handles": lambda: read_devices(module, fresh_handles(module)),
+            KEPT: lambda: read_devices(module, handles),
+            FRESH: lambda: read_devices(module, fresh_handles(module)),
         }
-        self.first_tick_calls = self.stub.count(self.ways["kept handles"])
+        self.first_tick_calls = self.stub.count(self.ways[KEPT])
         for way, tick in self.ways.items():
             if tick() != expected():
                 raise common.BenchmarkError("%s: wrong values with %s" % (binding.title, way))
@@ -101,7 +102,7 @@ def measure(options):
     subjects = {binding.key: Subject(binding) for binding in options.bindings}
     figures = []
     jobs = []
-    for way in ("kept handles", "fresh handles"):
+    for way in (KEPT, FRESH):
         for delay_ns in DELAYS_NS:
             samples = {key: [] for key in subjects}
             samplers = [(key, subject.sampler(way, delay_ns)) for key, subject in subjects.items()]
@@ -125,7 +126,7 @@ def measure(options):
                 key: common.ratio(samples["pymtml"], values) for key, values in samples.items() if key != "pymtml"
             }
         ticks.append(row)
-    calls = {key: {"first tick": subject.first_tick_calls, **subject.native_calls} for key, subject in subjects.items()}
+    calls = {key: {FIRST: subject.first_tick_calls, **subject.native_calls} for key, subject in subjects.items()}
     return {"ticks": ticks, "native_calls": calls}
 
 
@@ -133,16 +134,16 @@ def budgets_of(figures):
     budgets = []
     limits = {("nvidia", 0): 0.60, ("nvidia", 5000): 1.0, ("mthreads", 0): 0.25}
     for row in figures["ticks"]:
-        for key, spread in row.get("ratios", {}).items():
-            limit = limits.get((key, row["delay_ns"]))
-            if limit:
-                name = "tick / %s, %s" % (key, row["handles"])
-                note = "%g us per native call" % (row["delay_ns"] / 1000)
-                budgets.append(common.budget(name, spread["median"], limit, note))
+        if row["handles"] == KEPT:
+            for key, spread in row.get("ratios", {}).items():
+                limit = limits.get((key, row["delay_ns"]))
+                if limit:
+                    note = "%g us per native call" % (row["delay_ns"] / 1000)
+                    budgets.append(common.budget("tick / " + key, spread["median"], limit, note))
     if "pymtml" in figures["native_calls"]:
-        for way, count in figures["native_calls"]["pymtml"].items():
-            if way != "first tick":
-                budgets.append(common.budget("native calls per tick, " + way, count, 104))
+        for way in (KEPT, FRESH):
+            count = figures["native_calls"]["pymtml"][way]
+            budgets.append(common.budget("native calls per tick", count, 104, way))
     return budgets
 
 
@@ -157,8 +158,7 @@ def report(document):
         for row in figures["ticks"]
     ]
     times = common.table(["us per tick of 8 devices"] + columns + ["/" + key for key in others], rows)
-    ways = ("first tick", "kept handles", "fresh handles")
-    rows = [[way] + [str(figures["native_calls"][key][way]) for key in columns] for way in ways]
+    rows = [[way] + [str(figures["native_calls"][key][way]) for key in columns] for way in (FIRST, KEPT, FRESH)]
     return "\n\n".join([times, common.table(["native calls per tick"] + columns, rows), common.budget_table(document)])
 
 
