@@ -1660,9 +1660,7 @@ def _c_type(text):
         return _mtmlLogCallback_t
     if base == "char" and stars == 1:
         return c_char_p
-    if base not in _C_TYPES:
-        return c_uint  # an enum
-    ctype = _C_TYPES[base]
+    ctype = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
     for _ in range(stars):
         ctype = POINTER(ctype)
     return ctype
@@ -3879,6 +3877,7 @@ _MPC_CONFIGURATIONS_MAX = 1 << 12
 _VIRT_TYPES_MAX = 1 << 12
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
+_PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 
 _SWITCH = 2  # number of values of an NVML argument that is off or on, or counter 0 or 1
@@ -5027,7 +5026,10 @@ def nvmlDeviceGetPcieSpeed(device):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(int(round(_pci(device).pciCurSpeed * 1000)))
+    speed = _pci(device).pciCurSpeed
+    if not 0 < speed < _PCIE_GTPS_MAX:
+        raise _unsupported()
+    return int(round(speed * 1000))
 
 
 def nvmlDeviceGetPcieLinkMaxSpeed(device):
@@ -5231,7 +5233,8 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
     READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair; ATOMICS whether those carry atomics; PCI is
     READ where no MtLink joins the pair. Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another
     index, NVMLError_NotSupported. MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts,
-    mtmlDeviceGetMtLinkCapStatus.
+    mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkLayouts, mtmlDeviceGetMtLinkSpec, mtmlDeviceGetMtLinkState,
+    mtmlDeviceGetUUID.
     """
     first, second = _require(device1), _require(device2)
     p2pIndex = _uint(p2pIndex)
@@ -5358,6 +5361,7 @@ def nvmlDeviceGetNumaNodeId(handle):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
     Rests on numa_node of the PCI device in sysfs, else on mtmlDeviceGetMemoryAffinityWithinNode.
+    MTML: mtmlDeviceGetPciInfo.
     """
     pci = _pci(handle)
     address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
@@ -5395,7 +5399,7 @@ def nvmlDeviceGetNvLinkState(device, link):
     """NVML_FEATURE_ENABLED for a link that carries data, also at reduced width, NVML_FEATURE_DISABLED for one down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks. MTML: mtmlDeviceGetMtLinkState.
+    a link that the device lacks. MTML: mtmlDeviceGetMtLinkState, mtmlDeviceGetMtLinkSpec.
     """
     return NVML_FEATURE_ENABLED if _link_is_up(device, _checked_link(device, link)) else NVML_FEATURE_DISABLED
 
@@ -5416,7 +5420,7 @@ def nvmlDeviceGetNvLinkCapability(device, link, capability):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS or NVML_NVLINK_CAP_COUNT on,
     NVMLError_NotSupported for a link that the device lacks and for other capabilities.
-    MTML: mtmlDeviceGetMtLinkCapStatus.
+    MTML: mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkSpec.
     """
     link, capability = _checked_link(device, link), _uint(capability)
     if capability >= NVML_NVLINK_CAP_COUNT:
@@ -5435,7 +5439,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
     a link that the device lacks, NVMLError_NotFound for an unconnected or hidden peer.
-    MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetPciInfo.
+    MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetPciInfo, mtmlDeviceGetMtLinkSpec.
     """
     link = _checked_link(device, link)
     slot = _Pointer()
@@ -5447,7 +5451,7 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
     """NVML_NVLINK_DEVICE_TYPE_GPU for a peer that can be seen, NVML_NVLINK_DEVICE_TYPE_UNKNOWN for a hidden one.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks. MTML: mtmlDeviceGetMtLinkRemoteDevice.
+    a link that the device lacks. MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetMtLinkSpec.
     """
     link = _checked_link(handle, link)
     slot = _Pointer()
@@ -5502,7 +5506,8 @@ def nvmlDeviceSetMigMode(device, mode):
 def nvmlDeviceGetMaxMigDeviceCount(device):
     """Greatest number of instances that the card can be divided into, 0 while it is not divided or cannot be.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetSupportedMpcConfigurations.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetSupportedMpcConfigurations,
+    mtmlDeviceGetProperty.
     """
     if _property(device).mpcType != MTML_MPC_TYPE_PARENT:
         return 0
@@ -5536,6 +5541,7 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance. MTML:
     mtmlDeviceGetMpcParentDevice.
+    MTML: mtmlDeviceGetProperty.
     """
     _require_instance(migDevice)
     slot = _Pointer()
@@ -5555,7 +5561,7 @@ def nvmlDeviceGetGpuInstanceId(device):
     """Index of an instance below its parent device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
-    MTML: mtmlDeviceGetMpcInstanceIndex.
+    MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
     """
     _require_instance(device)
     return _nvml_number("mtmlDeviceGetMpcInstanceIndex", "_device", device)
@@ -5796,7 +5802,8 @@ def nvmlDeviceGetComputeRunningProcesses(handle):
 
     Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
-    Rests on /proc/driver/musa, else /proc/PID/fd, and on mtmlVpuGetEncoderSessionMetrics and its decoder twin.
+    Rests on /proc/driver/musa, else /proc/PID/fd. MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath,
+    mtmlVpuGetEncoderSessionMetrics, mtmlVpuGetDecoderSessionMetrics.
     """
     return [_process(pid) for pid, row in _device_processes(handle) if not _draws(row) or _computes(row)]
 
@@ -5815,6 +5822,8 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle):
     """Processes that draw on the device, by the engines they keep busy (list as nvmlDeviceGetComputeRunningProcesses).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
+    mtmlVpuGetDecoderSessionMetrics.
     """
     return [_process(pid) for pid, row in _device_processes(handle) if _draws(row)]
 
@@ -5854,6 +5863,7 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp):
     ``smUtil`` is the process's total; memory, encoder and decoder shares are not known and 0. Raises:
     NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process table,
     NVMLError_NotFound without a sample after ``timeStamp``. Rests on /proc/driver/musa.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath.
     """
     now, shares = _process_shares(handle, timeStamp)
     return [c_nvmlProcessUtilizationSample_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
@@ -5863,6 +5873,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
     """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
 
     As nvmlDeviceGetProcessUtilization.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath.
     """
     now, shares = _process_shares(handle, timeStamp)
     return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
