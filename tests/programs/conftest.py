@@ -101,7 +101,7 @@ class Runner:
 
     @contextlib.contextmanager
     def serve(self, command, environment):
-        """Runs a server, and all that it starts, as long as the block lasts; its output goes to the file yielded."""
+        """Runs a server, and all that it starts, as long as the block lasts; pytest shows its output on failure."""
         log = os.path.join(self.folder, os.path.basename(command[0]) + ".log")
         with open(log, "w") as output:
             server = subprocess.Popen(
@@ -114,7 +114,7 @@ class Runner:
                 start_new_session=True,
             )
             try:
-                yield log
+                yield
             finally:
                 server.terminate()
                 try:
@@ -122,6 +122,8 @@ class Runner:
                 except subprocess.TimeoutExpired:
                     os.killpg(server.pid, signal.SIGKILL)
                     server.wait()
+                with open(log) as said:
+                    print(said.read())
 
     def evaluate(self, program, code, environment, timeout=180):
         """What the Python code prints as JSON on its last line, run by the program's own Python."""

@@ -12,7 +12,7 @@ def free_port(host="127.0.0.1"):
         return probe.getsockname()[1]
 
 
-def fetch(url, wait=60):
+def fetch(url, wait=20):
     """The body of a page, as soon as its server answers."""
     deadline = time.monotonic() + wait
     while True:
@@ -46,12 +46,12 @@ def samples(text):
 def settled(url):
     """The samples of a page whose server fills it in the background, once two looks at it show the same series."""
     found = {}
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         before, found = found, samples(fetch(url))
         if found and set(found) == set(before) and any(name.startswith("gpu_") for name, _ in found):
             break
-        time.sleep(1.5)
+        time.sleep(0.7)
     return found
 
 

@@ -23,7 +23,7 @@ def ask(runner, machine, *arguments):
 
 
 def test_detect(runner, machine):
-    """`gpustack-runtime detect`: name, UUID, memory, utilization, temperature, power, cores and PCI id of eight GPUs."""
+    """`gpustack-runtime detect`: identity, memory, utilization, temperature, power and PCI id of eight GPUs."""
     page = ask(runner, machine, "detect", "--format", "json")
     # A screen's worth of control codes comes first.
     shown = json.loads(page[page.index("[\n") :])

@@ -11,7 +11,7 @@ import pytest
 from program_set import EXPORTER, GPUSTAT, NVITOP
 from scrape import free_port, settled
 
-MUSA_VERSION = 40300
+MUSA_VERSION = 5020
 
 # Keys of the profile, and what the stand-in calls the same values.
 KEYS = {
@@ -110,7 +110,7 @@ def test_exporter(runner, both):
 
     def shown(environment):
         port = free_port()
-        command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+        command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port), "--interval", "0.5"]
         with runner.serve(command, environment):
             found = settled("http://127.0.0.1:%d/metrics" % port)
         return {

@@ -21,7 +21,7 @@ Last run on %s %s, Linux %s.
 """
 
 
-def row(program, entry):
+def row(package, entry):
     tests = entry["tests"]
     passed = [test for test in tests.values() if test["outcome"] == "passed"]
     skipped = [test for test in tests.values() if test["outcome"] == "skipped"]
@@ -32,7 +32,7 @@ def row(program, entry):
     else:
         result = "%d of %d checks fail" % (len(tests) - len(passed) - len(skipped), len(tests) - len(skipped))
     shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in tests.values()))
-    return "| %s | %s | %s | %s | %s |\n" % (program, entry["version"], result, "; ".join(shown), entry["missing"])
+    return "| %s | %s | %s | %s | %s |\n" % (package, entry["version"], result, "; ".join(shown), entry["missing"])
 
 
 def main():
@@ -42,8 +42,8 @@ def main():
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
         file.write(HEAD % (platform.python_implementation(), platform.python_version(), platform.machine()))
-        for program in sorted(results, key=str.lower):
-            file.write(row(program, results[program]))
+        for package in sorted(results, key=str.lower):
+            file.write(row(package, results[package]))
 
 
 if __name__ == "__main__":
