@@ -411,9 +411,15 @@ def test_junk_handle_is_an_invalid_argument(name, pair):
 
 @pytest.mark.parametrize("name", sorted(HOT))
 def test_copied_handle_is_the_handle(name, pair):
-    """A pointer that went through a cast or a struct field still names the device, first call or not."""
+    """A pointer that went through a cast or a struct field names the device, asked before the handle itself and after."""
     function = getattr(nvml, name)
-    copy = ctypes.cast(pair[0], type(pair[0]))
-    expected = outcome(lambda: function(pair[0], *HOT[name]))
-    got = outcome(lambda: function(copy, *HOT[name]))
-    assert got[0] == expected[0], (name, got)
+    holder = type("holder", (ctypes.Structure,), {"_fields_": [("device", type(pair[0]))]})
+    for device, copy in (
+        (pair[0], ctypes.cast(pair[0], type(pair[0]))),
+        (pair[1], holder(pair[1]).device),
+    ):
+        before = outcome(lambda: function(copy, *HOT[name]))
+        expected = outcome(lambda: function(device, *HOT[name]))
+        after = outcome(lambda: function(copy, *HOT[name]))
+        for got in (before, after):
+            assert (got[0], str(got[1])) == (expected[0], str(expected[1])), name
