@@ -411,7 +411,7 @@ def test_junk_handle_is_an_invalid_argument(name, pair):
 
 @pytest.mark.parametrize("name", sorted(HOT))
 def test_copied_handle_is_the_handle(name, pair):
-    """A pointer that went through a cast or a struct field names the device, asked before the handle itself and after."""
+    """A pointer that went through a cast or a struct field names the device, asked before the handle and after."""
     function = getattr(nvml, name)
     holder = type("holder", (ctypes.Structure,), {"_fields_": [("device", type(pair[0]))]})
     for device, copy in (
