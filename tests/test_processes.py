@@ -207,6 +207,8 @@ def test_the_device_name_ties_directory_and_device(proc):
             handle = nvml.nvmlDeviceGetHandleByIndex(number)
             assert shares(handle) == [(100 + number, number)]
             assert compute(handle) == [100 + number]
+        simulated.set_value(3, "gpu_path", "/dev/mtgpu.10")
+        assert shares(nvml.nvmlDeviceGetHandleByIndex(3)) == [(110, 99)]
 
 
 def test_instances_have_device_names_of_their_own(proc):

@@ -802,6 +802,21 @@ def test_bad_argument(function, arguments):
             getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *arguments)
 
 
+def test_kept_answers_are_not_taken_for_each_other():
+    functions = ["Name", "UUID", "Serial", "Index", "MinorNumber", "NumGpuCores", "MemoryBusWidth", "VbiosVersion"]
+    functions += ["PciInfo", "MemoryInfo"]
+
+    def ask(order):
+        handle = nvml.nvmlDeviceGetHandleByIndex(1)
+        return {name: str(getattr(nvml, "nvmlDeviceGet" + name)(handle)) for name in order}
+
+    with simulated.nvml("s5000x8"):
+        first, again, backwards = ask(functions), ask(functions), ask(functions[::-1])
+    with simulated.nvml("s5000x8"):
+        fresh = ask(functions[::-1])
+    assert first == again == backwards == fresh
+
+
 def test_free_memory_never_wraps_around():
     """Total and used are two reads; a driver whose counters disagree must not make 16 EiB of free memory."""
     with simulated.nvml("s80"):
