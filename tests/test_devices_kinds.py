@@ -1,8 +1,9 @@
 """Devices that are no plain card: MPC parents and instances, vGPU hosts and guests, and machines without devices."""
 
-import pymtml as nvml
 import pytest
 import simulated
+
+import pymtml as nvml
 
 
 def handles():

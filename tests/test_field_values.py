@@ -2,9 +2,10 @@
 
 import time
 
-import pymtml as nvml
 import pytest
 import simulated
+
+import pymtml as nvml
 
 UNSIGNED_INT, UNSIGNED_LONG_LONG, SIGNED_INT = (
     nvml.NVML_VALUE_TYPE_UNSIGNED_INT,

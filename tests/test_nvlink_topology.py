@@ -3,9 +3,10 @@
 import ctypes
 import re
 
-import pymtml as nvml
 import pytest
 import simulated
+
+import pymtml as nvml
 
 READ, WRITE, NVLINK, ATOMICS, PCI = (
     nvml.NVML_P2P_CAPS_INDEX_READ,

@@ -6,9 +6,10 @@ The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
 import os
 import time
 
-import pymtml as nvml
 import pytest
 import simulated
+
+import pymtml as nvml
 
 OLDER = "Pid VPid Total 2D TA 3D CDM TDM PidName"
 NEWER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
