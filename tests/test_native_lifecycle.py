@@ -6,6 +6,7 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import threading
 import traceback
 import weakref
@@ -490,27 +491,59 @@ def test_forks_while_threads_query():
                 thread.join()
 
 
-def test_signal_handler_that_calls_in_anywhere():
-    """A handler that initializes, queries and shuts down comes between any two steps of the main program."""
+def interrupted_at(step, handler, work):
+    """Run work() with handler() coming in, as a signal handler does, before the step-th line of pymtml's code.
+
+    Returns whether there was such a line.
+    """
+    left = [step]
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__:
+            return None
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                handler()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+    return left[0] <= 0
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_signal_handler_that_calls_in_anywhere(stays):
+    """A handler that initializes and queries, and shuts down unless it stays, comes before each line of an init, a
+    query and a shutdown."""
 
     def child():
-        runs = []
+        reads, handler_reads = [], []
 
-        def handler(signum, frame):
+        def handler():
             pymtml.mtmlLibraryInit()
-            runs.append(query_everything(pymtml.mtmlLibraryInitDeviceByIndex(1)))
+            handler_reads.append(query_everything(pymtml.mtmlLibraryInitDeviceByIndex(1)))
+            if not stays:
+                pymtml.mtmlLibraryShutDown()
+
+        def work():
+            pymtml.mtmlLibraryInit()
+            reads.append(query_everything(pymtml.mtmlLibraryInitDeviceByIndex(0)))
             pymtml.mtmlLibraryShutDown()
 
-        signal.signal(signal.SIGVTALRM, handler)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.001)
-        while len(runs) < 300:
-            pymtml.mtmlLibraryInit()
-            reads = [query_everything(pymtml.mtmlLibraryInitDeviceByIndex(0)) for _ in range(3)]
-            assert len(set(reads)) == 1
-            pymtml.mtmlLibraryShutDown()
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        assert len(set(runs)) == 1 and runs[0] != reads[0]
-        assert (simulated.references(), native_handles()) == (0, 0)
+        steps = 1
+        while interrupted_at(steps, handler, work):
+            if stays:
+                assert simulated.references() == 1, steps
+                assert query_everything(pymtml.mtmlLibraryInitDeviceByIndex(1)) == handler_reads[0]
+                pymtml.mtmlLibraryShutDown()
+            assert (simulated.references(), native_handles(), pymtml._session.references) == (0, 0, 0), steps
+            steps += 1
+        assert steps > 100 and len(handler_reads) == steps - 1
+        assert len(set(reads)) == len(set(handler_reads)) == 1 and reads[0] != handler_reads[0]
 
     with simulated.machine("s5000x8"):
         assert in_child(child) == 0
