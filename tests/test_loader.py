@@ -1,0 +1,222 @@
+"""Where the native library is looked for, and what is said when it is missing, foreign, or old."""
+
+import inspect
+import json
+import os
+import shutil
+
+import pytest
+import simulated
+from native_calls import FUNCTIONS
+from simulated import run_python
+
+import pymtml
+
+S80 = os.path.join(simulated.PROFILES, "s80.ini")  # a copied simulator does not find its profiles by name
+INIT = """
+import pymtml
+try:
+    pymtml.mtmlLibraryInit()
+except pymtml.MTMLError as error:
+    print(type(error).__name__, error.value, error)
+    raise SystemExit
+print(pymtml.mtmlLibraryGetVersion(), pymtml.mtmlLibraryCountDevice())
+"""
+
+
+def run(code=INIT, unset=("LD_LIBRARY_PATH",), **environment):
+    """stdout of a fresh process that is not told where the simulator is."""
+    extra = dict({variable: "" for variable in unset}, **environment)
+    result = run_python(code, name=S80, extra_environment=extra)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+def test_missing_library():
+    text = run()
+    assert text.startswith("MTMLError_LibraryNotFound 670 MTML shared library not found: tried ")
+    assert "libmtml.so.2" in text and "libmtml.so " in text and "PYMTML_LIBRARY" in text
+
+
+def test_missing_library_for_every_function_that_needs_none_initialized():
+    code = """
+import pymtml
+for call in (
+    pymtml.mtmlLibraryInit,
+    pymtml.mtmlLogGetConfiguration,
+    lambda: pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t()),
+    lambda: pymtml.mtmlErrorString(3),
+    lambda: pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"),
+    pymtml.nvmlInit,
+    lambda: pymtml.nvmlInitWithFlags(0),
+):
+    try:
+        call()
+    except pymtml.NVMLError_LibraryNotFound as error:
+        print(error.value, end=" ")
+for call in (pymtml.mtmlLibraryCountDevice, pymtml.mtmlLibraryShutDown, lambda: pymtml.mtmlDeviceGetName(None)):
+    try:
+        call()
+    except pymtml.MTMLError_Uninitialized as error:
+        print(error.value, end=" ")
+"""
+    assert run(code).split() == ["670"] * 5 + ["12"] * 2 + ["666"] * 3
+
+
+@pytest.mark.parametrize("name", ["libmtml.so.2", "libmtml.so"])
+def test_names_that_the_dynamic_loader_is_asked_for(tmp_path, name):
+    shutil.copy(simulated.BASE_LIBRARY, str(tmp_path / name))
+    assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
+
+
+def test_first_name_wins(tmp_path):
+    shutil.copy(simulated.BASE_LIBRARY, str(tmp_path / "libmtml.so.2"))
+    (tmp_path / "libmtml.so").write_text("not a library")
+    assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
+    (tmp_path / "libmtml.so.2").write_text("not a library either")
+    (tmp_path / "libmtml.so").unlink()
+    shutil.copy(simulated.BASE_LIBRARY, str(tmp_path / "libmtml.so"))
+    assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
+
+
+def test_variable_names_a_file_of_any_name(tmp_path):
+    path = tmp_path / "a library, caf\u00e9.bin"
+    shutil.copy(simulated.BASE_LIBRARY, str(path))
+    assert run(PYMTML_LIBRARY=str(path)) == "2.2.0-simulator 1\n"
+
+
+def test_variable_stands_alone(tmp_path):
+    """A library that was asked for and is not there is not replaced by another one."""
+    text = run(PYMTML_LIBRARY="/nonexistent/libmtml.so", LD_LIBRARY_PATH=simulated.BUILD, unset=())
+    assert text.startswith("MTMLError_LibraryNotFound 670 ")
+    assert "/nonexistent/libmtml.so" in text and "libmtml.so.2" not in text
+
+
+def test_empty_variable_counts_as_unset():
+    assert run(PYMTML_LIBRARY="", LD_LIBRARY_PATH=simulated.BUILD, unset=()) == "2.2.0-simulator 1\n"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a library", b"\x7fELF" + b"\0" * 100])
+def test_file_that_is_no_library(tmp_path, content):
+    path = tmp_path / "libmtml.so.2"
+    path.mkdir() if content is None else path.write_bytes(content)
+    text = run(PYMTML_LIBRARY=str(path))
+    assert text.startswith("MTMLError_LibraryNotFound 670 ") and str(path) in text
+
+
+def test_library_without_the_functions():
+    assert run(PYMTML_LIBRARY="libm.so.6") == "MTMLError_FunctionNotFound 667 %s\n" % pymtml.MTMLError(667)
+
+
+def test_library_that_appears_later(tmp_path):
+    code = """
+import os, pymtml, shutil, sys
+for _ in range(2):
+    try:
+        pymtml.mtmlLibraryInit()
+    except pymtml.MTMLError_LibraryNotFound:
+        print("missing")
+shutil.copy(sys.argv[1], os.environ["PYMTML_LIBRARY"])
+pymtml.mtmlLibraryInit()
+print(pymtml.mtmlLibraryCountDevice())
+"""
+    result = run_python(
+        code,
+        simulated.BASE_LIBRARY,
+        name=S80,
+        extra_environment={"PYMTML_LIBRARY": str(tmp_path / "libmtml.so"), "LD_LIBRARY_PATH": ""},
+    )
+    assert (result.stdout, result.stderr) == ("missing\nmissing\n1\n", "")
+
+
+def test_names_on_windows(tmp_path):
+    """ctypes itself is Linux's here: what is looked at is which files are asked for."""
+    code = "import pymtml, sys; sys.platform = 'win32'\n" + INIT
+    windows = run(code, WINDIR=str(tmp_path))
+    assert windows.startswith("MTMLError_LibraryNotFound 670 ")
+    assert "tried mtml.dll (" in windows and os.path.join(str(tmp_path), "System32", "mtml.dll") in windows
+    assert ".so" not in windows.replace("cannot open shared object", "").split("install")[0]
+    (tmp_path / "System32").mkdir()
+    shutil.copy(simulated.BASE_LIBRARY, str(tmp_path / "System32" / "mtml.dll"))
+    assert run(code, WINDIR=str(tmp_path)) == "2.2.0-simulator 1\n"
+
+
+def test_import_neither_loads_nor_fails():
+    code = """
+import pymtml
+maps = open("/proc/self/maps").read()
+print("libmtml" in maps, "libmusa" in maps, pymtml.nvmlLib)
+"""
+    assert run(code, unset=()) == "False False None\n"
+
+
+# ---- Old libraries ----
+
+MISSING = [name.strip() for name in simulated.profile("old-library")["machine"]["missing"].split(",")]
+OLD = """
+import json, pymtml
+pymtml.mtmlLibraryInit()
+device = pymtml.mtmlLibraryInitDeviceByIndex(0)
+answers = {}
+for name, arguments in json.loads(%r).items():
+    try:
+        answers[name] = getattr(pymtml, name)(device, *arguments)
+    except pymtml.MTMLError as error:
+        answers[name] = [type(error).__name__, error.value, isinstance(error, pymtml.NVMLError_FunctionNotFound)]
+    try:
+        getattr(pymtml, name)(None, *arguments)
+    except pymtml.MTMLError as error:
+        answers[name + "(None)"] = type(error).__name__
+    try:
+        pymtml._mtmlGetFunctionPointer(name)
+    except pymtml.MTMLError as error:
+        answers[name + " pointer"] = type(error).__name__
+answers["present"] = [pymtml.mtmlDeviceGetName(device), pymtml.mtmlLibraryGetVersion()]
+pymtml.mtmlLibraryShutDown()
+print(json.dumps(answers))
+"""
+
+
+def test_functions_that_an_old_library_lacks():
+    optional = list(pymtml._OPTIONAL_PROTOTYPES)
+    assert len(MISSING) == 12 and set(MISSING) <= set(FUNCTIONS)
+    arguments = {
+        name: [0] * (len(inspect.signature(getattr(pymtml, name)).parameters) - 1) for name in MISSING + optional
+    }
+    result = run_python(OLD % json.dumps(arguments), name="old-library")
+    assert (result.returncode, result.stderr) == (0, "")
+    answers = json.loads(result.stdout)
+    for name in MISSING + optional:
+        assert (name, answers[name]) == (name, ["MTMLError_FunctionNotFound", 667, True])
+        assert (name, answers[name + "(None)"]) == (name, "MTMLError_InvalidArgument")
+        assert (name, answers[name + " pointer"]) == (name, "MTMLError_FunctionNotFound")
+    assert answers["present"] == ["MTT S3000", simulated.profile("old-library")["machine"]["library_version"]]
+
+
+@pytest.mark.parametrize(
+    "lacking, code",
+    [
+        ("mtmlLibraryInit", "pymtml.mtmlLibraryInit()"),
+        ("mtmlErrorString", "pymtml.mtmlErrorString(3)"),
+        ("mtmlLogGetConfiguration", "pymtml.mtmlLogGetConfiguration()"),
+        ("mtmlDeviceInitGpu", "init(); pymtml.mtmlDeviceInitGpu(device())"),
+        ("mtmlDeviceInitVpu", "init(); pymtml.mtmlVpuGetClock(device())"),
+        ("mtmlLibraryInitSystem", "init(); pymtml.mtmlSystemGetDriverVersion()"),
+        ("mtmlLibraryCountDevice", "init(); pymtml.mtmlLibraryCountDevice()"),
+        ("mtmlDeviceGetTopologyLevel", "init(); pymtml.mtmlDeviceGetTopologyLevel(device(), device())"),
+        ("mtmlDeviceSetMpcMode", "init(); pymtml.mtmlDeviceSetMpcMode(device(), 0)"),
+        ("mtmlLibrarySetMpcConfigurationInBatch", "init(); batch([device()], [0])"),
+    ],
+)
+def test_any_function_may_be_missing(tmp_path, lacking, code):
+    with open(S80) as file:
+        text = file.read().replace("[machine]\n", "[machine]\nmissing = %s\n" % lacking, 1)
+    profile = tmp_path / "lacking.ini"
+    profile.write_text(text)
+    program = (
+        "import pymtml\ninit = pymtml.mtmlLibraryInit\nbatch = pymtml.mtmlLibrarySetMpcConfigurationInBatch\n"
+        "device = lambda: pymtml.mtmlLibraryInitDeviceByIndex(0)\n"
+        "try:\n    %s\nexcept pymtml.MTMLError as error:\n    print(type(error).__name__)" % code
+    )
+    result = run_python(program, name=str(profile))
+    assert (result.stdout, result.stderr) == ("MTMLError_FunctionNotFound\n", "")
