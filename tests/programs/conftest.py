@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 from machines import CHANGES, ROOT, SIMULATOR, Machine
@@ -136,12 +135,17 @@ def runner(simulator, standin, site, tmp_path):
 
 
 @pytest.fixture
-def processes(runner, machine):
-    """Lets a living process show up on some GPUs, in the table that the driver keeps below /proc.
+def child():
+    """The pid of a living process, which programs can look up on this system."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process.pid
+    process.kill()
+    process.wait()
 
-    The process is one that the system knows, because programs look up its user and command there.
-    """
-    child = subprocess.Popen(["sleep", "600"])
+
+@pytest.fixture
+def processes(runner, machine, child):
+    """Lets the child show up on some GPUs, by their share in percent, in the driver's table below /proc."""
     header = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
     row = "{0} {0} {1} 0 0 0 {1} 0 sleep\n"
 
@@ -152,20 +156,27 @@ def processes(runner, machine):
             with open(os.path.join(folder, "devname"), "w") as file:
                 file.write(os.path.basename(gpu.text("gpu_path")) + "\n")
             with open(os.path.join(folder, "proc_util"), "w") as file:
-                file.write(header + (row.format(child.pid, percent[gpu.index]) if gpu.index in percent else ""))
-        os.symlink("/proc/%d" % child.pid, os.path.join(runner.proc, str(child.pid)))
-        return child.pid
+                file.write(header + (row.format(child, percent[gpu.index]) if gpu.index in percent else ""))
+        os.symlink("/proc/%d" % child, os.path.join(runner.proc, str(child)))
+        return child
 
-    yield on
-    child.kill()
-    child.wait()
+    return on
 
 
-@pytest.fixture(autouse=True)
-def _old_python(request):
-    program = getattr(request.module, "PROGRAM", None)
-    if program and sys.version_info < program.oldest_python:
-        pytest.skip("%s %s needs Python %d.%d" % ((program.package, program.pin) + program.oldest_python))
+@pytest.fixture
+def open_files(runner, machine, child):
+    """Lets the child show up as a process that has the files of some GPUs open, where the driver keeps no table."""
+
+    def on(indices):
+        folder = os.path.join(runner.proc, str(child))
+        os.makedirs(os.path.join(folder, "fd"))
+        for name in ("comm", "cmdline", "status", "stat"):
+            os.symlink("/proc/%d/%s" % (child, name), os.path.join(folder, name))
+        for index in indices:
+            os.symlink(machine.gpus[index].text("gpu_path"), os.path.join(folder, "fd", str(3 + index)))
+        return child
+
+    return on
 
 
 # ---- the record of results ----

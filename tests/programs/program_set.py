@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 try:
     from importlib.metadata import PackageNotFoundError, version
 except ImportError:  # Python 3.7
@@ -28,6 +30,8 @@ class Program:
 
     @property
     def python(self):
+        if sys.version_info < self.oldest_python:
+            pytest.skip("%s %s needs Python %d.%d" % ((self.package, self.pin) + self.oldest_python))
         try:
             if version(self.package) == self.pin:
                 return sys.executable
@@ -68,8 +72,6 @@ GPUSTACK = Program("gpustack-runtime", "0.2.6")
 
 class Other:
     """What is not installed from PyPI: a server of the system, or a program whose use of the module is written anew."""
-
-    oldest_python = (3, 7)
 
     def __init__(self, package, pin):
         self.package = package

@@ -37,7 +37,15 @@ def expected_series(machine, gpu):
 def test_metrics(runner, machine):
     """`/metrics`: utilization, memory, clocks, power and temperature of all eight GPUs, with name and UUID."""
     port = free_port()
-    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port), "--interval", "0.5"]
+    command = [
+        PROGRAM.script("nvitop-exporter"),
+        "--bind-address",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--interval",
+        "0.5",
+    ]
     with runner.serve(command, runner.on_pymtml(machine)):
         found = settled("http://127.0.0.1:%d/metrics" % port)
     for gpu in machine.gpus:
@@ -52,7 +60,15 @@ def test_processes(runner, machine, processes):
     """A process from the driver's table, with its share of the GPU."""
     pid = processes({2: 44, 5: 9})
     port = free_port()
-    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port), "--interval", "0.5"]
+    command = [
+        PROGRAM.script("nvitop-exporter"),
+        "--bind-address",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--interval",
+        "0.5",
+    ]
     with runner.serve(command, runner.on_pymtml(machine)):
         found = settled("http://127.0.0.1:%d/metrics" % port)
     shares = {

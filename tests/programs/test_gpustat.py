@@ -67,6 +67,13 @@ def test_processes(runner, machine, processes):
     assert (shown["command"], shown["gpu_memory_usage"]) == ("sleep", None)
 
 
+def test_processes_by_open_files(runner, machine, open_files):
+    """A process that has a GPU's device file open, where the driver keeps no table."""
+    pid = open_files([2, 3])
+    listed = {gpu["index"]: [p["pid"] for p in gpu["processes"]] for gpu in query(runner, machine)["gpus"]}
+    assert listed == {index: [pid] if index in (2, 3) else [] for index in range(8)}
+
+
 def test_lost_gpu(runner, machine):
     """A GPU whose every query fails is marked, and leaves the other seven as they were."""
     machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE"

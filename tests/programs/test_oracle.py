@@ -110,7 +110,15 @@ def test_exporter(runner, both):
 
     def shown(environment):
         port = free_port()
-        command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port), "--interval", "0.5"]
+        command = [
+            EXPORTER.script("nvitop-exporter"),
+            "--bind-address",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--interval",
+            "0.5",
+        ]
         with runner.serve(command, environment):
             found = settled("http://127.0.0.1:%d/metrics" % port)
         return {
