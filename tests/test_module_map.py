@@ -1,0 +1,137 @@
+"""The order of pymtml.py: the map in its docstring, its banners, and what every public function says about itself."""
+
+import ast
+import inspect
+import re
+import types
+
+import pymtml
+import pytest
+from native_calls import FUNCTIONS
+
+with open(pymtml.__file__, encoding="utf-8") as _file:
+    SOURCE = _file.read()
+TREE = ast.parse(SOURCE)
+PUBLIC = {name: value for name, value in vars(pymtml).items() if re.match(r"(mtml|nvml)[A-Z]\w*$", name)}
+CALLABLES = {name: value for name, value in PUBLIC.items() if not isinstance(value, (type, int, str))}
+DEFINED = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_map_and_banners_are_equal():
+    banners = re.findall(r"^# ==== (?:(\d+\. )?(.+?)) =+$", SOURCE, re.M)
+    text = pymtml.__doc__[pymtml.__doc__.index("Map of this file") :]
+    lines = [line.strip() for line in text.splitlines() if re.match(r"Part |\s+\d+\. ", line)]
+    assert lines == [number + title for number, title in banners]
+    numbers = [int(number[:-2]) for number, _ in banners if number]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_banners_have_one_width():
+    assert {len(line) for line in SOURCE.splitlines() if line.startswith("# ====")} == {120}
+
+
+def test_sections_hold_what_they_say():
+    starts = {int(number): SOURCE[:match].count("\n") + 1 for number, match in banner_positions()}
+    for name, node in DEFINED.items():
+        section = max(number for number, line in starts.items() if line < node.lineno)
+        if name in FUNCTIONS:
+            assert (name, section) == (name, 7)
+        elif name in pymtml._OPTIONAL_PROTOTYPES:
+            assert (name, section) == (name, 8)
+        elif name in CALLABLES and name.startswith("nvml"):
+            assert (name, section in (4, 13, 14)) == (name, True)
+
+
+def banner_positions():
+    return [(match.group(1), match.start()) for match in re.finditer(r"^# ==== (\d+)\. ", SOURCE, re.M)]
+
+
+def test_functions_stand_in_header_order():
+    names = [node.name for node in TREE.body if isinstance(node, ast.FunctionDef)]
+    assert [name for name in names if name in FUNCTIONS] == list(FUNCTIONS)
+    assert [name for name in names if name in pymtml._OPTIONAL_PROTOTYPES] == list(pymtml._OPTIONAL_PROTOTYPES)
+    assert list(pymtml._PROTOTYPES) == list(FUNCTIONS)
+
+
+def test_no_name_is_defined_twice():
+    names = [node.name for node in TREE.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    names += [
+        target.id
+        for node in TREE.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("name", sorted(CALLABLES))
+def test_public_functions_are_plain(name):
+    function = CALLABLES[name]
+    assert type(function) is types.FunctionType
+    assert function.__module__ == "pymtml"
+    assert name in DEFINED or function.__name__ in DEFINED
+    assert function.__name__ == name or getattr(pymtml, function.__name__) is function
+
+
+# These never raise an NVMLError or MTMLError of their own: they build or look at Python objects.
+CANNOT_RAISE = {
+    "mtmlGpuContext",
+    "mtmlMemoryContext",
+    "mtmlVpuContext",
+    "mtmlLibraryShutDown",
+    "mtmlLibraryCountDevice",
+    "mtmlDeviceGetMpcMode",
+    "mtmlLogGetConfiguration",
+    "mtmlErrorString",
+    "nvmlErrorString",
+    "nvmlExceptionClass",
+    "nvmlStructToFriendlyObject",
+} | {name for name in FUNCTIONS if "Free" in name}
+
+
+@pytest.mark.parametrize("name", sorted(CALLABLES))
+def test_public_functions_are_documented(name):
+    text = inspect.getdoc(CALLABLES[name])
+    assert text
+    first = text.splitlines()[0]
+    assert first.endswith((".", ";", ",")) or "\n\n" not in text
+    assert len(first) <= 120
+    if name in CANNOT_RAISE or CALLABLES[name].__name__ in CANNOT_RAISE:
+        return
+    same = re.search(r"\b[Aa]s (nvml\w+)", text)
+    if same:
+        text += inspect.getdoc(CALLABLES[same.group(1)])
+    assert "Raises:" in text, text
+
+
+def test_errors_named_in_docstrings_exist():
+    for name, function in CALLABLES.items():
+        for error in re.findall(r"\b(?:MTML|NVML)Error_\w+\b", function.__doc__ or ""):
+            assert (name, issubclass(getattr(pymtml, error), pymtml.MTMLError)) == (name, True)
+
+
+def test_functions_named_in_docstrings_exist():
+    for name, function in CALLABLES.items():
+        for other in re.findall(r"\b(?:mtml|nvml)[A-Z]\w+(?!\*)\b", function.__doc__ or ""):
+            known = hasattr(pymtml, other) or other == "nvmlReturn"  # a field of the field values
+            assert (name, other, bool(known)) == (name, other, True)
+
+
+def test_import_loads_no_more_than_it_must():
+    imported = set()
+    for node in TREE.body:
+        if isinstance(node, ast.Import):
+            imported.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
+    assert imported == {"_thread", "ctypes", "os", "sys"}
+
+
+def test_nothing_is_made_behind_the_readers_back():
+    for node in ast.walk(TREE):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("exec", "eval", "__import__"), node.lineno
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in ("_getframe", "f_globals"), node.lineno
+    assert not re.search(r"globals\(\)(\[[^\]]*\] *=|\.update)", SOURCE)
