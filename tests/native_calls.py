@@ -89,7 +89,7 @@ class Scene:
     def __exit__(self, *exception):
         try:
             simulated.set_faults("")
-            while pymtml._session.references:
+            while simulated.references():
                 pymtml.mtmlLibraryShutDown()
         finally:
             self._machine.__exit__(*exception)
@@ -139,7 +139,7 @@ class Scene:
     @property
     def virt_type(self):
         """The card's third virtual type, as the library describes it."""
-        return pymtml.mtmlDeviceGetSupportedVirtTypes(self.at(0))[2]
+        return pymtml.mtmlDeviceGetSupportedVirtTypes(self.at(0), len(_virt_names(self)))[2]
 
     def integer(self, key):
         return int(self.keys[key], 0)
