@@ -3,7 +3,8 @@
 import json
 import re
 
-from machines import MIB
+import pytest
+from machines import MIB, Machine
 from program_set import GPUSTAT as PROGRAM
 
 MISSING = "The process list shows no GPU memory: no interface of these GPUs tells it."
@@ -81,3 +82,13 @@ def test_lost_gpu(runner, machine):
     gpus = query(runner, machine)["gpus"]
     assert [gpu["name"] for gpu in gpus if gpu["index"] != 3] == [gpu.name for gpu in machine.gpus if gpu.index != 3]
     assert gpus[3]["name"] == "((Unknown Error))"
+
+
+@pytest.mark.parametrize(
+    "profile, status, said", [("empty", 0, "(No GPUs are available)"), ("no-driver", 1, "Driver Not Loaded")]
+)
+def test_no_gpu(runner, tmp_path, profile, status, said):
+    """No GPU, or no driver: it says so."""
+    environment = runner.on_pymtml(Machine(tmp_path, profile))
+    shown = runner.run([PROGRAM.script("gpustat"), "--no-color"], environment, status=status)
+    assert said in shown

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from machines import MIB
+from machines import MIB, Machine
 from program_set import NVITOP as PROGRAM
 
 MISSING = (
@@ -120,3 +120,13 @@ def test_collector(runner, machine):
         assert metrics[prefix + "memory_used (MiB)/mean"] == pytest.approx(gpu.number("memory_used") / MIB)
         assert metrics[prefix + "temperature (C)/mean"] == gpu.number("gpu_temperature")
         assert metrics[prefix + "power_usage (W)/mean"] == pytest.approx(gpu.number("power_usage") / 1000)
+
+
+@pytest.mark.parametrize(
+    "profile, status, said", [("empty", 0, "No visible devices found"), ("no-driver", 1, "Driver Not Loaded")]
+)
+def test_no_gpu(runner, tmp_path, profile, status, said):
+    """No GPU, or no driver: it says so."""
+    environment = runner.on_pymtml(Machine(tmp_path, profile))
+    shown = runner.run([PROGRAM.script("nvitop"), "-1", "--ascii"], environment, status=status)
+    assert said in shown
