@@ -79,7 +79,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Optional, Tuple, Type
+    from typing import Any, Dict, List, Optional, Tuple, Type
 
 # ======================================================================================================================
 # ==== Part I: native ==================================================================================================
@@ -907,11 +907,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):
         "_address",
         "_device",
         "_gpu",
-        "_gpu_handle",
         "_memory",
-        "_memory_handle",
         "_vpu",
-        "_vpu_handle",
     ) + _KEPT
 
 
@@ -1596,22 +1593,40 @@ libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a quer
 
 
 class _Native:
-    """The loaded library: each exported function under its C name, and ``library`` and ``system`` while initialized."""
+    """The loaded library: each exported function under its C name; ``library`` and ``devices`` while initialized."""
+
+
+class _Life:
+    """What belongs to one initialization of the library, and ends with it."""
+
+    def __init__(self, library):
+        self.library: "c_mtmlLibrary_t" = library
+        self.argument = library._library  # the library as C gets it
+        self.devices: "Dict[int, c_mtmlDevice_t]" = {}  # by address
+        self.others: "Dict[Any, Any]" = {}  # the system under "system", sub-handles under (device's address, slot)
+        self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
 
 
 class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.references = 0  # inits not yet matched by a shutdown
-        self.library: "Optional[c_mtmlLibrary_t]" = None
-        self.system: "Optional[c_mtmlSystem_t]" = None
-        self.devices: "Dict[int, c_mtmlDevice_t]" = {}
-        self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}
+        self.tokens: "List[None]" = []  # one for each init that no shutdown has matched yet
+        self.current: "Dict[str, _Life]" = {}  # the life under "life" while there is one
         self.cdll: "Optional[CDLL]" = None
         self.load_report: "Optional[str]" = None
         self.log_callback: "Optional[int]" = None  # address of the installed callback
         self.log_callback_owner: "Any" = None
+
+    @property
+    def references(self):
+        """Number of inits that no shutdown has matched yet."""
+        return len(self.tokens)
+
+    @property
+    def life(self):
+        """The life of the library, None while it is not initialized."""
+        return self.current.get("life")
 
 
 _c: "Any" = _Native()
@@ -1714,50 +1729,29 @@ def _check(status):
 _mtmlCheckReturn = _check
 
 
+# A signal handler may come in between any two lines of what follows, initialize, query, shut down: the lock does not
+# keep it out, as it runs in the same thread. So each step is one that cannot be divided (append, pop, setdefault), a
+# reference is taken before the library is looked for, and whoever publishes a life first, the others use it.
+
+
 def _start():
     """Take a reference on the library, initializing it for the first one; MTML status."""
     with libLoadLock:
-        if _session.references:
-            _session.references += 1
-            return MTML_SUCCESS
-        status = _load()
+        _session.tokens.append(None)
+        status = _publish()
         if status:
-            return status
-        slot = _Pointer()
-        try:
-            status = _c.mtmlLibraryInit(slot)
-        except AttributeError:
-            return MTML_ERROR_FUNCTION_NOT_FOUND
-        if status:
-            return status
-        if not slot[0]:
-            return MTML_ERROR_UNKNOWN
-        if _session.references:  # a signal handler came between and initialized it: its pointer serves both
-            _session.references += 1
-            return _c.mtmlLibraryShutDown(c_void_p(slot[0]))
-        _session.library = _new_handle(c_mtmlLibrary_t, "_library", slot[0])
-        _c.library = _session.library._library
-        _session.references = 1
-        return MTML_SUCCESS
+            _session.tokens.pop()
+        return status
 
 
 def _stop():
     """Give a reference back, shutting the library down with the last one; MTML status."""
     with libLoadLock:
-        if not _session.references:
+        try:
+            _session.tokens.pop()
+        except IndexError:
             return MTML_ERROR_UNINITIALIZED
-        if _session.references > 1:
-            _session.references -= 1
-            return MTML_SUCCESS
-        _forget_handles()
-        status = _c.mtmlLibraryShutDown(_c.library)
-        if status:
-            return status  # still initialized, so that the caller may try again
-        _session.references = 0
-        del _c.library
-        _retire(_session.library)
-        _session.library = None
-        return MTML_SUCCESS
+        return MTML_SUCCESS if _session.tokens else _unpublish(_session.tokens)
 
 
 def _restart():
@@ -1766,29 +1760,68 @@ def _restart():
     References stay as they are unless the library does not come back: then it counts as shut down.
     """
     with libLoadLock:
-        references = _session.references
-        _session.references = 1
-        status = _stop() or _start()
-        if _session.references:
-            _session.references = references
+        status = _unpublish(()) or _publish()
+        if _session.life is None:
+            del _session.tokens[:]
         return status
+
+
+def _publish():
+    """Initialize the library unless that is done; MTML status. Needs the lock and a reference."""
+    life = _session.life
+    if life is None:
+        status = _load()
+        if status:
+            return status
+        if not hasattr(_c, "mtmlLibraryInit"):
+            return MTML_ERROR_FUNCTION_NOT_FOUND
+        slot = _Pointer()
+        status = _c.mtmlLibraryInit(slot)
+        if status:
+            return status
+        if not slot[0]:
+            return MTML_ERROR_UNKNOWN
+        mine = _Life(_new_handle(c_mtmlLibrary_t, "_library", slot[0]))
+        life = _session.current.setdefault("life", mine)
+        if life is not mine:
+            return _c.mtmlLibraryShutDown(mine.argument)
+    _c.library, _c.devices = life.argument, life.devices
+    return MTML_SUCCESS
+
+
+def _unpublish(tokens):
+    """Shut the library down, unless ``tokens`` show that somebody took a reference; MTML status. Needs the lock."""
+    life = _session.current.pop("life", None)
+    if life is None or (tokens and _session.current.setdefault("life", life) is life):
+        return MTML_SUCCESS
+    if getattr(_c, "library", None) is life.argument:
+        _c.__dict__.pop("library", None)
+        _c.__dict__.pop("devices", None)
+    _retire_all(life)
+    status = _c.mtmlLibraryShutDown(life.argument)
+    if status:
+        # Still initialized: the caller may try again.
+        if _session.current.setdefault("life", life) is life:
+            _session.tokens.append(None)
+            _c.library, _c.devices = life.argument, life.devices
+        return status
+    _retire(life.library)
+    return MTML_SUCCESS
+
+
+def _retire_all(life):
+    """Make every handle of a life but the library's stale."""
+    life.vgpus.clear()
+    for registry in (life.others, life.devices):
+        while registry:
+            _retire(registry.popitem()[1])
 
 
 def _forget_handles():
     """Make every handle but the library's stale. Needs the lock."""
-    devices = list(_session.devices.values())
-    _session.devices.clear()
-    _session.vgpus.clear()
-    for device in devices:
-        for slot in ("_gpu_handle", "_memory_handle", "_vpu_handle"):
-            child = getattr(device, slot, None)
-            if child is not None:
-                _retire(child)
-        _retire(device)
-    if _session.system is not None:
-        del _c.system
-        _retire(_session.system)
-        _session.system = None
+    life = _session.life
+    if life is not None:
+        _retire_all(life)
 
 
 def _after_fork():
@@ -1803,13 +1836,13 @@ if hasattr(os, "register_at_fork"):
 
 def _device_at(address):
     """The device handle for a native address, the same object each time while the library lives."""
-    device = _session.devices.get(address)
-    if device is None:
-        with libLoadLock:
-            device = _session.devices.get(address)
-            if device is None:
-                device = _session.devices[address] = _new_handle(c_mtmlDevice_t, "_device", address)
-    return device
+    life = _session.life
+    if life is None:  # another thread shut down meanwhile
+        device = _new_handle(c_mtmlDevice_t, "_device", address)
+        _retire(device)
+        return device
+    device = life.devices.get(address)
+    return device or life.devices.setdefault(address, _new_handle(c_mtmlDevice_t, "_device", address))
 
 
 _HANDLE_CLASSES = frozenset((c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
@@ -1823,51 +1856,55 @@ _REFUSED = _UNREACHED + (
     MTML_ERROR_RESOURCE_IS_BUSY,
 )
 
-_CHILDREN = {  # slot of the argument: its C constructor, handle class, slot of the handle
-    "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t, "_gpu_handle"),
-    "_memory": ("mtmlDeviceInitMemory", c_mtmlMemory_t, "_memory_handle"),
-    "_vpu": ("mtmlDeviceInitVpu", c_mtmlVpu_t, "_vpu_handle"),
+_CHILDREN = {  # slot of the argument: its C constructor and handle class
+    "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t),
+    "_memory": ("mtmlDeviceInitMemory", c_mtmlMemory_t),
+    "_vpu": ("mtmlDeviceInitVpu", c_mtmlVpu_t),
 }
 
 
 def _make_child(device, kind):
-    """Make a device's gpu, memory or vpu handle unless it is there; MTML status."""
-    constructor, handle_class, handle_slot = _CHILDREN[kind]
+    """(status, gpu, memory or vpu handle of a device), the same one each time."""
+    constructor, handle_class = _CHILDREN[kind]
     with libLoadLock:
-        if getattr(device, handle_slot, None) is not None:
-            return MTML_SUCCESS
-        if not hasattr(_c, constructor):
-            return MTML_ERROR_FUNCTION_NOT_FOUND
-        slot = _Pointer()
-        status = getattr(_c, constructor)(device._device, slot)
-        if status:
-            return status
-        if not slot[0]:
-            return MTML_ERROR_UNKNOWN
-        child = _new_handle(handle_class, kind, slot[0])
-        setattr(device, handle_slot, child)
-        setattr(device, kind, getattr(child, kind))
-        return MTML_SUCCESS
+        life = _session.life
+        argument = getattr(device, "_device", None)
+        if life is None or argument is None:
+            return MTML_ERROR_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
+        child = life.others.get((device._address, kind))
+        if child is None:
+            if not hasattr(_c, constructor):
+                return MTML_ERROR_FUNCTION_NOT_FOUND, None
+            slot = _Pointer()
+            status = getattr(_c, constructor)(argument, slot)
+            if status:
+                return status, None
+            if not slot[0]:
+                return MTML_ERROR_UNKNOWN, None
+            mine = _new_handle(handle_class, kind, slot[0])
+            child = life.others.setdefault((device._address, kind), mine)
+        setattr(device, kind, getattr(child, kind, None))
+        return MTML_SUCCESS, child
 
 
 def _make_system():
-    """Make the system handle unless it is there; MTML status."""
+    """(status, handle of the host system), the same one each time."""
     with libLoadLock:
-        if not _session.references:
-            return MTML_ERROR_UNINITIALIZED
-        if _session.system is not None:
-            return MTML_SUCCESS
-        if not hasattr(_c, "mtmlLibraryInitSystem"):
-            return MTML_ERROR_FUNCTION_NOT_FOUND
-        slot = _Pointer()
-        status = _c.mtmlLibraryInitSystem(_c.library, slot)
-        if status:
-            return status
-        if not slot[0]:
-            return MTML_ERROR_UNKNOWN
-        _session.system = _new_handle(c_mtmlSystem_t, "_system", slot[0])
-        _c.system = _session.system._system
-        return MTML_SUCCESS
+        life = _session.life
+        if life is None:
+            return MTML_ERROR_UNINITIALIZED, None
+        system = life.others.get("system")
+        if system is None:
+            if not hasattr(_c, "mtmlLibraryInitSystem"):
+                return MTML_ERROR_FUNCTION_NOT_FOUND, None
+            slot = _Pointer()
+            status = _c.mtmlLibraryInitSystem(life.argument, slot)
+            if status:
+                return status, None
+            if not slot[0]:
+                return MTML_ERROR_UNKNOWN, None
+            system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", slot[0]))
+        return MTML_SUCCESS, system
 
 
 def _live_device(handle):
@@ -1878,7 +1915,8 @@ def _live_device(handle):
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_address"):
         return handle if hasattr(handle, "_device") else None
     if isinstance(handle, POINTER(struct_c_nvmlDevice_t)):
-        return _session.devices.get(_address(handle))
+        life = _session.life
+        return None if life is None else life.devices.get(_address(handle))
     return None
 
 
@@ -1892,10 +1930,10 @@ def _resolve(kind, handle):
             return MTML_ERROR_INVALID_ARGUMENT, None
     argument = getattr(handle, kind, None)
     if argument is None and kind in _CHILDREN and hasattr(handle, "_device"):
-        status = _make_child(handle, kind)
+        status, child = _make_child(handle, kind)
         if status:
             return status, None
-        argument = getattr(handle, kind, None)
+        argument = getattr(child, kind, None)
     if argument is None:
         return MTML_ERROR_INVALID_ARGUMENT, None
     return MTML_SUCCESS, argument
@@ -1931,12 +1969,13 @@ def _pair_call(name, device1, device2, *arguments):
 
 def _library_call(name, *arguments):
     """MTML status of a C call whose first parameter is the library."""
-    if not _session.references:
+    life = _session.life
+    if life is None:
         return MTML_ERROR_UNINITIALIZED
     function = getattr(_c, name, None)
     if function is None:
         return MTML_ERROR_FUNCTION_NOT_FOUND
-    return function(_c.library, *arguments)
+    return function(life.argument, *arguments)
 
 
 def _uint(value):
@@ -2026,11 +2065,12 @@ def _device_in(slot):
 
 def _child(kind, handle):
     """The gpu, memory or vpu handle of a device (or the handle itself, if it is that already)."""
-    with libLoadLock:
-        _check(_resolve(kind, handle)[0])
-        if isinstance(handle, _CHILDREN[kind][1]):
-            return handle
-        return getattr(_live_device(handle), _CHILDREN[kind][2])
+    _check(_resolve(kind, handle)[0])
+    if isinstance(handle, _CHILDREN[kind][1]):
+        return handle
+    status, child = _make_child(_live_device(handle), kind)
+    _check(status)
+    return child
 
 
 def _array(item, count):
@@ -2087,7 +2127,7 @@ def mtmlLibraryInit():
     Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
     _check(_start())
-    return _session.library
+    return _session.life.library
 
 
 def mtmlLibraryShutDown():
@@ -2110,8 +2150,9 @@ def mtmlLibraryInitSystem():
 
     Raises: MTMLError_InsufficientMemory.
     """
-    _check(_make_system())
-    return _session.system
+    status, system = _make_system()
+    _check(status)
+    return system
 
 
 def mtmlLibraryFreeSystem(sys):
@@ -4127,9 +4168,10 @@ def nvmlSystemGetDriverVersion():
 
     Raises: NVMLError_Uninitialized. MTML: mtmlSystemGetDriverVersion.
     """
-    _nvml_check(_make_system())
+    status, system = _make_system()
+    _nvml_check(status)
     version = (c_char * MTML_DRIVER_VERSION_BUFFER_SIZE)()
-    _nvml_check(_call("mtmlSystemGetDriverVersion", "_system", _session.system, version, len(version)))
+    _nvml_check(_call("mtmlSystemGetDriverVersion", "_system", system, version, len(version)))
     return _text(version)
 
 
@@ -4196,11 +4238,12 @@ def nvmlDeviceGetHandleByIndex(index):
     slot = _Pointer()
     try:
         status = _c.mtmlLibraryInitDeviceByIndex(_c.library, index, slot)
+        device = _c.devices.get(slot[0])
     except AttributeError:
-        status = _library_call("mtmlLibraryInitDeviceByIndex", index, slot)
+        status, device = _library_call("mtmlLibraryInitDeviceByIndex", index, slot), None
     if status:
         raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
-    return _session.devices.get(slot[0]) or _nvml_device_in(slot)
+    return device or _nvml_device_in(slot)
 
 
 def nvmlDeviceGetHandleByUUID(uuid):
@@ -5774,19 +5817,23 @@ def _active_virt_uuids(handle):
 def _vgpu_number(device, uuid):
     """NVML's number for an active virtual device, the same each time while the library lives."""
     with libLoadLock:
-        numbers = _session.vgpus
-        for number, known in numbers.items():
+        life = _session.life
+        if life is None:
+            raise NVMLError(NVML_ERROR_UNINITIALIZED)
+        for number, known in life.vgpus.items():
             if known == (device, uuid):
                 return number
-        number = len(numbers) + 1
-        numbers[number] = (device, uuid)
+        number = len(life.vgpus) + 1
+        life.vgpus[number] = (device, uuid)
         return number
 
 
 def _vgpu_instance(number):
     """(card, UUID) of a vGPU instance number."""
-    _require_initialized()
-    known = _session.vgpus.get(_uint(number))
+    life = _session.life
+    if life is None:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    known = life.vgpus.get(_uint(number))
     if known is None:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return known

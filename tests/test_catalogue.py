@@ -68,6 +68,7 @@ def patterns(size):
 
 def normalized(text):
     """The text without what differs between two modules in one process: module names and addresses."""
+    text = re.sub(r"<c_mtmlDevice_t 0x[0-9a-f]+>", "<LP_struct_c_nvmlDevice_t>", text)
     return re.sub(r"<[\w.]*?(\w+) object at 0x[0-9a-f]+>", r"<\1>", text)
 
 

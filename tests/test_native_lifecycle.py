@@ -57,7 +57,7 @@ def test_cycles_leave_nothing_behind(depth):
             for _ in range(depth):
                 pymtml.mtmlLibraryShutDown()
             assert (simulated.references(), native_handles()) == (0, 0)
-        assert pymtml._session.devices == {}
+        assert pymtml._session.life is None
 
 
 def test_native_init_and_shutdown_are_paired():
