@@ -4936,6 +4936,15 @@ def nvmlDeviceGetEnforcedPowerLimit(handle):
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", handle)
 
 
+def nvmlDeviceGetPowerManagementLimit(handle):
+    """Power limit in mW: MTML knows one limit and no way to set another, so it is the one in force.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    driver answers 0 for "unknown". MTML: mtmlGpuGetEnforcedPowerLimit (optional).
+    """
+    return _power_limit("mtmlGpuGetEnforcedPowerLimit", handle)
+
+
 def nvmlDeviceGetPowerManagementDefaultLimit(handle):
     """Power limit by default, in mW.
 
@@ -7034,11 +7043,6 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=c_nvmlGpuDynami
 
 def nvmlDeviceGetPowerManagementMode(handle):
     """Not available: whether power management is on. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPowerManagementLimit(handle):
-    """Not available: the power limit that is set, in mW. Raises: NVMLError_NotSupported."""
     raise _refuse_device(handle)
 
 

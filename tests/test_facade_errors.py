@@ -55,6 +55,7 @@ QUERIES = {
     "nvmlDeviceGetClock": ((2, 0), "mtmlMemoryGetClock", {}),
     "nvmlDeviceGetPowerUsage": ((), "mtmlDeviceGetPowerUsage", {}),
     "nvmlDeviceGetEnforcedPowerLimit": ((), "mtmlGpuGetEnforcedPowerLimit", {}),
+    "nvmlDeviceGetPowerManagementLimit": ((), "mtmlGpuGetEnforcedPowerLimit", {}),
     "nvmlDeviceGetPowerManagementDefaultLimit": ((), "mtmlGpuGetPowerManagementDefaultLimit", {}),
     "nvmlDeviceGetPerformanceState": ((), "mtmlDeviceGetPerformanceState", {}),
     "nvmlDeviceGetFanSpeed": ((), "mtmlDeviceGetFanSpeed", {}),

@@ -302,6 +302,7 @@ for clock, unit in ((0, "gpu"), (1, "gpu"), (2, "memory"), (3, "vpu")):
     case("nvmlDeviceGetClock", numbers(unit + "_max_clock"), clock, nvml.NVML_CLOCK_ID_CUSTOMER_BOOST_MAX)
 case("nvmlDeviceGetPowerUsage", numbers("power_usage"))
 case("nvmlDeviceGetEnforcedPowerLimit", numbers("enforced_power_limit", (1, 950000)))
+case("nvmlDeviceGetPowerManagementLimit", numbers("enforced_power_limit", (1, 950000)))
 case("nvmlDeviceGetPowerManagementDefaultLimit", numbers("default_power_limit", (1, 700000)))
 case("nvmlDeviceGetPerformanceState nvmlDeviceGetPowerState", numbers("performance_state", (0, 8, 15)))
 case("nvmlDeviceGetPerformanceState nvmlDeviceGetPowerState", [({"performance_state": 16}, 32)])
@@ -746,6 +747,7 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
     "function, settings, arguments",
     [
         ("nvmlDeviceGetEnforcedPowerLimit", {"enforced_power_limit": 0}, ()),
+        ("nvmlDeviceGetPowerManagementLimit", {"enforced_power_limit": 0}, ()),
         ("nvmlDeviceGetPowerManagementDefaultLimit", {"default_power_limit": 0}, ()),
         ("nvmlDeviceGetCurrPcieLinkGeneration", {"pci_cur_gen": 0}, ()),
         ("nvmlDeviceGetMaxPcieLinkGeneration", {"pci_max_gen": 0}, ()),
