@@ -71,7 +71,7 @@ def test_names_that_the_dynamic_loader_is_asked_for(tmp_path, name):
 
 def test_first_name_wins(tmp_path):
     shutil.copy(simulated.BASE_LIBRARY, str(tmp_path / "libmtml.so.2"))
-    (tmp_path / "libmtml.so").write_text("not a library")
+    shutil.copy(simulated.MUSA_LIBRARY, str(tmp_path / "libmtml.so"))  # a library, but not the one
     assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
     (tmp_path / "libmtml.so.2").write_text("not a library either")
     (tmp_path / "libmtml.so").unlink()

@@ -367,6 +367,16 @@ def test_functions_of_newer_libraries(name):
                 function(scene.device, *arguments)
 
 
+@pytest.mark.parametrize("kind", ["Memory", "Cpu"])
+def test_affinity_masks_use_whole_words(kind):
+    function = getattr(pymtml, "mtmlDeviceGet%sAffinityWithinNode" % kind)
+    with Scene("s80") as scene:
+        simulated.set_value(0, kind.lower() + "_affinity", "0,33,63,64-66,130")
+        words = [1 | 1 << 33 | 1 << 63, 7, 4, 0]
+        for size in range(1, 5):
+            assert function(scene.device, size) == words[:size]
+
+
 def test_bus_id_is_made_up_where_the_driver_leaves_it_empty():
     with Scene("s5000x8", 1) as scene:
         assert pymtml.mtmlDeviceGetPciInfo(scene.device).busId == "00000000:3a:00.0"
