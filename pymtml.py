@@ -960,7 +960,12 @@ class _TextField:
         if instance is None:
             return self
         value = self._read(instance)
-        return None if value is None else value.decode("utf-8", "replace")
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("utf-8", "replace")
+        except AttributeError:
+            return None  # a NULL pointer to char
 
     def __set__(self, instance, value):
         self._write(instance, value.encode("utf-8") if isinstance(value, str) else value)
@@ -4615,8 +4620,9 @@ def nvmlDeviceGetMemoryInfo(handle, version=None):
         total = handle._total
     except AttributeError:
         total = _memory_total(handle)
+    used = info.used
     info.total = total
-    info.free = max(0, total - info.used)  # the driver updates the two apart
+    info.free = total - used if used < total else 0  # the driver updates the two apart
     return info
 
 
@@ -4660,12 +4666,13 @@ def nvmlDeviceGetUtilizationRates(handle):
     if type(handle) is not c_mtmlDevice_t:
         handle = _require(handle)
     rates = c_nvmlUtilization_t()
-    gpu, memory = byref(rates), byref(rates, 4)
     try:
-        status = _c.mtmlGpuGetUtilization(handle._gpu, gpu) or _c.mtmlMemoryGetUtilization(handle._memory, memory)
+        status = _c.mtmlGpuGetUtilization(handle._gpu, byref(rates))
+        if not status:
+            status = _c.mtmlMemoryGetUtilization(handle._memory, byref(rates, 4))
     except AttributeError:
-        status = _device_call("mtmlGpuGetUtilization", "_gpu", handle, gpu) or _device_call(
-            "mtmlMemoryGetUtilization", "_memory", handle, memory
+        status = _device_call("mtmlGpuGetUtilization", "_gpu", handle, byref(rates)) or _device_call(
+            "mtmlMemoryGetUtilization", "_memory", handle, byref(rates, 4)
         )
     if status:
         raise _nvml_error(status)

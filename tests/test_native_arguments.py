@@ -10,10 +10,11 @@ import signal
 import traceback
 from unittest import mock
 
-import pymtml
 import pytest
 import simulated
 from native_calls import CALLS, CHANGES, FUNCTIONS, LIFECYCLE, Scene
+
+import pymtml
 
 CHILD_OF_INIT = {"mtmlDeviceInitGpu": "gpu", "mtmlDeviceInitMemory": "memory", "mtmlDeviceInitVpu": "vpu"}
 HANDLES = {"MtmlSystem": "system", "MtmlDevice": "device", "MtmlGpu": "gpu", "MtmlMemory": "memory", "MtmlVpu": "vpu"}

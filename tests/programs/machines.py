@@ -25,6 +25,7 @@ CHANGES = {
     "vpu_clock": lambda i: 901 + i,
     "encoder_utilization": lambda i: 21 + i,
     "decoder_utilization": lambda i: 41 + i,
+    "ecc_uncorrected_volatile": lambda i: 5 + i,
 }
 
 

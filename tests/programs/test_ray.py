@@ -72,7 +72,7 @@ def test_cluster(runner, machine, cluster):
     dashboard, metrics = cluster
 
     def node():
-        nodes = json.loads(fetch(dashboard + "/nodes?view=summary"))["data"]["summary"]
+        nodes = json.loads(fetch(dashboard + "/nodes?view=summary", wait=120))["data"]["summary"]
         return nodes[0] if nodes and nodes[0].get("gpus") else None
 
     shown = until(node)
@@ -87,7 +87,7 @@ def test_cluster(runner, machine, cluster):
     assert len(shown["gpus"]) == 8
 
     def exported():
-        found = by_label(samples(fetch(metrics + "/metrics")), "GpuIndex")
+        found = by_label(samples(fetch(metrics + "/metrics", wait=120)), "GpuIndex")
         return found if ("ray_node_gpu_temperature_celsius", "7") in found else None
 
     page = until(exported)
