@@ -26,6 +26,7 @@ CHANGES = {
     "encoder_utilization": lambda i: 21 + i,
     "decoder_utilization": lambda i: 41 + i,
     "ecc_uncorrected_volatile": lambda i: 5 + i,
+    "musa_compute_capability": lambda i: "2.%d" % (7 + i),
 }
 
 
