@@ -5,9 +5,10 @@ import inspect
 import re
 import types
 
-import pymtml
 import pytest
 from native_calls import FUNCTIONS
+
+import pymtml
 
 with open(pymtml.__file__, encoding="utf-8") as _file:
     SOURCE = _file.read()

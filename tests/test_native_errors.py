@@ -3,8 +3,9 @@
 import copy
 import pickle
 
-import pymtml
 import pytest
+
+import pymtml
 
 MTML = {
     1: ("DriverNotLoaded", "DriverNotLoaded"),
