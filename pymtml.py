@@ -321,7 +321,7 @@ class MTMLError(Exception):
     error, None where the check was pymtml's own), ``detail`` (what pymtml knows beyond the code, or None).
     """
 
-    value: "Optional[int]" = None
+    value: "Any" = None
     mtml_code: "Optional[int]" = None
     detail: "Optional[str]" = None
     _errcode_to_string: "Dict[int, str]" = {}
@@ -892,9 +892,6 @@ class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):
     __slots__ = ("_address", "_vpu")
 
 
-_KEPT = ("_name", "_uuid", "_serial", "_index", "_total", "_cores", "_bus_width", "_pci", "_minor")
-
-
 class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):
     """Handle of a device (MtmlDevice *): a card, a virtual device, an MPC parent or an MPC instance.
 
@@ -909,7 +906,30 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):
         "_gpu",
         "_memory",
         "_vpu",
-    ) + _KEPT
+        "_name",
+        "_uuid",
+        "_serial",
+        "_index",
+        "_total",
+        "_cores",
+        "_bus_width",
+        "_pci",
+        "_minor",
+    )
+
+    _device: "Any"  # what C gets for the device
+    _gpu: "Any"  # for its gpu
+    _memory: "Any"  # for its memory
+    _vpu: "Any"  # for its video unit
+    _name: "str"
+    _uuid: "str"
+    _serial: "str"
+    _index: "int"
+    _total: "int"  # bytes of memory
+    _cores: "int"
+    _bus_width: "int"  # bits
+    _pci: "bytes"  # an nvmlPciInfo_t
+    _minor: "int"
 
 
 c_nvmlDevice_t = c_mtmlDevice_t
@@ -1618,7 +1638,7 @@ class _Session:
     def __init__(self):
         self.tokens: "List[None]" = []  # one for each init that no shutdown has matched yet
         self.current: "Dict[str, _Life]" = {}  # the life under "life" while there is one
-        self.cdll: "Optional[CDLL]" = None
+        self.cdll: "Any" = None
         self.load_report: "Optional[str]" = None
         self.log_callback: "Optional[int]" = None  # address of the installed callback
         self.log_callback_owner: "Any" = None
@@ -1629,7 +1649,7 @@ class _Session:
         return len(self.tokens)
 
     @property
-    def life(self):
+    def life(self) -> "Any":
         """The life of the library, None while it is not initialized."""
         return self.current.get("life")
 
@@ -1697,7 +1717,7 @@ def _mtmlGetFunctionPointer(name):
             _check(_load())
             prototype = _PROTOTYPES.get(name) or _OPTIONAL_PROTOTYPES.get(name)
             if prototype is None or not hasattr(_c, name):
-                raise MTMLError(MTML_ERROR_FUNCTION_NOT_FOUND)
+                raise _mtml_error(MTML_ERROR_FUNCTION_NOT_FOUND)
             function = _session.cdll[name]
             function.argtypes = [_c_type(parameter) for parameter in prototype]
             function.restype = c_char_p if name == "mtmlErrorString" else c_uint
@@ -1830,9 +1850,11 @@ def _forget_handles():
 
 
 def _after_fork():
-    """A lock that another thread held in the parent stays locked for ever in the child: begin with a new one."""
+    """Begin anew in a forked child with what another thread of the parent had begun, and nobody there will end."""
     global libLoadLock
     libLoadLock = _thread.RLock()
+    if _session.life is None:
+        del _session.tokens[:]
 
 
 if hasattr(os, "register_at_fork"):
@@ -1912,7 +1934,7 @@ def _make_system():
         return MTML_SUCCESS, system
 
 
-def _live_device(handle):
+def _live_device(handle) -> "Any":
     """The live device handle that was given, or None.
 
     A pointer that went through a copy, a cast or a struct field counts as the live handle whose address it holds.
@@ -3967,7 +3989,7 @@ def _unsupported():
     return NVMLError(NVML_ERROR_NOT_SUPPORTED)
 
 
-def _require(handle):
+def _require(handle) -> "Any":
     """The live device handle for what the caller gave.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -8008,19 +8030,22 @@ class _CFunction:
         return "<C-style %s>" % self.__name__
 
 
+_CArgument: "Any" = type(byref(c_int()))
+
+
 def _by_value(argument):
     """A C argument given by value: a simple ctypes object counts as what it holds."""
     return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
 
 
-def _target(argument):
+def _target(argument) -> "Any":
     """The ctypes object that byref(x), pointer(x) or x itself stands for.
 
     Raises: NVMLError_InvalidArgument for NULL, and for byref with an offset, which does not say what lies there.
     """
     if isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, c_mtmlDevice_t):
         return argument.contents
-    if type(argument) is type(byref(c_int())):
+    if type(argument) is _CArgument:
         if ctypes.cast(argument, c_void_p).value == ctypes.addressof(argument._obj):
             return argument._obj
     elif isinstance(argument, (ctypes._SimpleCData, Structure, Union, ctypes.Array, ctypes._Pointer)):
@@ -8028,7 +8053,7 @@ def _target(argument):
     raise _invalid()
 
 
-def _cells(argument):
+def _cells(argument) -> "Any":
     """What an array argument can be indexed by: the array, or the pointer to its first element; None for NULL."""
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
@@ -8058,7 +8083,7 @@ def _store_handle(outputs, facade, inputs):
     """A device handle, to a reference to one."""
     device = facade(*inputs)
     (output,) = outputs
-    target = output._obj if type(output) is type(byref(c_int())) else output
+    target = output._obj if type(output) is _CArgument else output
     if isinstance(target, ctypes._Pointer) and not isinstance(target, POINTER(struct_c_nvmlDevice_t)):
         target = _target(target)  # pointer(handle)
     if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)):
@@ -8345,7 +8370,7 @@ def patch_torch_c_for_musa():
 def _import_torch_musa():
     """The torch_musa package, None where it is not installed or does not start."""
     try:
-        import torch_musa
+        import torch_musa  # type: ignore[import]
     except Exception:  # an import of a native package may end in anything; that must not end a query
         return None
     return torch_musa
