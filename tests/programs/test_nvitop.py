@@ -128,6 +128,28 @@ def test_collector(runner, machine):
         assert metrics[prefix + "power_usage (W)/mean"] == pytest.approx(gpu.number("power_usage") / 1000)
 
 
+INSTANCES = """
+import json
+from nvitop import Device
+
+print(json.dumps([
+    [device.uuid(), device.memory_used(), device.gpu_utilization(), device.parent.uuid()]
+    for device in Device(0).mig_devices()
+]))
+"""
+
+
+def test_mpc_instances(runner, tmp_path):
+    """`Device.mig_devices()`: the instances of a card with MPC on."""
+    machine = Machine(tmp_path, "s3000-mpc")
+    instances = [machine.parser[name] for name in machine.parser.sections() if name.startswith("device.0.instance.")]
+    assert len(instances) == 3
+    assert runner.evaluate(PROGRAM, INSTANCES, runner.on_pymtml(machine)) == [
+        [each["uuid"], int(each["memory_used"]), int(each["gpu_utilization"]), machine.gpus[0].uuid]
+        for each in instances
+    ]
+
+
 @pytest.mark.parametrize(
     "profile, status, said", [("empty", 0, "No visible devices found"), ("no-driver", 1, "Driver Not Loaded")]
 )
