@@ -1236,7 +1236,8 @@ class c_mtmlDeviceProperty_t(_PrintableStructure):
         return self.mtLinkCap
 
 
-_mtmlLogCallback_t = ctypes.CFUNCTYPE(None, c_char_p, c_uint)
+c_mtmlLogCallback_t = ctypes.CFUNCTYPE(None, c_char_p, c_uint)
+_mtmlLogCallback_t = c_mtmlLogCallback_t
 
 
 class c_mtmlLogConsoleConfiguration_t(_PrintableStructure):
@@ -1252,7 +1253,7 @@ class c_mtmlLogSystemConfiguration_t(_PrintableStructure):
 
 
 class c_mtmlLogFileConfiguration_t(_PrintableStructure):
-    """Log level, path and greatest size in bytes of the log file."""
+    """Log level, path and greatest size of the log file, in the C library's unit."""
 
     _fields_ = [
         ("level", c_uint),
@@ -1263,7 +1264,7 @@ class c_mtmlLogFileConfiguration_t(_PrintableStructure):
 
 
 class c_mtmlLogCallbackConfiguration_t(_PrintableStructure):
-    """Log level of a callback and the callback, a ``_mtmlLogCallback_t`` made from ``function(message, length)``."""
+    """Log level of a callback and the callback, a ``c_mtmlLogCallback_t`` made from ``function(message, length)``."""
 
     _fields_ = [("level", c_uint), ("callback", _mtmlLogCallback_t), ("rsvd", c_int * 2)]
 
@@ -1286,7 +1287,7 @@ class c_mtmlLogConfiguration_t(_PrintableStructure):
 
     @property
     def maxSize(self):
-        """Alias of ``fileConfig.size``, bytes."""
+        """Alias of ``fileConfig.size``."""
         return self.fileConfig.size
 
     @property
@@ -4924,13 +4925,15 @@ def nvmlDeviceGetClock(handle, type, id):
     """Clock in MHz: the current one (NVML_CLOCK_ID_CURRENT) or the greatest (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
-    application clocks, which MTML does not have. MTML: as nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
+    application clocks, which MTML does not have, and for the current clock of an unknown type, as NVML. MTML: as
+    nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
     """
     _require(handle)
-    if not 0 <= _uint(type) < NVML_CLOCK_COUNT or not 0 <= _uint(id) < NVML_CLOCK_ID_COUNT:
-        raise _invalid()
+    type, id = _uint(type), _uint(id)
     if id == NVML_CLOCK_ID_CURRENT:
         return _nvmlDeviceGetClockInfo(handle, type)
+    if type >= NVML_CLOCK_COUNT or id >= NVML_CLOCK_ID_COUNT:
+        raise _invalid()
     if id == NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
         return _nvmlDeviceGetMaxClockInfo(handle, type)
     raise _unsupported()
@@ -5605,12 +5608,16 @@ def nvmlDeviceGetMaxMigDeviceCount(device):
 def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
     """Handle of an instance by its index below the parent device.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NotFound where there
-    is no such instance. MTML: mtmlDeviceGetMpcInstanceByIndex.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
+    NVMLError_NotFound where there is no such instance. MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcInstanceByIndex.
     """
-    _require(device)
+    properties = _property(device)
     index = _uint(index)
-    if index >= _nvml_number("mtmlDeviceCountMpcInstances", "_device", device):
+    if not properties.mpcCap:
+        raise _unsupported()
+    if properties.mpcType != MTML_MPC_TYPE_PARENT or index >= _nvml_number(
+        "mtmlDeviceCountMpcInstances", "_device", device
+    ):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     slot = _Pointer()
     _nvml_check(_device_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, slot))
@@ -6201,22 +6208,31 @@ def nvmlDeviceClearFieldValues(handle, fieldIds):
 
 
 def _fill_field(value, handle):
-    """Answer one field of nvmlDeviceGetFieldValues, or raise its error."""
-    field = value.fieldId
-    if field in _ECC_FIELDS:
+    """Answer one field of nvmlDeviceGetFieldValues, or raise its error; the type is told either way, as NVML does."""
+    field, scope = value.fieldId, value.scopeId
+    if field in _ULL_FIELDS:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+        value.value.ullVal = _ULL_FIELDS[field](handle)
+    elif field in _ECC_FIELDS:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
         error_type, counter_type = _ECC_FIELDS[field]
         value.value.ullVal = _nvmlDeviceGetTotalEccErrors(handle, error_type, counter_type)
-        value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+    elif field in _UINT_FIELDS:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+        value.value.uiVal = _UINT_FIELDS[field](handle)
+    elif field in _POWER_FIELDS:
+        if scope >= NVML_POWER_SCOPE_COUNT:
+            raise _invalid()
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+        if scope != NVML_POWER_SCOPE_GPU:
+            raise _unsupported()
+        value.value.uiVal = _POWER_FIELDS[field](handle)
     elif field == NVML_FI_DEV_MEMORY_TEMP:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
         temperature = _nvml_signed("mtmlMemoryGetTemperature", "_memory", handle)
         value.value.siVal = temperature
-        value.valueType = NVML_VALUE_TYPE_SIGNED_INT if temperature < 0 else NVML_VALUE_TYPE_UNSIGNED_INT
-    elif field in _UINT_FIELDS:
-        value.value.uiVal = _UINT_FIELDS[field](handle)
-        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
-    elif field == NVML_FI_DEV_POWER_INSTANT and value.scopeId == NVML_POWER_SCOPE_GPU:
-        value.value.uiVal = _nvmlDeviceGetPowerUsage(handle)
-        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+        if temperature < 0:
+            value.valueType = NVML_VALUE_TYPE_SIGNED_INT
     elif 0 < field < NVML_FI_MAX:
         raise _unsupported()
     else:
@@ -6244,15 +6260,20 @@ def _field_link_count(handle):
     return _nvml_struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", handle).linkNum
 
 
-# Fields that hold an unsigned int. Here, below the functions it names, and not among the translation tables.
-_UINT_FIELDS = {
+# Fields by the type of their values. Here, below the functions they name, and not among the translation tables.
+_ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
     NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
     NVML_FI_DEV_RETIRED_SBE: _retired_sbe,
     NVML_FI_DEV_RETIRED_DBE: _retired_dbe,
     NVML_FI_DEV_RETIRED_PENDING: nvmlDeviceGetRetiredPagesPendingStatus,
+}
+_UINT_FIELDS = {
     NVML_FI_DEV_NVLINK_LINK_COUNT: _field_link_count,
     NVML_FI_DEV_PCIE_REPLAY_COUNTER: nvmlDeviceGetPcieReplayCounter,
+}
+_POWER_FIELDS = {  # in mW, and of the whole board: other scopes are not known
+    NVML_FI_DEV_POWER_INSTANT: nvmlDeviceGetPowerUsage,
     NVML_FI_DEV_POWER_CURRENT_LIMIT: nvmlDeviceGetEnforcedPowerLimit,
     NVML_FI_DEV_POWER_DEFAULT_LIMIT: nvmlDeviceGetPowerManagementDefaultLimit,
 }

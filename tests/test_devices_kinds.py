@@ -69,7 +69,7 @@ def test_the_way_from_parent_to_instance_and_back():
             assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, instance, 0) is UNSUPPORTED
         for card in (parent, other):
             assert answer(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, card) is INVALID
-        assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, other, 0) is UNSUPPORTED
+        assert answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, other, 0) is MISSING
 
 
 def test_the_share_of_an_instance():

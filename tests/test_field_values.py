@@ -18,8 +18,8 @@ SMALL = (0, 7, 0xFFFFFFFF)
 
 # Field, scope, key of the device, pairs of simulated value and answer, value type.
 FIELDS = [
-    (nvml.NVML_FI_DEV_ECC_CURRENT, 0, "ecc_mode", [("ENABLE", 1), ("DISABLE", 0)], UNSIGNED_INT),
-    (nvml.NVML_FI_DEV_ECC_PENDING, 0, "ecc_pending_mode", [("DISABLE", 0), ("ENABLE", 1)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_ECC_CURRENT, 0, "ecc_mode", [("ENABLE", 1), ("DISABLE", 0)], UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_ECC_PENDING, 0, "ecc_pending_mode", [("DISABLE", 0), ("ENABLE", 1)], UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_ECC_SBE_VOL_TOTAL, 0, "ecc_corrected_volatile", BIG, UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_ECC_DBE_VOL_TOTAL, 0, "ecc_uncorrected_volatile", BIG, UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_ECC_SBE_AGG_TOTAL, 0, "ecc_corrected_aggregate", BIG, UNSIGNED_LONG_LONG),
@@ -28,9 +28,9 @@ FIELDS = [
     (nvml.NVML_FI_DEV_ECC_DBE_VOL_DEV, 0, "ecc_uncorrected_volatile", BIG, UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_ECC_SBE_AGG_DEV, 0, "ecc_corrected_aggregate", BIG, UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_ECC_DBE_AGG_DEV, 0, "ecc_uncorrected_aggregate", BIG, UNSIGNED_LONG_LONG),
-    (nvml.NVML_FI_DEV_RETIRED_SBE, 0, "retired_pages_sbe", [("", 0), ("1@1, 2@2, 3@3", 3)], UNSIGNED_INT),
-    (nvml.NVML_FI_DEV_RETIRED_DBE, 0, "retired_pages_dbe", [("", 0), ("1@1, 2@2", 2)], UNSIGNED_INT),
-    (nvml.NVML_FI_DEV_RETIRED_PENDING, 0, "retired_pages_pending", [("yes", 1), ("no", 0)], UNSIGNED_INT),
+    (nvml.NVML_FI_DEV_RETIRED_SBE, 0, "retired_pages_sbe", [("", 0), ("1@1, 2@2, 3@3", 3)], UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_RETIRED_DBE, 0, "retired_pages_dbe", [("", 0), ("1@1, 2@2", 2)], UNSIGNED_LONG_LONG),
+    (nvml.NVML_FI_DEV_RETIRED_PENDING, 0, "retired_pages_pending", [("yes", 1), ("no", 0)], UNSIGNED_LONG_LONG),
     (nvml.NVML_FI_DEV_MEMORY_TEMP, 0, "memory_temperature", (0, 71), UNSIGNED_INT),
     (nvml.NVML_FI_DEV_MEMORY_TEMP, 0, "memory_temperature", (-1, -40), SIGNED_INT),
     (nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 0, "mtlink_count", (0, 14, 36), UNSIGNED_INT),

@@ -782,7 +782,7 @@ def test_unknown_is_not_a_number(function, settings, arguments):
         ("nvmlDeviceGetTemperatureThreshold", (8,)),
         ("nvmlDeviceGetTemperatureThreshold", (-1,)),
         ("nvmlDeviceGetMaxClockInfo", (4,)),
-        ("nvmlDeviceGetClock", (4, 0)),
+        ("nvmlDeviceGetClock", (4, 3)),
         ("nvmlDeviceGetClock", (0, 4)),
         ("nvmlDeviceGetFanSpeed_v2", (3,)),
         ("nvmlDeviceGetTargetFanSpeed", (-1,)),
