@@ -14,8 +14,9 @@ import shutil
 import subprocess
 import sys
 
-import pymtml
 import pytest
+
+import pymtml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GENERATOR = os.path.join(HERE, os.pardir, "tools", "generate_catalogue.py")

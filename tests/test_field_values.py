@@ -90,7 +90,7 @@ def test_unknown_field(device, field):
 
 @pytest.mark.parametrize(
     "scope, code",
-    [(nvml.NVML_POWER_SCOPE_GPU, 0), (nvml.NVML_POWER_SCOPE_MODULE, 3), (nvml.NVML_POWER_SCOPE_MEMORY, 3)],
+    [(nvml.NVML_POWER_SCOPE_GPU, 0), (nvml.NVML_POWER_SCOPE_MODULE, 3), (nvml.NVML_POWER_SCOPE_MEMORY, 3), (7, 2)],
 )
 def test_power_has_the_scope_of_the_gpu_only(device, scope, code):
     assert one(device, (nvml.NVML_FI_DEV_POWER_INSTANT, scope)).nvmlReturn == code

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import types
 
-import pymtml
 import pytest
+
+import pymtml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
