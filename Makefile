@@ -51,7 +51,8 @@ test: sim $(STAMP) ## Run all tests but those that install real programs
 	@for file in $(TOP_TESTS); do echo "$(PY) $$file"; $(PY) $$file || exit 1; done
 
 test-programs: sim $(STAMP) ## Install real programs from the package index and run them on the simulator (slow)
-	$(PY) -m pytest -q -m "programs or not programs" tests/programs
+	$(PY) -m pytest -q -m "programs or not programs" tests/programs tests/test_torch_hooks.py
+	$(PY) tests/programs/write_table.py
 
 sanitize: ## Run the simulator's tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -C simulator sanitize

@@ -2,7 +2,6 @@
 
 import copy
 import ctypes
-import importlib.metadata
 import importlib.util
 import inspect
 import json
@@ -45,7 +44,11 @@ def run_python(code, *arguments):
 @pytest.fixture(scope="module")
 def genuine():
     """nvidia-ml-py under a name of its own, so that nothing else in this process takes it for pynvml."""
-    path = importlib.metadata.distribution("nvidia-ml-py").locate_file("pynvml.py")
+    if sys.version_info < (3, 8):
+        pytest.skip("programs for Python 3.7 bring an nvidia-ml-py that is older than the surface")
+    from importlib.metadata import distribution
+
+    path = distribution("nvidia-ml-py").locate_file("pynvml.py")
     spec = importlib.util.spec_from_file_location("genuine_pynvml", str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
