@@ -10999,7 +10999,7 @@ def __getattr__(name):
 
         return importlib.import_module(name)
     if name == "__all__":
-        return [public for public in __dir__() if not public.startswith("_")]
+        return [public for public in __dir__() if not public.startswith("_") and public != "TYPE_CHECKING"]
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
 
 
