@@ -1,26 +1,35 @@
-"""A line per GPU every second, written against NVIDIA's pynvml; the import is all that tells it apart."""
+"""A line per GPU every second, as often as the argument says; nothing but the import tells it from a pynvml program."""
 
+import sys
 import time
 
 import pymtml as pynvml
+
+
+def watts(handle):
+    """Power usage, or a question mark where the driver does not tell it, as in a virtual machine (str)."""
+    try:
+        return str(pynvml.nvmlDeviceGetPowerUsage(handle) // 1000)
+    except pynvml.NVMLError_NotSupported:
+        return "?"
 
 
 def line(handle):
     """What a monitor shows of one GPU (str)."""
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     load = pynvml.nvmlDeviceGetUtilizationRates(handle)
-    return "%d  %-12s %3d %%  %6d / %6d MiB  %3d C  %4d W" % (
+    return "%d  %-12s %3d %%  %6d / %6d MiB  %3d C  %4s W" % (
         pynvml.nvmlDeviceGetIndex(handle),
         pynvml.nvmlDeviceGetName(handle),
         load.gpu,
         memory.used >> 20,
         memory.total >> 20,
         pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
-        pynvml.nvmlDeviceGetPowerUsage(handle) // 1000,
+        watts(handle),
     )
 
 
-def main(ticks=3):
+def main(ticks):
     """Print the table a few times."""
     pynvml.nvmlInit()
     try:
@@ -28,10 +37,13 @@ def main(ticks=3):
         for tick in range(ticks):
             if tick:
                 time.sleep(1)
-            print("\n".join(line(handle) for handle in handles) + "\n")
+            print("\n".join(map(line, handles)) or "no GPU", end="\n\n")
     finally:
         pynvml.nvmlShutdown()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    except pynvml.NVMLError as error:
+        sys.exit("%s: %s" % (sys.argv[0], error))

@@ -1,16 +1,25 @@
 """Name, UUID, memory, load and temperature of every GPU, through the MTML functions."""
 
+# flake8: noqa: F405
+
+import sys
+
 from pymtml import *  # noqa: F403
 
-mtmlLibraryInit()  # noqa: F405
-for index in range(mtmlLibraryCountDevice()):  # noqa: F405
-    device = mtmlLibraryInitDeviceByIndex(index)  # noqa: F405
-    print("GPU %d: %s" % (index, mtmlDeviceGetName(device)))  # noqa: F405
-    print("  UUID:        %s" % mtmlDeviceGetUUID(device))  # noqa: F405
-    memory = mtmlDeviceInitMemory(device)  # noqa: F405
-    used, total = mtmlMemoryGetUsed(memory), mtmlMemoryGetTotal(memory)  # noqa: F405
+try:
+    mtmlLibraryInit()
+except MTMLError as error:
+    sys.exit("%s: %s" % (sys.argv[0], error))
+if not mtmlLibraryCountDevice():
+    print("no GPU")
+for index in range(mtmlLibraryCountDevice()):
+    device = mtmlLibraryInitDeviceByIndex(index)
+    print("GPU %d: %s" % (index, mtmlDeviceGetName(device)))
+    print("  UUID:        %s" % mtmlDeviceGetUUID(device))
+    memory = mtmlDeviceInitMemory(device)
+    used, total = mtmlMemoryGetUsed(memory), mtmlMemoryGetTotal(memory)
     print("  Memory:      %d / %d MiB" % (used >> 20, total >> 20))
-    mtmlDeviceFreeMemory(memory)  # noqa: F405
-    print("  Utilization: %d %%" % mtmlGpuGetUtilization(device))  # noqa: F405
-    print("  Temperature: %d C" % mtmlGpuGetTemperature(device))  # noqa: F405
-mtmlLibraryShutDown()  # noqa: F405
+    mtmlDeviceFreeMemory(memory)
+    print("  Utilization: %d %%" % mtmlGpuGetUtilization(device))
+    print("  Temperature: %d C" % mtmlGpuGetTemperature(device))
+mtmlLibraryShutDown()

@@ -1,5 +1,7 @@
 """How the GPUs of a host are joined: MtLinks per pair, or the PCIe level at which a pair meets."""
 
+import sys
+
 import pymtml
 
 LEVELS = {
@@ -29,12 +31,18 @@ def main():
     try:
         count = pymtml.mtmlLibraryCountDevice()
         devices = [pymtml.mtmlLibraryInitDeviceByIndex(index) for index in range(count)]
-        print("      " + "".join("GPU%-4d" % index for index in range(count)))
+        if not devices:
+            print("no GPU")
+            return
+        print(("      " + "".join("GPU%-4d" % index for index in range(count))).rstrip())
         for index, device in enumerate(devices):
-            print("GPU%-3d" % index + "".join("%-7s" % joint(device, other) for other in devices))
+            print(("GPU%-3d" % index + "".join("%-7s" % joint(device, other) for other in devices)).rstrip())
     finally:
         pymtml.mtmlLibraryShutDown()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except pymtml.MTMLError as error:
+        sys.exit("%s: %s" % (sys.argv[0], error))

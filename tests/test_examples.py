@@ -1,0 +1,56 @@
+"""The examples, run as a newcomer runs them: on every simulated machine, and where there is no GPU to show."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import simulated
+
+EXAMPLES = {"quick_start.py": [], "nvml_monitor.py": ["1"], "topology.py": []}
+NO_GPU = ("empty", "no-driver")
+
+
+def run(example, profile):
+    """An example's process on a machine, after it ended (CompletedProcess)."""
+    return subprocess.run(
+        [sys.executable, os.path.join(simulated.ROOT, "examples", example)] + EXAMPLES[example],
+        env=simulated.environment(profile),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+
+
+def test_every_example_is_run():
+    programs = [name for name in os.listdir(os.path.join(simulated.ROOT, "examples")) if name.endswith(".py")]
+    assert sorted(programs) == sorted(EXAMPLES)
+
+
+@pytest.mark.parametrize("profile", [name for name in simulated.ALL_PROFILES if name not in NO_GPU])
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_shows_every_gpu(example, profile):
+    with simulated.nvml(profile) as nvml:
+        names = [nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(i)) for i in range(nvml.nvmlDeviceGetCount())]
+    done = run(example, profile)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.split("\n")
+    if example == "quick_start.py":
+        assert lines[::5] == ["GPU %d: %s" % named for named in enumerate(names)] + [""]
+    elif example == "nvml_monitor.py":
+        assert [line.split()[:2] for line in lines if line] == [[str(i), "MTT"] for i in range(len(names))]
+    else:
+        assert [line.split()[0] for line in lines[1:-1]] == lines[0].split() == ["GPU%d" % i for i in range(len(names))]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_says_that_there_is_no_gpu(example):
+    done = run(example, "empty")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "no GPU", "")
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_says_that_there_is_no_driver(example):
+    done = run(example, "no-driver")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "driver not loaded" in done.stderr.lower() and done.stderr.count("\n") == 1
