@@ -29,14 +29,19 @@ def numbers(text):
     return [int(item, 0) for item in text.split(",")] if text else []
 
 
-def mask(text, words):
-    """The 64-bit words of the mask that a list such as 0-31,64-95 stands for."""
+def mask(text):
+    """The bits that a list such as 0-31,64-95 stands for, in one number."""
     bits = 0
     for item in text.split(","):
         first, _, last = item.partition("-")
         for number in range(int(first), int(last or first) + 1):
             bits |= 1 << number
-    return [bits >> 64 * word & (1 << 64) - 1 for word in range(words)]
+    return bits
+
+
+def words(bits, count):
+    """A number as 64-bit words, the lowest first."""
+    return [bits >> 64 * word & (1 << 64) - 1 for word in range(count)]
 
 
 def sessions(text):
@@ -592,10 +597,10 @@ CALLS = {
     "mtmlDeviceCountMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer), lambda m: len(_layouts(m))),
     "mtmlDeviceGetMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer, 2), _layouts),
     "mtmlDeviceGetMemoryAffinityWithinNode": Call(
-        CARDS, lambda m: (m.device, 1), lambda m: mask(m.keys["memory_affinity"], 1)
+        CARDS, lambda m: (m.device, 1), lambda m: words(mask(m.keys["memory_affinity"]), 1)
     ),
     "mtmlDeviceGetCpuAffinityWithinNode": Call(
-        CARDS, lambda m: (m.device, 3), lambda m: mask(m.keys["cpu_affinity"], 3)
+        CARDS, lambda m: (m.device, 3), lambda m: words(mask(m.keys["cpu_affinity"]), 3)
     ),
     "mtmlDeviceReset": Call(CARDS, lambda m: (m.device,), lambda m: None),
     "mtmlMemorySetEccMode": Call(

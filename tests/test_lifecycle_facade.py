@@ -1,12 +1,12 @@
 """Init and shutdown as NVML counts them, handles that outlive the library, threads, forks, signals and teardown."""
 
 import ctypes
-import os
 import signal
 import threading
 
 import pytest
 import simulated
+from concurrency import in_child, in_threads
 
 import pymtml as nvml
 
@@ -264,25 +264,6 @@ def test_lost_device_does_not_take_the_others_along(shut):
 # ---- Threads ----
 
 
-def in_threads(count, work):
-    """Run work(number) in threads that begin together; the exceptions they ended in."""
-    barrier, failures = threading.Barrier(count), []
-
-    def run(number):
-        barrier.wait()
-        try:
-            work(number)
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failures
-
-
 def test_threads_get_the_answers_of_their_own_device(shut):
     nvml.nvmlInit()
     for index in range(8):
@@ -297,7 +278,7 @@ def test_threads_get_the_answers_of_their_own_device(shut):
             assert nvml.nvmlDeviceGetIndex(device) == index
             assert nvml.nvmlDeviceGetMemoryInfo(device).total == 85899345920
 
-    assert in_threads(8, work) == []
+    in_threads(work)
 
 
 def test_threads_make_one_sub_handle(shut):
@@ -313,7 +294,7 @@ def test_threads_make_one_sub_handle(shut):
             nvml.nvmlDeviceGetEncoderUtilization(device)
             seen.append(device)
 
-        assert in_threads(8, work) == []
+        in_threads(work)
         assert len(set(map(id, seen))) == 1
         for constructor in ("mtmlDeviceInitGpu", "mtmlDeviceInitMemory", "mtmlDeviceInitVpu"):
             assert simulated.calls(constructor) == 1, constructor
@@ -332,7 +313,7 @@ def test_threads_init_and_shut_down(shut):
             finally:
                 nvml.nvmlShutdown()
 
-    assert in_threads(8, work) == []
+    in_threads(work)
     assert (nvml._nvmlLib_refcount, simulated.references()) == (0, 0)
 
 
@@ -368,24 +349,6 @@ def test_signal_handler_may_come_while_the_lock_is_held(shut):
         nvml.nvmlInit()
         assert nvml.nvmlDeviceGetUtilizationRates(first()).gpu >= 0
         nvml.nvmlShutdown()
-
-
-def in_child(work):
-    """Run work() in a forked child; its exit status, 0 if it returned."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            signal.alarm(20)  # a deadlock ends the child
-            work()
-            status = 0
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1]
 
 
 def test_child_goes_on_with_the_parents_handles(shut):

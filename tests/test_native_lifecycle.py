@@ -5,21 +5,19 @@ import ctypes
 import gc
 import os
 import pickle
-import signal
 import sys
 import threading
-import traceback
 import weakref
 
 import pytest
 import simulated
+from concurrency import in_child, in_threads
 from native_calls import Scene
 from simulated import run_python
 
 import pymtml
 
 CYCLES = 200
-THREADS = 8
 KINDS = ("system", "device", "gpu", "memory", "vpu")
 
 
@@ -349,26 +347,6 @@ def test_log_callback_that_was_removed_is_freed(log):
 # ---- Threads, forks, signals ----
 
 
-def in_threads(work, count=THREADS):
-    """Run work(number) in threads that start together; what any of them raised is raised here."""
-    barrier, failures = threading.Barrier(count), []
-
-    def run(number):
-        barrier.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-
-
 def test_eight_threads_read_their_own_device():
     with Scene("s5000x8") as scene:
         expected = [query_everything(scene.at(i)) for i in range(8)]
@@ -407,23 +385,6 @@ def test_threads_that_init_and_shut_down():
 
         in_threads(work)
         assert (simulated.references(), native_handles(), pymtml._session.references) == (0, 0, 0)
-
-
-def in_child(work):
-    """Exit status of a forked child that runs work(); negative for a signal."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            signal.alarm(30)
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def test_fork_in_the_middle():

@@ -5,6 +5,7 @@ import re
 
 import pytest
 import simulated
+from native_calls import mask
 
 import pymtml as nvml
 
@@ -308,15 +309,6 @@ def test_a_level_that_nobody_knows():
 
 
 # ---- Processors and memory ----
-
-
-def mask(text):
-    bits = 0
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        for number in range(int(first), int(last or first) + 1):
-            bits |= 1 << number
-    return bits
 
 
 def whole(words):
