@@ -31,7 +31,6 @@ def commit():
 def measure(python, name):
     path = os.path.join(common.BUILD, "bench_%s.json" % name)
     script = os.path.join(common.HERE, "bench_%s.py" % name)
-    # The child prints its own report; it must not write into the tables of another.
     status = subprocess.call([python, script, "--json", path], env=common.user_environment())
     if status:
         raise common.BenchmarkError("%s bench_%s.py ended with status %d" % (python, name, status))

@@ -20,7 +20,6 @@ with open(os.path.join(os.path.dirname(__file__), "facts", "nvml_behaviour.json"
 
 INVALID = "NVMLError_InvalidArgument"
 UNSUPPORTED = "NVMLError_NotSupported"
-FUNCTION_NOT_FOUND = "NVMLError_FunctionNotFound"
 LINKS = 14  # of an MTT S5000; the recorded GPU has 18
 
 # Calls that end otherwise than recorded: (what they end in here, why).

@@ -11,7 +11,7 @@ import pymtml as nvml
 
 DEVICE, PEER, INSTANCE, VGPU_TYPE, VGPU = "device", "peer", "instance", "vgpu type", "vgpu"
 PROFILES = ("s5000x8", "s3000-mpc", "s3000-vgpu-host", "s80")
-MEMORY_V2, MARGIN_V1, TEMPERATURE_V1 = nvml.nvmlMemory_v2, nvml.nvmlMarginTemperature_v1, nvml.nvmlTemperature_v1
+MEMORY_V2 = nvml.nvmlMemory_v2
 
 
 def numbers(*types):

@@ -19,7 +19,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 DOCUMENT = os.path.join(ROOT, "docs", "coverage.md")
 REFUSAL = "Not available: "
-ALIAS = re.compile(r"Same as (nvml\w+)")
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
 SOURCE = re.compile(r"\b(MTML: |MUSA: |Rests on )(.*?)(?:\.(?= [A-Z])|\.?$)")
 UNITS = [

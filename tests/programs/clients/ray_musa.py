@@ -6,8 +6,6 @@ import re
 
 import pymtml
 
-RESOURCE = "GPU"
-
 
 def count():
     try:
