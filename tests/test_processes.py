@@ -228,6 +228,7 @@ def test_other_directories_are_passed_over(proc, device):
     proc.write("driver/musa/gpu_config", "a file, not a directory")
     (proc.root / "driver" / "musa" / "gpu00" / "devname").mkdir(parents=True)  # cannot be read as a file
     (proc.root / "driver" / "musa" / "gpu01").mkdir()
+    proc.table("copy", "mtgpu.0", NEWER, "5 0 9 0 0 0 1 0 x")
     proc.table("gpu02", "mtgpu.0", NEWER, "5 0 3 0 0 0 1 0 x")
     assert shares(device) == [(5, 3)]
 
