@@ -11,6 +11,7 @@ from machines import CHANGES, ROOT, SIMULATOR, Machine
 from program_set import CACHE, RESULTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+DROP_IN = os.path.join(ROOT, "examples", "drop_in")
 STANDIN = os.path.join(ROOT, "tests", "standin")
 OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
 
@@ -84,7 +85,7 @@ class Runner:
         library = os.path.join(self.simulator, "newer") if machine.newer else self.simulator
         return self._environment(
             LD_LIBRARY_PATH=os.pathsep.join([library, self.simulator]),
-            PYTHONPATH=os.pathsep.join([os.path.join(HERE, shim) for shim in shims + ("shim",)] + [self.site]),
+            PYTHONPATH=os.pathsep.join([os.path.join(HERE, shim) for shim in shims] + [DROP_IN, self.site]),
             MTML_SIM_PROFILE=machine.path,
         )
 
