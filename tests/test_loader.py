@@ -220,3 +220,13 @@ def test_any_function_may_be_missing(tmp_path, lacking, code):
     )
     result = run_python(program, name=str(profile))
     assert (result.stdout, result.stderr) == ("MTMLError_FunctionNotFound\n", "")
+
+
+def test_firmware_version_before_its_function_was_renamed():
+    missing = "machine.missing=mtmlDeviceGetMtBiosVersion"
+    result = run_python(
+        "import pymtml\npymtml.nvmlInit()\nprint(pymtml.nvmlDeviceGetVbiosVersion(pymtml.nvmlDeviceGetHandleByIndex(0)))",
+        name="s80",
+        set=missing,
+    )
+    assert (result.stdout.strip(), result.stderr) == (simulated.device_keys("s80", 0)["mtbios_version"], "")
