@@ -223,10 +223,9 @@ def test_any_function_may_be_missing(tmp_path, lacking, code):
 
 
 def test_firmware_version_before_its_function_was_renamed():
-    missing = "machine.missing=mtmlDeviceGetMtBiosVersion"
-    result = run_python(
-        "import pymtml\npymtml.nvmlInit()\nprint(pymtml.nvmlDeviceGetVbiosVersion(pymtml.nvmlDeviceGetHandleByIndex(0)))",
-        name="s80",
-        set=missing,
+    program = (
+        "import pymtml as nvml\nnvml.nvmlInit()\n"
+        "print(nvml.nvmlDeviceGetVbiosVersion(nvml.nvmlDeviceGetHandleByIndex(0)))"
     )
+    result = run_python(program, name="s80", set="machine.missing=mtmlDeviceGetMtBiosVersion")
     assert (result.stdout.strip(), result.stderr) == (simulated.device_keys("s80", 0)["mtbios_version"], "")
