@@ -45,7 +45,7 @@ Part II: NVML facade
     16. Framework hooks
 Part III: catalogue
     17. The rest of nvidia-ml-py's public names
-    18. Module attributes and command line
+    18. Module attributes
 """
 
 import _thread
@@ -329,16 +329,19 @@ class MTMLError(Exception):
     _unknown_text = "MTML Error with code %s"
 
     def __new__(cls, *args):
-        if cls.__dict__.get("_valClassMapping") is None or not args:
-            return Exception.__new__(cls, *args)
-        specific = cls._valClassMapping.get(args[0], cls)
-        error = Exception.__new__(specific, *args)
-        if specific is cls:
+        if args and "_valClassMapping" in cls.__dict__:
+            cls = cls._valClassMapping.get(args[0], cls)
+        error = Exception.__new__(cls, *args)
+        if args and cls.value is None:
             error.value = args[0]
         return error
 
     def __init__(self, *args):
         Exception.__init__(self, *(args if self.value is None else (self.value,)))
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.args = () if self.value is None else (self.value,)
 
     def __str__(self):
         text = self._errcode_to_string.get(self.value, self._unknown_text % self.value)
@@ -1681,6 +1684,9 @@ def _load():
         except OSError as error:
             tried.append("%s (%s)" % (name, error))
             continue
+        if not hasattr(cdll, "mtmlLibraryInit"):
+            tried.append("%s (no MTML library: it lacks mtmlLibraryInit)" % name)
+            continue
         for table in (_PROTOTYPES, _OPTIONAL_PROTOTYPES):
             for function in table:
                 try:
@@ -1799,8 +1805,6 @@ def _publish():
         status = _load()
         if status:
             return status
-        if not hasattr(_c, "mtmlLibraryInit"):
-            return MTML_ERROR_FUNCTION_NOT_FOUND
         slot = _Pointer()
         status = _c.mtmlLibraryInit(slot)
         if status:
@@ -3949,6 +3953,8 @@ _AFFINITY_WORDS_MAX = 1 << 16
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 
+_COMM_LENGTH = 15  # what the kernel keeps of a process's name
+
 _SWITCH = 2  # number of values of an NVML argument that is off or on, or counter 0 or 1
 
 _MTML_THRESHOLD_SHUTDOWN = 0
@@ -5038,7 +5044,7 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a fan that the card lacks, NVMLError_NotSupported.
     MTML: mtmlDeviceGetFanSpeed.
     """
-    return _nvml_number("mtmlDeviceGetFanSpeed", "_device", handle, _uint(fan))
+    return _fan_number("mtmlDeviceGetFanSpeed", handle, _uint(fan))
 
 
 def nvmlDeviceGetTargetFanSpeed(handle, fan):
@@ -5049,9 +5055,24 @@ def nvmlDeviceGetTargetFanSpeed(handle, fan):
 def nvmlDeviceGetFanSpeedRPM(handle):
     """Speed of the first fan in revolutions per minute.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetFanRpm.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a card without fans, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetFanRpm.
     """
-    return _nvml_number("mtmlDeviceGetFanRpm", "_device", handle, 0)
+    return _fan_number("mtmlDeviceGetFanRpm", handle, 0)
+
+
+def _fan_number(name, handle, fan):
+    """What a getter tells of one fan; NVML takes the number of a fan that is not there for a bad argument."""
+    value = _UInt()
+    status = _device_call(name, "_device", handle, fan, value)
+    if status == MTML_ERROR_NOT_SUPPORTED:
+        count = _UInt()
+        counted = _device_call("mtmlDeviceCountFan", "_device", handle, count)
+        if counted == MTML_ERROR_NOT_SUPPORTED or (counted == MTML_SUCCESS and fan >= count[0]):
+            raise _invalid()
+    if status:
+        raise _nvml_error(status)
+    return value[0]
 
 
 def nvmlDeviceGetNumFans(device):
@@ -5974,20 +5995,23 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
 def nvmlSystemGetProcessName(pid):
     """Program of a process as its command line has it, or its short name if it has no command line.
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission. Rests on /proc/PID/cmdline and comm.
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
+    file system. Rests on /proc/PID/cmdline and comm.
     """
     _require_initialized()
     directory = os.path.join(_proc_root(), str(_uint(pid)))
-    try:
-        return _file_text(os.path.join(directory, "cmdline")).split("\0")[0] or _file_text(
-            os.path.join(directory, "comm")
-        ).rstrip("\n")
-    except OSError as error:
-        if isinstance(error, PermissionError):
-            raise NVMLError(NVML_ERROR_NO_PERMISSION)
-        if not os.path.isdir(_proc_root()):
-            raise _unsupported()
-        raise NVMLError(NVML_ERROR_NOT_FOUND)
+    code = NVML_ERROR_NOT_FOUND if os.path.isdir(_proc_root()) else NVML_ERROR_NOT_SUPPORTED
+    for name in ("cmdline", "comm"):
+        try:
+            text = _file_text(os.path.join(directory, name)).rstrip("\n").split("\0")[0]
+        except PermissionError:
+            code = NVML_ERROR_NO_PERMISSION
+            continue
+        except OSError:
+            continue
+        if text:
+            return text
+    raise NVMLError(code)
 
 
 def _process(pid):
@@ -6014,8 +6038,10 @@ def _computes(row):
 
 def _share(row, column):
     """Number in a column of a table row, 0 where there is none."""
-    text = row.get(column, "") if row else ""
-    return int(text) if text.isdigit() else 0
+    try:
+        return max(0, int(float(row[column].rstrip("%"))))
+    except (TypeError, KeyError, ValueError, OverflowError):
+        return 0
 
 
 def _device_processes(handle):
@@ -6030,7 +6056,7 @@ def _device_processes(handle):
     found = {}
     if rows is not None:
         for row in rows:
-            pid = _own_pid(root, pids, _share(row, "Pid"), _share(row, "VPid"))
+            pid = _own_pid(root, pids, row, paths)
             if pid:
                 found.setdefault(pid, row)
     elif paths:
@@ -6055,12 +6081,14 @@ def _process_shares(handle, timeStamp):
     pids = _proc_pids(root)
     paths = _node_paths(handle)
     rows = _process_table(root, paths[0]) if paths else None
-    if pids is None or rows is None:
+    if pids is None or not paths:
         raise _unsupported()
+    if rows is None:  # somebody's share is not known, nobody's is nothing
+        raise _unsupported() if _device_processes(handle) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(time.time() * 1000000)
     shares = []
     for row in rows:
-        pid = _own_pid(root, pids, _share(row, "Pid"), _share(row, "VPid"))
+        pid = _own_pid(root, pids, row, paths)
         if pid:
             shares.append((pid, _share(row, "Total")))
     if not shares or now <= since:
@@ -6105,7 +6133,7 @@ def _file_text(path):
 def _proc_pids(root):
     """Numbers of the processes that the proc file system shows (set), None where there is none."""
     try:
-        return {int(name) for name in os.listdir(root) if name.isdigit()}
+        return {int(name) for name in os.listdir(root) if name.isdecimal()}
     except OSError:
         return None
 
@@ -6131,19 +6159,32 @@ def _process_table(root, gpu_path):
     return None
 
 
-def _own_pid(root, pids, pid, vpid):
+def _own_pid(root, pids, row, paths):
     """The number by which this pid namespace knows a process of the driver's table, 0 if it does not or it ended.
 
-    ``pid`` is the host's number, ``vpid`` that in the innermost namespace, which the last number of NSpid repeats.
+    ``Pid`` is the host's number, ``VPid`` that in the innermost namespace, which the last number of NSpid repeats.
+    Other containers have a process of the same innermost number: one of another name that has no node open is not
+    meant.
     """
+    pid, vpid = _share(row, "Pid"), _share(row, "VPid")
     if not pids:
         return pid  # a tree of driver files alone: nothing to check against
     for number in (pid, vpid):
         if number and number in pids:
             inner = _innermost_pid(root, number)
-            if inner is None or inner == (vpid or pid):
+            if inner in (None, vpid or pid) and (_is_named(root, number, row) or _has_open(root, number, paths)):
                 return number
     return 0
+
+
+def _is_named(root, pid, row):
+    """Whether a process has the name that the driver's table gives; True where one of the two is not known."""
+    try:
+        name = _file_text(os.path.join(root, str(pid), "comm")).rstrip("\n")
+    except OSError:
+        return True
+    wanted = row.get("PidName")
+    return not wanted or name[:_COMM_LENGTH] == wanted[:_COMM_LENGTH]
 
 
 def _innermost_pid(root, pid):
@@ -10984,7 +11025,7 @@ _CATALOGUE_PARAMETERS = {
 }
 # END generated NVML catalogue
 
-# ==== 18. Module attributes and command line ==========================================================================
+# ==== 18. Module attributes ===========================================================================================
 
 
 def __getattr__(name):
@@ -11004,4 +11045,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, ("nvmlLib", "string", "threading")))
+    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, ("_nvmlLib_refcount", "nvmlLib", "string", "threading")))

@@ -25,8 +25,6 @@ LINKS = 14  # of an MTT S5000; the recorded GPU has 18
 # Calls that end otherwise than recorded: (what they end in here, why).
 ARGUMENT_DEVIATIONS = {
     "hash(handle)": ("int", "handles are hashable"),
-    "FanSpeed_v2(99)": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
-    "FanSpeed_v2(0)": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
     "P2PStatus(6)": (INVALID, "no such capability index"),
     "P2PStatusSelf(5)": (INVALID, "no such capability index"),
     "P2PStatusSelf(6)": (INVALID, "no such capability index"),
@@ -36,7 +34,6 @@ ARGUMENT_DEVIATIONS = {
     "TopologyNearestGpus(20)": ("list", "an empty list where no GPU is that near"),
     "NvLinkState(18)": (UNSUPPORTED, "a link that the device lacks, below NVML_NVLINK_MAX_LINKS"),
     "NvLinkRemoteDeviceType(18)": (UNSUPPORTED, "a link that the device lacks"),
-    "ProcessUtilization": (UNSUPPORTED, "without the driver's process table nobody counts"),
     "RetiredPages(0)": ("list", "the recorded GPU remaps rows instead"),
     "RetiredPages_v2(1)": ("list", "the recorded GPU remaps rows instead"),
 }
@@ -71,12 +68,9 @@ ARGUMENT_DEVIATIONS.update(
 
 # Queries that MTML answers otherwise than the recorded GPU.
 QUERY_DEVIATIONS = {
-    "nvmlDeviceGetFanSpeedRPM": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
     "nvmlDeviceGetMinMaxFanSpeed": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
     "nvmlDeviceGetNumaNodeId": ("int", "the recorded driver does not tell it"),
     "nvmlDeviceGetRetiredPagesPendingStatus": ("int", "the recorded GPU remaps rows instead"),
-    "nvmlDeviceGetProcessUtilization": (UNSUPPORTED, "without the driver's process table nobody counts"),
-    "nvmlDeviceGetProcessesUtilizationInfo": (UNSUPPORTED, "without the driver's process table nobody counts"),
     "nvmlDeviceGetBBXTimeData_v1": (UNSUPPORTED, "programs catch NotSupported, not FunctionNotFound"),
     "nvmlDeviceVgpuForceGspUnload": (UNSUPPORTED, "programs catch NotSupported, not FunctionNotFound"),
     "nvmlDeviceGetConfComputeGpuCertificate": (UNSUPPORTED, "the recorded driver fails in an unnamed way"),

@@ -105,7 +105,8 @@ def test_file_that_is_no_library(tmp_path, content):
 
 
 def test_library_without_the_functions():
-    assert run(PYMTML_LIBRARY="libm.so.6") == "MTMLError_FunctionNotFound 667 %s\n" % pymtml.MTMLError(667)
+    said = run(PYMTML_LIBRARY="libm.so.6")
+    assert said.startswith("MTMLError_LibraryNotFound 670 ") and "libm.so.6 (no MTML library" in said
 
 
 def test_library_that_appears_later(tmp_path):
@@ -196,7 +197,6 @@ def test_functions_that_an_old_library_lacks():
 @pytest.mark.parametrize(
     "lacking, code",
     [
-        ("mtmlLibraryInit", "pymtml.mtmlLibraryInit()"),
         ("mtmlErrorString", "pymtml.mtmlErrorString(3)"),
         ("mtmlLogGetConfiguration", "pymtml.mtmlLogGetConfiguration()"),
         ("mtmlDeviceInitGpu", "init(); pymtml.mtmlDeviceInitGpu(device())"),
