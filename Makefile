@@ -20,8 +20,10 @@ help: ## Say what the targets do
 all: format lint test build ## Format, lint, test, build
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' || { echo "pymtml needs Python 3.7 or later; PYTHON=... chooses one" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "cannot make a virtual environment with $(PYTHON) (Debian: apt-get install python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' || \
+		{ echo "pymtml needs Python 3.7 or later; PYTHON=... chooses one" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ echo "cannot make a virtual environment with $(PYTHON) (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(PY) -m pip install --quiet --editable '.[dev]'
 	@# The vendor's binding is a module named pymtml as well: it stands aside, for the test that asks for it.
@@ -54,14 +56,14 @@ test-programs: sim $(STAMP) ## Install real programs from the package index and 
 	$(PY) -m pytest -q -m "programs or not programs" tests/programs tests/test_torch_hooks.py
 	$(PY) tests/programs/write_table.py
 
-sanitize: ## Run the simulator's tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -C simulator sanitize
+sanitize: $(STAMP) ## Run the simulator's tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON=$(abspath $(PY))
 
 format: $(STAMP) ## Sort imports and format Python with isort and black
 	$(BIN)/isort -q $(SOURCES)
 	$(BIN)/black -q $(SOURCES)
 
-lint: $(STAMP) ## Check Python with flake8, and that generated files are current
+lint: $(STAMP) ## Check Python with flake8, isort and black, and that generated files are current
 	$(BIN)/flake8 $(SOURCES)
 	$(BIN)/isort -q --check $(SOURCES)
 	$(BIN)/black -q --check $(SOURCES)

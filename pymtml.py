@@ -1590,7 +1590,6 @@ _OPTIONAL_PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
 
 _C_TYPES = {
     "char": c_char,
-    "float": c_float,
     "int": c_int,
     "unsigned int": c_uint,
     "unsigned long": c_ulong,
@@ -1644,6 +1643,7 @@ class _Session:
         self.current: "Dict[str, _Life]" = {}  # the life under "life" while there is one
         self.cdll: "Any" = None
         self.load_report: "Optional[str]" = None
+        self.clock: "Any" = None  # seconds since 1970
         self.log_callback: "Optional[int]" = None  # address of the installed callback
         self.log_callback_owner: "Any" = None
 
@@ -1693,6 +1693,9 @@ def _load():
                     setattr(_c, function, cdll[function])
                 except AttributeError:
                     continue  # an older library: calls of this function find it missing
+        import time  # here, and not in a query: those may run when the interpreter ends
+
+        _session.clock = time.time
         _session.cdll = cdll
         return MTML_SUCCESS
     _session.load_report = "tried %s; install the Moore Threads driver or set PYMTML_LIBRARY" % ", ".join(tried)
@@ -1703,8 +1706,6 @@ def _c_type(text):
     """The ctypes type of a C parameter as the prototype table writes it."""
     base = text.replace("const ", "").replace("*", "").strip()
     stars = text.count("*")
-    if text == "void (*)(const char *, unsigned int)":
-        return _mtmlLogCallback_t
     if base == "char" and stars == 1:
         return c_char_p
     ctype = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
@@ -3937,6 +3938,7 @@ _CAPABILITY_BY_NAME = {
 _VENDOR_ID = 0x1ED5
 
 _type = type  # for functions that NVML gives a parameter of that name
+_open = open  # for queries at the end of the interpreter, which clears the builtins first
 
 _Int = c_int * 1
 _CodecUtil = c_uint * 6  # MtmlCodecUtil: util, period, encUtil, decUtil, two reserved
@@ -5471,8 +5473,7 @@ def nvmlDeviceGetNumaNodeId(handle):
     pci = _pci(handle)
     address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
     try:
-        with open(os.path.join("/sys/bus/pci/devices", address, "numa_node")) as file:
-            node = int(file.read())
+        node = int(_file_text(os.path.join("/sys/bus/pci/devices", address, "numa_node")))
         if node >= 0:
             return node
     except (OSError, ValueError):
@@ -5648,9 +5649,8 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
     """Handle of the parent device of an instance.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance. MTML:
-    mtmlDeviceGetMpcParentDevice.
-    MTML: mtmlDeviceGetProperty.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     _require_instance(migDevice)
     slot = _Pointer()
@@ -6073,8 +6073,6 @@ def _device_processes(handle):
 
 def _process_shares(handle, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
-    import time
-
     _require(handle)
     since = c_ulonglong(timeStamp).value
     root = _proc_root()
@@ -6085,7 +6083,7 @@ def _process_shares(handle, timeStamp):
         raise _unsupported()
     if rows is None:  # somebody's share is not known, nobody's is nothing
         raise _unsupported() if _device_processes(handle) else NVMLError(NVML_ERROR_NOT_FOUND)
-    now = int(time.time() * 1000000)
+    now = int(_session.clock() * 1000000)
     shares = []
     for row in rows:
         pid = _own_pid(root, pids, row, paths)
@@ -6126,7 +6124,7 @@ def _proc_root():
 
 def _file_text(path):
     """Content of a small file as str."""
-    with open(path, "rb") as file:
+    with _open(path, "rb") as file:
         return file.read().decode("utf-8", "replace")
 
 
@@ -6223,8 +6221,6 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
     ``fieldIds``: field ids, or (field id, scope id) pairs. Time stamps and latencies are in microseconds.
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for bad handle or an empty list. MTML: as the field says.
     """
-    import time
-
     _require(handle)
     if not len(fieldIds):
         raise _invalid()
@@ -6232,12 +6228,12 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
     values = (c_nvmlFieldValue_t * len(pairs))()
     for value, (field, scope) in zip(values, pairs):
         value.fieldId, value.scopeId = _uint(field), _uint(scope)
-        began = time.time()
+        began = _session.clock()
         try:
             _fill_field(value, handle)
         except NVMLError as error:
             value.nvmlReturn = error.value
-        ended = time.time()
+        ended = _session.clock()
         value.timestamp = int(ended * 1000000)
         value.latencyUsec = max(0, int((ended - began) * 1000000))
     return values
@@ -8136,7 +8132,10 @@ def _store_value(outputs, facade, inputs):
     values = answer if isinstance(answer, (list, tuple)) else [answer]
     if len(values) != len(outputs):
         raise TypeError("%d values for %d references" % (len(values), len(outputs)))
-    for target, value in zip([_target(output) for output in outputs], values):
+    targets = [_target(output) for output in outputs]
+    if any(ctypes.sizeof(target) < ctypes.sizeof(c_uint) for target in targets):
+        raise _invalid()
+    for target, value in zip(targets, values):
         target.value = getattr(value, "value", value)
     return NVML_SUCCESS
 
@@ -8148,8 +8147,8 @@ def _store_handle(outputs, facade, inputs):
     target = output._obj if type(output) is _CArgument else output
     if isinstance(target, ctypes._Pointer) and not isinstance(target, POINTER(struct_c_nvmlDevice_t)):
         target = _target(target)  # pointer(handle)
-    if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)):
-        raise _invalid()
+    if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
+        raise _invalid()  # no place for a handle, or a handle that others hold and that must not change
     ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
     return NVML_SUCCESS
 
@@ -8204,6 +8203,17 @@ def _store_margin(outputs, facade, inputs):
     if target.version != nvmlMarginTemperature_v1:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
     target.marginTemperature = facade(*inputs)
+    return NVML_SUCCESS
+
+
+def _store_fan(outputs, facade, inputs):
+    """Revolutions of a fan, to a versioned struct that names the fan."""
+    _require(inputs[0])
+    (output,) = outputs
+    target = _target(output)
+    if target.version != nvmlFanSpeedInfo_v1:
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    target.speed = _fan_number("mtmlDeviceGetFanRpm", inputs[0], target.fan)
     return NVML_SUCCESS
 
 
@@ -8334,6 +8344,8 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetPowerState": (nvmlDeviceGetPowerState, 1, _store_value),
     "nvmlDeviceGetFanSpeed": (nvmlDeviceGetFanSpeed, 1, _store_value),
     "nvmlDeviceGetFanSpeed_v2": (nvmlDeviceGetFanSpeed_v2, 2, _store_value),
+    "nvmlDeviceGetTargetFanSpeed": (nvmlDeviceGetTargetFanSpeed, 2, _store_value),
+    "nvmlDeviceGetFanSpeedRPM": (nvmlDeviceGetFanSpeedRPM, 1, _store_fan),
     "nvmlDeviceGetNumFans": (nvmlDeviceGetNumFans, 1, _store_value),
     "nvmlDeviceGetCurrPcieLinkGeneration": (nvmlDeviceGetCurrPcieLinkGeneration, 1, _store_value),
     "nvmlDeviceGetMaxPcieLinkGeneration": (nvmlDeviceGetMaxPcieLinkGeneration, 1, _store_value),
@@ -8380,7 +8392,9 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlVgpuTypeGetNumDisplayHeads": (nvmlVgpuTypeGetNumDisplayHeads, 1, _store_value),
     "nvmlVgpuTypeGetMaxInstances": (nvmlVgpuTypeGetMaxInstances, 2, _store_value),
     "nvmlVgpuInstanceGetUUID": (nvmlVgpuInstanceGetUUID, 1, _store_text),
+    "nvmlVgpuInstanceGetMdevUUID": (nvmlVgpuInstanceGetMdevUUID, 1, _store_text),
     "nvmlVgpuInstanceGetType": (nvmlVgpuInstanceGetType, 1, _store_value),
+    "nvmlGpmQueryDeviceSupport": (nvmlGpmQueryDeviceSupport, 1, _store_struct),
     "nvmlDeviceGetComputeRunningProcesses": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
     "nvmlDeviceGetComputeRunningProcesses_v2": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
     "nvmlDeviceGetComputeRunningProcesses_v3": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),

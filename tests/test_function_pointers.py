@@ -213,7 +213,10 @@ CALLS = [
     get("nvmlVgpuTypeGetNumDisplayHeads", UINT, VGPU_TYPE),
     get("nvmlVgpuTypeGetMaxInstances", UINT, DEVICE, VGPU_TYPE),
     get("nvmlVgpuInstanceGetUUID", text, VGPU),
+    get("nvmlVgpuInstanceGetMdevUUID", text, VGPU),
     get("nvmlVgpuInstanceGetType", UINT, VGPU),
+    get("nvmlGpmQueryDeviceSupport", struct(nvml.c_nvmlGpmSupport_t), DEVICE),
+    get("TargetFanSpeed", UINT, DEVICE, 1),
     get("DriverModel", TWO_UINTS, DEVICE),
     get("DriverModel_v2", TWO_UINTS, DEVICE),
     get("BAR1MemoryInfo", struct(nvml.c_nvmlBAR1Memory_t), DEVICE),
@@ -234,6 +237,7 @@ APART = {
     "nvmlSystemGetProcessName",
     "nvmlDeviceGetTemperatureV",
     "nvmlDeviceGetMarginTemperature",
+    "nvmlDeviceGetFanSpeedRPM",
     "nvmlDeviceGetFieldValues",
     "nvmlDeviceSetEccMode",
     "nvmlDeviceClearEccErrorCounts",
@@ -528,6 +532,29 @@ def test_margin_by_version(device):
     margin.version = nvml.nvmlMarginTemperature_v1
     assert ask(device, byref(margin)) == 0
     assert margin.marginTemperature == nvml.nvmlDeviceGetMarginTemperature(device)
+
+
+def test_revolutions_of_the_fan_that_the_struct_names():
+    with simulated.nvml("s80"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        ask = pointer("nvmlDeviceGetFanSpeedRPM")
+        info = nvml.c_nvmlFanSpeedInfo_t(version=nvml.nvmlFanSpeedInfo_v1, fan=1)
+        assert ask(card, byref(info)) == 0
+        assert info.speed == int(simulated.get_value(0, "fan_rpm").split(",")[1]) > 0
+        info.fan = 99
+        assert ask(card, byref(info)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+        info.version = 0
+        assert ask(card, byref(info)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+
+
+def test_a_handle_that_others_hold_is_no_place_for_another(device):
+    other = nvml.nvmlDeviceGetHandleByIndex(1)
+    assert pointer("nvmlDeviceGetHandleByIndex_v2")(1, byref(device)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert nvml.nvmlDeviceGetHandleByIndex(0) is device != other
+
+
+def test_a_number_wants_its_room(device):
+    assert pointer("nvmlDeviceGetPowerUsage")(device, byref(ctypes.c_ubyte())) == nvml.NVML_ERROR_INVALID_ARGUMENT
 
 
 def test_field_values(device):

@@ -725,7 +725,7 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
     def open_elsewhere(path, *arguments):
         return open(str(files[path]) if path in files else path, *arguments)
 
-    monkeypatch.setattr(nvml, "open", open_elsewhere, raising=False)
+    monkeypatch.setattr(nvml, "_open", open_elsewhere)
     with simulated.nvml("s80"):
         handle = nvml.nvmlDeviceGetHandleByIndex(0)
         change({"pci_segment": 0x7FFF, "memory_affinity": "0"})
