@@ -3877,7 +3877,16 @@ _NVLINK_VERSIONS = {
     (5, 0): NVML_NVLINK_VERSION_5_0,
 }
 
-_PCIE_SPEEDS = {
+_PCIE_SPEEDS = {  # by GT/s per lane
+    2.5: NVML_PCIE_LINK_MAX_SPEED_2500MBPS,
+    5.0: NVML_PCIE_LINK_MAX_SPEED_5000MBPS,
+    8.0: NVML_PCIE_LINK_MAX_SPEED_8000MBPS,
+    16.0: NVML_PCIE_LINK_MAX_SPEED_16000MBPS,
+    32.0: NVML_PCIE_LINK_MAX_SPEED_32000MBPS,
+    64.0: NVML_PCIE_LINK_MAX_SPEED_64000MBPS,
+}
+
+_PCIE_GENERATIONS = {
     1: NVML_PCIE_LINK_MAX_SPEED_2500MBPS,
     2: NVML_PCIE_LINK_MAX_SPEED_5000MBPS,
     3: NVML_PCIE_LINK_MAX_SPEED_8000MBPS,
@@ -5140,11 +5149,12 @@ def nvmlDeviceGetPcieSpeed(device):
 
 
 def nvmlDeviceGetPcieLinkMaxSpeed(device):
-    """NVML_PCIE_LINK_MAX_SPEED_* of the link.
+    """NVML_PCIE_LINK_MAX_SPEED_* of the link, by its speed per lane, or by its generation where that is not known.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_PCIE_SPEEDS.get(_pci_word(device, _PCI_MAX_GEN), 0))
+    pci = _pci(device)
+    return _known(_PCIE_SPEEDS.get(pci.pciMaxSpeed) or _PCIE_GENERATIONS.get(pci.pciMaxGen, 0))
 
 
 def nvmlDeviceGetPcieReplayCounter(handle):
@@ -8099,14 +8109,18 @@ def _by_value(argument):
 def _target(argument) -> "Any":
     """The ctypes object that byref(x), pointer(x) or x itself stands for.
 
-    Raises: NVMLError_InvalidArgument for NULL, and for byref with an offset, which does not say what lies there.
+    Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset, which does not say what lies
+    there.
     """
-    if isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, c_mtmlDevice_t):
-        return argument.contents
     if type(argument) is _CArgument:
-        if ctypes.cast(argument, c_void_p).value == ctypes.addressof(argument._obj):
-            return argument._obj
-    elif isinstance(argument, (ctypes._SimpleCData, Structure, Union, ctypes.Array, ctypes._Pointer)):
+        if ctypes.cast(argument, c_void_p).value != ctypes.addressof(argument._obj):
+            raise _invalid()
+        argument = argument._obj
+    elif (
+        isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, POINTER(struct_c_nvmlDevice_t))
+    ):
+        argument = argument.contents
+    if isinstance(argument, (ctypes._SimpleCData, Structure, Union, ctypes.Array)):
         return argument
     raise _invalid()
 
@@ -8145,8 +8159,8 @@ def _store_handle(outputs, facade, inputs):
     device = facade(*inputs)
     (output,) = outputs
     target = output._obj if type(output) is _CArgument else output
-    if isinstance(target, ctypes._Pointer) and not isinstance(target, POINTER(struct_c_nvmlDevice_t)):
-        target = _target(target)  # pointer(handle)
+    if isinstance(target, POINTER(POINTER(struct_c_nvmlDevice_t))) and target:
+        target = target.contents  # pointer(handle)
     if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
         raise _invalid()  # no place for a handle, or a handle that others hold and that must not change
     ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
@@ -8157,8 +8171,8 @@ def _store_text(outputs, facade, inputs):
     """A text, to a buffer of a given length."""
     text = facade(*inputs).encode("utf-8") + b"\0"
     buffer, length = outputs
-    buffer, length = _target(buffer), _by_value(length)
-    if length > ctypes.sizeof(buffer):
+    buffer, length = _target(buffer), _uint(_by_value(length))
+    if not isinstance(buffer, ctypes.Array) or length > ctypes.sizeof(buffer):
         raise _invalid()
     if length < len(text):
         return NVML_ERROR_INSUFFICIENT_SIZE

@@ -553,6 +553,16 @@ def test_a_handle_that_others_hold_is_no_place_for_another(device):
     assert nvml.nvmlDeviceGetHandleByIndex(0) is device != other
 
 
+def test_what_a_handle_points_to_is_never_written(device):
+    for name in ("nvmlSystemGetDriverVersion", "nvmlSystemGetNVMLVersion"):
+        for length in (8, 256, float("nan")):
+            assert pointer(name)(device, length) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    for name in ("nvmlDeviceGetUtilizationRates", "nvmlDeviceGetPowerUsage"):
+        for target in (device, byref(device), ctypes.pointer(device)):
+            assert pointer(name)(device, target) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert nvml.nvmlDeviceGetPowerUsage(device)
+
+
 def test_a_number_wants_its_room(device):
     assert pointer("nvmlDeviceGetPowerUsage")(device, byref(ctypes.c_ubyte())) == nvml.NVML_ERROR_INVALID_ARGUMENT
 

@@ -322,7 +322,11 @@ case(
     "nvmlDeviceGetPcieSpeed",
     [({"pci_cur_speed": gtps}, mbps) for gtps, mbps in ((2.5, 2500), (16, 16000), (32, 32000))],
 )
-case("nvmlDeviceGetPcieLinkMaxSpeed", [({"pci_max_gen": gen}, gen) for gen in range(1, 7)])
+case(
+    "nvmlDeviceGetPcieLinkMaxSpeed",
+    [({"pci_max_speed": gtps}, code) for gtps, code in ((2.5, 1), (5, 2), (8, 3), (16, 4), (32, 5), (64, 6))]
+    + [({"pci_max_speed": 0, "pci_max_gen": gen}, gen) for gen in range(1, 7)],
+)
 case("nvmlDeviceGetPcieReplayCounter", numbers("pcie_replay_counter"))
 
 # ---- ECC and retired pages ----
@@ -758,8 +762,8 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "nan"}, ()),
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "inf"}, ()),
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": -1}, ()),
-        ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 0}, ()),
-        ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 9}, ()),
+        ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 0, "pci_max_speed": 0}, ()),
+        ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 9, "pci_max_speed": 1}, ()),
         ("nvmlDeviceGetEncoderCapacity", {"encoder_capacity": 0}, (0,)),
         ("nvmlDeviceGetMinorNumber", {"gpu_path": "/dev/mtgpu"}, ()),
         ("nvmlDeviceGetTemperatureThreshold", {}, (2,)),
