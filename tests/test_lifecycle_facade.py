@@ -452,6 +452,37 @@ def test_calls_at_interpreter_teardown(how):
     assert result.stdout in (expected, "")
 
 
+LAST = """
+import builtins, os
+import pymtml as nvml
+
+class Last:
+    def __init__(self):
+        self.calls = [
+            (nvml.nvmlDeviceGetFieldValues, ([nvml.NVML_FI_DEV_POWER_INSTANT],)),
+            (nvml.nvmlDeviceGetNumaNodeId, ()),
+            (nvml.nvmlDeviceGetComputeRunningProcesses, ()),
+            (nvml.nvmlDeviceGetUtilizationRates, ()),
+        ]
+        self.device = nvml.nvmlDeviceGetHandleByIndex(0)
+    def __del__(self, write=os.write, Error=nvml.NVMLError):
+        for function, arguments in self.calls:
+            try:
+                function(self.device, *arguments)
+                write(1, b"answered ")
+            except Error:
+                write(1, b"refused ")
+
+nvml.nvmlInit()
+builtins.keep = Last()
+"""
+
+
+def test_calls_when_even_the_builtins_go():
+    result = simulated.run_python(LAST, name="s5000x8")
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", "answered " * 4)
+
+
 def test_daemon_thread_may_query_to_the_end():
     code = (
         "import threading, time\nimport pymtml as nvml\nnvml.nvmlInit()\n"

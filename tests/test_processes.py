@@ -260,6 +260,23 @@ def test_inside_a_container_its_own_numbers_count(proc, device):
     assert shares(device) == [(3, 55)]
 
 
+def test_a_process_of_another_container_does_not_pass_for_one_of_the_same_number(proc, device):
+    """Innermost numbers repeat in every container: one of another name counts only if it has the device open."""
+    proc.process(12, NSpid="12", comm="bash\n")
+    proc.process(13, "/dev/mtgpu.0", NSpid="13", comm="renamed\n")
+    proc.process(14, NSpid="14", comm="a_name_longer_t\n")
+    rows = ["900 12 50 0 0 0 50 0 other", "901 13 20 0 0 0 20 0 worker", "902 14 10 0 0 0 10 0 a_name_longer_than_15"]
+    proc.table("gpu0", "mtgpu.0", NEWER, *rows)
+    assert shares(device) == [(13, 20), (14, 10)]
+
+
+@pytest.mark.parametrize("cell, share", [("7%", 7), ("12.9", 12), ("\u00b2", 0), ("nan", 0), ("inf", 0), ("-3", 0)])
+def test_shares_that_are_no_plain_numbers(proc, device, cell, share):
+    proc.process(5)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 %s 0 0 0 0 0 x" % cell)
+    assert shares(device) == [(5, share)]
+
+
 def test_on_the_host_its_numbers_count_for_processes_in_containers(proc, device):
     proc.process(40003, NSpid="40003 3")
     proc.process(3, NSpid="3")  # the host's own process of that number has nothing to do with it
@@ -462,6 +479,7 @@ def test_utilization_arguments(proc, device, function, bad):
         ({"cmdline": "/usr/bin/python3\0train.py\0--x\0", "comm": "python3\n"}, "/usr/bin/python3"),
         ({"cmdline": "ollama serve", "comm": "ollama\n"}, "ollama serve"),
         ({"cmdline": "", "comm": "kworker/0:1\n"}, "kworker/0:1"),
+        ({"comm": "kworker/0:1\n"}, "kworker/0:1"),
         ({"cmdline": b"\xff\xfe\0", "comm": "x\n"}, "\ufffd\ufffd"),
         ({"cmdline": "\u6469\u5c14\0", "comm": "x\n"}, "\u6469\u5c14"),
     ],
