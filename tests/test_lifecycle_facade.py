@@ -453,7 +453,7 @@ def test_calls_at_interpreter_teardown(how):
 
 
 LAST = """
-import builtins, os
+import builtins, os, sys
 import pymtml as nvml
 
 class Last:
@@ -475,12 +475,13 @@ class Last:
 
 nvml.nvmlInit()
 builtins.keep = Last()
+late = sys.modules["last"] = Last()
 """
 
 
 def test_calls_when_even_the_builtins_go():
     result = simulated.run_python(LAST, name="s5000x8")
-    assert (result.returncode, result.stderr, result.stdout) == (0, "", "answered " * 4)
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", "answered " * 8)
 
 
 def test_daemon_thread_may_query_to_the_end():
