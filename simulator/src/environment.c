@@ -194,6 +194,10 @@ static bool read_profile(bool *frozen)
         text = read_file(path);
     } else {
         text = read_shipped(chosen, path, sizeof path);
+        if (!text) {
+            snprintf(path, sizeof path, "%s", chosen);
+            text = read_file(path);
+        }
     }
     if (!text) {
         sim_complain("MTML_SIM_PROFILE: there is no profile \"%s\"", chosen);

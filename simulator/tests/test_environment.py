@@ -139,6 +139,13 @@ def test_profile_by_path_is_read_again_when_it_changes(tmp_path):
         assert integer("mtmlGpuGetTemperature", session.gpu()) == 77
 
 
+def test_profile_by_the_bare_name_of_a_file(tmp_path, monkeypatch):
+    write_profile(tmp_path / "mine", "frozen = yes", "[device.0]", "gpu_temperature = 77")
+    monkeypatch.chdir(tmp_path)
+    with Session("mine") as session:
+        assert integer("mtmlGpuGetTemperature", session.gpu()) == 77
+
+
 def test_settings():
     settings = "0.gpu_temperature=-7; *.power_usage=123000;machine.driver_version=9.9 ; 0.fan_speed.1=111"
     with Session("s80+frozen", MTML_SIM_SET=settings) as session:
