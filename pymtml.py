@@ -8251,19 +8251,59 @@ def _store_processes(outputs, facade, inputs):
 
 
 def _store_list(outputs, facade, inputs):
-    """Numbers or handles, to a count and an array; asked without an array, handles are counted."""
+    """Numbers, handles or structs, to a count and an array; asked without an array, handles and structs are counted."""
     items = facade(*inputs)
     count, array = outputs
     count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(items)
     if items and array is None:
-        return NVML_SUCCESS if isinstance(items[0], c_mtmlDevice_t) else NVML_ERROR_INSUFFICIENT_SIZE
+        counted = isinstance(items[0], (c_mtmlDevice_t, Structure))
+        return NVML_SUCCESS if counted else NVML_ERROR_INSUFFICIENT_SIZE
     if len(items) > room:
         return NVML_ERROR_INSUFFICIENT_SIZE
     for i, item in enumerate(items):
         array[i] = item
     return NVML_SUCCESS
+
+
+def _store_pages(outputs, facade, inputs):
+    """Retired pages, to a count, an array of addresses and one of time stamps."""
+    pages = facade(*inputs)
+    count, addresses, stamps = outputs
+    count, addresses, stamps = _target(count), _cells(addresses), _cells(stamps)
+    room = count.value
+    count.value = len(pages)
+    if len(pages) > room or (pages and (addresses is None or stamps is None)):
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    for i, page in enumerate(pages):
+        addresses[i], stamps[i] = page["address"], page["timestamp"]
+    return NVML_SUCCESS
+
+
+def _store_samples(outputs, facade, inputs):
+    """Utilization by process, to an array and a count, in front of the time since when it is wanted."""
+    array, count, since = outputs
+    samples = facade(inputs[0], _by_value(since))
+    count, array = _target(count), _cells(array)
+    room = count.value
+    count.value = len(samples)
+    if len(samples) > room or array is None:
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    for i, sample in enumerate(samples):
+        array[i] = sample
+    return NVML_SUCCESS
+
+
+def _store_sized_text(outputs, facade, inputs):
+    """A text, to a buffer whose length is given by reference."""
+    buffer, length = outputs
+    return _store_text([buffer, _target(length).value], facade, inputs)
+
+
+def _store_resolution(outputs, facade, inputs):
+    """Width and height, which are the same for each display that the second argument may name."""
+    return _store_value(outputs, facade, inputs[:1])
 
 
 def _store_affinity(outputs, facade, inputs):
@@ -8344,6 +8384,7 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetDecoderUtilization": (nvmlDeviceGetDecoderUtilization, 1, _store_value),
     "nvmlDeviceGetEncoderCapacity": (nvmlDeviceGetEncoderCapacity, 2, _store_value),
     "nvmlDeviceGetEncoderStats": (nvmlDeviceGetEncoderStats, 1, _store_value),
+    "nvmlDeviceGetEncoderSessions": (nvmlDeviceGetEncoderSessions, 1, _store_list),
     "nvmlDeviceGetTemperature": (nvmlDeviceGetTemperature, 2, _store_value),
     "nvmlDeviceGetTemperatureV": (nvmlDeviceGetTemperatureV, 1, _store_temperature),
     "nvmlDeviceGetTemperatureThreshold": (nvmlDeviceGetTemperatureThreshold, 2, _store_value),
@@ -8375,6 +8416,7 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetMemoryErrorCounter": (nvmlDeviceGetMemoryErrorCounter, 4, _store_value),
     "nvmlDeviceClearEccErrorCounts": (nvmlDeviceClearEccErrorCounts, 2, _store_nothing),
     "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
+    "nvmlDeviceGetRetiredPages_v2": (nvmlDeviceGetRetiredPages_v2, 2, _store_pages),
     "nvmlDeviceGetRetiredPagesPendingStatus": (nvmlDeviceGetRetiredPagesPendingStatus, 1, _store_value),
     "nvmlDeviceGetTopologyCommonAncestor": (nvmlDeviceGetTopologyCommonAncestor, 2, _store_value),
     "nvmlDeviceGetTopologyNearestGpus": (nvmlDeviceGetTopologyNearestGpus, 2, _store_list),
@@ -8402,6 +8444,8 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetSupportedVgpus": (nvmlDeviceGetSupportedVgpus, 1, _store_list),
     "nvmlDeviceGetCreatableVgpus": (nvmlDeviceGetCreatableVgpus, 1, _store_list),
     "nvmlDeviceGetActiveVgpus": (nvmlDeviceGetActiveVgpus, 1, _store_list),
+    "nvmlVgpuTypeGetName": (nvmlVgpuTypeGetName, 1, _store_sized_text),
+    "nvmlVgpuTypeGetResolution": (nvmlVgpuTypeGetResolution, 2, _store_resolution),
     "nvmlVgpuTypeGetFramebufferSize": (nvmlVgpuTypeGetFramebufferSize, 1, _store_value),
     "nvmlVgpuTypeGetNumDisplayHeads": (nvmlVgpuTypeGetNumDisplayHeads, 1, _store_value),
     "nvmlVgpuTypeGetMaxInstances": (nvmlVgpuTypeGetMaxInstances, 2, _store_value),
@@ -8418,6 +8462,7 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetMPSComputeRunningProcesses": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
     "nvmlDeviceGetMPSComputeRunningProcesses_v2": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
     "nvmlDeviceGetMPSComputeRunningProcesses_v3": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetProcessUtilization": (nvmlDeviceGetProcessUtilization, 1, _store_samples),
     "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
     "nvmlDeviceGetDriverModel": (nvmlDeviceGetDriverModel, 1, _store_value),
     "nvmlDeviceGetDriverModel_v2": (nvmlDeviceGetDriverModel_v2, 1, _store_value),

@@ -202,6 +202,7 @@ CALLS = [
     get("DeviceHandleFromMigDeviceHandle", handle, INSTANCE),
     get("nvmlDeviceIsMigDeviceHandle", UINT, INSTANCE),
     get("nvmlDeviceIsMigDeviceHandle", UINT, DEVICE),
+    get("EncoderSessions", sequence(nvml.c_nvmlEncoderSession_t), DEVICE),
     get("GpuInstanceId", UINT, INSTANCE),
     get("Attributes", struct(nvml.c_nvmlDeviceAttributes), INSTANCE),
     get("Attributes_v2", struct(nvml.c_nvmlDeviceAttributes), INSTANCE),
@@ -239,6 +240,10 @@ APART = {
     "nvmlDeviceGetMarginTemperature",
     "nvmlDeviceGetFanSpeedRPM",
     "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetProcessUtilization",
+    "nvmlDeviceGetRetiredPages_v2",
+    "nvmlVgpuTypeGetName",
+    "nvmlVgpuTypeGetResolution",
     "nvmlDeviceSetEccMode",
     "nvmlDeviceClearEccErrorCounts",
     "nvmlDeviceSetMigMode",
@@ -561,6 +566,40 @@ def test_what_a_handle_points_to_is_never_written(device):
         for target in (device, byref(device), ctypes.pointer(device)):
             assert pointer(name)(device, target) == nvml.NVML_ERROR_INVALID_ARGUMENT
     assert nvml.nvmlDeviceGetPowerUsage(device)
+
+
+def test_retired_pages_with_their_times(device):
+    simulated.set_value(0, "retired_pages_dbe", "7@4096, 9@8192")
+    ask = pointer("nvmlDeviceGetRetiredPages_v2")
+    count, addresses, stamps = c_uint(1), (c_ulonglong * 2)(), (c_ulonglong * 2)()
+    assert ask(device, 1, byref(count), None, None) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
+    assert ask(device, 1, byref(count), addresses, stamps) == 0
+    expected = nvml.nvmlDeviceGetRetiredPages_v2(device, 1)
+    assert [{"address": a, "timestamp": s} for a, s in zip(addresses, stamps)] == expected and len(expected) == 2
+
+
+def test_name_and_resolution_of_a_vgpu_type():
+    with simulated.nvml("s3000-vgpu-host"):
+        kind = nvml.nvmlDeviceGetSupportedVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[0]
+        buffer, size = create_string_buffer(64), c_uint(64)
+        assert pointer("nvmlVgpuTypeGetName")(kind, buffer, byref(size)) == 0
+        assert buffer.value.decode() == nvml.nvmlVgpuTypeGetName(kind)
+        width, height = c_uint(), c_uint()
+        assert pointer("nvmlVgpuTypeGetResolution")(kind, 0, byref(width), byref(height)) == 0
+        assert (width.value, height.value) == nvml.nvmlVgpuTypeGetResolution(kind)
+
+
+def test_utilization_by_process(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    tree = tmp_path / "driver" / "musa" / "gpu0"
+    tree.mkdir(parents=True)
+    (tree / "devname").write_text("mtgpu.0\n")
+    (tree / "proc_util").write_text("Pid VPid Total PidName\n5 5 42 x\n")
+    ask = pointer("nvmlDeviceGetProcessUtilization")
+    count, samples = c_uint(), (nvml.c_nvmlProcessUtilizationSample_t * 1)()
+    assert ask(device, None, byref(count), c_ulonglong(0)) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
+    assert (ask(device, samples, byref(count), c_ulonglong(0)), count.value) == (0, 1)
+    assert (samples[0].pid, samples[0].smUtil) == (5, 42)
 
 
 def test_a_number_wants_its_room(device):
