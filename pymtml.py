@@ -1759,7 +1759,7 @@ def _check(status):
         raise _mtml_error(status)
 
 
-_mtmlCheckReturn = _check
+_mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
 # A signal handler may come in between any two lines of what follows, initialize, query, shut down: the lock does not
@@ -6353,7 +6353,6 @@ _nvmlDeviceGetTemperature = nvmlDeviceGetTemperature
 _nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
 _nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
 _nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
-_nvmlDeviceGetPowerUsage = nvmlDeviceGetPowerUsage
 _nvmlDeviceGetPerformanceState = nvmlDeviceGetPerformanceState
 _nvmlDeviceGetFanSpeed_v2 = nvmlDeviceGetFanSpeed_v2
 _nvmlDeviceGetMaxPcieLinkGeneration = nvmlDeviceGetMaxPcieLinkGeneration
