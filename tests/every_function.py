@@ -13,8 +13,8 @@ import unittest.mock
 
 import pymtml as nvml
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "facts", "nvml_surface.json")) as file:
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+with open(os.path.join(ROOT, "facts", "nvml_surface.json")) as file:
     SURFACE = json.load(file)["functions"]
 
 DEVICES = ("handle", "device", "device1", "device2", "handle1", "handle2", "migDevice")

@@ -8,7 +8,7 @@ import simulated
 
 import pymtml
 
-with open(os.path.join(simulated.ROOT, "tests", "facts", "mtml_api.json"), encoding="utf-8") as _file:
+with open(os.path.join(simulated.ROOT, "facts", "mtml_api.json"), encoding="utf-8") as _file:
     API = json.load(_file)
 
 FUNCTIONS = API["functions"]

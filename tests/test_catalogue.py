@@ -17,11 +17,11 @@ import pytest
 
 import pymtml
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-GENERATOR = os.path.join(HERE, os.pardir, "tools", "generate_catalogue.py")
-MODULE = os.path.join(HERE, os.pardir, "pymtml.py")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GENERATOR = os.path.join(ROOT, "tools", "generate_catalogue.py")
+MODULE = os.path.join(ROOT, "pymtml.py")
 
-with open(os.path.join(HERE, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
+with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
     STRUCTS = json.load(stream)["structs"]
 WITH_FIELDS = sorted(name for name in STRUCTS if STRUCTS[name]["fields"])
 PRINTABLE = [name for name in WITH_FIELDS if STRUCTS[name]["printable"]]

@@ -21,7 +21,7 @@ SPEC.loader.exec_module(coverage)
 
 with open(os.path.join(ROOT, "pymtml.py"), encoding="utf-8") as stream:
     SOURCE = stream.read()
-with open(os.path.join(ROOT, "tests", "facts", "nvml_surface.json"), encoding="utf-8") as stream:
+with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
     SURFACE = json.load(stream)
 FUNCTIONS = coverage.read_functions(SOURCE)
 ANSWERING = sorted(name for name, function in FUNCTIONS.items() if coverage.answers(function))

@@ -14,9 +14,9 @@ import pytest
 
 import pymtml
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-with open(os.path.join(HERE, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
+with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
     SURFACE = json.load(stream)
 
 CONSTANTS, ERRORS, FUNCTIONS, STRUCTS, TYPES = (

@@ -4,7 +4,7 @@
     python tools/generate_catalogue.py            rewrite the block between the BEGIN and END markers
     python tools/generate_catalogue.py --check    exit status 1, with a diff, if the block is not current
 
-The names, values and layouts come from tests/facts/nvml_surface.json. A name that pymtml.py binds at module level
+The names, values and layouts come from facts/nvml_surface.json. A name that pymtml.py binds at module level
 outside the markers stays out of the block, so that moving a definition into Part II is: write it there, run this,
 commit both. Structs become one description each, out of which `_catalogue_struct` makes the class on first use.
 """
@@ -20,7 +20,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
-SURFACE = os.path.join(ROOT, "tests", "facts", "nvml_surface.json")
+SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
 BEGIN = "# BEGIN generated NVML catalogue"
 END = "# END generated NVML catalogue"
 WIDTH = 120

@@ -21,7 +21,7 @@ PROFILES = os.path.join(SIMULATOR, "profiles")
 if "SIM_TEST_BUILD" not in os.environ:
     subprocess.run(["make", "-s", "-C", SIMULATOR], check=True)
 
-with open(os.path.join(ROOT, "tests", "facts", "mtml_api.json")) as file:
+with open(os.path.join(ROOT, "facts", "mtml_api.json")) as file:
     API = json.load(file)
 
 FUNCTIONS = API["functions"]

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 HEADER = os.path.join(ROOT, "mtml_2.2.0.h")
 
-with open(os.path.join(ROOT, "tests", "facts", "mtml_api.json"), encoding="utf-8") as _file:
+with open(os.path.join(ROOT, "facts", "mtml_api.json"), encoding="utf-8") as _file:
     API = json.load(_file)
 
 COMPILERS = {
