@@ -11118,3 +11118,20 @@ def __getattr__(name):
 
 def __dir__():
     return sorted(set(globals()).union(_CATALOGUE_STRUCTS, ("_nvmlLib_refcount", "nvmlLib", "string", "threading")))
+
+
+def _run_command_line():
+    """Exit status of the command line, which lives beside this file and works on this very module."""
+    sys.modules["pymtml"] = sys.modules["__main__"]
+    try:
+        from pymtml_cli.main import main
+    except ModuleNotFoundError as error:
+        if error.name != "pymtml_cli":
+            raise
+        sys.stderr.write("pymtml: the command line needs the package pymtml_cli beside %s\n" % __file__)
+        return 2
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(_run_command_line())

@@ -1,0 +1,1 @@
+"""The command ``pymtml``: nvidia-smi's language for Moore Threads GPUs. One file a subcommand; `main` chooses."""
