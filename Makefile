@@ -7,7 +7,7 @@ PY := $(BIN)/python
 SIMULATOR := simulator/build/libmtml.so.2
 STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
-SOURCES := pymtml.py pymtml_cli $(TOP_TESTS) tests simulator/tests benchmarks examples tools
+SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py $(TOP_TESTS) tests simulator/tests benchmarks examples tools
 ON_SIMULATOR := env LD_LIBRARY_PATH=$(CURDIR)/simulator/build MTML_SIM_PROFILE=s5000x8
 DROP_IN := PYTHONPATH=$(CURDIR)/examples/drop_in
 
@@ -76,9 +76,10 @@ bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 build: $(STAMP) ## Build wheel and source archive in dist/
 	rm -rf build dist
 	$(PY) -m build
-	$(BIN)/twine check dist/*
+	$(BIN)/twine check --strict dist/*
 
-publish: build ## Upload dist/ to the package index
+publish: build ## Upload dist/ to the package index, if the name is ours there
+	$(PY) tools/check_name.py dist/*.whl
 	$(BIN)/twine upload dist/*
 
 clean: ## Remove whatever the other targets made

@@ -1,0 +1,1 @@
+"""Makes programs take pymtml for NVIDIA's pynvml."""
