@@ -35,7 +35,8 @@ def test_one_copy_of_the_module(start, tmp_path):
 
 def test_a_lone_file_says_what_is_missing(tmp_path):
     shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
-    for start in (["-m", "pymtml"], ["pymtml.py"]):
+    # -S: the environment has the packages, through its editable install.
+    for start in (["-S", "-m", "pymtml"], ["-S", "pymtml.py"]):
         result = subprocess.run(
             [sys.executable] + start, cwd=str(tmp_path), stderr=subprocess.PIPE, universal_newlines=True
         )
