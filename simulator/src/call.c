@@ -1,6 +1,12 @@
-/* What every call goes through, and the state that all calls share. */
+/* What every call goes through. */
 
-#include "sim.h"
+#include "call.h"
+
+#include "complain.h"
+#include "faults.h"
+#include "log.h"
+#include "names.h"
+#include "trace.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -8,26 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-const struct function_entry sim_functions[FUNCTION_COUNT] = {
-#define X(name, generation, devices) {#name, GENERATION_##generation, DEVICES_##devices},
-    SIM_FUNCTIONS(X)
-#undef X
-};
-
-struct state sim;
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void sim_lock(void)
-{
-    pthread_mutex_lock(&mutex);
-}
-
-void sim_unlock(void)
-{
-    pthread_mutex_unlock(&mutex);
-}
 
 static void lock_all(void)
 {
@@ -45,14 +31,6 @@ static void unlock_all(void)
 __attribute__((constructor)) static void guard_forks(void)
 {
     pthread_atfork(lock_all, unlock_all, unlock_all);
-}
-
-enum function function_find(const char *name, size_t length)
-{
-    for (unsigned int i = 0; i < FUNCTION_COUNT; i++)
-        if (strlen(sim_functions[i].name) == length && strncmp(sim_functions[i].name, name, length) == 0)
-            return (enum function)i;
-    return FUNCTION_COUNT;
 }
 
 static uint64_t nanoseconds(void)
@@ -91,7 +69,7 @@ static void misuse(struct call *call, const char *why)
     call->result = MTML_ERROR_INVALID_ARGUMENT;
     if (sim.lenient)
         return;
-    sim_complain("%s: %s", sim_functions[call->function].name, why);
+    complain("%s: %s", functions[call->function].name, why);
     abort();
 }
 
@@ -189,7 +167,7 @@ static bool enter_on_device(struct call *call, enum function function, const voi
 {
     if (!enter_handle(call, function, pointer, kind, valid) || !call_reach(call, call->device))
         return false;
-    if (call->device->unsupported.member[function] || !supported(&sim_functions[function], call->device))
+    if (call->device->unsupported.member[function] || !supported(&functions[function], call->device))
         call->result = MTML_ERROR_NOT_SUPPORTED;
     return call->result == MTML_SUCCESS;
 }
@@ -247,23 +225,6 @@ void call_give_device(struct call *call, struct device *device, MtmlDevice **slo
         call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
 }
 
-/* Whether a comma-separated list of keys names this one. */
-static bool list_names(const struct text *list, const char *key)
-{
-    const char *found = list->bytes;
-    size_t length = strlen(key);
-
-    while ((found = strstr(found, key))) {
-        char before = found == list->bytes ? ',' : found[-1];
-        char after = found[length];
-
-        if ((before == ',' || before == ' ') && (after == ',' || after == ' ' || after == '\0'))
-            return true;
-        found += length;
-    }
-    return false;
-}
-
 /* A text without its end: it is repeated up to the last byte of the buffer. */
 static void fill_unterminated(const struct text *text, char *buffer, size_t size)
 {
@@ -273,7 +234,7 @@ static void fill_unterminated(const struct text *text, char *buffer, size_t size
 
 void call_give_text(struct call *call, const struct text *text, const char *key, char *buffer, unsigned int size)
 {
-    if (call->device && list_names(&call->device->unterminated, key)) {
+    if (call->device && text_has_word(&call->device->unterminated, key)) {
         fill_unterminated(text, buffer, size);
         return;
     }
@@ -289,7 +250,7 @@ void fill_text(const struct device *device, const struct text *text, const char 
 {
     size_t length = text->length < size ? text->length : size - 1;
 
-    if (device && list_names(&device->unterminated, key)) {
+    if (device && text_has_word(&device->unterminated, key)) {
         fill_unterminated(text, buffer, size);
         return;
     }
@@ -299,9 +260,11 @@ void fill_text(const struct device *device, const struct text *text, const char 
 
 MtmlReturn call_leave(struct call *call)
 {
-    if (call->result != MTML_SUCCESS && !call->event[0])
-        call_event(call, MTML_LOG_LEVEL_ERROR, "%s: %s", sim_functions[call->function].name,
-                   name_of(return_names, call->result) ? name_of(return_names, call->result) : "unknown code");
+    if (call->result != MTML_SUCCESS && !call->event[0]) {
+        const char *name = name_of(return_names, call->result);
+
+        call_event(call, MTML_LOG_LEVEL_ERROR, "%s: %s", functions[call->function].name, name ? name : "unknown code");
+    }
     if (call->locked)
         sim_unlock();
     /* Outside the lock: a program's callback may call the library again. */

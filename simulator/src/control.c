@@ -2,7 +2,14 @@
 
 #include "../mtml_sim.h"
 
-#include "sim.h"
+#include "build.h"
+#include "complain.h"
+#include "environment.h"
+#include "faults.h"
+#include "handle.h"
+#include "keys.h"
+#include "state.h"
+#include "symbols.h"
 
 #include <string.h>
 
@@ -98,7 +105,7 @@ int mtmlSimSet(unsigned int device, const char *key, const char *value)
         problem = follow_up(object, key);
     sim_unlock();
     if (problem)
-        sim_complain("mtmlSimSet(0x%x, \"%s\", \"%s\"): %s", device, key ? key : "", value ? value : "", problem);
+        complain("mtmlSimSet(0x%x, \"%s\", \"%s\"): %s", device, key ? key : "", value ? value : "", problem);
     return problem ? -1 : 0;
 }
 
@@ -127,7 +134,7 @@ int mtmlSimSetFaults(const char *text)
     problem = faults_set(text ? text : "");
     sim_unlock();
     if (problem)
-        sim_complain("mtmlSimSetFaults(\"%s\"): %s", text, problem);
+        complain("mtmlSimSetFaults(\"%s\"): %s", text, problem);
     return problem ? -1 : 0;
 }
 

@@ -1,6 +1,7 @@
 /* A device: its identity, its board, and the way to its parts. */
 
-#include "sim.h"
+#include "call.h"
+#include "dynamics.h"
 
 #include <string.h>
 

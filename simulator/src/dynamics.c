@@ -4,7 +4,9 @@
  * value is the middle of the movement. A value outside its plausible range is a test's choice and stays as it is.
  */
 
-#include "sim.h"
+#include "dynamics.h"
+
+#include "state.h"
 
 #include <time.h>
 

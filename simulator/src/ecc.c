@@ -1,6 +1,6 @@
 /* Error correction of the memory, and pages taken out of use. */
 
-#include "sim.h"
+#include "call.h"
 
 #include <string.h>
 

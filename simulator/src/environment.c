@@ -2,7 +2,14 @@
 
 #define _GNU_SOURCE
 
-#include "sim.h"
+#include "environment.h"
+
+#include "build.h"
+#include "complain.h"
+#include "faults.h"
+#include "state.h"
+#include "symbols.h"
+#include "trace.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -44,7 +51,7 @@ static bool check_names(void)
         for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
             known = known || (strlen(variables[i]) == length && strncmp(*entry, variables[i], length) == 0);
         if (!known) {
-            sim_complain("%.*s: unknown variable", (int)length, *entry);
+            complain("%.*s: unknown variable", (int)length, *entry);
             return false;
         }
     }
@@ -56,7 +63,7 @@ static bool read_switch(const char *name, bool *value)
     const char *text = variable(name);
 
     if (*text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
-        sim_complain("%s: \"%s\" is neither 0 nor 1", name, text);
+        complain("%s: \"%s\" is neither 0 nor 1", name, text);
         return false;
     }
     *value = strcmp(text, "1") == 0;
@@ -74,7 +81,7 @@ static bool read_number(const char *name, uint64_t *value)
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno) {
-        sim_complain("%s: \"%s\" is not a number", name, text);
+        complain("%s: \"%s\" is not a number", name, text);
         return false;
     }
     return true;
@@ -82,15 +89,18 @@ static bool read_number(const char *name, uint64_t *value)
 
 /* ==== Finding and reading the profile ==== */
 
+/* The file's text, or NULL. */
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t length = 0;
+    size_t got;
 
-    while (file) {
+    if (!file)
+        return NULL;
+    do {
         char *grown = realloc(text, length + 4096 + 1);
-        size_t got;
 
         if (!grown)
             break;
@@ -98,17 +108,13 @@ static char *read_file(const char *path)
         got = fread(text + length, 1, 4096, file);
         length += got;
         text[length] = '\0';
-        if (got == 0) {
-            bool failed = ferror(file) != 0;
-
-            fclose(file);
-            if (!failed)
-                return text;
-            break;
-        }
+    } while (got);
+    if (!feof(file)) {
+        free(text);
+        text = NULL;
     }
-    free(text);
-    return NULL;
+    fclose(file);
+    return text;
 }
 
 /* The shipped profiles lie beside the build directory, whichever variant of the library this is. */
@@ -156,7 +162,7 @@ static bool load_machine(const char *path, const char *text, const char *setting
 
     if (sim.machine && same(path, loaded_path) && same(text, loaded_text) && same(settings, loaded_settings))
         return true;
-    machine = profile_load(path, text, settings);
+    machine = machine_build(path, text, settings);
     if (!machine)
         return false;
     machine_free(sim.machine);
@@ -184,7 +190,7 @@ static bool read_profile(bool *frozen)
         *frozen = true;
     }
     if (length >= sizeof chosen) {
-        sim_complain("MTML_SIM_PROFILE: too long");
+        complain("MTML_SIM_PROFILE: too long");
         return false;
     }
     memcpy(chosen, name, length);
@@ -200,7 +206,7 @@ static bool read_profile(bool *frozen)
         }
     }
     if (!text) {
-        sim_complain("MTML_SIM_PROFILE: there is no profile \"%s\"", chosen);
+        complain("MTML_SIM_PROFILE: there is no profile \"%s\"", chosen);
         return false;
     }
     good = load_machine(path, text, variable("MTML_SIM_SET"));
@@ -218,7 +224,7 @@ static bool read_faults(void)
         return true;
     problem = faults_set(*text ? text : sim.machine->faults.bytes);
     if (problem) {
-        sim_complain("MTML_SIM_FAULTS: \"%s\": %s", text, problem);
+        complain("MTML_SIM_FAULTS: \"%s\": %s", text, problem);
         return false;
     }
     replace(&armed_faults, text);
@@ -240,7 +246,7 @@ bool environment_load(void)
 
     sim.ready = false;
     if (!trace_open(variable("MTML_SIM_TRACE"))) {
-        sim_complain("MTML_SIM_TRACE: cannot write \"%s\"", variable("MTML_SIM_TRACE"));
+        complain("MTML_SIM_TRACE: cannot write \"%s\"", variable("MTML_SIM_TRACE"));
         return false;
     }
     if (!check_names() || !read_switch("MTML_SIM_FROZEN", &frozen) || !read_switch("MTML_SIM_LENIENT", &lenient) ||
@@ -253,4 +259,14 @@ bool environment_load(void)
     symbols_hide(&sim.machine->missing);
     sim.ready = true;
     return true;
+}
+
+/* A program may look symbols up right after loading, long before it initializes the library. */
+__attribute__((constructor)) static void prepare(void)
+{
+    sim_lock();
+    complain_quietly(true);
+    environment_load();
+    complain_quietly(false);
+    sim_unlock();
 }

@@ -1,6 +1,7 @@
 /* The texts of return codes. */
 
-#include "sim.h"
+#include "call.h"
+#include "names.h"
 
 const char *mtmlErrorString(MtmlReturn result)
 {

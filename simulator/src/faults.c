@@ -1,6 +1,8 @@
 /* Calls that fail on request: FUNCTION=CODE[@AFTER[xTIMES]], separated by commas. */
 
-#include "sim.h"
+#include "faults.h"
+
+#include "names.h"
 
 #include <ctype.h>
 #include <errno.h>

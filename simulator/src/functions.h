@@ -8,6 +8,8 @@
 #ifndef SIM_FUNCTIONS_H
 #define SIM_FUNCTIONS_H
 
+#include "base.h"
+
 #define SIM_HEADER_FUNCTIONS(X) \
     X(mtmlLibraryInit, ANY, ALL)                                     \
     X(mtmlLibraryShutDown, ANY, ALL)                                 \
@@ -126,8 +128,8 @@
     X(mtmlMemoryGetEccErrorCounter, PINGHU, PHYSICAL)                \
     X(mtmlMemoryClearEccErrorCounts, PINGHU, PHYSICAL)
 
-/* What libraries newer than the header export. */
-#define SIM_NEWER_FUNCTIONS(X) \
+/* What libraries export beyond the header (undocumented.h). */
+#define SIM_UNDOCUMENTED_FUNCTIONS(X) \
     X(mtmlDeviceGetMusaComputeCapability, ANY, PHYSICAL)    \
     X(mtmlDeviceGetPcieReplayCounter, ANY, PHYSICAL)        \
     X(mtmlDeviceGetPerformanceState, ANY, PHYSICAL)         \
@@ -139,6 +141,32 @@
 
 #define SIM_FUNCTIONS(X)    \
     SIM_HEADER_FUNCTIONS(X) \
-    SIM_NEWER_FUNCTIONS(X)
+    SIM_UNDOCUMENTED_FUNCTIONS(X)
+
+enum function {
+#define X(name, generation, devices) FUNCTION_##name,
+    SIM_FUNCTIONS(X)
+#undef X
+    FUNCTION_COUNT
+};
+
+enum generation { GENERATION_ANY, GENERATION_SUDI, GENERATION_CHUNXIAO, GENERATION_QUYUAN, GENERATION_PINGHU };
+
+enum audience { DEVICES_ALL, DEVICES_PHYSICAL, DEVICES_VIRTUAL, DEVICES_REAL_VPU };
+
+struct function_entry {
+    const char *name;
+    enum generation generation;
+    enum audience audience;
+};
+
+extern const struct function_entry functions[FUNCTION_COUNT];
+
+/* FUNCTION_COUNT when no function has that name. */
+enum function function_find(const char *name, size_t length);
+
+struct function_set {
+    bool member[FUNCTION_COUNT];
+};
 
 #endif

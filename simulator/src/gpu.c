@@ -1,6 +1,7 @@
 /* The graphics cores of a device. */
 
-#include "sim.h"
+#include "call.h"
+#include "dynamics.h"
 
 MtmlReturn mtmlGpuGetUtilization(const MtmlGpu *gpu, unsigned int *utilization)
 {

@@ -3,7 +3,7 @@
  * touching what it points to, and a dead handle is told from a live one long after its death.
  */
 
-#include "sim.h"
+#include "handle.h"
 
 #include <string.h>
 #include <sys/mman.h>

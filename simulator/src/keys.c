@@ -1,109 +1,9 @@
 /* The keys of a profile: which field each one fills, and how. */
 
-#include "sim.h"
+#include "keys.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const struct name_value return_names[] = {
-    {"OK", MTML_SUCCESS},
-    {"DRIVER_NOT_LOADED", MTML_ERROR_DRIVER_NOT_LOADED},
-    {"DRIVER_FAILURE", MTML_ERROR_DRIVER_FAILURE},
-    {"INVALID_ARGUMENT", MTML_ERROR_INVALID_ARGUMENT},
-    {"NOT_SUPPORTED", MTML_ERROR_NOT_SUPPORTED},
-    {"NO_PERMISSION", MTML_ERROR_NO_PERMISSION},
-    {"INSUFFICIENT_SIZE", MTML_ERROR_INSUFFICIENT_SIZE},
-    {"NOT_FOUND", MTML_ERROR_NOT_FOUND},
-    {"INSUFFICIENT_MEMORY", MTML_ERROR_INSUFFICIENT_MEMORY},
-    {"DRIVER_TOO_OLD", MTML_ERROR_DRIVER_TOO_OLD},
-    {"DRIVER_TOO_NEW", MTML_ERROR_DRIVER_TOO_NEW},
-    {"TIMEOUT", MTML_ERROR_TIMEOUT},
-    {"RESOURCE_IS_BUSY", MTML_ERROR_RESOURCE_IS_BUSY},
-    {"UNKNOWN", MTML_ERROR_UNKNOWN},
-    {NULL, 0},
-};
-
-const struct name_value codec_names[] = {
-    {"AVC", MTML_CODEC_TYPE_AVC},     {"VC1", MTML_CODEC_TYPE_VC1},     {"MPEG2", MTML_CODEC_TYPE_MPEG2},
-    {"MPEG4", MTML_CODEC_TYPE_MPEG4}, {"H263", MTML_CODEC_TYPE_H263},   {"DIV3", MTML_CODEC_TYPE_DIV3},
-    {"RV", MTML_CODEC_TYPE_RV},       {"AVS", MTML_CODEC_TYPE_AVS},     {"RSVD1", MTML_CODEC_TYPE_RSVD1},
-    {"THO", MTML_CODEC_TYPE_THO},     {"VP3", MTML_CODEC_TYPE_VP3},     {"VP8", MTML_CODEC_TYPE_VP8},
-    {"HEVC", MTML_CODEC_TYPE_HEVC},   {"VP9", MTML_CODEC_TYPE_VP9},     {"AVS2", MTML_CODEC_TYPE_AVS2},
-    {"RSVD2", MTML_CODEC_TYPE_RSVD2}, {"AV1", MTML_CODEC_TYPE_AV1},     {NULL, 0},
-};
-
-const struct name_value session_state_names[] = {
-    {"UNKNOWN", (unsigned int)MTML_CODEC_SESSION_STATE_UNKNOWN},
-    {"IDLE", MTML_CODEC_SESSION_STATE_IDLE},
-    {"ACTIVE", MTML_CODEC_SESSION_STATE_ACTIVE},
-    {NULL, 0},
-};
-
-const struct name_value display_names[] = {
-    {"DP", MTML_DISP_INTF_TYPE_DP},     {"EDP", MTML_DISP_INTF_TYPE_EDP},   {"VGA", MTML_DISP_INTF_TYPE_VGA},
-    {"HDMI", MTML_DISP_INTF_TYPE_HDMI}, {"LVDS", MTML_DISP_INTF_TYPE_LVDS}, {NULL, 0},
-};
-
-static const struct name_value brand_names[] = {
-    {"MTT", MTML_BRAND_MTT},
-    {"UNKNOWN", MTML_BRAND_UNKNOWN},
-    {NULL, 0},
-};
-
-static const struct name_value generation_names[] = {
-    {"SUDI", GENERATION_SUDI},
-    {"CHUNXIAO", GENERATION_CHUNXIAO},
-    {"QUYUAN", GENERATION_QUYUAN},
-    {"PINGHU", GENERATION_PINGHU},
-    {NULL, 0},
-};
-
-static const struct name_value memory_type_names[] = {
-    {"LPDDR4", MTML_MEM_TYPE_LPDDR4},
-    {"GDDR6", MTML_MEM_TYPE_GDDR6},
-    {NULL, 0},
-};
-
-static const struct name_value mode_names[] = {
-    {"DISABLE", 0},
-    {"ENABLE", 1},
-    {NULL, 0},
-};
-
-static const struct name_value link_state_names[] = {
-    {"DOWN", MTML_MTLINK_STATE_DOWN},
-    {"UP", MTML_MTLINK_STATE_UP},
-    {"DOWNGRADE", MTML_MTLINK_STATE_DOWNGRADE},
-    {NULL, 0},
-};
-
-static const struct name_value link_status_names[] = {
-    {"NOT_SUPPORTED", MTML_MTLINK_CAP_STATUS_NOT_SUPPORTED},
-    {"OK", MTML_MTLINK_CAP_STATUS_OK},
-    {NULL, 0},
-};
-
-static const struct name_value level_names[] = {
-    {"INTERNAL", MTML_TOPOLOGY_INTERNAL}, {"SINGLE", MTML_TOPOLOGY_SINGLE},
-    {"MULTIPLE", MTML_TOPOLOGY_MULTIPLE}, {"HOSTBRIDGE", MTML_TOPOLOGY_HOSTBRIDGE},
-    {"NODE", MTML_TOPOLOGY_NODE},         {"SYSTEM", MTML_TOPOLOGY_SYSTEM},
-    {NULL, 0},
-};
-
-static const struct name_value p2p_names[] = {
-    {"OK", MTML_P2P_STATUS_OK},
-    {"CHIPSET_NOT_SUPPORTED", MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED},
-    {"GPU_NOT_SUPPORTED", MTML_P2P_STATUS_GPU_NOT_SUPPORTED},
-    {"UNKNOWN", MTML_P2P_STATUS_UNKNOWN},
-    {NULL, 0},
-};
-
-static const struct name_value role_names[] = {
-    {"NONE", MTML_VIRT_ROLE_NONE},
-    {"HOST_VIRTDEVICE", MTML_VIRT_ROLE_HOST_VIRTDEVICE},
-    {"GUEST_VIRTDEVICE", MTML_VIRT_ROLE_GUEST_VIRTDEVICE},
-    {NULL, 0},
-};
 
 #define KEY(object, field, type)         {#field, &type_##type, offsetof(struct object, field), NULL}
 #define NAMED(object, field, type, name) {#field, &type_##type, offsetof(struct object, field), name}
@@ -260,62 +160,57 @@ const struct key mpc_configuration_keys[] = {
     END,
 };
 
-/* The key, with *INDEX the element that a name like "fan_speed.1" asks for, or -1 for the whole value. */
-static const struct key *find_key(const struct key *keys, const char *name, long *index, const char **problem)
+/* The key's slot, with *INDEX the element that a name like "fan_speed.1" asks for, or -1 for the whole value. */
+static const char *find_slot(const struct machine *machine, const struct key *keys, void *object, const char *name,
+                             struct slot *slot, long *index)
 {
     const char *dot = strchr(name, '.');
     size_t length = dot ? (size_t)(dot - name) : strlen(name);
+    const struct key *key = keys;
     char *end;
 
-    for (; keys->name; keys++)
-        if (strlen(keys->name) == length && strncmp(keys->name, name, length) == 0)
-            break;
+    while (key->name && (strncmp(key->name, name, length) != 0 || key->name[length]))
+        key++;
+    if (!key->name)
+        return "unknown key";
+    *slot = (struct slot){machine, keys, key, (char *)object + key->offset};
     *index = -1;
-    *problem = NULL;
-    if (!keys->name) {
-        *problem = "unknown key";
-    } else if (dot) {
-        *index = strtol(dot + 1, &end, 10);
-        if (!keys->type->parse_element)
-            *problem = "this key has no elements that are set one by one";
-        else if (dot[1] < '0' || dot[1] > '9' || *end || *index >= SIM_LIST_SIZE)
-            *problem = "not the number of an element";
-    }
-    return keys;
+    if (!dot)
+        return NULL;
+    *index = strtol(dot + 1, &end, 10);
+    if (!key->type->element)
+        return "this key has no elements that are set one by one";
+    if (dot[1] < '0' || dot[1] > '9' || *end || *index >= SIM_LIST_SIZE)
+        return "not the number of an element";
+    return NULL;
 }
 
 const char *key_set(const struct machine *machine, const struct key *keys, void *object, const char *name,
                     const char *text)
 {
+    struct slot slot;
     long index;
-    const char *problem;
-    const struct key *key = find_key(keys, name, &index, &problem);
-    void *field;
+    const char *problem = find_slot(machine, keys, object, name, &slot, &index);
 
     if (problem)
         return problem;
-    field = (char *)object + key->offset;
-    if (index >= 0)
-        return key->type->parse_element(machine, key, field, (unsigned int)index, text);
-    return key->type->parse(machine, key, field, text);
+    return index < 0 ? slot.key->type->parse(&slot, text) : list_set(&slot, (unsigned int)index, text);
 }
 
-const char *key_get(const struct machine *machine, const struct key *keys, const void *object, const char *name,
+const char *key_get(const struct machine *machine, const struct key *keys, void *object, const char *name,
                     struct output *output)
 {
+    struct slot slot;
     long index;
-    const char *problem;
-    const struct key *key = find_key(keys, name, &index, &problem);
-    const void *field;
+    const char *problem = find_slot(machine, keys, object, name, &slot, &index);
 
     if (problem)
         return problem;
-    field = (const char *)object + key->offset;
     if (output->size)
         output->bytes[0] = '\0';
-    if (index >= 0)
-        key->type->format_element(machine, key, field, (unsigned int)index, output);
+    if (index < 0)
+        slot.key->type->format(&slot, output);
     else
-        key->type->format(machine, key, field, output);
+        list_get(&slot, (unsigned int)index, output);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* The library, the system, and the way to devices. */
 
-#include "sim.h"
+#include "call.h"
+#include "environment.h"
 
 #include <ctype.h>
 #include <stdio.h>

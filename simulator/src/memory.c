@@ -1,6 +1,7 @@
 /* The memory of a device. */
 
-#include "sim.h"
+#include "call.h"
+#include "dynamics.h"
 
 MtmlReturn mtmlMemoryGetTotal(const MtmlMemory *mem, unsigned long long *total)
 {

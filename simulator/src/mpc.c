@@ -1,6 +1,7 @@
 /* MPC: a card that is divided into instances. */
 
-#include "sim.h"
+#include "build.h"
+#include "call.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* MtLink: the links between cards. */
 
-#include "sim.h"
+#include "call.h"
 
 #include <string.h>
 

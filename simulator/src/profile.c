@@ -1,25 +1,14 @@
-/* Reads a profile: an INI file that describes one machine. */
+/* Reads a profile, an INI file that describes one machine, and the settings of MTML_SIM_SET, into entries. */
 
-#include "sim.h"
+#include "profile.h"
+
+#include "complain.h"
+#include "keys.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void sim_complain(const char *format, ...)
-{
-    char message[1024];
-    va_list arguments;
-
-    if (sim.quiet)
-        return;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "mtml simulator: %s\n", message);
-}
 
 static char *copy_of(const char *start, size_t length)
 {
@@ -32,13 +21,13 @@ static char *copy_of(const char *start, size_t length)
     return copy;
 }
 
-static bool complain_at(const struct entry *entry, const char *problem)
+bool profile_complain(const struct entry *entry, const char *problem)
 {
     if (entry->line)
-        sim_complain("%s:%u: [%s]%s%s: %s", entry->source, entry->line, entry->section, *entry->key ? " " : "",
-                     entry->key, problem);
+        complain("%s:%u: [%s]%s%s: %s", entry->source, entry->line, entry->section, *entry->key ? " " : "",
+                 entry->key, problem);
     else
-        sim_complain("%s: %s.%s: %s", entry->source, entry->section, entry->key, problem);
+        complain("%s: %s.%s: %s", entry->source, entry->section, entry->key, problem);
     return false;
 }
 
@@ -54,7 +43,7 @@ static bool add_entry(struct machine *machine, const char *source, unsigned int 
         free(section);
         free(key);
         free(value);
-        sim_complain("%s: out of memory", source);
+        complain("%s: out of memory", source);
         return false;
     }
     machine->entries[machine->entry_count++] = entry;
@@ -62,22 +51,6 @@ static bool add_entry(struct machine *machine, const char *source, unsigned int 
 }
 
 /* ==== Sections ==== */
-
-struct place {
-    enum {
-        PLACE_MACHINE,
-        PLACE_DEFAULTS,
-        PLACE_DEVICE,
-        PLACE_INSTANCE,
-        PLACE_VIRT_DEVICE,
-        PLACE_VIRT_TYPE,
-        PLACE_MPC_PROFILE,
-        PLACE_MPC_CONFIGURATION
-    } kind;
-    unsigned int number;
-    unsigned int child;
-    const char *id;
-};
 
 static const char *read_number(const char *text, unsigned int limit, unsigned int *number)
 {
@@ -98,7 +71,7 @@ static const char *after_prefix(const char *text, const char *prefix)
     return text && strncmp(text, prefix, strlen(prefix)) == 0 ? text + strlen(prefix) : NULL;
 }
 
-static bool read_place(const char *section, struct place *place)
+bool profile_place(const char *section, struct place *place)
 {
     const char *rest;
 
@@ -182,17 +155,17 @@ static bool read_header(struct machine *machine, unsigned int line, const char *
     size_t length = (size_t)(end - start);
 
     if (length < 2 || start[length - 1] != ']' || length - 2 >= size) {
-        sim_complain("%s:%u: a section is written as [NAME]", path, line);
+        complain("%s:%u: a section is written as [NAME]", path, line);
         return false;
     }
     memcpy(section, start + 1, length - 2);
     section[length - 2] = '\0';
-    if (!read_place(section, &place)) {
-        sim_complain("%s:%u: unknown section [%s]", path, line, section);
+    if (!profile_place(section, &place)) {
+        complain("%s:%u: unknown section [%s]", path, line, section);
         return false;
     }
     if (has_entry(machine, section, "", 0)) {
-        sim_complain("%s:%u: section [%s] is there twice", path, line, section);
+        complain("%s:%u: section [%s] is there twice", path, line, section);
         return false;
     }
     return add_entry(machine, path, line, copy_of(section, strlen(section)), copy_of("", 0), copy_of("", 0));
@@ -216,7 +189,7 @@ static bool read_lines(struct machine *machine, const char *text)
             continue;
         /* Other readers of INI files take such a line for the rest of the one before. */
         if (start != begin) {
-            sim_complain("%s:%u: a line that begins with a blank", machine->path, line);
+            complain("%s:%u: a line that begins with a blank", machine->path, line);
             return false;
         }
         if (*start == '[') {
@@ -225,12 +198,12 @@ static bool read_lines(struct machine *machine, const char *text)
             continue;
         }
         if (!equals || equals == start || !*section) {
-            sim_complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
+            complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
             return false;
         }
         if (has_entry(machine, section, start, (size_t)(trim_blanks(start, equals) - start))) {
-            sim_complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section,
-                         (int)(trim_blanks(start, equals) - start), start);
+            complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section,
+                     (int)(trim_blanks(start, equals) - start), start);
             return false;
         }
         if (!add_entry(machine, machine->path, line, copy_of(section, strlen(section)),
@@ -271,7 +244,7 @@ static bool read_setting(struct machine *machine, const char *start, const char 
         key = start + strlen("machine");
     }
     if (!equals || key == start || *key != '.' || key + 1 >= name_end) {
-        sim_complain("%s: \"%.*s\" is not of the form DEVICE.KEY=VALUE", settings_source, (int)(end - start), start);
+        complain("%s: \"%.*s\" is not of the form DEVICE.KEY=VALUE", settings_source, (int)(end - start), start);
         return false;
     }
     return add_entry(machine, settings_source, 0, copy_of(section, strlen(section)),
@@ -293,13 +266,18 @@ static bool read_settings(struct machine *machine, const char *text)
     return true;
 }
 
-/* ==== From entries to the machine ==== */
+/* ==== All of it ==== */
 
-static bool apply_entry(struct machine *machine, const struct entry *entry, const struct key *keys, void *object)
+bool profile_read(struct machine *machine, const char *text, const char *settings)
+{
+    return read_lines(machine, text) && read_settings(machine, settings);
+}
+
+bool profile_apply_entry(struct machine *machine, const struct entry *entry, const struct key *keys, void *object)
 {
     const char *problem = *entry->key ? key_set(machine, keys, object, entry->key, entry->value) : NULL;
 
-    return problem ? complain_at(entry, problem) : true;
+    return problem ? profile_complain(entry, problem) : true;
 }
 
 bool profile_apply(struct machine *machine, struct device *device, const char *section)
@@ -307,167 +285,26 @@ bool profile_apply(struct machine *machine, struct device *device, const char *s
     for (unsigned int i = 0; i < machine->entry_count; i++) {
         const struct entry *entry = &machine->entries[i];
 
-        if (strcmp(entry->section, section) == 0 && !apply_entry(machine, entry, device_keys, device))
+        if (strcmp(entry->section, section) == 0 && !profile_apply_entry(machine, entry, device_keys, device))
             return false;
     }
     return true;
 }
 
-static struct virt_type *add_virt_type(struct machine *machine, const char *id)
+bool profile_has_section(const struct machine *machine, const char *section)
 {
-    struct virt_type *type;
-
-    for (unsigned int i = 0; i < machine->virt_type_count; i++)
-        if (strcmp(machine->virt_types[i].id, id) == 0)
-            return &machine->virt_types[i];
-    if (machine->virt_type_count == SIM_MAX_DEFINITIONS)
-        return NULL;
-    type = &machine->virt_types[machine->virt_type_count++];
-    snprintf(type->id, sizeof type->id, "%s", id);
-    return type;
+    for (unsigned int i = 0; i < machine->entry_count; i++)
+        if (machine->entries[i].line && strcmp(machine->entries[i].section, section) == 0)
+            return true;
+    return false;
 }
 
-static struct mpc_profile *add_mpc_profile(struct machine *machine, unsigned int id)
-{
-    for (unsigned int i = 0; i < machine->mpc_profile_count; i++)
-        if (machine->mpc_profiles[i].id == id)
-            return &machine->mpc_profiles[i];
-    if (machine->mpc_profile_count == SIM_MAX_DEFINITIONS)
-        return NULL;
-    machine->mpc_profiles[machine->mpc_profile_count].id = id;
-    return &machine->mpc_profiles[machine->mpc_profile_count++];
-}
-
-static struct mpc_configuration *add_mpc_configuration(struct machine *machine, unsigned int id)
-{
-    for (unsigned int i = 0; i < machine->mpc_configuration_count; i++)
-        if (machine->mpc_configurations[i].id == id)
-            return &machine->mpc_configurations[i];
-    if (machine->mpc_configuration_count == SIM_MAX_DEFINITIONS)
-        return NULL;
-    machine->mpc_configurations[machine->mpc_configuration_count].id = id;
-    return &machine->mpc_configurations[machine->mpc_configuration_count++];
-}
-
-/* Everything that devices refer to, and the set of devices itself. */
-static bool apply_definitions(struct machine *machine)
-{
-    bool given[SIM_MAX_DEVICES] = {false};
-    unsigned int count = 0;
-
-    for (unsigned int i = 0; i < machine->entry_count; i++) {
-        const struct entry *entry = &machine->entries[i];
-        struct place place;
-        const struct key *keys = NULL;
-        void *object = NULL;
-
-        if (!read_place(entry->section, &place))
-            continue;
-        if (place.kind == PLACE_MACHINE) {
-            keys = machine_keys;
-            object = machine;
-        } else if (place.kind == PLACE_VIRT_TYPE) {
-            keys = virt_type_keys;
-            object = add_virt_type(machine, place.id);
-        } else if (place.kind == PLACE_MPC_PROFILE) {
-            keys = mpc_profile_keys;
-            object = add_mpc_profile(machine, place.number);
-        } else if (place.kind == PLACE_MPC_CONFIGURATION) {
-            keys = mpc_configuration_keys;
-            object = add_mpc_configuration(machine, place.number);
-        } else if (place.kind == PLACE_DEVICE && entry->line) {
-            given[place.number] = true;
-        }
-        if (keys && !object)
-            return complain_at(entry, "too many sections of this kind");
-        if (keys && !apply_entry(machine, entry, keys, object))
-            return false;
-    }
-    for (unsigned int i = 0; i < SIM_MAX_DEVICES; i++) {
-        if (given[i] && i != count) {
-            sim_complain("%s: [device.%u] is missing, but there is a [device.%u]", machine->path, count, i);
-            return false;
-        }
-        count += given[i];
-    }
-    machine->device_count = count;
-    return true;
-}
-
-static bool build_device(struct machine *machine, unsigned int number)
-{
-    struct device *device = calloc(1, sizeof *device);
-    char section[32];
-
-    if (!device) {
-        sim_complain("%s: out of memory", machine->path);
-        return false;
-    }
-    machine->devices[number] = device;
-    device->role = ROLE_CARD;
-    device->number = number;
-    device->card = device;
-    device->visible = true;
-    snprintf(section, sizeof section, "device.%u", number);
-    return profile_apply(machine, device, "device") && profile_apply(machine, device, section) &&
-           profile_apply(machine, device, "device.*");
-}
-
-/* Sections and settings that name a card, instance or virtual device which the machine does not have. */
-static bool check_places(struct machine *machine)
+void profile_free(struct machine *machine)
 {
     for (unsigned int i = 0; i < machine->entry_count; i++) {
-        const struct entry *entry = &machine->entries[i];
-        struct place place;
-        const struct device *card;
-
-        if (!read_place(entry->section, &place) || place.kind < PLACE_DEVICE || place.kind > PLACE_VIRT_DEVICE)
-            continue;
-        if (place.number >= machine->device_count)
-            return complain_at(entry, "the profile has no such device");
-        card = machine->devices[place.number];
-        if (place.kind == PLACE_VIRT_DEVICE && place.child >= card->virt_device_count)
-            return complain_at(entry, "the profile's virtual devices are not numbered from 0 without gaps");
-        /* Instances come and go with the configuration, so their sections may wait for it: only keys are checked. */
-        if (place.kind == PLACE_INSTANCE && *entry->key) {
-            struct device *trial = malloc(sizeof *trial);
-            const char *problem = "out of memory";
-
-            if (trial) {
-                *trial = *card;
-                problem = key_set(machine, device_keys, trial, entry->key, entry->value);
-                free(trial);
-            }
-            if (problem)
-                return complain_at(entry, problem);
-        }
+        free(machine->entries[i].section);
+        free(machine->entries[i].key);
+        free(machine->entries[i].value);
     }
-    return true;
-}
-
-struct machine *profile_load(const char *path, const char *text, const char *settings)
-{
-    struct machine *machine = calloc(1, sizeof *machine);
-    bool good;
-
-    if (!machine || !(machine->path = copy_of(path, strlen(path)))) {
-        free(machine);
-        sim_complain("%s: out of memory", path);
-        return NULL;
-    }
-    good = read_lines(machine, text) && read_settings(machine, settings) && apply_definitions(machine);
-    for (unsigned int i = 0; good && i < machine->device_count; i++)
-        good = build_device(machine, i);
-    for (unsigned int i = 0; good && i < machine->device_count; i++)
-        good = machine_build_virt_devices(machine, machine->devices[i]) &&
-               machine_build_instances(machine, machine->devices[i]);
-    if (good && !machine->library_version.length) {
-        sim_complain("%s: [machine] library_version: missing", path);
-        good = false;
-    }
-    if (!good || !check_places(machine)) {
-        machine_free(machine);
-        return NULL;
-    }
-    return machine;
+    free(machine->entries);
 }

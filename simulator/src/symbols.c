@@ -5,7 +5,9 @@
 
 #define _GNU_SOURCE
 
-#include "sim.h"
+#include "symbols.h"
+
+#include "complain.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -50,7 +52,7 @@ static bool find_table(struct table *table)
     ElfW(Addr) base;
 
     memset(table, 0, sizeof *table);
-    if (!dladdr(&sim, &info))
+    if (!dladdr(functions, &info))
         return false;
     base = (ElfW(Addr))info.dli_fbase;
     for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
@@ -86,7 +88,7 @@ void symbols_hide(const struct function_set *missing)
     if (memcmp(&hidden, missing, sizeof hidden) == 0)
         return;
     if (!find_table(&table) || !protect(&table, table.hash[1], table.protection | PROT_WRITE)) {
-        sim_complain("cannot hide symbols on this system");
+        complain("cannot hide symbols on this system");
         return;
     }
     count = table.hash[1];
@@ -102,14 +104,4 @@ void symbols_hide(const struct function_set *missing)
     }
     protect(&table, count, table.protection);
     hidden = *missing;
-}
-
-/* A program may look symbols up right after loading, long before it initializes the library. */
-__attribute__((constructor)) static void prepare(void)
-{
-    sim_lock();
-    sim.quiet = true;
-    environment_load();
-    sim.quiet = false;
-    sim_unlock();
 }

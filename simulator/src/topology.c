@@ -1,6 +1,7 @@
 /* Where devices are: distance to each other, and to processors and memory. */
 
-#include "sim.h"
+#include "call.h"
+#include "text.h"
 
 #include <limits.h>
 #include <string.h>

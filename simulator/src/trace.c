@@ -1,6 +1,6 @@
 /* One line for each call, written whole, so that threads and forked processes can share the file. */
 
-#include "sim.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@ void trace_call(enum function function)
 
     if (descriptor < 0)
         return;
-    length = strlen(sim_functions[function].name);
-    memcpy(line, sim_functions[function].name, length);
+    length = strlen(functions[function].name);
+    memcpy(line, functions[function].name, length);
     line[length++] = '\n';
     while (write(descriptor, line, length) < 0 && errno == EINTR)
         continue;

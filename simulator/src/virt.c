@@ -1,6 +1,6 @@
 /* Virtual devices on the host that carries them. */
 
-#include "sim.h"
+#include "call.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* The video unit of a device. */
 
-#include "sim.h"
+#include "call.h"
+#include "dynamics.h"
 
 #include <string.h>
 

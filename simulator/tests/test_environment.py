@@ -235,6 +235,18 @@ def test_faults_of_a_profile(tmp_path):
         assert fails("mtmlGpuGetClock", session.gpu(), 3) == ["SUCCESS", "UNKNOWN", "SUCCESS"]
 
 
+def test_faults_as_a_key():
+    with Session() as session:
+        gpu = session.gpu()
+        interface.sim_set(interface.MACHINE, "faults", "mtmlGpuGetClock=UNKNOWN@1x1, mtmlGpuGetMaxClock=TIMEOUT")
+        assert fails("mtmlGpuGetClock", gpu, 3) == ["SUCCESS", "UNKNOWN", "SUCCESS"]
+        assert interface.LIBRARY.mtmlSimSet(interface.MACHINE, b"faults", b"mtmlGpuGetClok=UNKNOWN") == -1
+        assert fails("mtmlGpuGetMaxClock", gpu, 1) == ["TIMEOUT"]
+        assert interface.sim_get(interface.MACHINE, "faults").endswith("mtmlGpuGetMaxClock=TIMEOUT")
+        interface.sim_set(interface.MACHINE, "faults", "")
+        assert fails("mtmlGpuGetMaxClock", gpu, 1) == ["SUCCESS"]
+
+
 def test_device_lost_in_the_middle():
     with Session() as session:
         gpus = [session.gpu(index) for index in range(8)]

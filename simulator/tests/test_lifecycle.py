@@ -100,6 +100,27 @@ def test_lookup_by_uuid_and_index():
         assert interface.text("mtmlDeviceGetUUID", session.device(1)).decode() == interface.sim_get(5, "uuid")
 
 
+def test_device_that_hides_while_it_is_held():
+    with Session("s4000x8+frozen") as session:
+        device, gpu = session.device(3), session.gpu(3)
+        interface.sim_set(3, "visible", "no")
+        slot = ctypes.byref(ctypes.c_void_p())
+        for function, key in (
+            ("mtmlLibraryInitDeviceByUuid", "uuid"),
+            ("mtmlLibraryInitDeviceByPciSbdf", "pci_sbdf"),
+        ):
+            wanted = interface.sim_get(3, key).encode()
+            assert interface.reason(function, session.library, wanted, slot) == "NOT_FOUND"
+        assert session.count() == 7
+        assert uint("mtmlDeviceGetIndex", session.device(3)) == 3
+        assert session.device(3).value != device.value
+        # It has no place in the order, but its handle goes on.
+        assert interface.reason("mtmlDeviceGetIndex", device, ctypes.byref(ctypes.c_uint())) == "NOT_SUPPORTED"
+        assert uint("mtmlGpuGetClock", gpu) == int(interface.sim_get(3, "gpu_clock"))
+        interface.sim_set(3, "visible", "yes")
+        assert uint("mtmlDeviceGetIndex", device) == 3
+
+
 # ==== Misuse names the call and the reason ====
 
 

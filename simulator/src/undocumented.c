@@ -1,6 +1,9 @@
-/* The functions of newer libraries; only the variant in build/newer exports them. */
+/* Functions that libraries export and no header declares. */
 
-#include "newer.h"
+#include "undocumented.h"
+
+#include "call.h"
+#include "dynamics.h"
 
 enum { THRESHOLD_SHUTDOWN, THRESHOLD_SLOWDOWN, THRESHOLD_COUNT };
 

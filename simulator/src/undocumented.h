@@ -1,9 +1,9 @@
-/* What libraries newer than the 2.2.0 header export besides. Units: mW, degrees Celsius, mV. */
+/* What libraries export beyond the 2.2.0 header. Units: mW, degrees Celsius, mV. */
 
-#ifndef SIM_NEWER_H
-#define SIM_NEWER_H
+#ifndef SIM_UNDOCUMENTED_H
+#define SIM_UNDOCUMENTED_H
 
-#include "sim.h"
+#include "base.h"
 
 MTML_API MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *device, int *major, int *minor);
 MTML_API MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *device, unsigned int *count);

@@ -1,0 +1,51 @@
+/* What every call goes through: each function of the interface begins with call_enter_... and ends with call_leave. */
+
+#ifndef SIM_CALL_H
+#define SIM_CALL_H
+
+#include "functions.h"
+#include "handle.h"
+#include "state.h"
+
+struct call {
+    enum function function;
+    MtmlReturn result;
+    struct device *device;
+    struct handle *handle;
+    bool locked;
+    MtmlLogLevel event_level;
+    char event[160];
+};
+
+/*
+ * Begins a call: counts it, takes the lock, checks the handle, applies faults, and refuses what is not supported.
+ * VALID tells whether the other arguments can be used. True when the body is to run. call_leave ends it either way.
+ */
+bool call_enter(struct call *call, enum function function, bool valid);
+bool call_enter_library(struct call *call, enum function function, const MtmlLibrary *library, bool valid);
+bool call_enter_system(struct call *call, enum function function, const MtmlSystem *system, bool valid);
+bool call_enter_device(struct call *call, enum function function, const MtmlDevice *device, bool valid);
+bool call_enter_gpu(struct call *call, enum function function, const MtmlGpu *gpu, bool valid);
+bool call_enter_memory(struct call *call, enum function function, const MtmlMemory *memory, bool valid);
+bool call_enter_vpu(struct call *call, enum function function, const MtmlVpu *vpu, bool valid);
+MtmlReturn call_leave(struct call *call);
+
+/* A further device argument: NULL, and the call's result set, when it is not one. */
+struct device *call_device(struct call *call, const MtmlDevice *device);
+
+/* False, and the call's result set, when the device is lost. Counts as a call on it. */
+bool call_reach(struct call *call, struct device *device);
+
+/* Hands a device's handle out through SLOT. */
+void call_give_device(struct call *call, struct device *device, MtmlDevice **slot);
+
+/* Copies a text to the caller; sets INSUFFICIENT_SIZE when it does not fit. KEY is its name in the profile. */
+void call_give_text(struct call *call, const struct text *text, const char *key, char *buffer, unsigned int size);
+
+/* For texts of fixed size inside a struct, which are cut. */
+void fill_text(const struct device *device, const struct text *text, const char *key, char *buffer, size_t size);
+
+/* Something that the log may want to tell. */
+SIM_PRINTF(3, 4) void call_event(struct call *call, MtmlLogLevel level, const char *format, ...);
+
+#endif

@@ -1,0 +1,13 @@
+/* The variables that choose the machine and its behavior. */
+
+#ifndef SIM_ENVIRONMENT_H
+#define SIM_ENVIRONMENT_H
+
+#include "base.h"
+
+/* Reads every variable again and loads the profile if it changed; false after telling what is wrong. */
+bool environment_load(void);
+/* Makes the next load start anew. */
+void environment_forget(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* The table of all functions, and the way from a name to its place in it. */
+
+#include "functions.h"
+
+#include <string.h>
+
+const struct function_entry functions[FUNCTION_COUNT] = {
+#define X(name, generation, devices) {#name, GENERATION_##generation, DEVICES_##devices},
+    SIM_FUNCTIONS(X)
+#undef X
+};
+
+enum function function_find(const char *name, size_t length)
+{
+    for (unsigned int i = 0; i < FUNCTION_COUNT; i++)
+        if (strncmp(functions[i].name, name, length) == 0 && functions[i].name[length] == '\0')
+            return (enum function)i;
+    return FUNCTION_COUNT;
+}

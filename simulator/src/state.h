@@ -1,0 +1,26 @@
+/* What all calls share. */
+
+#ifndef SIM_STATE_H
+#define SIM_STATE_H
+
+#include "machine.h"
+
+struct state {
+    struct machine *machine;
+    bool ready; /* the environment and the profile were understood */
+    unsigned int references;
+    bool stale; /* an MPC change asks for shutdown and init */
+    struct handle *system;
+    bool frozen;
+    bool lenient;
+    uint64_t latency_ns;
+    uint64_t counts[FUNCTION_COUNT];
+    uint64_t total;
+};
+
+extern struct state sim;
+
+void sim_lock(void);
+void sim_unlock(void);
+
+#endif
