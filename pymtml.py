@@ -79,7 +79,10 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _ctypes import _PyCStructType as _StructureType  # ctypes gives it no public name
     from typing import Any, Dict, List, Optional, Tuple, Type
+else:
+    _StructureType = type(Structure)
 
 # ======================================================================================================================
 # ==== Part I: native ==================================================================================================
@@ -860,42 +863,42 @@ class _Handle:
         return "<%s 0x%x>" % (type(self).__name__, _address(self))
 
 
-class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):
+class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):  # type: ignore[misc]
     """Handle of the initialized library (MtmlLibrary *)."""
 
     _type_ = struct_c_mtmlLibrary_t
     __slots__ = ("_address", "_library")
 
 
-class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):
+class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):  # type: ignore[misc]
     """Handle of the host system (MtmlSystem *)."""
 
     _type_ = struct_c_mtmlSystem_t
     __slots__ = ("_address", "_system")
 
 
-class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):
+class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):  # type: ignore[misc]
     """Handle of a device's graphics and compute unit (MtmlGpu *)."""
 
     _type_ = struct_c_mtmlGpu_t
     __slots__ = ("_address", "_gpu")
 
 
-class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):
+class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):  # type: ignore[misc]
     """Handle of a device's memory (MtmlMemory *)."""
 
     _type_ = struct_c_mtmlMemory_t
     __slots__ = ("_address", "_memory")
 
 
-class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):
+class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):  # type: ignore[misc]
     """Handle of a device's video unit (MtmlVpu *)."""
 
     _type_ = struct_c_mtmlVpu_t
     __slots__ = ("_address", "_vpu")
 
 
-class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):
+class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[misc]
     """Handle of a device (MtmlDevice *): a card, a virtual device, an MPC parent or an MPC instance.
 
     Besides its own argument it holds those of its gpu, memory and vpu, made on first use, and what cannot change while
@@ -1000,7 +1003,7 @@ class _TextField:
         return repr(self._field)
 
 
-class _PrintableStructureType(type(Structure)):
+class _PrintableStructureType(_StructureType):
     # ctypes itself assigns _fields_ through here, when a class is made and when _fields_ is set later. Wrapping the few
     # char fields at that moment spares others the Python-level __getattribute__ that nvidia-ml-py puts on all.
     def __setattr__(cls, name, value):
@@ -1017,7 +1020,7 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
     `_fmt_` maps a field name to its format, and "<default>" to the format of all other fields.
     """
 
-    _fmt_ = {}
+    _fmt_: "Dict[str, str]" = {}
 
     def __str__(self):
         formats = self._fmt_
@@ -1708,7 +1711,7 @@ def _c_type(text):
     stars = text.count("*")
     if base == "char" and stars == 1:
         return c_char_p
-    ctype = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
+    ctype: "Any" = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
     for _ in range(stars):
         ctype = POINTER(ctype)
     return ctype
@@ -6063,7 +6066,7 @@ def _device_processes(handle):
         raise _unsupported()
     paths = _node_paths(handle)
     rows = _process_table(root, paths[0]) if paths else None
-    found = {}
+    found: "Dict[int, Any]" = {}
     if rows is not None:
         for row in rows:
             pid = _own_pid(root, pids, row, paths)
@@ -11100,20 +11103,28 @@ _CATALOGUE_PARAMETERS = {
 # ==== 18. Module attributes ===========================================================================================
 
 
-def __getattr__(name):
-    if name in _CATALOGUE_STRUCTS:
-        return _catalogue_struct(name)
-    if name == "nvmlLib":
-        return _session.cdll
-    if name == "_nvmlLib_refcount":
-        return _session.references
-    if name in ("string", "threading"):  # modules that nvidia-ml-py has as attributes
-        import importlib
+if TYPE_CHECKING:
+    import string  # noqa: F401
+    import threading  # noqa: F401
 
-        return importlib.import_module(name)
-    if name == "__all__":
-        return [public for public in __dir__() if not public.startswith("_") and public != "TYPE_CHECKING"]
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    nvmlLib: "Any"
+    _nvmlLib_refcount: "int"
+else:  # a checker that sees this takes any name for one that exists
+
+    def __getattr__(name):
+        if name in _CATALOGUE_STRUCTS:
+            return _catalogue_struct(name)
+        if name == "nvmlLib":
+            return _session.cdll
+        if name == "_nvmlLib_refcount":
+            return _session.references
+        if name in ("string", "threading"):  # modules that nvidia-ml-py has as attributes
+            import importlib
+
+            return importlib.import_module(name)
+        if name == "__all__":
+            return [public for public in __dir__() if not public.startswith("_") and public != "TYPE_CHECKING"]
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
 
 
 def __dir__():
