@@ -46,6 +46,9 @@ MTML_SIM_API int mtmlSimGet(unsigned int device, const char *key, char *buffer, 
 /* Arms faults in the syntax of MTML_SIM_FAULTS, counting from now; empty or NULL disarms all. 0 or -1. */
 MTML_SIM_API int mtmlSimSetFaults(const char *text);
 
+/* Arms further faults, counting from now; those that are armed go on counting. 0 or -1. */
+MTML_SIM_API int mtmlSimAddFaults(const char *text);
+
 /*
  * What a reboot of the machine does: pending ECC modes come into force, volatile ECC counters are cleared, page
  * retirement completes, MPC is off. 0, or -1 while the library is initialized.
@@ -57,6 +60,27 @@ MTML_SIM_API int mtmlSimReboot(void);
  * and the variables. 0, or -1 while the library is initialized.
  */
 MTML_SIM_API int mtmlSimReload(void);
+
+/*
+ * The same, and makes the machine at once, so that a mistake in the profile or a variable shows now. 0, or -1 after
+ * telling on stderr what is wrong.
+ */
+MTML_SIM_API int mtmlSimLoad(void);
+
+/*
+ * Says that MTML_SIM_SET and MTML_SIM_FAULTS, as they are now, tell what mtmlSimSet and mtmlSimAddFaults have done
+ * already (for child processes): the next init then keeps machine and countdowns.
+ */
+MTML_SIM_API void mtmlSimKeep(void);
+
+/*
+ * Calls WATCHER after every successful mtmlLibraryInit (TAKEN is 1) and mtmlLibraryShutDown (0), in the thread that
+ * made the call, with the pointer that was taken or given back. NULL ends it.
+ */
+MTML_SIM_API void mtmlSimWatchReferences(void (*watcher)(const void *library, int taken));
+
+/* Writes what was told on stderr last, cut to the buffer. 0, or -1 when nothing was. */
+MTML_SIM_API int mtmlSimGetMessage(char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

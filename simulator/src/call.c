@@ -94,26 +94,27 @@ static void begin(struct call *call, enum function function)
 }
 
 /* Faults come after the check for misuse, which must not hide behind them, and before all others. */
-static void judge(struct call *call, bool valid)
+static void judge(struct call *call, const struct device *device, bool valid)
 {
     MtmlReturn result;
 
     if (call->result == MTML_SUCCESS && !valid)
         call->result = MTML_ERROR_INVALID_ARGUMENT;
-    if (faults_apply(call->function, &result))
+    if (faults_apply(call->function, device ? device->card->number : NO_CARD, true, &result))
         call->result = result;
 }
 
 bool call_enter(struct call *call, enum function function, bool valid)
 {
     begin(call, function);
-    judge(call, valid);
+    judge(call, NULL, valid);
     return call->result == MTML_SUCCESS;
 }
 
 static bool enter_handle(struct call *call, enum function function, const void *pointer, enum handle_kind kind,
                          bool valid)
 {
+    struct handle *handle = NULL;
     const char *problem = NULL;
 
     begin(call, function);
@@ -121,11 +122,13 @@ static bool enter_handle(struct call *call, enum function function, const void *
         problem = handle_check(pointer, kind);
     if (problem)
         misuse(call, problem);
-    judge(call, valid && pointer);
+    else if (pointer)
+        handle = (struct handle *)(uintptr_t)pointer;
+    judge(call, handle ? handle->device : NULL, valid && pointer);
     if (call->result != MTML_SUCCESS)
         return false;
-    call->handle = (struct handle *)(uintptr_t)pointer;
-    call->device = call->handle->device;
+    call->handle = handle;
+    call->device = handle->device;
     return true;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 static bool silent;
+/* Complaints come with and without the lock, so each thread has its own. */
+static _Thread_local char last[1024];
 
 void complain_quietly(bool quiet)
 {
@@ -14,13 +16,20 @@ void complain_quietly(bool quiet)
 
 void complain(const char *format, ...)
 {
-    char message[1024];
     va_list arguments;
 
     if (silent)
         return;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(last, sizeof last, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "mtml simulator: %s\n", message);
+    fprintf(stderr, "mtml simulator: %s\n", last);
+}
+
+bool complain_last(char *buffer, size_t size)
+{
+    if (!*last || !size)
+        return false;
+    snprintf(buffer, size, "%s", last);
+    return true;
 }

@@ -10,6 +10,7 @@
 #include "keys.h"
 #include "state.h"
 #include "symbols.h"
+#include "watch.h"
 
 #include <string.h>
 
@@ -136,6 +137,51 @@ int mtmlSimSetFaults(const char *text)
     if (problem)
         complain("mtmlSimSetFaults(\"%s\"): %s", text, problem);
     return problem ? -1 : 0;
+}
+
+int mtmlSimAddFaults(const char *text)
+{
+    const char *problem;
+
+    sim_lock();
+    problem = text ? faults_add(text) : "NULL was passed";
+    sim_unlock();
+    if (problem)
+        complain("mtmlSimAddFaults(\"%s\"): %s", text ? text : "", problem);
+    return problem ? -1 : 0;
+}
+
+int mtmlSimLoad(void)
+{
+    bool good;
+
+    sim_lock();
+    good = sim.references == 0;
+    if (good) {
+        environment_forget();
+        good = environment_load();
+    } else {
+        complain("mtmlSimLoad: the library is initialized");
+    }
+    sim_unlock();
+    return good ? 0 : -1;
+}
+
+void mtmlSimKeep(void)
+{
+    sim_lock();
+    environment_keep();
+    sim_unlock();
+}
+
+void mtmlSimWatchReferences(void (*watcher)(const void *library, int taken))
+{
+    watch_set(watcher);
+}
+
+int mtmlSimGetMessage(char *buffer, size_t size)
+{
+    return buffer && complain_last(buffer, size) ? 0 : -1;
 }
 
 int mtmlSimReload(void)

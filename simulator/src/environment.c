@@ -237,6 +237,14 @@ void environment_forget(void)
     loaded_path = NULL;
 }
 
+void environment_keep(void)
+{
+    if (!sim.machine)
+        return;
+    replace(&loaded_settings, variable("MTML_SIM_SET"));
+    replace(&armed_faults, variable("MTML_SIM_FAULTS"));
+}
+
 bool environment_load(void)
 {
     bool frozen = false;

@@ -9,5 +9,7 @@
 bool environment_load(void);
 /* Makes the next load start anew. */
 void environment_forget(void);
+/* Takes what settings and faults say now for what has been done already. */
+void environment_keep(void);
 
 #endif

@@ -1,7 +1,8 @@
-/* Calls that fail on request: FUNCTION=CODE[@AFTER[xTIMES]], separated by commas. */
+/* Calls that fail on request: [CARD.]FUNCTION=CODE[@AFTER[xTIMES]], separated by commas. */
 
 #include "faults.h"
 
+#include "machine.h"
 #include "names.h"
 
 #include <ctype.h>
@@ -13,6 +14,7 @@
 
 struct fault {
     enum function function; /* FUNCTION_COUNT stands for all */
+    unsigned int card;      /* NO_CARD: calls on any card, and on none */
     MtmlReturn result;
     uint64_t after;
     uint64_t times; /* 0: for ever */
@@ -59,6 +61,22 @@ static const char *read_code(const char *text, const char *end, MtmlReturn *resu
     return NULL;
 }
 
+static const char *read_card(const char **text, const char *end, unsigned int *card)
+{
+    uint64_t number;
+    const char *problem;
+
+    *card = NO_CARD;
+    if (!isdigit((unsigned char)**text))
+        return NULL;
+    problem = read_count(text, end, &number);
+    if (problem || number >= SIM_MAX_DEVICES || **text != '.')
+        return "the card is not of the form NUMBER.FUNCTION";
+    *card = (unsigned int)number;
+    ++*text;
+    return NULL;
+}
+
 static const char *read_fault(const char *text, const char *end, struct fault *fault)
 {
     const char *equals = memchr(text, '=', (size_t)(end - text));
@@ -67,7 +85,10 @@ static const char *read_fault(const char *text, const char *end, struct fault *f
 
     memset(fault, 0, sizeof *fault);
     if (!equals)
-        return "not of the form FUNCTION=CODE[@AFTER[xTIMES]]";
+        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
+    problem = read_card(&text, equals, &fault->card);
+    if (problem)
+        return problem;
     fault->function = FUNCTION_COUNT;
     if (equals - text != 1 || *text != '*') {
         fault->function = function_find(text, (size_t)(equals - text));
@@ -86,12 +107,12 @@ static const char *read_fault(const char *text, const char *end, struct fault *f
     if (problem || text == end)
         return problem;
     if (*text++ != 'x')
-        return "not of the form FUNCTION=CODE[@AFTER[xTIMES]]";
+        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
     problem = read_count(&text, end, &fault->times);
     if (problem)
         return problem;
     if (text != end || fault->times == 0)
-        return "not of the form FUNCTION=CODE[@AFTER[xTIMES]]";
+        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
     return NULL;
 }
 
@@ -134,7 +155,22 @@ const char *faults_set(const char *text)
     return problem ? problem : read_faults(text, armed, &armed_count);
 }
 
-bool faults_apply(enum function function, MtmlReturn *result)
+const char *faults_add(const char *text)
+{
+    static struct fault faults[MAX_FAULTS];
+    unsigned int count;
+    const char *problem = read_faults(text, faults, &count);
+
+    if (problem)
+        return problem;
+    if (armed_count + count > MAX_FAULTS)
+        return "too many faults";
+    memcpy(armed + armed_count, faults, count * sizeof *faults);
+    armed_count += count;
+    return NULL;
+}
+
+bool faults_apply(enum function function, unsigned int card, bool any, MtmlReturn *result)
 {
     bool fails = false;
 
@@ -142,6 +178,8 @@ bool faults_apply(enum function function, MtmlReturn *result)
         struct fault *fault = &armed[i];
 
         if (fault->function != function && fault->function != FUNCTION_COUNT)
+            continue;
+        if (fault->card == NO_CARD ? !any : fault->card != card)
             continue;
         fault->calls++;
         if (fails || fault->calls <= fault->after)

@@ -9,7 +9,13 @@
 const char *faults_set(const char *text);
 /* NULL, or why the text would be refused. */
 const char *faults_check(const char *text);
-/* Counts a call; true when it is to fail with *RESULT. */
-bool faults_apply(enum function function, MtmlReturn *result);
+/* NULL, or why the text is refused. Faults that are armed go on counting. */
+const char *faults_add(const char *text);
+
+/* A call that is on no card, or on none yet. */
+#define NO_CARD 0xFFFFFFFFu
+
+/* Counts a call on a card; true when it is to fail with *RESULT. ANY: by faults that name no card, too. */
+bool faults_apply(enum function function, unsigned int card, bool any, MtmlReturn *result);
 
 #endif

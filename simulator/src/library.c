@@ -2,6 +2,8 @@
 
 #include "call.h"
 #include "environment.h"
+#include "faults.h"
+#include "watch.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@ static const char after_last_shutdown[] = "the handle is dangling: it is from be
 MtmlReturn mtmlLibraryInit(MtmlLibrary **lib)
 {
     struct call call;
+    MtmlReturn result;
 
     sim_lock();
     if (sim.references == 0)
@@ -38,12 +41,16 @@ MtmlReturn mtmlLibraryInit(MtmlLibrary **lib)
             }
         }
     }
-    return call_leave(&call);
+    result = call_leave(&call);
+    if (result == MTML_SUCCESS)
+        watch_tell(*lib, true);
+    return result;
 }
 
 MtmlReturn mtmlLibraryShutDown(MtmlLibrary *lib)
 {
     struct call call;
+    MtmlReturn result;
 
     if (call_enter_library(&call, FUNCTION_mtmlLibraryShutDown, lib, true)) {
         handle_kill(call.handle, after_shutdown);
@@ -56,7 +63,10 @@ MtmlReturn mtmlLibraryShutDown(MtmlLibrary *lib)
         }
         call_event(&call, MTML_LOG_LEVEL_INFO, "library shut down, %u in use", sim.references);
     }
-    return call_leave(&call);
+    result = call_leave(&call);
+    if (result == MTML_SUCCESS)
+        watch_tell(lib, false);
+    return result;
 }
 
 MtmlReturn mtmlLibraryGetVersion(const MtmlLibrary *lib, char *version, unsigned int length)
@@ -110,8 +120,12 @@ MtmlReturn mtmlLibraryCountDevice(const MtmlLibrary *lib, unsigned int *count)
 
 static void give_found(struct call *call, struct device *device, MtmlDevice **slot)
 {
+    MtmlReturn result;
+
     if (!device)
         call->result = MTML_ERROR_NOT_FOUND;
+    else if (faults_apply(call->function, device->card->number, false, &result))
+        call->result = result;
     else if (call_reach(call, device))
         call_give_device(call, device, slot);
 }

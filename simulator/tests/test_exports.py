@@ -8,15 +8,20 @@ import interface
 import pytest
 
 CONTROL = {
+    "mtmlSimAddFaults",
     "mtmlSimGet",
     "mtmlSimGetCallCount",
     "mtmlSimGetHandleCount",
     "mtmlSimGetLibraryReferences",
+    "mtmlSimGetMessage",
+    "mtmlSimKeep",
+    "mtmlSimLoad",
     "mtmlSimReboot",
     "mtmlSimReload",
     "mtmlSimResetCallCounts",
     "mtmlSimSet",
     "mtmlSimSetFaults",
+    "mtmlSimWatchReferences",
 }
 NEWER = set(interface.NEWER) | {"mtmlGpuGetTemperatureThreshold"}
 

@@ -1,0 +1,140 @@
+"""The control functions that drivers of tests build on: faults of one card, loading at once, watching references."""
+
+import ctypes
+import os
+
+import interface
+import pytest
+from interface import LIBRARY, Session, reason, uint
+
+WATCHER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
+
+
+@pytest.fixture(autouse=True)
+def undo():
+    yield
+    LIBRARY.mtmlSimWatchReferences(ctypes.cast(None, WATCHER))
+    LIBRARY.mtmlSimSetFaults(None)
+
+
+def message():
+    buffer = ctypes.create_string_buffer(1024)
+    assert LIBRARY.mtmlSimGetMessage(buffer, ctypes.c_size_t(len(buffer))) == 0
+    return buffer.value.decode()
+
+
+def temperature(gpu):
+    return reason("mtmlGpuGetTemperature", gpu, ctypes.byref(ctypes.c_uint()))
+
+
+def test_fault_of_one_card():
+    with Session(MTML_SIM_FAULTS="5.mtmlGpuGetTemperature=TIMEOUT@1x2") as session:
+        gpus = [session.gpu(index) for index in range(8)]
+        assert [temperature(gpus[5]) for _ in range(4)] == ["SUCCESS", "TIMEOUT", "TIMEOUT", "SUCCESS"]
+        assert [temperature(gpu) for gpu in gpus] == ["SUCCESS"] * 8
+
+
+def test_fault_of_one_card_counts_only_its_calls():
+    with Session(MTML_SIM_FAULTS="5.mtmlGpuGetTemperature=TIMEOUT@1") as session:
+        for index in (0, 1, 5, 2, 3):
+            assert temperature(session.gpu(index)) == "SUCCESS"
+        assert temperature(session.gpu(5)) == "TIMEOUT"
+
+
+def test_fault_of_all_functions_of_one_card():
+    with Session() as session:
+        gpus = [session.gpu(index) for index in (2, 3)]
+        assert LIBRARY.mtmlSimAddFaults(b"3.*=RESOURCE_IS_BUSY") == 0
+        assert [temperature(gpu) for gpu in gpus] == ["SUCCESS", "RESOURCE_IS_BUSY"]
+        pointer = ctypes.c_void_p()
+        initialize = "mtmlLibraryInitDeviceByIndex"
+        assert reason(initialize, session.library, 3, ctypes.byref(pointer)) == "RESOURCE_IS_BUSY"
+        assert reason(initialize, session.library, 2, ctypes.byref(pointer)) == "SUCCESS"
+        assert session.count() == 8
+
+
+def test_fault_of_a_card_covers_its_instances():
+    with Session("s3000-mpc+frozen", MTML_SIM_FAULTS="0.mtmlDeviceGetIndex=UNKNOWN") as session:
+        devices = [session.device(index) for index in range(session.count())]
+        answers = [reason("mtmlDeviceGetIndex", device, ctypes.byref(ctypes.c_uint())) for device in devices]
+        assert answers == ["UNKNOWN"] * (len(devices) - 1) + ["SUCCESS"]
+
+
+@pytest.mark.parametrize(
+    "text", ["64.mtmlGpuGetClock=UNKNOWN", "1mtmlGpuGetClock=UNKNOWN", "-1.*=UNKNOWN", "1.=UNKNOWN"]
+)
+def test_bad_card_of_a_fault(text):
+    with Session() as session:
+        assert LIBRARY.mtmlSimAddFaults(text.encode()) == -1
+        assert text in message()
+        assert temperature(session.gpu()) == "SUCCESS"
+
+
+def test_faults_are_added_to_those_that_count():
+    with Session() as session:
+        gpu = session.gpu()
+        assert LIBRARY.mtmlSimSetFaults(b"mtmlGpuGetTemperature=TIMEOUT@2x1") == 0
+        assert temperature(gpu) == "SUCCESS"
+        assert LIBRARY.mtmlSimAddFaults(b"mtmlGpuGetTemperature=NO_PERMISSION@2x1") == 0
+        assert [temperature(gpu) for _ in range(4)] == ["SUCCESS", "TIMEOUT", "NO_PERMISSION", "SUCCESS"]
+        assert LIBRARY.mtmlSimAddFaults(None) == -1
+
+
+def test_load_makes_the_machine_at_once():
+    with Session("s80+frozen"):
+        assert LIBRARY.mtmlSimLoad() == -1
+        assert "initialized" in message()
+        interface.sim_set(0, "gpu_clock", 999)
+    os.environ["MTML_SIM_PROFILE"] = "s4000x8"
+    assert LIBRARY.mtmlSimLoad() == 0
+    assert interface.sim_get(7, "name") == "MTT S4000"
+    os.environ["MTML_SIM_PROFILE"] = "s80"
+    assert LIBRARY.mtmlSimLoad() == 0
+    assert interface.sim_get(0, "gpu_clock") == "1620"
+
+
+def test_load_tells_what_is_wrong(tmp_path):
+    path = tmp_path / "bad.ini"
+    path.write_text("[machine]\nlibrary_version = x-simulator\n[device.0]\ncolor = blue\n")
+    with Session():
+        pass
+    os.environ["MTML_SIM_PROFILE"] = str(path)
+    assert LIBRARY.mtmlSimLoad() == -1
+    assert message() == "%s:4: [device.0] color: unknown key" % path
+
+
+def test_keep_takes_the_variables_for_done():
+    """What was set and counted at run time is still there after an init that finds new variables."""
+    with Session() as session:
+        gpu = session.gpu()
+        interface.sim_set(0, "gpu_clock", 999)
+        interface.sim_set(0, "gpu_max_clock", 1111)
+        assert LIBRARY.mtmlSimAddFaults(b"mtmlGpuGetTemperature=TIMEOUT@2x1") == 0
+        assert temperature(gpu) == "SUCCESS"
+        os.environ.update(MTML_SIM_SET="0.gpu_clock=999", MTML_SIM_FAULTS="mtmlGpuGetTemperature=TIMEOUT@2x1")
+        LIBRARY.mtmlSimKeep()
+        interface.call("mtmlLibraryShutDown", session.library)
+        session.library = interface.pointer("mtmlLibraryInit")
+        gpu = session.gpu()
+        assert uint("mtmlGpuGetMaxClock", gpu) == 1111
+        assert [temperature(gpu) for _ in range(3)] == ["SUCCESS", "TIMEOUT", "SUCCESS"]
+
+
+def test_watching_references():
+    seen = []
+
+    @WATCHER
+    def watcher(library, taken):
+        seen.append((library, taken, LIBRARY.mtmlSimGetLibraryReferences()))
+
+    LIBRARY.mtmlSimWatchReferences(watcher)
+    with Session() as session:
+        first = session.library.value
+        second = interface.pointer("mtmlLibraryInit")
+        assert LIBRARY.mtmlSimSetFaults(b"mtmlLibraryInit=UNKNOWN") == 0
+        assert reason("mtmlLibraryInit", ctypes.byref(ctypes.c_void_p())) == "UNKNOWN"
+        interface.call("mtmlLibraryShutDown", second)
+    LIBRARY.mtmlSimWatchReferences(ctypes.cast(None, WATCHER))
+    with Session():
+        pass
+    assert seen == [(first, 1, 1), (second.value, 1, 2), (second.value, 0, 1), (first, 0, 0)]
