@@ -71,7 +71,8 @@ def run(tmp_path):
             file.parent.mkdir(exist_ok=True)
             file.write_text(textwrap.dedent(content))
         path = "import json, sys; sys.path.insert(0, %r)\n" % str(tmp_path)
-        result = simulated.run_python(path + "import pymtml as nvml\n" + code, name=name, header_only=header_only, **options)
+        program = path + "import pymtml as nvml\n" + code
+        result = simulated.run_python(program, name=name, header_only=header_only, **options)
         assert (result.returncode, result.stderr) == (0, "")
         return json.loads(result.stdout)
 
