@@ -57,7 +57,9 @@ def test_the_binding_knows_the_same_undocumented_functions():
     for name, (handle, *kinds) in interface.UNDOCUMENTED.items():
         names = {ctypes.c_int: "int", ctypes.c_uint: "unsigned int"}
         described = [handle] + [names[kind] for kind in kinds]
-        assert [parameter.replace("const ", "").replace("*", "").strip() for parameter in bound[name]] == described, name
+        assert [
+            parameter.replace("const ", "").replace("*", "").strip() for parameter in bound[name]
+        ] == described, name
 
 
 def test_header_only_hides_all_of_them():
