@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 DROP_IN := PYTHONPATH="$(CURDIR)/examples/drop_in"
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-programs sanitize format lint check-generated bench build publish clean
+.PHONY: help all sim demo test test-programs sanitize format lint surface generate bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,7 +68,17 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(BIN)/black -q --check $(SOURCES)
 	$(BIN)/mypy
 	$(PY) tools/generate_catalogue.py --check
+	$(PY) tools/generate_refusals.py --check
 	$(PY) tools/generate_coverage.py --check
+
+surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=13.615.71, or the path of a pynvml.py
+	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
+	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
+
+generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md
+	$(PY) tools/generate_catalogue.py
+	$(PY) tools/generate_refusals.py
+	$(PY) tools/generate_coverage.py
 
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench

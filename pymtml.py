@@ -40,12 +40,17 @@ Part II: NVML facade
     11. Translation tables
     12. Facade plumbing
     13. nvml* functions that answer
-    14. nvml* functions without an MTML counterpart
-    15. C-style function pointers
-    16. Framework hooks
-Part III: catalogue
-    17. The rest of nvidia-ml-py's public names
+    14. C-style function pointers
+    15. Framework hooks
+Part III: generated
+    16. The rest of nvidia-ml-py's public names
+    17. nvml* functions without an MTML counterpart
     18. Module attributes
+
+Sections 13 and 17 have the same groups (search for ``---- Clocks ----``): Library and system, Events, Confidential
+computing, Device handles, Identity, Display and modes, Memory, Utilization and codecs, Temperature, Clocks, Power and
+performance state, Fans, PCIe link, ECC and retired pages, Topology and affinity, NVLink (MtLink), MIG (MPC), vGPU,
+Processes, Field values and GPM, Units.
 """
 
 import _thread
@@ -624,140 +629,113 @@ NVMLError._valClassMapping.update(
 )
 
 
-class MTMLError_DriverNotLoaded(NVMLError_DriverNotLoaded):
+class _MTMLTexts:
+    """What sets the MTML classes apart from their NVML bases: the texts of MTML's codes."""
+
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class MTMLError_DriverNotLoaded(_MTMLTexts, NVMLError_DriverNotLoaded):
     """The kernel driver is not loaded."""
 
     value = MTML_ERROR_DRIVER_NOT_LOADED
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_DriverFailure(NVMLError_Unknown):
+class MTMLError_DriverFailure(_MTMLTexts, NVMLError_Unknown):
     """The driver failed."""
 
     value = MTML_ERROR_DRIVER_FAILURE
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_InvalidArgument(NVMLError_InvalidArgument):
+class MTMLError_InvalidArgument(_MTMLTexts, NVMLError_InvalidArgument):
     """An argument, often a handle, is not valid."""
 
     value = MTML_ERROR_INVALID_ARGUMENT
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_NotSupported(NVMLError_NotSupported):
+class MTMLError_NotSupported(_MTMLTexts, NVMLError_NotSupported):
     """The device, the driver or the library cannot do this."""
 
     value = MTML_ERROR_NOT_SUPPORTED
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_NoPermission(NVMLError_NoPermission):
+class MTMLError_NoPermission(_MTMLTexts, NVMLError_NoPermission):
     """The user may not do this."""
 
     value = MTML_ERROR_NO_PERMISSION
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_InsufficientSize(NVMLError_InsufficientSize):
+class MTMLError_InsufficientSize(_MTMLTexts, NVMLError_InsufficientSize):
     """A buffer is too small."""
 
     value = MTML_ERROR_INSUFFICIENT_SIZE
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_NotFound(NVMLError_NotFound):
+class MTMLError_NotFound(_MTMLTexts, NVMLError_NotFound):
     """No such object."""
 
     value = MTML_ERROR_NOT_FOUND
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_InsufficientMemory(NVMLError_Memory):
+class MTMLError_InsufficientMemory(_MTMLTexts, NVMLError_Memory):
     """Not enough memory."""
 
     value = MTML_ERROR_INSUFFICIENT_MEMORY
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_DriverTooOld(NVMLError_LibRmVersionMismatch):
+class MTMLError_DriverTooOld(_MTMLTexts, NVMLError_LibRmVersionMismatch):
     """The driver is too old for the library."""
 
     value = MTML_ERROR_DRIVER_TOO_OLD
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_DriverTooNew(NVMLError_LibRmVersionMismatch):
+class MTMLError_DriverTooNew(_MTMLTexts, NVMLError_LibRmVersionMismatch):
     """The driver is too new for the library."""
 
     value = MTML_ERROR_DRIVER_TOO_NEW
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_Timeout(NVMLError_Timeout):
+class MTMLError_Timeout(_MTMLTexts, NVMLError_Timeout):
     """The driver did not answer in time."""
 
     value = MTML_ERROR_TIMEOUT
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_ResourceIsBusy(NVMLError_InUse):
+class MTMLError_ResourceIsBusy(_MTMLTexts, NVMLError_InUse):
     """The resource is in use."""
 
     value = MTML_ERROR_RESOURCE_IS_BUSY
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_Unknown(NVMLError_Unknown):
+class MTMLError_Unknown(_MTMLTexts, NVMLError_Unknown):
     """An error that the library does not name."""
 
     value = MTML_ERROR_UNKNOWN
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_Uninitialized(NVMLError_Uninitialized):
+class MTMLError_Uninitialized(_MTMLTexts, NVMLError_Uninitialized):
     """The library is not initialized."""
 
     value = MTML_ERROR_UNINITIALIZED
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_FunctionNotFound(NVMLError_FunctionNotFound):
+class MTMLError_FunctionNotFound(_MTMLTexts, NVMLError_FunctionNotFound):
     """The loaded library has no such function."""
 
     value = MTML_ERROR_FUNCTION_NOT_FOUND
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_GpuIsLost(NVMLError_GpuIsLost):
+class MTMLError_GpuIsLost(_MTMLTexts, NVMLError_GpuIsLost):
     """The card fell off the bus."""
 
     value = MTML_ERROR_GPU_IS_LOST
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
-class MTMLError_LibraryNotFound(NVMLError_LibraryNotFound):
+class MTMLError_LibraryNotFound(_MTMLTexts, NVMLError_LibraryNotFound):
     """The shared library cannot be loaded."""
 
     value = MTML_ERROR_LIBRARY_NOT_FOUND
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
 
 
 MTMLError._valClassMapping.update(
@@ -1634,7 +1612,7 @@ class _Life:
         self.library: "c_mtmlLibrary_t" = library
         self.argument = library._library  # the library as C gets it
         self.devices: "Dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "Dict[Any, Any]" = {}  # the system under "system", sub-handles under (device's address, slot)
+        self.others: "Dict[Any, Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
         self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
 
 
@@ -1740,8 +1718,11 @@ def _mtmlGetFunctionPointer(name):
 
 _UINT_MAX = 0xFFFFFFFF
 _ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
-_Pointer = c_void_p * 1
+# Cells for what C hands out: made anew for each call, as shared ones are not safe under threads and signal handlers.
+_Int = c_int * 1
 _UInt = c_uint * 1
+_ULongLong = c_ulonglong * 1
+_Pointer = c_void_p * 1
 
 
 def _mtml_error(status):
@@ -1809,13 +1790,13 @@ def _publish():
         status = _load()
         if status:
             return status
-        slot = _Pointer()
-        status = _c.mtmlLibraryInit(slot)
+        cell = _Pointer()
+        status = _c.mtmlLibraryInit(cell)
         if status:
             return status
-        if not slot[0]:
+        if not cell[0]:
             return MTML_ERROR_UNKNOWN
-        mine = _Life(_new_handle(c_mtmlLibrary_t, "_library", slot[0]))
+        mine = _Life(_new_handle(c_mtmlLibrary_t, "_library", cell[0]))
         life = _session.current.setdefault("life", mine)
         if life is not mine:
             return _c.mtmlLibraryShutDown(mine.argument)
@@ -1859,7 +1840,10 @@ def _forget_handles():
 
 
 def _after_fork():
-    """Begin anew in a forked child with what another thread of the parent had begun, and nobody there will end."""
+    """In a forked child: a new lock, as the parent's may be held, and no references that belong to no life.
+
+    Both are what another thread of the parent was in the middle of; that thread does not exist here.
+    """
     global libLoadLock
     libLoadLock = _thread.RLock()
     if _session.life is None:
@@ -1911,13 +1895,13 @@ def _make_child(device, kind):
         if child is None:
             if not hasattr(_c, constructor):
                 return MTML_ERROR_FUNCTION_NOT_FOUND, None
-            slot = _Pointer()
-            status = getattr(_c, constructor)(argument, slot)
+            cell = _Pointer()
+            status = getattr(_c, constructor)(argument, cell)
             if status:
                 return status, None
-            if not slot[0]:
+            if not cell[0]:
                 return MTML_ERROR_UNKNOWN, None
-            mine = _new_handle(handle_class, kind, slot[0])
+            mine = _new_handle(handle_class, kind, cell[0])
             child = life.others.setdefault((device._address, kind), mine)
         setattr(device, kind, getattr(child, kind, None))
         return MTML_SUCCESS, child
@@ -1933,13 +1917,13 @@ def _make_system():
         if system is None:
             if not hasattr(_c, "mtmlLibraryInitSystem"):
                 return MTML_ERROR_FUNCTION_NOT_FOUND, None
-            slot = _Pointer()
-            status = _c.mtmlLibraryInitSystem(life.argument, slot)
+            cell = _Pointer()
+            status = _c.mtmlLibraryInitSystem(life.argument, cell)
             if status:
                 return status, None
-            if not slot[0]:
+            if not cell[0]:
                 return MTML_ERROR_UNKNOWN, None
-            system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", slot[0]))
+            system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", cell[0]))
         return MTML_SUCCESS, system
 
 
@@ -2048,55 +2032,68 @@ def _text(buffer):
     return buffer.value.decode("utf-8", "replace")
 
 
-def _string(name, kind, handle, size):
-    """The text that a (buffer, length) getter fills in, or its MTMLError."""
+# The getters' common shapes. ``check`` is _check in functions that raise MTMLError, _nvml_check in those that raise
+# NVMLError.
+
+
+def _string(check, name, kind, handle, size):
+    """The text that a (buffer, length) getter fills in."""
     buffer = (c_char * size)()
-    _check(_call(name, kind, handle, buffer, size))
+    check(_call(name, kind, handle, buffer, size))
     return _text(buffer)
 
 
-def _number(name, kind, handle, *arguments):
-    """The unsigned int or enum that a getter hands out, or its MTMLError."""
+def _number(check, name, kind, handle, *arguments):
+    """The unsigned int or enum that a getter hands out."""
     value = _UInt()
-    status = _call(name, kind, handle, *(arguments + (value,)))
-    if status:
-        raise _mtml_error(status)
+    check(_call(name, kind, handle, *arguments, value))
     return value[0]
 
 
-def _signed(name, kind, handle, *arguments):
-    """The int that a getter hands out, or its MTMLError."""
-    value = c_int()
-    _check(_call(name, kind, handle, *(arguments + (byref(value),))))
-    return value.value
+def _signed(check, name, kind, handle, *arguments):
+    """The int that a getter hands out."""
+    value = _Int()
+    check(_call(name, kind, handle, *arguments, value))
+    return value[0]
 
 
-def _pair_number(name, device1, device2, *arguments):
-    """The unsigned int or enum that a getter hands out for two devices, or its MTMLError."""
-    value = c_uint()
-    _check(_pair_call(name, device1, device2, *(arguments + (byref(value),))))
-    return value.value
+def _long_number(check, name, kind, handle, *arguments):
+    """The unsigned long long that a getter hands out."""
+    value = _ULongLong()
+    check(_call(name, kind, handle, *arguments, value))
+    return value[0]
 
 
-def _struct(struct, name, kind, handle, *arguments):
-    """``struct`` as the getter filled it, or its MTMLError."""
-    _check(_call(name, kind, handle, *(arguments + (byref(struct),))))
+def _two_numbers(check, name, kind, handle):
+    """The two unsigned ints or enums that a getter hands out."""
+    first, second = _UInt(), _UInt()
+    check(_call(name, kind, handle, first, second))
+    return first[0], second[0]
+
+
+def _pair_number(check, name, device1, device2, *arguments):
+    """The unsigned int or enum that a getter hands out for two devices."""
+    value = _UInt()
+    check(_pair_call(name, device1, device2, *arguments, value))
+    return value[0]
+
+
+def _struct(check, struct, name, kind, handle, *arguments):
+    """``struct`` as the getter filled it."""
+    check(_call(name, kind, handle, *arguments, byref(struct)))
     return struct
 
 
-def _devices(slots):
+def _device_in(check, cell):
+    """The handle for a native device pointer that C handed out, which is Unknown where C hands out nothing."""
+    if not cell[0]:
+        check(MTML_ERROR_UNKNOWN)
+    return _device_at(cell[0])
+
+
+def _devices(cells):
     """Handles for an array of native device pointers; cells that C left empty are left out."""
-    return [_device_at(address) for address in slots if address]
-
-
-def _device_in(slot):
-    """The handle for a native device pointer that C handed out.
-
-    Raises: MTMLError_Unknown where C claims success and hands out nothing.
-    """
-    if not slot[0]:
-        raise _mtml_error(MTML_ERROR_UNKNOWN)
-    return _device_at(slot[0])
+    return [_device_at(address) for address in cells if address]
 
 
 def _child(kind, handle):
@@ -2211,9 +2208,9 @@ def mtmlLibraryInitDeviceByIndex(index):
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByIndex", _uint(index), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByIndex", _uint(index), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlLibraryInitDeviceByUuid(uuid):
@@ -2221,9 +2218,9 @@ def mtmlLibraryInitDeviceByUuid(uuid):
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByUuid", _bytes(uuid), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByUuid", _bytes(uuid), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
@@ -2231,9 +2228,9 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
 
     Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
     """
-    slot = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByPciSbdf", _bytes(pciSbdf), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_library_call("mtmlLibraryInitDeviceByPciSbdf", _bytes(pciSbdf), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
@@ -2273,8 +2270,9 @@ def mtmlSystemGetDriverVersion(sys=None):
     Raises: MTMLError_InsufficientSize.
     """
     if sys is None:
-        sys = mtmlLibraryInitSystem()
-    return _string("mtmlSystemGetDriverVersion", "_system", sys, MTML_DRIVER_VERSION_BUFFER_SIZE)
+        status, sys = _make_system()
+        _check(status)
+    return _string(_check, "mtmlSystemGetDriverVersion", "_system", sys, MTML_DRIVER_VERSION_BUFFER_SIZE)
 
 
 # ---- Device ----
@@ -2339,7 +2337,7 @@ def mtmlDeviceGetIndex(dev):
 
     Raises: MTMLError_NotSupported.
     """
-    return _number("mtmlDeviceGetIndex", "_device", dev)
+    return _number(_check, "mtmlDeviceGetIndex", "_device", dev)
 
 
 def mtmlDeviceGetUUID(dev):
@@ -2347,7 +2345,7 @@ def mtmlDeviceGetUUID(dev):
 
     Raises: MTMLError_InsufficientSize.
     """
-    return _string("mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
 
 
 def mtmlDeviceGetBrand(dev):
@@ -2355,7 +2353,7 @@ def mtmlDeviceGetBrand(dev):
 
     Raises: MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetBrand", "_device", dev)
+    return _number(_check, "mtmlDeviceGetBrand", "_device", dev)
 
 
 def mtmlDeviceGetName(dev):
@@ -2364,7 +2362,7 @@ def mtmlDeviceGetName(dev):
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
     MTMLError_DriverTooNew.
     """
-    return _string("mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
 
 
 def mtmlDeviceGetPciInfo(dev):
@@ -2372,7 +2370,7 @@ def mtmlDeviceGetPciInfo(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
+    return _struct(_check, c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
 
 
 def mtmlDeviceGetPowerUsage(dev):
@@ -2380,7 +2378,7 @@ def mtmlDeviceGetPowerUsage(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlDeviceGetPowerUsage", "_device", dev)
+    return _number(_check, "mtmlDeviceGetPowerUsage", "_device", dev)
 
 
 def mtmlDeviceGetGpuPath(dev):
@@ -2388,7 +2386,7 @@ def mtmlDeviceGetGpuPath(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize.
     """
-    return _string("mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetPrimaryPath(dev):
@@ -2396,7 +2394,7 @@ def mtmlDeviceGetPrimaryPath(dev):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string("mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetRenderPath(dev):
@@ -2404,7 +2402,7 @@ def mtmlDeviceGetRenderPath(dev):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string("mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetVbiosVersion(dev):
@@ -2414,7 +2412,7 @@ def mtmlDeviceGetVbiosVersion(dev):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string("mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
 
 
 def mtmlDeviceGetMtBiosVersion(dev):
@@ -2423,7 +2421,7 @@ def mtmlDeviceGetMtBiosVersion(dev):
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
     MTMLError_DriverTooNew.
     """
-    return _string("mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
 
 
 def mtmlDeviceGetProperty(dev):
@@ -2431,7 +2429,7 @@ def mtmlDeviceGetProperty(dev):
 
     Raises: MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
+    return _struct(_check, c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
 
 
 def mtmlDeviceCountFan(dev):
@@ -2439,7 +2437,7 @@ def mtmlDeviceCountFan(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlDeviceCountFan", "_device", dev)
+    return _number(_check, "mtmlDeviceCountFan", "_device", dev)
 
 
 def mtmlDeviceGetFanSpeed(dev, index):
@@ -2447,7 +2445,7 @@ def mtmlDeviceGetFanSpeed(dev, index):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
+    return _number(_check, "mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
 
 
 def mtmlDeviceGetFanRpm(dev, fanIndex):
@@ -2455,7 +2453,7 @@ def mtmlDeviceGetFanRpm(dev, fanIndex):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
+    return _number(_check, "mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
 
 
 def mtmlDeviceGetPcieSlotInfo(dev):
@@ -2463,7 +2461,7 @@ def mtmlDeviceGetPcieSlotInfo(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
+    return _struct(_check, c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
 
 
 def mtmlDeviceCountDisplayInterface(device):
@@ -2471,7 +2469,7 @@ def mtmlDeviceCountDisplayInterface(device):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlDeviceCountDisplayInterface", "_device", device)
+    return _number(_check, "mtmlDeviceCountDisplayInterface", "_device", device)
 
 
 def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex):
@@ -2479,7 +2477,9 @@ def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex))
+    return _struct(
+        _check, c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex)
+    )
 
 
 def mtmlDeviceGetSerialNumber(device):
@@ -2498,7 +2498,7 @@ def mtmlDeviceCountGpuCores(device):
 
     Raises: MTMLError_NotSupported.
     """
-    return _number("mtmlDeviceCountGpuCores", "_device", device)
+    return _number(_check, "mtmlDeviceCountGpuCores", "_device", device)
 
 
 # ---- Virtualization ----
@@ -2509,7 +2509,7 @@ def mtmlDeviceCountSupportedVirtTypes(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
+    return _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
@@ -2519,7 +2519,7 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = mtmlDeviceCountSupportedVirtTypes(dev)
+    available = _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
     return list(types)[:available]
@@ -2530,7 +2530,7 @@ def mtmlDeviceCountAvailVirtTypes(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
+    return _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetAvailVirtTypes(dev, count=None):
@@ -2540,7 +2540,7 @@ def mtmlDeviceGetAvailVirtTypes(dev, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = mtmlDeviceCountAvailVirtTypes(dev)
+    available = _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
     return list(types)[:available]
@@ -2551,7 +2551,7 @@ def mtmlDeviceCountAvailVirtDevices(dev, type):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+    return _number(_check, "mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
 def mtmlDeviceCountActiveVirtDevices(dev):
@@ -2559,7 +2559,7 @@ def mtmlDeviceCountActiveVirtDevices(dev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
+    return _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
 
 
 def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None):
@@ -2571,7 +2571,7 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     if entryCount is None:
-        entryCount = mtmlDeviceCountActiveVirtDevices(dev)
+        entryCount = _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
     entryLength, entryCount = _uint(entryLength), _uint(entryCount)
     if entryLength * entryCount > _ARRAY_BYTES_MAX:
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
@@ -2587,7 +2587,7 @@ def mtmlDeviceCountMaxVirtDevices(dev, type):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+    return _number(_check, "mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
 def mtmlDeviceInitVirtDevice(dev, uuid):
@@ -2595,9 +2595,9 @@ def mtmlDeviceInitVirtDevice(dev, uuid):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientMemory, MTMLError_NotFound, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_call("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_call("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlDeviceFreeVirtDevice(virtDev):
@@ -2613,7 +2613,7 @@ def mtmlDeviceGetVirtType(virtDev):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
+    return _struct(_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
 
 
 def mtmlDeviceGetPhyDeviceUuid(virtDev):
@@ -2621,7 +2621,7 @@ def mtmlDeviceGetPhyDeviceUuid(virtDev):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    return _string("mtmlDeviceGetPhyDeviceUuid", "_device", virtDev, MTML_DEVICE_UUID_BUFFER_SIZE)
+    return _string(_check, "mtmlDeviceGetPhyDeviceUuid", "_device", virtDev, MTML_DEVICE_UUID_BUFFER_SIZE)
 
 
 # ---- Topology ----
@@ -2634,7 +2634,7 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number("mtmlDeviceGetTopologyLevel", dev1, dev2)
+    return _pair_number(_check, "mtmlDeviceGetTopologyLevel", dev1, dev2)
 
 
 def mtmlDeviceCountDeviceByTopologyLevel(dev, level):
@@ -2644,7 +2644,7 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level):
 
     Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
     """
-    return _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+    return _number(_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
 
 
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None):
@@ -2655,10 +2655,10 @@ def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None):
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     if count is None:
-        count = mtmlDeviceCountDeviceByTopologyLevel(dev, level)
-    slots = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(slots), slots))
-    return _devices(slots)
+        count = _number(_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+    cells = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(cells), cells))
+    return _devices(cells)
 
 
 def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap):
@@ -2666,7 +2666,7 @@ def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number("mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
+    return _pair_number(_check, "mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
 
 
 # ---- GPU ----
@@ -2677,7 +2677,7 @@ def mtmlGpuGetUtilization(gpu):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlGpuGetUtilization", "_gpu", gpu)
+    return _number(_check, "mtmlGpuGetUtilization", "_gpu", gpu)
 
 
 def mtmlGpuGetTemperature(gpu):
@@ -2685,9 +2685,7 @@ def mtmlGpuGetTemperature(gpu):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    temp = c_int()
-    _check(_call("mtmlGpuGetTemperature", "_gpu", gpu, byref(temp)))
-    return temp.value
+    return _signed(_check, "mtmlGpuGetTemperature", "_gpu", gpu)
 
 
 def mtmlGpuGetClock(gpu):
@@ -2695,7 +2693,7 @@ def mtmlGpuGetClock(gpu):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlGpuGetClock", "_gpu", gpu)
+    return _number(_check, "mtmlGpuGetClock", "_gpu", gpu)
 
 
 def mtmlGpuGetMaxClock(gpu):
@@ -2703,7 +2701,7 @@ def mtmlGpuGetMaxClock(gpu):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlGpuGetMaxClock", "_gpu", gpu)
+    return _number(_check, "mtmlGpuGetMaxClock", "_gpu", gpu)
 
 
 def mtmlGpuGetEngineUtilization(gpu, engine):
@@ -2713,7 +2711,7 @@ def mtmlGpuGetEngineUtilization(gpu, engine):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
+    return _number(_check, "mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
 
 
 # ---- Memory ----
@@ -2724,9 +2722,7 @@ def mtmlMemoryGetTotal(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    value = c_ulonglong()
-    _check(_call("mtmlMemoryGetTotal", "_memory", mem, byref(value)))
-    return value.value
+    return _long_number(_check, "mtmlMemoryGetTotal", "_memory", mem)
 
 
 def mtmlMemoryGetUsed(mem):
@@ -2734,9 +2730,7 @@ def mtmlMemoryGetUsed(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    value = c_ulonglong()
-    _check(_call("mtmlMemoryGetUsed", "_memory", mem, byref(value)))
-    return value.value
+    return _long_number(_check, "mtmlMemoryGetUsed", "_memory", mem)
 
 
 def mtmlMemoryGetUsedSystem(mem):
@@ -2744,9 +2738,7 @@ def mtmlMemoryGetUsedSystem(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    value = c_ulonglong()
-    _check(_call("mtmlMemoryGetUsedSystem", "_memory", mem, byref(value)))
-    return value.value
+    return _long_number(_check, "mtmlMemoryGetUsedSystem", "_memory", mem)
 
 
 def mtmlMemoryGetUtilization(mem):
@@ -2754,7 +2746,7 @@ def mtmlMemoryGetUtilization(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetUtilization", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetUtilization", "_memory", mem)
 
 
 def mtmlMemoryGetClock(mem):
@@ -2762,7 +2754,7 @@ def mtmlMemoryGetClock(mem):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetClock", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetClock", "_memory", mem)
 
 
 def mtmlMemoryGetMaxClock(mem):
@@ -2770,7 +2762,7 @@ def mtmlMemoryGetMaxClock(mem):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetMaxClock", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetMaxClock", "_memory", mem)
 
 
 def mtmlMemoryGetBusWidth(mem):
@@ -2778,7 +2770,7 @@ def mtmlMemoryGetBusWidth(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetBusWidth", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetBusWidth", "_memory", mem)
 
 
 def mtmlMemoryGetBandwidth(mem):
@@ -2786,7 +2778,7 @@ def mtmlMemoryGetBandwidth(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetBandwidth", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetBandwidth", "_memory", mem)
 
 
 def mtmlMemoryGetSpeed(mem):
@@ -2794,7 +2786,7 @@ def mtmlMemoryGetSpeed(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetSpeed", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetSpeed", "_memory", mem)
 
 
 def mtmlMemoryGetVendor(mem):
@@ -2813,7 +2805,7 @@ def mtmlMemoryGetType(mem):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetType", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetType", "_memory", mem)
 
 
 # ---- VPU ----
@@ -2824,7 +2816,7 @@ def mtmlVpuGetUtilization(vpu):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
+    return _struct(_check, c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
 
 
 def mtmlVpuGetClock(vpu):
@@ -2832,7 +2824,7 @@ def mtmlVpuGetClock(vpu):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlVpuGetClock", "_vpu", vpu)
+    return _number(_check, "mtmlVpuGetClock", "_vpu", vpu)
 
 
 def mtmlVpuGetMaxClock(vpu):
@@ -2840,7 +2832,7 @@ def mtmlVpuGetMaxClock(vpu):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlVpuGetMaxClock", "_vpu", vpu)
+    return _number(_check, "mtmlVpuGetMaxClock", "_vpu", vpu)
 
 
 def mtmlVpuGetCodecCapacity(vpu):
@@ -2848,9 +2840,7 @@ def mtmlVpuGetCodecCapacity(vpu):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    encode, decode = c_uint(), c_uint()
-    _check(_call("mtmlVpuGetCodecCapacity", "_vpu", vpu, byref(encode), byref(decode)))
-    return encode.value, decode.value
+    return _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)
 
 
 def mtmlVpuGetEncoderSessionStates(vpu, length=None):
@@ -2861,7 +2851,7 @@ def mtmlVpuGetEncoderSessionStates(vpu, length=None):
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
-        length = mtmlVpuGetCodecCapacity(vpu)[0]
+        length = _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
     states = _array(c_int, length)
     _check(_call("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
@@ -2872,7 +2862,9 @@ def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+    return _struct(
+        _check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId)
+    )
 
 
 def mtmlVpuGetDecoderSessionStates(vpu, length=None):
@@ -2883,7 +2875,7 @@ def mtmlVpuGetDecoderSessionStates(vpu, length=None):
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
-        length = mtmlVpuGetCodecCapacity(vpu)[1]
+        length = _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)[1]
     states = _array(c_int, length)
     _check(_call("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
@@ -2894,7 +2886,9 @@ def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId):
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+    return _struct(
+        _check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId)
+    )
 
 
 # ---- Log ----
@@ -2962,7 +2956,7 @@ def mtmlDeviceGetMpcMode(device):
 
     Since the Chunxiao generation.
     """
-    return _number("mtmlDeviceGetMpcMode", "_device", device)
+    return _number(_check, "mtmlDeviceGetMpcMode", "_device", device)
 
 
 def mtmlDeviceCountSupportedMpcProfiles(parentDevice):
@@ -2972,7 +2966,7 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
+    return _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
 
 
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
@@ -2983,7 +2977,7 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = mtmlDeviceCountSupportedMpcProfiles(parentDevice)
+    available = _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
     info = _array(c_mtmlMpcProfile_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
     return list(info)[:available]
@@ -2996,7 +2990,7 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
+    return _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
 
 
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
@@ -3007,7 +3001,7 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    available = mtmlDeviceCountSupportedMpcConfigurations(parentDevice)
+    available = _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
     info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
     return list(info)[:available]
@@ -3020,7 +3014,7 @@ def mtmlDeviceGetMpcConfiguration(parentDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
+    return _struct(_check, c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName):
@@ -3031,7 +3025,12 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName):
     Raises: MTMLError_NotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     return _struct(
-        c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfigurationByName", "_device", parentDevice, _bytes(configName)
+        _check,
+        c_mtmlMpcConfiguration_t(),
+        "mtmlDeviceGetMpcConfigurationByName",
+        "_device",
+        parentDevice,
+        _bytes(configName),
     )
 
 
@@ -3053,7 +3052,7 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+    return _number(_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
 
 
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None):
@@ -3065,10 +3064,10 @@ def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None):
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     if count is None:
-        count = mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId)
-    slots = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(slots), slots))
-    return _devices(slots)
+        count = _number(_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+    cells = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(cells), cells))
+    return _devices(cells)
 
 
 def mtmlDeviceCountMpcInstances(parentDevice):
@@ -3078,7 +3077,7 @@ def mtmlDeviceCountMpcInstances(parentDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
+    return _number(_check, "mtmlDeviceCountMpcInstances", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcInstances(parentDevice, count=None):
@@ -3090,10 +3089,10 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None):
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     if count is None:
-        count = mtmlDeviceCountMpcInstances(parentDevice)
-    slots = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(slots), slots))
-    return _devices(slots)
+        count = _number(_check, "mtmlDeviceCountMpcInstances", "_device", parentDevice)
+    cells = _array(c_void_p, count)
+    _check(_call("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(cells), cells))
+    return _devices(cells)
 
 
 def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index):
@@ -3103,9 +3102,9 @@ def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlDeviceGetMpcParentDevice(mpcInstance):
@@ -3115,9 +3114,9 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_call("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_call("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell))
+    return _device_in(_check, cell)
 
 
 def mtmlDeviceGetMpcProfileInfo(mpcInstance):
@@ -3127,7 +3126,7 @@ def mtmlDeviceGetMpcProfileInfo(mpcInstance):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
+    return _struct(_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
 
 
 def mtmlDeviceGetMpcInstanceIndex(mpcInstance):
@@ -3137,7 +3136,7 @@ def mtmlDeviceGetMpcInstanceIndex(mpcInstance):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
+    return _number(_check, "mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
 
 
 # ---- MtLink ----
@@ -3150,7 +3149,7 @@ def mtmlDeviceGetMtLinkSpec(device):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    return _struct(_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
 
 
 def mtmlDeviceGetMtLinkState(device, linkId):
@@ -3160,7 +3159,7 @@ def mtmlDeviceGetMtLinkState(device, linkId):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
+    return _number(_check, "mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
 
 
 def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability):
@@ -3170,7 +3169,7 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
+    return _number(_check, "mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId):
@@ -3180,9 +3179,9 @@ def mtmlDeviceGetMtLinkRemoteDevice(device, linkId):
 
     Raises: MTMLError_NotSupported, MTMLError_NotFound, MTMLError_DriverFailure.
     """
-    slot = _Pointer()
-    _check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), slot))
-    return _device_in(slot)
+    cell = _Pointer()
+    _check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell))
+    return _device_in(_check, cell)
 
 
 def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice):
@@ -3192,9 +3191,14 @@ def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    count, length = c_uint(), c_uint()
-    _check(_pair_call("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, byref(count), byref(length)))
-    return count.value, length.value
+    return _count_paths(localDevice, remoteDevice)
+
+
+def _count_paths(localDevice, remoteDevice):
+    """(number, length) of the shortest MtLink paths of two devices."""
+    count, length = _UInt(), _UInt()
+    _check(_pair_call("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, count, length))
+    return count[0], length[0]
 
 
 def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, pathLength=None):
@@ -3206,11 +3210,11 @@ def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     if pathCount is None or pathLength is None:
-        pathCount, pathLength = mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice)
+        pathCount, pathLength = _count_paths(localDevice, remoteDevice)
     pathCount, pathLength = _uint(pathCount), _uint(pathLength)
-    slots = _array(c_void_p, pathCount * pathLength)
-    _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, slots))
-    rows = [_devices(slots[path * pathLength : (path + 1) * pathLength]) for path in range(pathCount)]
+    cells = _array(c_void_p, pathCount * pathLength)
+    _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, cells))
+    rows = [_devices(cells[path * pathLength : (path + 1) * pathLength]) for path in range(pathCount)]
     return [row for row in rows if row]
 
 
@@ -3221,7 +3225,7 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number("mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
+    return _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
 
 
 def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
@@ -3231,7 +3235,7 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    available = mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice)
+    available = _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
     layouts = _array(c_mtmlMtLinkLayout_t, available if linkCount is None else linkCount)
     _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
     return list(layouts)[:available]
@@ -3291,9 +3295,7 @@ def mtmlMemoryGetEccMode(mem):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    current, pending = c_uint(), c_uint()
-    _check(_call("mtmlMemoryGetEccMode", "_memory", mem, byref(current), byref(pending)))
-    return current.value, pending.value
+    return _two_numbers(_check, "mtmlMemoryGetEccMode", "_memory", mem)
 
 
 def mtmlMemoryGetRetiredPagesCount(mem):
@@ -3303,7 +3305,7 @@ def mtmlMemoryGetRetiredPagesCount(mem):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
+    return _struct(_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
 
 
 def mtmlMemoryGetRetiredPages(mem, cause, count=None):
@@ -3314,7 +3316,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    counts = mtmlMemoryGetRetiredPagesCount(mem)
+    counts = _struct(_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
     available = counts.dbeCount if cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
     _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
@@ -3328,7 +3330,7 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
+    return _number(_check, "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
 
 
 def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType):
@@ -3338,19 +3340,8 @@ def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType):
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    value = c_ulonglong()
-    _check(
-        _call(
-            "mtmlMemoryGetEccErrorCounter",
-            "_memory",
-            mem,
-            _uint(errorType),
-            _uint(counterType),
-            _uint(locationType),
-            byref(value),
-        )
-    )
-    return value.value
+    kinds = _uint(errorType), _uint(counterType), _uint(locationType)
+    return _long_number(_check, "mtmlMemoryGetEccErrorCounter", "_memory", mem, *kinds)
 
 
 def mtmlMemoryClearEccErrorCounts(mem, counterType):
@@ -3382,7 +3373,7 @@ def mtmlDeviceGetPcieReplayCounter(dev):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number("mtmlDeviceGetPcieReplayCounter", "_device", dev)
+    return _number(_check, "mtmlDeviceGetPcieReplayCounter", "_device", dev)
 
 
 def mtmlDeviceGetPerformanceState(dev):
@@ -3390,7 +3381,7 @@ def mtmlDeviceGetPerformanceState(dev):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlDeviceGetPerformanceState", "_device", dev)
+    return _signed(_check, "mtmlDeviceGetPerformanceState", "_device", dev)
 
 
 def mtmlGpuGetEnforcedPowerLimit(gpu):
@@ -3398,7 +3389,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu)
+    return _signed(_check, "mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu)
 
 
 def mtmlGpuGetPowerManagementDefaultLimit(gpu):
@@ -3406,7 +3397,7 @@ def mtmlGpuGetPowerManagementDefaultLimit(gpu):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu)
+    return _signed(_check, "mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu)
 
 
 def mtmlGpuGetTemperatureThreshold(gpu, kind):
@@ -3414,7 +3405,7 @@ def mtmlGpuGetTemperatureThreshold(gpu, kind):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind))
+    return _signed(_check, "mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind))
 
 
 def mtmlGpuGetVoltage(gpu):
@@ -3422,7 +3413,7 @@ def mtmlGpuGetVoltage(gpu):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlGpuGetVoltage", "_gpu", gpu)
+    return _signed(_check, "mtmlGpuGetVoltage", "_gpu", gpu)
 
 
 def mtmlMemoryGetTemperature(mem):
@@ -3430,7 +3421,7 @@ def mtmlMemoryGetTemperature(mem):
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed("mtmlMemoryGetTemperature", "_memory", mem)
+    return _signed(_check, "mtmlMemoryGetTemperature", "_memory", mem)
 
 
 # ---- Context managers ----
@@ -3470,36 +3461,17 @@ def mtmlVpuContext(device):
 # ======================================================================================================================
 
 # ==== 9. NVML vocabulary of the facade ================================================================================
-# The rest of NVML's constants stands in part III.
+# What is needed while the module is imported: by the structs, tables and parameter defaults below. All other constants
+# of NVML stand in Part III, where functions find them when they run.
 
-NVML_AFFINITY_SCOPE_NODE = 0
-NVML_AFFINITY_SCOPE_SOCKET = 1
 NVML_AGGREGATE_ECC = 1
-NVML_BRAND_UNKNOWN = 0
-NVML_BUS_TYPE_PCIE = 2
-NVML_CLOCK_COUNT = 4
 NVML_CLOCK_GRAPHICS = 0
-NVML_CLOCK_ID_COUNT = 4
-NVML_CLOCK_ID_CURRENT = 0
-NVML_CLOCK_ID_CUSTOMER_BOOST_MAX = 3
 NVML_CLOCK_MEM = 2
 NVML_CLOCK_SM = 1
 NVML_CLOCK_VIDEO = 3
-NVML_COMPUTEMODE_DEFAULT = 0
-NVML_DEVICE_ARCH_UNKNOWN = 0xFFFFFFFF
-NVML_DEVICE_MIG_DISABLE = 0
-NVML_DEVICE_MIG_ENABLE = 1
-NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE = 16
-NVML_DEVICE_PCI_BUS_ID_FMT = "%08X:%02X:%02X.0"
-NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT = "%04X:%02X:%02X.0"
-NVML_DEVICE_UUID_BINARY_LEN = 16
-NVML_ECC_COUNTER_TYPE_COUNT = 2
 NVML_ENCODER_QUERY_AV1 = 2
 NVML_ENCODER_QUERY_H264 = 0
 NVML_ENCODER_QUERY_HEVC = 1
-NVML_ENCODER_QUERY_UNKNOWN = 255
-NVML_FEATURE_DISABLED = 0
-NVML_FEATURE_ENABLED = 1
 NVML_FI_DEV_ECC_CURRENT = 1
 NVML_FI_DEV_ECC_DBE_AGG_DEV = 23
 NVML_FI_DEV_ECC_DBE_AGG_TOTAL = 6
@@ -3510,7 +3482,6 @@ NVML_FI_DEV_ECC_SBE_AGG_DEV = 22
 NVML_FI_DEV_ECC_SBE_AGG_TOTAL = 5
 NVML_FI_DEV_ECC_SBE_VOL_DEV = 11
 NVML_FI_DEV_ECC_SBE_VOL_TOTAL = 3
-NVML_FI_DEV_MEMORY_TEMP = 82
 NVML_FI_DEV_NVLINK_LINK_COUNT = 91
 NVML_FI_DEV_PCIE_REPLAY_COUNTER = 94
 NVML_FI_DEV_POWER_CURRENT_LIMIT = 190
@@ -3519,23 +3490,8 @@ NVML_FI_DEV_POWER_INSTANT = 186
 NVML_FI_DEV_RETIRED_DBE = 30
 NVML_FI_DEV_RETIRED_PENDING = 31
 NVML_FI_DEV_RETIRED_SBE = 29
-NVML_FI_MAX = 308
-NVML_GPM_SUPPORT_VERSION = 1
-NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU = 3
-NVML_GPU_VIRTUALIZATION_MODE_NONE = 0
-NVML_GPU_VIRTUALIZATION_MODE_VGPU = 2
 NVML_MEMORY_ERROR_TYPE_CORRECTED = 0
-NVML_MEMORY_ERROR_TYPE_COUNT = 2
 NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
-NVML_MEMORY_LOCATION_COUNT = 8
-NVML_MEMORY_LOCATION_DRAM = 2
-NVML_NVLINK_CAP_COUNT = 6
-NVML_NVLINK_CAP_P2P_ATOMICS = 2
-NVML_NVLINK_CAP_P2P_SUPPORTED = 0
-NVML_NVLINK_CAP_VALID = 5
-NVML_NVLINK_DEVICE_TYPE_GPU = 0
-NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 255
-NVML_NVLINK_MAX_LINKS = 36
 NVML_NVLINK_VERSION_1_0 = 1
 NVML_NVLINK_VERSION_2_0 = 2
 NVML_NVLINK_VERSION_2_2 = 3
@@ -3543,49 +3499,23 @@ NVML_NVLINK_VERSION_3_0 = 4
 NVML_NVLINK_VERSION_3_1 = 5
 NVML_NVLINK_VERSION_4_0 = 6
 NVML_NVLINK_VERSION_5_0 = 7
-NVML_P2P_CAPS_INDEX_ATOMICS = 3
-NVML_P2P_CAPS_INDEX_NVLINK = 2
-NVML_P2P_CAPS_INDEX_PCI = 4
-NVML_P2P_CAPS_INDEX_READ = 0
-NVML_P2P_CAPS_INDEX_WRITE = 1
 NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED = 1
 NVML_P2P_STATUS_GPU_NOT_SUPPORTED = 2
-NVML_P2P_STATUS_NOT_SUPPORTED = 5
 NVML_P2P_STATUS_OK = 0
 NVML_P2P_STATUS_UNKNOWN = 6
-NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1
-NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
 NVML_PCIE_LINK_MAX_SPEED_16000MBPS = 4
 NVML_PCIE_LINK_MAX_SPEED_2500MBPS = 1
 NVML_PCIE_LINK_MAX_SPEED_32000MBPS = 5
 NVML_PCIE_LINK_MAX_SPEED_5000MBPS = 2
 NVML_PCIE_LINK_MAX_SPEED_64000MBPS = 6
 NVML_PCIE_LINK_MAX_SPEED_8000MBPS = 3
-NVML_POWER_SCOPE_GPU = 0
-NVML_PSTATE_0 = 0
-NVML_PSTATE_15 = 15
-NVML_PSTATE_UNKNOWN = 32
-NVML_TEMPERATURE_GPU = 0
-NVML_TEMPERATURE_THRESHOLD_COUNT = 8
-NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
-NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
 NVML_TOPOLOGY_HOSTBRIDGE = 30
 NVML_TOPOLOGY_INTERNAL = 0
 NVML_TOPOLOGY_MULTIPLE = 20
 NVML_TOPOLOGY_NODE = 40
 NVML_TOPOLOGY_SINGLE = 10
 NVML_TOPOLOGY_SYSTEM = 50
-NVML_UUID_TYPE_ASCII = 1
-NVML_UUID_TYPE_BINARY = 2
-NVML_VALUE_NOT_AVAILABLE_uint = c_uint(4294967295)
-NVML_VALUE_NOT_AVAILABLE_ulonglong = c_ulonglong(18446744073709551615)
-NVML_VALUE_TYPE_SIGNED_INT = 5
-NVML_VALUE_TYPE_UNSIGNED_INT = 1
-NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3
 NVML_VOLATILE_ECC = 0
-nvmlMarginTemperature_v1 = 0x1000008
-nvmlMemory_v2 = 0x2000028
-nvmlPowerValue_v2 = 0x200000C
 nvmlTemperature_v1 = 0x100000C
 
 # ==== 10. Facade structs ==============================================================================================
@@ -3772,25 +3702,6 @@ class c_nvmlUtilization_t(_PrintableStructure):
     _fmt_ = {"<default>": "%d %%"}
 
 
-class nvmlClkMonFaultInfo_t(Structure):
-    """NVML struct."""
-
-    _fields_ = [
-        ("clkApiDomain", c_uint),
-        ("clkDomainFaultMask", c_uint),
-    ]
-
-
-class nvmlClkMonStatus_t(Structure):
-    """NVML struct."""
-
-    _fields_ = [
-        ("bGlobalStatus", c_uint),
-        ("clkMonListSize", c_uint),
-        ("clkMonList", nvmlClkMonFaultInfo_t * 32),
-    ]
-
-
 class nvmlPciInfo_t(_PrintableStructure):
     """PCI address and ids; also readable by MTML's names for them."""
 
@@ -3952,10 +3863,21 @@ _VENDOR_ID = 0x1ED5
 _type = type  # for functions that NVML gives a parameter of that name
 _open = open  # for queries at the end of the interpreter, which clears the builtins first
 
-_Int = c_int * 1
-_CodecUtil = c_uint * 6  # MtmlCodecUtil: util, period, encUtil, decUtil, two reserved
-_PciWords = c_uint * 26  # MtmlPciInfo, whose link numbers stand at these positions:
-_PCI_MAX_WIDTH, _PCI_CUR_WIDTH, _PCI_MAX_GEN, _PCI_CUR_GEN = 16, 17, 18, 19
+# Where C fills in a field of an NVML struct in place.
+_MEMORY_USED = c_nvmlMemory_t.used.offset
+_UTILIZATION_MEMORY = c_nvmlUtilization_t.memory.offset
+
+# An array of words is read in a third of the time that a struct takes: structs of which one or two numbers are wanted.
+_WORD = ctypes.sizeof(c_uint)
+_CodecWords = c_uint * (ctypes.sizeof(c_mtmlCodecUtil_t) // _WORD)
+_CODEC_PERIOD = c_mtmlCodecUtil_t.period.offset // _WORD
+_CODEC_ENCODER = c_mtmlCodecUtil_t.encUtil.offset // _WORD
+_CODEC_DECODER = c_mtmlCodecUtil_t.decUtil.offset // _WORD
+_PciWords = c_uint * (ctypes.sizeof(c_mtmlPciInfo_t) // _WORD)
+_PCI_MAX_WIDTH = c_mtmlPciInfo_t.pciMaxWidth.offset // _WORD
+_PCI_CUR_WIDTH = c_mtmlPciInfo_t.pciCurWidth.offset // _WORD
+_PCI_MAX_GEN = c_mtmlPciInfo_t.pciMaxGen.offset // _WORD
+_PCI_CUR_GEN = c_mtmlPciInfo_t.pciCurGen.offset // _WORD
 
 # No card has more of these; a count beyond them is not worth the memory.
 _CODEC_SESSIONS_MAX = 1 << 16
@@ -3968,8 +3890,6 @@ _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 
 _COMM_LENGTH = 15  # what the kernel keeps of a process's name
-
-_SWITCH = 2  # number of values of an NVML argument that is off or on, or counter 0 or 1
 
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
@@ -4010,15 +3930,18 @@ def _unsupported():
     return NVMLError(NVML_ERROR_NOT_SUPPORTED)
 
 
-def _require(handle) -> "Any":
+def _require(handle) -> "c_mtmlDevice_t":
     """The live device handle for what the caller gave.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
-    status, _ = _resolve("_device", handle)
-    if status:
-        raise _nvml_error(status)
-    return _live_device(handle)
+    if type(handle) is c_mtmlDevice_t and hasattr(handle, "_device"):
+        return handle
+    _require_initialized()
+    device = _live_device(handle)
+    if device is None:
+        raise _invalid()
+    return device
 
 
 def _require_initialized():
@@ -4047,77 +3970,17 @@ def _refuse_values(handle, *checks):
 
 
 def _refuse():
-    """The error for a system query without an MTML counterpart."""
+    """The error for a query without an MTML counterpart that no device is asked: NotSupported once initialized."""
     _require_initialized()
     return _unsupported()
 
 
-def _refuse_object(value):
-    """The error for a query on something that cannot exist here (unit, event set, GPM sample ...)."""
-    _require_initialized()
-    return _unsupported()
-
-
-def _keep(handle, slot, value):
+def _keep(device, slot, value):
     """Keep what cannot change while the library lives on its handle; the value."""
     with libLoadLock:
-        device = _live_device(handle)
-        if device is not None:
+        if hasattr(device, "_device"):  # unless a shutdown came in between
             setattr(device, slot, value)
     return value
-
-
-def _device_call(name, kind, handle, *arguments):
-    """MTML status of a C call on a device, or on its gpu, memory or vpu; NVML knows no handles of those."""
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
-    return _call(name, kind, handle, *arguments)
-
-
-def _nvml_text(name, kind, handle, size):
-    """The text that a (buffer, length) getter fills in, or its NVMLError."""
-    buffer = (c_char * size)()
-    _nvml_check(_device_call(name, kind, handle, buffer, size))
-    return _text(buffer)
-
-
-def _nvml_number(name, kind, handle, *arguments):
-    """The unsigned int or enum that a getter hands out, or its NVMLError."""
-    value = _UInt()
-    status = _device_call(name, kind, handle, *(arguments + (value,)))
-    if status:
-        raise _nvml_error(status)
-    return value[0]
-
-
-def _nvml_signed(name, kind, handle, *arguments):
-    """The int that a getter hands out, or its NVMLError."""
-    value = c_int()
-    _nvml_check(_device_call(name, kind, handle, *(arguments + (byref(value),))))
-    return value.value
-
-
-def _nvml_struct(struct, name, kind, handle, *arguments):
-    """``struct`` as the getter filled it, or its NVMLError."""
-    _nvml_check(_device_call(name, kind, handle, *(arguments + (byref(struct),))))
-    return struct
-
-
-def _nvml_pair_number(name, device1, device2, *arguments):
-    """The unsigned int or enum that a getter hands out for two devices, or its NVMLError."""
-    value = c_uint()
-    _nvml_check(_pair_call(name, device1, device2, *(arguments + (byref(value),))))
-    return value.value
-
-
-def _nvml_device_in(slot):
-    """The handle for a native device pointer that C handed out.
-
-    Raises: NVMLError_Unknown where C claims success and hands out nothing.
-    """
-    if not slot[0]:
-        raise _nvml_error(MTML_ERROR_UNKNOWN)
-    return _device_at(slot[0])
 
 
 def _all_devices():
@@ -4125,9 +3988,9 @@ def _all_devices():
     return [_nvmlDeviceGetHandleByIndex(index) for index in range(_nvmlDeviceGetCount())]
 
 
-def _pci(handle):
+def _pci(device):
     """c_mtmlPciInfo_t of a device, with the numbers taken from the text where the driver fills in only that."""
-    pci = _nvml_struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", handle)
+    pci = _struct(_nvml_check, c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", device)
     if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
@@ -4160,7 +4023,53 @@ def _argument_text(value):
     return value
 
 
+def convertStrBytes(func):
+    """Decorator: ``func`` gets str arguments as bytes, and bytes that it returns become str."""
+    from functools import wraps
+
+    @wraps(func)
+    def wrapper(*args, **kwargs):
+        result = func(*[arg.encode() if isinstance(arg, str) else arg for arg in args], **kwargs)
+        return result.decode() if isinstance(result, bytes) else result
+
+    return wrapper
+
+
+def throwOnVersionMismatch(func):
+    """Decorator: a function that the library lacks becomes an NVMLLibraryMismatchError.
+
+    Raises: NVMLLibraryMismatchError from what it returns.
+    """
+    from functools import wraps
+
+    @wraps(func)
+    def wrapper(*args, **kwargs):
+        try:
+            return func(*args, **kwargs)
+        except NVMLError_FunctionNotFound:
+            raise NVMLLibraryMismatchError("the loaded library lacks what %s needs" % func.__name__)
+
+    return wrapper
+
+
 # ==== 13. nvml* functions that answer =================================================================================
+# How a query is written. ``handle`` is what the caller gave, ``device`` what was found to be of the device class
+# (_require finds a live one behind a copy or a cast, and says what is wrong with anything else). Nothing else may
+# reach C.
+#
+# Plain: ``return _number(_nvml_check, "mtmlDeviceCountFan", "_device", _require(handle))``, or _signed, _string,
+# _struct ... The slot says whose argument C gets: the device's own, or that of its _gpu, _memory or _vpu.
+#
+# Fast, for what monitors ask in every tick: a fresh cell for the answer, the C function and the argument taken as
+# attributes, the status checked in place. A stale handle has no slot, a sub-handle not asked for yet none either, a
+# library that is not loaded or is older no function: each is an AttributeError, and _call finds out which, makes the
+# sub-handle, or has the status that says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
+#
+# Kept: what cannot change while the library lives is read once and stays in a slot of the handle (_keep), which the
+# shutdown empties. nvmlDeviceGetName is the pattern.
+#
+# C fills fields of structs in place at their offsets, which have names (_MEMORY_USED). Functions call each other under
+# private names (_nvmlDeviceGetUUID), as programs replace the public ones.
 
 # ---- Library and system ----
 
@@ -4179,7 +4088,8 @@ def nvmlInit():
 def nvmlInitWithFlags(flags):
     """Initialize the library like nvmlInit; MTML knows no flags, any are taken.
 
-    Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown. MTML: mtmlLibraryInit.
+    Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown.
+    MTML: mtmlLibraryInit.
     """
     _nvmlInit()
 
@@ -4188,7 +4098,9 @@ def nvmlShutdown():
     """Take back one nvmlInit; the last one ends the library and makes every handle stale.
 
     A query that another thread has under way at the last one is undefined in C: let each thread hold its own nvmlInit.
-    Raises: NVMLError_Uninitialized if there is none to take back. MTML: mtmlLibraryShutDown.
+
+    Raises: NVMLError_Uninitialized if there is none to take back.
+    MTML: mtmlLibraryShutDown.
     """
     status = _stop()
     if status:
@@ -4214,7 +4126,8 @@ def nvmlExceptionClass(nvmlErrorCode):
 def nvmlSystemGetDriverVersion():
     """Version of the kernel driver as text.
 
-    Raises: NVMLError_Uninitialized. MTML: mtmlSystemGetDriverVersion.
+    Raises: NVMLError_Uninitialized.
+    MTML: mtmlSystemGetDriverVersion.
     """
     status, system = _make_system()
     _nvml_check(status)
@@ -4226,7 +4139,8 @@ def nvmlSystemGetDriverVersion():
 def nvmlSystemGetNVMLVersion():
     """Version of the library that answers, which is MTML's, as text.
 
-    Raises: NVMLError_Uninitialized. MTML: mtmlLibraryGetVersion.
+    Raises: NVMLError_Uninitialized.
+    MTML: mtmlLibraryGetVersion.
     """
     version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
     _nvml_check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
@@ -4263,7 +4177,8 @@ def nvmlSystemGetCudaDriverVersion_v2():
 def nvmlDeviceGetCount():
     """Number of devices; under MPC parents and instances both count.
 
-    Raises: NVMLError_Uninitialized. MTML: mtmlLibraryCountDevice.
+    Raises: NVMLError_Uninitialized.
+    MTML: mtmlLibraryCountDevice.
     """
     count = _UInt()
     try:
@@ -4278,20 +4193,21 @@ def nvmlDeviceGetCount():
 def nvmlDeviceGetHandleByIndex(index):
     """Handle of the device with that index, the same object each time.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no device has, TypeError for what is
-    no integer. MTML: mtmlLibraryInitDeviceByIndex.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no device has, TypeError for what is no
+    integer.
+    MTML: mtmlLibraryInitDeviceByIndex.
     """
     if type(index) is not int or not 0 <= index <= _UINT_MAX:
         index = _uint(index)
-    slot = _Pointer()
+    cell = _Pointer()
     try:
-        status = _c.mtmlLibraryInitDeviceByIndex(_c.library, index, slot)
-        device = _c.devices.get(slot[0])
+        status = _c.mtmlLibraryInitDeviceByIndex(_c.library, index, cell)
+        device = _c.devices.get(cell[0])
     except AttributeError:
-        status, device = _library_call("mtmlLibraryInitDeviceByIndex", index, slot), None
+        status, device = _library_call("mtmlLibraryInitDeviceByIndex", index, cell), None
     if status:
         raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
-    return device or _nvml_device_in(slot)
+    return device or _device_in(_nvml_check, cell)
 
 
 def nvmlDeviceGetHandleByUUID(uuid):
@@ -4308,14 +4224,14 @@ def nvmlDeviceGetHandleByUUID(uuid):
         text = text[4:]
     if "\0" in text:  # C would look for what stands before it
         raise NVMLError(NVML_ERROR_NOT_FOUND)
-    slot = _Pointer()
+    cell = _Pointer()
     for spelling in (text, text.lower()):
-        status = _library_call("mtmlLibraryInitDeviceByUuid", _bytes(spelling), slot)
+        status = _library_call("mtmlLibraryInitDeviceByUuid", _bytes(spelling), cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             break
     if status:
         raise _nvml_error(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status)
-    return _nvml_device_in(slot)
+    return _device_in(_nvml_check, cell)
 
 
 nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
@@ -4324,7 +4240,8 @@ nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
 def nvmlDeviceGetHandleByUUIDV(uuid, type):
     """Handle of the device with that UUID: text (NVML_UUID_TYPE_ASCII) or 16 bytes (NVML_UUID_TYPE_BINARY).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotFound. MTML: mtmlLibraryInitDeviceByUuid.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotFound.
+    MTML: mtmlLibraryInitDeviceByUuid.
     """
     _require_initialized()
     if type == NVML_UUID_TYPE_BINARY:
@@ -4367,9 +4284,9 @@ def nvmlDeviceGetHandleByPciBusId(pciBusId):
     address = None if text is None else _parse_bus_id(text.strip())
     if address is None:
         raise _invalid()
-    slot = _Pointer()
-    _nvml_check(_library_call("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, slot))
-    return _nvml_device_in(slot)
+    cell = _Pointer()
+    _nvml_check(_library_call("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
+    return _device_in(_nvml_check, cell)
 
 
 # ---- Identity ----
@@ -4381,46 +4298,45 @@ def nvmlDeviceGetName(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
     MTML: mtmlDeviceGetName.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return handle._name
+        return device._name
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    name = _nvml_text("mtmlDeviceGetName", "_device", handle, MTML_DEVICE_NAME_BUFFER_SIZE)
-    return _keep(handle, "_name", name)
+    name = _string(_nvml_check, "mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
+    return _keep(device, "_name", name)
 
 
 def nvmlDeviceGetUUID(handle):
     """UUID of the device as MTML writes it, without a prefix.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetUUID.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetUUID.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return handle._uuid
+        return device._uuid
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(handle, "_uuid", _nvml_text("mtmlDeviceGetUUID", "_device", handle, MTML_DEVICE_UUID_BUFFER_SIZE))
+    return _keep(
+        device, "_uuid", _string(_nvml_check, "mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
+    )
 
 
 def nvmlDeviceGetSerial(handle):
     """Serial number of the board as text.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetSerialNumber.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetSerialNumber.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return handle._serial
+        return device._serial
     except AttributeError:
         pass  # asked for the first time, or no live handle
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
-    _nvml_check(
-        _device_call("mtmlDeviceGetSerialNumber", "_device", handle, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial)
-    )
-    return _keep(handle, "_serial", _text(serial))
+    _nvml_check(_call("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    return _keep(device, "_serial", _text(serial))
 
 
 def nvmlDeviceGetIndex(handle):
@@ -4429,34 +4345,37 @@ def nvmlDeviceGetIndex(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
     MTML: mtmlDeviceGetIndex.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return handle._index
+        return device._index
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(handle, "_index", _nvml_number("mtmlDeviceGetIndex", "_device", handle))
+    return _keep(device, "_index", _number(_nvml_check, "mtmlDeviceGetIndex", "_device", device))
 
 
 def nvmlDeviceGetBrand(handle):
     """NVML_BRAND_UNKNOWN: NVML has no number for Moore Threads' brand.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetBrand.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetBrand.
     """
-    _nvml_number("mtmlDeviceGetBrand", "_device", handle)
+    _number(_nvml_check, "mtmlDeviceGetBrand", "_device", _require(handle))
     return NVML_BRAND_UNKNOWN
 
 
 def nvmlDeviceGetVbiosVersion(handle):
     """Version of the device's firmware as text.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
-    mtmlDeviceGetMtBiosVersion.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetMtBiosVersion.
     """
+    device = _require(handle)
     version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
-    status = _device_call("mtmlDeviceGetMtBiosVersion", "_device", handle, version, len(version))
+    status = _call("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
     if status == MTML_ERROR_FUNCTION_NOT_FOUND:  # a library from before the function was renamed
-        return _nvml_text("mtmlDeviceGetVbiosVersion", "_device", handle, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
+        return _string(
+            _nvml_check, "mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE
+        )
     _nvml_check(status)
     return _text(version)
 
@@ -4467,17 +4386,16 @@ def nvmlDeviceGetMinorNumber(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
     MTML: mtmlDeviceGetGpuPath.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return handle._minor
+        return device._minor
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    path = _nvml_text("mtmlDeviceGetGpuPath", "_device", handle, MTML_DEVICE_PATH_BUFFER_SIZE)
+    path = _string(_nvml_check, "mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     digits = path[len(path.rstrip("0123456789")) :]
     if not digits:
         raise _unsupported()
-    return _keep(handle, "_minor", int(digits))
+    return _keep(device, "_minor", int(digits))
 
 
 def nvmlDeviceGetPciInfo(handle):
@@ -4486,13 +4404,12 @@ def nvmlDeviceGetPciInfo(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
     MTML: mtmlDeviceGetPciInfo.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        return nvmlPciInfo_t.from_buffer_copy(handle._pci)
+        return nvmlPciInfo_t.from_buffer_copy(device._pci)
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    pci = _pci(handle)
+    pci = _pci(device)
     address = (pci.segment, pci.bus, pci.device)
     info = nvmlPciInfo_t(
         (NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT % address)[: NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE - 1],
@@ -4503,7 +4420,7 @@ def nvmlDeviceGetPciInfo(handle):
         pci.pciSubsystemId,
         NVML_DEVICE_PCI_BUS_ID_FMT % address,
     )
-    _keep(handle, "_pci", bytes(info))
+    _keep(device, "_pci", bytes(info))
     return info
 
 
@@ -4518,16 +4435,17 @@ def nvmlDeviceGetBusType(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
     MTML: mtmlDeviceGetPciInfo.
     """
-    _pci(device)
+    _pci(_require(device))
     return NVML_BUS_TYPE_PCIE
 
 
 def nvmlDeviceGetBoardId(handle):
     """Number that devices of one board share: bus << 8 | device of its PCI address.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    pci = _pci(handle)
+    pci = _pci(_require(handle))
     return pci.bus << 8 | pci.device
 
 
@@ -4537,15 +4455,16 @@ def nvmlDeviceGetMultiGpuBoard(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountDeviceByTopologyLevel, mtmlDeviceGetDeviceByTopologyLevel, mtmlDeviceGetPciInfo.
     """
-    count = _nvml_number("mtmlDeviceCountDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL)
+    device = _require(handle)
+    count = _number(_nvml_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL)
     if not count:
         return 0
-    slots = (c_void_p * min(count, _BOARD_DEVICES_MAX))()
+    cells = (c_void_p * min(count, _BOARD_DEVICES_MAX))()
     _nvml_check(
-        _device_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", handle, MTML_TOPOLOGY_INTERNAL, len(slots), slots)
+        _call("mtmlDeviceGetDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL, len(cells), cells)
     )
-    here = _nvmlDeviceGetPciInfo(handle).busId
-    return 1 if any(_nvmlDeviceGetPciInfo(device).busId != here for device in _devices(slots)) else 0
+    here = _nvmlDeviceGetPciInfo(device).busId
+    return 1 if any(_nvmlDeviceGetPciInfo(other).busId != here for other in _devices(cells)) else 0
 
 
 def nvmlDeviceOnSameBoard(handle1, handle2):
@@ -4556,13 +4475,14 @@ def nvmlDeviceOnSameBoard(handle1, handle2):
     """
     if _require(handle1) is _require(handle2):
         return True
-    return _nvml_pair_number("mtmlDeviceGetTopologyLevel", handle1, handle2) == MTML_TOPOLOGY_INTERNAL
+    return _pair_number(_nvml_check, "mtmlDeviceGetTopologyLevel", handle1, handle2) == MTML_TOPOLOGY_INTERNAL
 
 
 def nvmlDeviceGetNumGpuCores(device):
     """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceCountGpuCores.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceCountGpuCores.
     """
     if type(device) is not c_mtmlDevice_t:
         device = _require(device)
@@ -4570,7 +4490,7 @@ def nvmlDeviceGetNumGpuCores(device):
         return device._cores
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_cores", _nvml_number("mtmlDeviceCountGpuCores", "_device", device))
+    return _keep(device, "_cores", _number(_nvml_check, "mtmlDeviceCountGpuCores", "_device", device))
 
 
 def nvmlDeviceGetArchitecture(device):
@@ -4604,12 +4524,14 @@ def nvmlDeviceGetCudaComputeCapability(handle):
     """(major, minor): MUSA compute capability, (0, 0) only if nothing tells it.
 
     Asked in this order: the library, torch_musa if it is imported, the card's PCI id, its name, torch_musa if it can be
-    imported. Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetMusaComputeCapability,
-    mtmlDeviceGetPciInfo, mtmlDeviceGetName.
+    imported.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetMusaComputeCapability, mtmlDeviceGetPciInfo, mtmlDeviceGetName.
     """
     device = _require(handle)
     major, minor = c_int(), c_int()
-    status = _device_call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
+    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
     if status not in (MTML_SUCCESS, MTML_ERROR_FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
     if status == MTML_SUCCESS and major.value > 0:
@@ -4645,49 +4567,48 @@ def nvmlDeviceGetMemoryInfo(handle, version=None):
     """Device memory in bytes: c_nvmlMemory_t (total, free, used), or c_nvmlMemory_v2_t for version=nvmlMemory_v2.
 
     ``reserved`` of the latter is 0: MTML does not tell it.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_FunctionNotFound for another version.
     MTML: mtmlMemoryGetTotal, mtmlMemoryGetUsed.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     if version:
-        return _memory_info_v2(handle, version)
+        return _memory_info_v2(device, version)
     info = c_nvmlMemory_t()
     try:
-        status = _c.mtmlMemoryGetUsed(handle._memory, byref(info, 16))
+        status = _c.mtmlMemoryGetUsed(device._memory, byref(info, _MEMORY_USED))
     except AttributeError:
-        status = _device_call("mtmlMemoryGetUsed", "_memory", handle, byref(info, 16))
+        status = _call("mtmlMemoryGetUsed", "_memory", device, byref(info, _MEMORY_USED))
     if status:
         raise _nvml_error(status)
     try:
-        total = handle._total
+        total = device._total
     except AttributeError:
-        total = _memory_total(handle)
+        total = _memory_total(device)
     used = info.used
     info.total = total
     info.free = total - used if used < total else 0  # the driver updates the two apart
     return info
 
 
-def _memory_info_v2(handle, version):
+def _memory_info_v2(device, version):
     """nvmlDeviceGetMemoryInfo for a version other than the first."""
-    info = _nvmlDeviceGetMemoryInfo(handle)
+    info = _nvmlDeviceGetMemoryInfo(device)
     if version != nvmlMemory_v2:
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     return c_nvmlMemory_v2_t(version, info.total, 0, info.free, info.used)
 
 
-def _memory_total(handle):
+def _memory_total(device):
     """Size of the device memory in bytes, kept on the handle."""
-    total = c_ulonglong()
-    _nvml_check(_device_call("mtmlMemoryGetTotal", "_memory", handle, byref(total)))
-    return _keep(handle, "_total", total.value)
+    return _keep(device, "_total", _long_number(_nvml_check, "mtmlMemoryGetTotal", "_memory", device))
 
 
 def nvmlDeviceGetMemoryBusWidth(device):
     """Width of the memory bus in bits.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetBusWidth.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetBusWidth.
     """
     if type(device) is not c_mtmlDevice_t:
         device = _require(device)
@@ -4695,7 +4616,7 @@ def nvmlDeviceGetMemoryBusWidth(device):
         return device._bus_width
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_bus_width", _nvml_number("mtmlMemoryGetBusWidth", "_memory", device))
+    return _keep(device, "_bus_width", _number(_nvml_check, "mtmlMemoryGetBusWidth", "_memory", device))
 
 
 # ---- Utilization and codecs ----
@@ -4704,18 +4625,18 @@ def nvmlDeviceGetMemoryBusWidth(device):
 def nvmlDeviceGetUtilizationRates(handle):
     """Utilization of GPU and memory in percent (c_nvmlUtilization_t: gpu, memory).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     rates = c_nvmlUtilization_t()
     try:
-        status = _c.mtmlGpuGetUtilization(handle._gpu, byref(rates))
+        status = _c.mtmlGpuGetUtilization(device._gpu, byref(rates))
         if not status:
-            status = _c.mtmlMemoryGetUtilization(handle._memory, byref(rates, 4))
+            status = _c.mtmlMemoryGetUtilization(device._memory, byref(rates, _UTILIZATION_MEMORY))
     except AttributeError:
-        status = _device_call("mtmlGpuGetUtilization", "_gpu", handle, byref(rates)) or _device_call(
-            "mtmlMemoryGetUtilization", "_memory", handle, byref(rates, 4)
+        status = _call("mtmlGpuGetUtilization", "_gpu", device, byref(rates)) or _call(
+            "mtmlMemoryGetUtilization", "_memory", device, byref(rates, _UTILIZATION_MEMORY)
         )
     if status:
         raise _nvml_error(status)
@@ -4725,35 +4646,35 @@ def nvmlDeviceGetUtilizationRates(handle):
 def nvmlDeviceGetEncoderUtilization(handle):
     """[utilization of the encoder in percent, sample period in microseconds].
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlVpuGetUtilization.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
-    words = _CodecUtil()
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
+    words = _CodecWords()
     try:
-        status = _c.mtmlVpuGetUtilization(handle._vpu, words)
+        status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _device_call("mtmlVpuGetUtilization", "_vpu", handle, words)
+        status = _call("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
-    return [words[2], words[1]]
+    return [words[_CODEC_ENCODER], words[_CODEC_PERIOD]]
 
 
 def nvmlDeviceGetDecoderUtilization(handle):
     """[utilization of the decoder in percent, sample period in microseconds].
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlVpuGetUtilization.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlVpuGetUtilization.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
-    words = _CodecUtil()
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
+    words = _CodecWords()
     try:
-        status = _c.mtmlVpuGetUtilization(handle._vpu, words)
+        status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _device_call("mtmlVpuGetUtilization", "_vpu", handle, words)
+        status = _call("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
-    return [words[3], words[1]]
+    return [words[_CODEC_DECODER], words[_CODEC_PERIOD]]
 
 
 def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType):
@@ -4762,13 +4683,13 @@ def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown query type, NVMLError_NotSupported.
     MTML: mtmlVpuGetCodecCapacity, mtmlVpuGetEncoderSessionStates.
     """
-    _require(handle)
+    device = _require(handle)
     if encoderQueryType not in (NVML_ENCODER_QUERY_H264, NVML_ENCODER_QUERY_HEVC, NVML_ENCODER_QUERY_AV1):
         raise _invalid()
-    capacity = _codec_capacity(handle)[0]
+    capacity = _codec_capacity(device)[0]
     if not capacity:
         raise _unsupported()
-    return (capacity - len(_codec_sessions(handle, "Encoder", capacity))) * 100 // capacity
+    return (capacity - len(_codec_sessions(device, "Encoder", capacity))) * 100 // capacity
 
 
 def nvmlDeviceGetEncoderStats(handle):
@@ -4777,7 +4698,8 @@ def nvmlDeviceGetEncoderStats(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
     """
-    sessions = _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
+    device = _require(handle)
+    sessions = _codec_sessions(device, "Encoder", _codec_capacity(device)[0])
     if not sessions:
         return 0, 0, 0
     count = len(sessions)
@@ -4790,6 +4712,7 @@ def nvmlDeviceGetEncoderSessions(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
     """
+    device = _require(handle)
     return [
         c_nvmlEncoderSession_t(
             sessionId=session.id,
@@ -4800,25 +4723,25 @@ def nvmlDeviceGetEncoderSessions(handle):
             averageFps=session.frameRate,
             encodeLatency=session.latency,
         )
-        for session in _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
+        for session in _codec_sessions(device, "Encoder", _codec_capacity(device)[0])
     ]
 
 
-def _codec_capacity(handle):
+def _codec_capacity(device):
     """(encoder sessions, decoder sessions) that can run at once."""
-    encode, decode = c_uint(), c_uint()
-    _nvml_check(_device_call("mtmlVpuGetCodecCapacity", "_vpu", handle, byref(encode), byref(decode)))
-    return encode.value, decode.value
+    return _two_numbers(_nvml_check, "mtmlVpuGetCodecCapacity", "_vpu", device)
 
 
-def _codec_sessions(handle, coder, capacity):
+def _codec_sessions(device, coder, capacity):
     """Metrics of the active sessions of the "Encoder" or the "Decoder" (list of c_mtmlCodecSessionMetrics_t)."""
     if not capacity:
         return []
     states = (c_int * min(capacity, _CODEC_SESSIONS_MAX))()
-    _nvml_check(_device_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", handle, states, len(states)))
+    _nvml_check(_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", device, states, len(states)))
     return [
-        _nvml_struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", handle, session)
+        _struct(
+            _nvml_check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", device, session
+        )
         for session, state in enumerate(states)
         if state == MTML_CODEC_SESSION_STATE_ACTIVE
     ]
@@ -4830,18 +4753,18 @@ def _codec_sessions(handle, coder, capacity):
 def nvmlDeviceGetTemperature(handle, sensor):
     """Temperature of the GPU in degrees Celsius, negative below zero; the sensor is NVML_TEMPERATURE_GPU.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor. MTML: mtmlGpuGetTemperature.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor.
+    MTML: mtmlGpuGetTemperature.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     if sensor != NVML_TEMPERATURE_GPU:
-        _require(handle)
+        _require(device)
         raise _invalid()
     temperature = _Int()
     try:
-        status = _c.mtmlGpuGetTemperature(handle._gpu, temperature)
+        status = _c.mtmlGpuGetTemperature(device._gpu, temperature)
     except AttributeError:
-        status = _device_call("mtmlGpuGetTemperature", "_gpu", handle, temperature)
+        status = _call("mtmlGpuGetTemperature", "_gpu", device, temperature)
     if status:
         raise _nvml_error(status)
     return temperature[0]
@@ -4866,13 +4789,14 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold):
     """Temperature in degrees Celsius at which the card shuts down or slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
-    other thresholds, and for all where the library is older. MTML: mtmlGpuGetTemperatureThreshold (optional).
+    other thresholds, and for all where the library is older.
+    MTML: mtmlGpuGetTemperatureThreshold (optional).
     """
-    _require(handle)
+    device = _require(handle)
     if threshold == NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
-        return _nvml_signed("mtmlGpuGetTemperatureThreshold", "_gpu", handle, _MTML_THRESHOLD_SHUTDOWN)
+        return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)
     if threshold == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
-        return _nvml_signed("mtmlGpuGetTemperatureThreshold", "_gpu", handle, _MTML_THRESHOLD_SLOWDOWN)
+        return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)
     if not 0 <= _uint(threshold) < NVML_TEMPERATURE_THRESHOLD_COUNT:
         raise _invalid()
     raise _unsupported()
@@ -4884,8 +4808,9 @@ def nvmlDeviceGetMarginTemperature(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
-    slowdown = _nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-    return slowdown - _nvmlDeviceGetTemperature(handle, NVML_TEMPERATURE_GPU)
+    device = _require(handle)
+    slowdown = _nvmlDeviceGetTemperatureThreshold(device, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    return slowdown - _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU)
 
 
 # ---- Clocks ----
@@ -4897,20 +4822,19 @@ def nvmlDeviceGetClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
     """
-    if _type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if _type(handle) is c_mtmlDevice_t else _require(handle)
     clock = _UInt()
     try:
         if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
-            status = _c.mtmlGpuGetClock(handle._gpu, clock)
+            status = _c.mtmlGpuGetClock(device._gpu, clock)
         elif type == NVML_CLOCK_MEM:
-            status = _c.mtmlMemoryGetClock(handle._memory, clock)
+            status = _c.mtmlMemoryGetClock(device._memory, clock)
         elif type == NVML_CLOCK_VIDEO:
-            status = _c.mtmlVpuGetClock(handle._vpu, clock)
+            status = _c.mtmlVpuGetClock(device._vpu, clock)
         else:
-            status = _resolve("_device", handle)[0] or MTML_ERROR_NOT_SUPPORTED
+            status = _resolve("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
     except AttributeError:
-        status = _device_call(*_CURRENT_CLOCKS[type], handle, clock)
+        status = _call(*_CURRENT_CLOCKS[type], device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -4922,20 +4846,19 @@ def nvmlDeviceGetMaxClockInfo(handle, type):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
     """
-    if _type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if _type(handle) is c_mtmlDevice_t else _require(handle)
     clock = _UInt()
     try:
         if type == NVML_CLOCK_GRAPHICS or type == NVML_CLOCK_SM:
-            status = _c.mtmlGpuGetMaxClock(handle._gpu, clock)
+            status = _c.mtmlGpuGetMaxClock(device._gpu, clock)
         elif type == NVML_CLOCK_MEM:
-            status = _c.mtmlMemoryGetMaxClock(handle._memory, clock)
+            status = _c.mtmlMemoryGetMaxClock(device._memory, clock)
         elif type == NVML_CLOCK_VIDEO:
-            status = _c.mtmlVpuGetMaxClock(handle._vpu, clock)
+            status = _c.mtmlVpuGetMaxClock(device._vpu, clock)
         else:
-            status = _resolve("_device", handle)[0] or MTML_ERROR_INVALID_ARGUMENT
+            status = _resolve("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
     except AttributeError:
-        status = _device_call(*_GREATEST_CLOCKS[type], handle, clock)
+        status = _call(*_GREATEST_CLOCKS[type], device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -4945,17 +4868,17 @@ def nvmlDeviceGetClock(handle, type, id):
     """Clock in MHz: the current one (NVML_CLOCK_ID_CURRENT) or the greatest (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
-    application clocks, which MTML does not have, and for the current clock of an unknown type, as NVML. MTML: as
-    nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
+    application clocks, which MTML does not have, and for the current clock of an unknown type, as NVML.
+    MTML: as nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
     """
-    _require(handle)
+    device = _require(handle)
     type, id = _uint(type), _uint(id)
     if id == NVML_CLOCK_ID_CURRENT:
-        return _nvmlDeviceGetClockInfo(handle, type)
+        return _nvmlDeviceGetClockInfo(device, type)
     if type >= NVML_CLOCK_COUNT or id >= NVML_CLOCK_ID_COUNT:
         raise _invalid()
     if id == NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
-        return _nvmlDeviceGetMaxClockInfo(handle, type)
+        return _nvmlDeviceGetMaxClockInfo(device, type)
     raise _unsupported()
 
 
@@ -4965,15 +4888,15 @@ def nvmlDeviceGetClock(handle, type, id):
 def nvmlDeviceGetPowerUsage(handle):
     """Power drawn by the whole board, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPowerUsage.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPowerUsage.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     power = _UInt()
     try:
-        status = _c.mtmlDeviceGetPowerUsage(handle._device, power)
+        status = _c.mtmlDeviceGetPowerUsage(device._device, power)
     except AttributeError:
-        status = _device_call("mtmlDeviceGetPowerUsage", "_device", handle, power)
+        status = _call("mtmlDeviceGetPowerUsage", "_device", device, power)
     if status:
         raise _nvml_error(status)
     return power[0]
@@ -4983,32 +4906,35 @@ def nvmlDeviceGetEnforcedPowerLimit(handle):
     """Power limit in force, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
-    driver answers 0 for "unknown". MTML: mtmlGpuGetEnforcedPowerLimit (optional).
+    driver answers 0 for "unknown".
+    MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
-    return _power_limit("mtmlGpuGetEnforcedPowerLimit", handle)
+    return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
 def nvmlDeviceGetPowerManagementLimit(handle):
     """Power limit in mW: MTML knows one limit and no way to set another, so it is the one in force.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
-    driver answers 0 for "unknown". MTML: mtmlGpuGetEnforcedPowerLimit (optional).
+    driver answers 0 for "unknown".
+    MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
-    return _power_limit("mtmlGpuGetEnforcedPowerLimit", handle)
+    return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
 def nvmlDeviceGetPowerManagementDefaultLimit(handle):
     """Power limit by default, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
-    driver answers 0 for "unknown". MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
+    driver answers 0 for "unknown".
+    MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
     """
-    return _power_limit("mtmlGpuGetPowerManagementDefaultLimit", handle)
+    return _power_limit("mtmlGpuGetPowerManagementDefaultLimit", _require(handle))
 
 
-def _power_limit(name, handle):
+def _power_limit(name, device):
     """A power limit in mW; drivers that do not know it answer 0."""
-    limit = _nvml_signed(name, "_gpu", handle)
+    limit = _signed(_nvml_check, name, "_gpu", device)
     if limit <= 0:
         raise _unsupported()
     return limit
@@ -5020,7 +4946,7 @@ def nvmlDeviceGetPerformanceState(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
-    state = _nvml_signed("mtmlDeviceGetPerformanceState", "_device", handle)
+    state = _signed(_nvml_check, "mtmlDeviceGetPerformanceState", "_device", _require(handle))
     if not NVML_PSTATE_0 <= state <= NVML_PSTATE_15:
         return NVML_PSTATE_UNKNOWN
     return state
@@ -5040,13 +4966,12 @@ def nvmlDeviceGetFanSpeed(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without fans.
     MTML: mtmlDeviceGetFanSpeed.
     """
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     speed = _UInt()
     try:
-        status = _c.mtmlDeviceGetFanSpeed(handle._device, 0, speed)
+        status = _c.mtmlDeviceGetFanSpeed(device._device, 0, speed)
     except AttributeError:
-        status = _device_call("mtmlDeviceGetFanSpeed", "_device", handle, 0, speed)
+        status = _call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
         raise _nvml_error(status)
     return speed[0]
@@ -5058,7 +4983,7 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a fan that the card lacks, NVMLError_NotSupported.
     MTML: mtmlDeviceGetFanSpeed.
     """
-    return _fan_number("mtmlDeviceGetFanSpeed", handle, _uint(fan))
+    return _fan_number("mtmlDeviceGetFanSpeed", _require(handle), _uint(fan))
 
 
 def nvmlDeviceGetTargetFanSpeed(handle, fan):
@@ -5072,16 +4997,21 @@ def nvmlDeviceGetFanSpeedRPM(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a card without fans, NVMLError_NotSupported.
     MTML: mtmlDeviceGetFanRpm.
     """
-    return _fan_number("mtmlDeviceGetFanRpm", handle, 0)
+    return _fan_rpm(_require(handle), 0)
 
 
-def _fan_number(name, handle, fan):
+def _fan_rpm(device, fan):
+    """Speed of a fan in revolutions per minute."""
+    return _fan_number("mtmlDeviceGetFanRpm", device, fan)
+
+
+def _fan_number(name, device, fan):
     """What a getter tells of one fan; NVML takes the number of a fan that is not there for a bad argument."""
     value = _UInt()
-    status = _device_call(name, "_device", handle, fan, value)
+    status = _call(name, "_device", device, fan, value)
     if status == MTML_ERROR_NOT_SUPPORTED:
         count = _UInt()
-        counted = _device_call("mtmlDeviceCountFan", "_device", handle, count)
+        counted = _call("mtmlDeviceCountFan", "_device", device, count)
         if counted == MTML_ERROR_NOT_SUPPORTED or (counted == MTML_SUCCESS and fan >= count[0]):
             raise _invalid()
     if status:
@@ -5092,9 +5022,10 @@ def _fan_number(name, handle, fan):
 def nvmlDeviceGetNumFans(device):
     """Number of fans.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceCountFan.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceCountFan.
     """
-    return _nvml_number("mtmlDeviceCountFan", "_device", device)
+    return _number(_nvml_check, "mtmlDeviceCountFan", "_device", _require(device))
 
 
 # ---- PCIe link ----
@@ -5103,23 +5034,26 @@ def nvmlDeviceGetNumFans(device):
 def nvmlDeviceGetCurrPcieLinkGeneration(handle):
     """PCIe generation that the link runs at.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(handle, _PCI_CUR_GEN))
+    return _known(_pci_word(_require(handle), _PCI_CUR_GEN))
 
 
 def nvmlDeviceGetMaxPcieLinkGeneration(handle):
     """Greatest PCIe generation that card and slot allow.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(handle, _PCI_MAX_GEN))
+    return _known(_pci_word(_require(handle), _PCI_MAX_GEN))
 
 
 def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
     """Greatest PCIe generation of the card; MTML knows one number for card and slot.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
     return _nvmlDeviceGetMaxPcieLinkGeneration(handle)
 
@@ -5127,25 +5061,28 @@ def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
 def nvmlDeviceGetCurrPcieLinkWidth(handle):
     """Number of PCIe lanes in use.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(handle, _PCI_CUR_WIDTH))
+    return _known(_pci_word(_require(handle), _PCI_CUR_WIDTH))
 
 
 def nvmlDeviceGetMaxPcieLinkWidth(handle):
     """Greatest number of PCIe lanes.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(handle, _PCI_MAX_WIDTH))
+    return _known(_pci_word(_require(handle), _PCI_MAX_WIDTH))
 
 
 def nvmlDeviceGetPcieSpeed(device):
     """Speed of a PCIe lane in Mbps (32000 for generation 5).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    speed = _pci(device).pciCurSpeed
+    speed = _pci(_require(device)).pciCurSpeed
     if not 0 < speed < _PCIE_GTPS_MAX:
         raise _unsupported()
     return int(round(speed * 1000))
@@ -5154,9 +5091,10 @@ def nvmlDeviceGetPcieSpeed(device):
 def nvmlDeviceGetPcieLinkMaxSpeed(device):
     """NVML_PCIE_LINK_MAX_SPEED_* of the link, by its speed per lane, or by its generation where that is not known.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetPciInfo.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetPciInfo.
     """
-    pci = _pci(device)
+    pci = _pci(_require(device))
     return _known(_PCIE_SPEEDS.get(pci.pciMaxSpeed) or _PCIE_GENERATIONS.get(pci.pciMaxGen, 0))
 
 
@@ -5166,18 +5104,16 @@ def nvmlDeviceGetPcieReplayCounter(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
-    return _nvml_number("mtmlDeviceGetPcieReplayCounter", "_device", handle)
+    return _number(_nvml_check, "mtmlDeviceGetPcieReplayCounter", "_device", _require(handle))
 
 
-def _pci_word(handle, word):
+def _pci_word(device, word):
     """One unsigned int of the device's MtmlPciInfo, by its position in words."""
-    if type(handle) is not c_mtmlDevice_t:
-        handle = _require(handle)
     words = _PciWords()
     try:
-        status = _c.mtmlDeviceGetPciInfo(handle._device, words)
+        status = _c.mtmlDeviceGetPciInfo(device._device, words)
     except AttributeError:
-        status = _device_call("mtmlDeviceGetPciInfo", "_device", handle, words)
+        status = _call("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
     return words[word]
@@ -5196,11 +5132,10 @@ def _known(value):
 def nvmlDeviceGetEccMode(handle):
     """[current mode, pending mode]: NVML_FEATURE_ENABLED or NVML_FEATURE_DISABLED.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetEccMode.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetEccMode.
     """
-    current, pending = c_uint(), c_uint()
-    _nvml_check(_device_call("mtmlMemoryGetEccMode", "_memory", handle, byref(current), byref(pending)))
-    return [current.value, pending.value]
+    return list(_two_numbers(_nvml_check, "mtmlMemoryGetEccMode", "_memory", _require(handle)))
 
 
 def nvmlDeviceGetCurrentEccMode(handle):
@@ -5219,10 +5154,10 @@ def nvmlDeviceSetEccMode(handle, mode):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
     MTML: mtmlMemorySetEccMode.
     """
+    device = _require(handle)
     if mode not in (NVML_FEATURE_DISABLED, NVML_FEATURE_ENABLED):
-        _require(handle)
         raise _invalid()
-    _nvml_check(_device_call("mtmlMemorySetEccMode", "_memory", handle, _uint(mode)))
+    _nvml_check(_call("mtmlMemorySetEccMode", "_memory", device, _uint(mode)))
 
 
 def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
@@ -5238,9 +5173,10 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     """Number of memory errors by type, counter and location, as nvmlDeviceGetTotalEccErrors.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another location than
-    NVML_MEMORY_LOCATION_DRAM. MTML: mtmlMemoryGetEccErrorCounter.
+    NVML_MEMORY_LOCATION_DRAM.
+    MTML: mtmlMemoryGetEccErrorCounter.
     """
-    _require(handle)
+    device = _require(handle)
     errorType, counterType, locationType = _uint(errorType), _uint(counterType), _uint(locationType)
     if (
         errorType >= NVML_MEMORY_ERROR_TYPE_COUNT
@@ -5250,19 +5186,8 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
         raise _invalid()
     if locationType != NVML_MEMORY_LOCATION_DRAM:
         raise _unsupported()
-    count = c_ulonglong()
-    _nvml_check(
-        _device_call(
-            "mtmlMemoryGetEccErrorCounter",
-            "_memory",
-            handle,
-            errorType,
-            counterType,
-            MTML_MEMORY_LOCATION_DRAM,
-            byref(count),
-        )
-    )
-    return count.value
+    kinds = errorType, counterType, MTML_MEMORY_LOCATION_DRAM
+    return _long_number(_nvml_check, "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType):
@@ -5271,26 +5196,31 @@ def nvmlDeviceClearEccErrorCounts(handle, counterType):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
     MTML: mtmlMemoryClearEccErrorCounts.
     """
+    device = _require(handle)
     if counterType not in (NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC):
-        _require(handle)
         raise _invalid()
-    _nvml_check(_device_call("mtmlMemoryClearEccErrorCounts", "_memory", handle, _uint(counterType)))
+    _nvml_check(_call("mtmlMemoryClearEccErrorCounts", "_memory", device, _uint(counterType)))
 
 
 def nvmlDeviceGetRetiredPages(device, sourceFilter):
     """Addresses of the pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of int).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetRetiredPages.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetRetiredPages.
     """
-    return [page.address for page in _retired_pages(device, sourceFilter)]
+    return [page.address for page in _retired_pages(_require(device), sourceFilter)]
 
 
 def nvmlDeviceGetRetiredPages_v2(device, sourceFilter):
     """Pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlMemoryGetRetiredPages.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetRetiredPages.
     """
-    return [{"address": page.address, "timestamp": page.timestamps} for page in _retired_pages(device, sourceFilter)]
+    return [
+        {"address": page.address, "timestamp": page.timestamps}
+        for page in _retired_pages(_require(device), sourceFilter)
+    ]
 
 
 def nvmlDeviceGetRetiredPagesPendingStatus(device):
@@ -5299,7 +5229,7 @@ def nvmlDeviceGetRetiredPagesPendingStatus(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPagesPendingStatus.
     """
-    return _nvml_number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)
+    return _number(_nvml_check, "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", _require(device))
 
 
 def _retired_pages(device, cause):
@@ -5310,24 +5240,24 @@ def _retired_pages(device, cause):
     ):
         _require(device)
         raise _invalid()
-    counts = _nvml_struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    counts = _struct(_nvml_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
     count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
     if len(pages):
-        _nvml_check(_device_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
+        _nvml_check(_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
     return pages
 
 
-# ---- Topology, peer access and affinity ----
+# ---- Topology and affinity ----
 
 
 def nvmlDeviceGetTopologyCommonAncestor(device1, device2):
     """NVML_TOPOLOGY_* level at which two devices meet.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
-    mtmlDeviceGetTopologyLevel.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetTopologyLevel.
     """
-    level = _nvml_pair_number("mtmlDeviceGetTopologyLevel", device1, device2)
+    level = _pair_number(_nvml_check, "mtmlDeviceGetTopologyLevel", device1, device2)
     if level not in _TOPOLOGY_FROM_MTML:
         raise _nvml_error(MTML_ERROR_UNKNOWN)
     return _TOPOLOGY_FROM_MTML[level]
@@ -5351,10 +5281,11 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
     """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
 
     READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair; ATOMICS whether those carry atomics; PCI is
-    READ where no MtLink joins the pair. Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another
-    index, NVMLError_NotSupported. MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts,
-    mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkLayouts, mtmlDeviceGetMtLinkSpec, mtmlDeviceGetMtLinkState,
-    mtmlDeviceGetUUID.
+    READ where no MtLink joins the pair.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another index, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts, mtmlDeviceGetMtLinkCapStatus,
+    mtmlDeviceGetMtLinkLayouts, mtmlDeviceGetMtLinkSpec, mtmlDeviceGetMtLinkState, mtmlDeviceGetUUID.
     """
     first, second = _require(device1), _require(device2)
     p2pIndex = _uint(p2pIndex)
@@ -5377,7 +5308,7 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
 
 def _p2p_status(first, second, capability):
     """NVML_P2P_STATUS_* of one of MTML's capabilities between two devices."""
-    status = _nvml_pair_number("mtmlDeviceGetP2PStatus", first, second, capability)
+    status = _pair_number(_nvml_check, "mtmlDeviceGetP2PStatus", first, second, capability)
     return _P2P_FROM_MTML.get(status, NVML_P2P_STATUS_UNKNOWN)
 
 
@@ -5410,7 +5341,7 @@ def _wired_links(first, second):
 def _link_count(device):
     """Number of MtLinks of a device, 0 where the card or the library knows none."""
     spec = c_mtmlMtLinkSpec_t()
-    status = _device_call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
+    status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return 0
     _nvml_check(status)
@@ -5419,22 +5350,22 @@ def _link_count(device):
 
 def _link_is_up(device, link):
     """Whether a link of the device carries data."""
-    return _nvml_number("mtmlDeviceGetMtLinkState", "_device", device, link) != MTML_MTLINK_STATE_DOWN
+    return _number(_nvml_check, "mtmlDeviceGetMtLinkState", "_device", device, link) != MTML_MTLINK_STATE_DOWN
 
 
 def _link_peer_uuid(device, link):
     """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
-    slot = _Pointer()
-    status = _device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot)
+    cell = _Pointer()
+    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
-    return _nvmlDeviceGetUUID(_nvml_device_in(slot))
+    return _nvmlDeviceGetUUID(_device_in(_nvml_check, cell))
 
 
 def _link_can(device, link, capability):
     """Whether a link has one of MTML's capabilities."""
-    status = _nvml_number("mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)
+    status = _number(_nvml_check, "mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)
     return status == MTML_MTLINK_CAP_STATUS_OK
 
 
@@ -5444,16 +5375,18 @@ def nvmlDeviceGetCpuAffinity(handle, cpuSetSize):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode.
     """
-    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", handle, cpuSetSize, NVML_AFFINITY_SCOPE_NODE)
+    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", _require(handle), cpuSetSize, NVML_AFFINITY_SCOPE_NODE)
 
 
 def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope):
     """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs), within node or socket.
 
-    MTML knows the node, and answers with the nearest ancestor where that does not fit. Raises: NVMLError_Uninitialized,
-    NVMLError_InvalidArgument, NVMLError_NotSupported. MTML: mtmlDeviceGetCpuAffinityWithinNode.
+    MTML knows the node, and answers with the nearest ancestor where that does not fit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetCpuAffinityWithinNode.
     """
-    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", handle, cpuSetSize, scope)
+    return _affinity("mtmlDeviceGetCpuAffinityWithinNode", _require(handle), cpuSetSize, scope)
 
 
 def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope):
@@ -5462,17 +5395,16 @@ def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetMemoryAffinityWithinNode.
     """
-    return _affinity("mtmlDeviceGetMemoryAffinityWithinNode", handle, nodeSetSize, scope)
+    return _affinity("mtmlDeviceGetMemoryAffinityWithinNode", _require(handle), nodeSetSize, scope)
 
 
-def _affinity(name, handle, size, scope):
+def _affinity(name, device, size, scope):
     """An affinity mask as an array of unsigned longs."""
-    _require(handle)
     size = _uint(size)
     if not 0 < size <= _AFFINITY_WORDS_MAX or scope not in (NVML_AFFINITY_SCOPE_NODE, NVML_AFFINITY_SCOPE_SOCKET):
         raise _invalid()
     words = (c_ulong * size)()
-    _nvml_check(_device_call(name, "_device", handle, size, words))
+    _nvml_check(_call(name, "_device", device, size, words))
     return words
 
 
@@ -5480,10 +5412,11 @@ def nvmlDeviceGetNumaNodeId(handle):
     """Number of the NUMA node that the device sits on.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
-    Rests on numa_node of the PCI device in sysfs, else on mtmlDeviceGetMemoryAffinityWithinNode.
-    MTML: mtmlDeviceGetPciInfo.
+    MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else
+    mtmlDeviceGetMemoryAffinityWithinNode.
     """
-    pci = _pci(handle)
+    device = _require(handle)
+    pci = _pci(device)
     address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
     try:
         node = int(_file_text(os.path.join("/sys/bus/pci/devices", address, "numa_node")))
@@ -5491,7 +5424,7 @@ def nvmlDeviceGetNumaNodeId(handle):
             return node
     except (OSError, ValueError):
         pass  # no such device in this sysfs, as in a container: MTML may know
-    words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", handle, 16, NVML_AFFINITY_SCOPE_NODE)
+    words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", device, 16, NVML_AFFINITY_SCOPE_NODE)
     bits = 8 * ctypes.sizeof(c_ulong)
     nodes = [bits * i + bit for i, word in enumerate(words) for bit in range(bits) if word >> bit & 1]
     if len(nodes) != 1:
@@ -5502,7 +5435,8 @@ def nvmlDeviceGetNumaNodeId(handle):
 def nvmlSystemGetTopologyGpuSet(cpuNumber):
     """Devices that have a CPU next to them (list of handles).
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported. MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
     """
     _require_initialized()
     word, bit = divmod(_uint(cpuNumber), 8 * ctypes.sizeof(c_ulong))
@@ -5511,15 +5445,17 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber):
     return [device for device in _all_devices() if _nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
 
 
-# ---- NVLink, which is MtLink here ----
+# ---- NVLink (MtLink) ----
 
 
 def nvmlDeviceGetNvLinkState(device, link):
     """NVML_FEATURE_ENABLED for a link that carries data, also at reduced width, NVML_FEATURE_DISABLED for one down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks. MTML: mtmlDeviceGetMtLinkState, mtmlDeviceGetMtLinkSpec.
+    a link that the device lacks.
+    MTML: mtmlDeviceGetMtLinkState, mtmlDeviceGetMtLinkSpec.
     """
+    device = _require(device)
     return NVML_FEATURE_ENABLED if _link_is_up(device, _checked_link(device, link)) else NVML_FEATURE_DISABLED
 
 
@@ -5527,10 +5463,12 @@ def nvmlDeviceGetNvLinkVersion(device, link):
     """NVML_NVLINK_VERSION_* with the number of the MtLink version.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks, or a version that NVML has no number for. MTML: mtmlDeviceGetMtLinkSpec.
+    a link that the device lacks, or a version that NVML has no number for.
+    MTML: mtmlDeviceGetMtLinkSpec.
     """
+    device = _require(device)
     _checked_link(device, link)
-    spec = _nvml_struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    spec = _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
 
 
@@ -5541,6 +5479,7 @@ def nvmlDeviceGetNvLinkCapability(device, link, capability):
     NVMLError_NotSupported for a link that the device lacks and for other capabilities.
     MTML: mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkSpec.
     """
+    device = _require(device)
     link, capability = _checked_link(device, link), _uint(capability)
     if capability >= NVML_NVLINK_CAP_COUNT:
         raise _invalid()
@@ -5560,21 +5499,24 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
     a link that the device lacks, NVMLError_NotFound for an unconnected or hidden peer.
     MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetPciInfo, mtmlDeviceGetMtLinkSpec.
     """
+    device = _require(device)
     link = _checked_link(device, link)
-    slot = _Pointer()
-    _nvml_check(_device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, slot))
-    return _nvmlDeviceGetPciInfo(_nvml_device_in(slot))
+    cell = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell))
+    return _nvmlDeviceGetPciInfo(_device_in(_nvml_check, cell))
 
 
 def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
     """NVML_NVLINK_DEVICE_TYPE_GPU for a peer that can be seen, NVML_NVLINK_DEVICE_TYPE_UNKNOWN for a hidden one.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks. MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetMtLinkSpec.
+    a link that the device lacks.
+    MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetMtLinkSpec.
     """
-    link = _checked_link(handle, link)
-    slot = _Pointer()
-    status = _device_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", handle, link, slot)
+    device = _require(handle)
+    link = _checked_link(device, link)
+    cell = _Pointer()
+    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
     if status == MTML_ERROR_NOT_FOUND:
         return NVML_NVLINK_DEVICE_TYPE_UNKNOWN
     _nvml_check(status)
@@ -5592,7 +5534,7 @@ def _checked_link(device, link):
     return link
 
 
-# ---- MIG, which is MPC here ----
+# ---- MIG (MPC) ----
 
 
 def nvmlDeviceGetMigMode(device):
@@ -5601,9 +5543,10 @@ def nvmlDeviceGetMigMode(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
     MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
     """
+    device = _require(device)
     if not _property(device).mpcCap:
         raise _unsupported()
-    mode = _nvml_number("mtmlDeviceGetMpcMode", "_device", device)
+    mode = _number(_nvml_check, "mtmlDeviceGetMpcMode", "_device", device)
     return [mode, mode]
 
 
@@ -5613,11 +5556,11 @@ def nvmlDeviceSetMigMode(device, mode):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_InUse.
     MTML: mtmlDeviceSetMpcMode, mtmlLibraryShutDown, mtmlLibraryInit.
     """
+    device = _require(device)
     if mode not in (NVML_DEVICE_MIG_DISABLE, NVML_DEVICE_MIG_ENABLE):
-        _require(device)
         raise _invalid()
     with libLoadLock:
-        _nvml_check(_stale_call(_REFUSED, _device_call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+        _nvml_check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
         _nvml_check(_restart())
     return NVML_SUCCESS
 
@@ -5625,17 +5568,18 @@ def nvmlDeviceSetMigMode(device, mode):
 def nvmlDeviceGetMaxMigDeviceCount(device):
     """Greatest number of instances that the card can be divided into, 0 while it is not divided or cannot be.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetSupportedMpcConfigurations,
-    mtmlDeviceGetProperty.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetSupportedMpcConfigurations, mtmlDeviceGetProperty.
     """
+    device = _require(device)
     if _property(device).mpcType != MTML_MPC_TYPE_PARENT:
         return 0
-    count = _nvml_number("mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
+    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
     configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
     if not len(configurations):
         return 0
     _nvml_check(
-        _device_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
+        _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
     )
     return max(configuration.profileNum for configuration in configurations)
 
@@ -5644,19 +5588,21 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
     """Handle of an instance by its index below the parent device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
-    NVMLError_NotFound where there is no such instance. MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcInstanceByIndex.
+    NVMLError_NotFound where there is no such instance.
+    MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcInstanceByIndex.
     """
+    device = _require(device)
     properties = _property(device)
     index = _uint(index)
     if not properties.mpcCap:
         raise _unsupported()
-    if properties.mpcType != MTML_MPC_TYPE_PARENT or index >= _nvml_number(
-        "mtmlDeviceCountMpcInstances", "_device", device
+    if properties.mpcType != MTML_MPC_TYPE_PARENT or index >= _number(
+        _nvml_check, "mtmlDeviceCountMpcInstances", "_device", device
     ):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
-    slot = _Pointer()
-    _nvml_check(_device_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, slot))
-    return _nvml_device_in(slot)
+    cell = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, cell))
+    return _device_in(_nvml_check, cell)
 
 
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
@@ -5665,18 +5611,20 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
-    _require_instance(migDevice)
-    slot = _Pointer()
-    _nvml_check(_device_call("mtmlDeviceGetMpcParentDevice", "_device", migDevice, slot))
-    return _nvml_device_in(slot)
+    instance = _require(migDevice)
+    _require_instance(instance)
+    cell = _Pointer()
+    _nvml_check(_call("mtmlDeviceGetMpcParentDevice", "_device", instance, cell))
+    return _device_in(_nvml_check, cell)
 
 
 def nvmlDeviceIsMigDeviceHandle(device):
     """c_uint(1) for an instance, else c_uint(0).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetProperty.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetProperty.
     """
-    return c_uint(1 if _property(device).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
+    return c_uint(1 if _property(_require(device)).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
 
 
 def nvmlDeviceGetGpuInstanceId(device):
@@ -5685,8 +5633,9 @@ def nvmlDeviceGetGpuInstanceId(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
     MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
     """
+    device = _require(device)
     _require_instance(device)
-    return _nvml_number("mtmlDeviceGetMpcInstanceIndex", "_device", device)
+    return _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
 
 
 def nvmlDeviceGetComputeInstanceId(device):
@@ -5694,7 +5643,7 @@ def nvmlDeviceGetComputeInstanceId(device):
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
     """
-    _require_instance(device)
+    _require_instance(_require(device))
     raise _unsupported()
 
 
@@ -5704,7 +5653,7 @@ def nvmlDeviceGetAttributes_v2(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for what is no instance.
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
-    profile = _nvml_struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    profile = _struct(_nvml_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", _require(device))
     return c_nvmlDeviceAttributes(
         multiprocessorCount=profile.coreCount,
         gpuInstanceSliceCount=profile.coreCount,
@@ -5719,7 +5668,7 @@ def nvmlDeviceGetAttributes(device):
 
 def _property(device):
     """c_mtmlDeviceProperty_t of a device."""
-    return _nvml_struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", device)
+    return _struct(_nvml_check, c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", device)
 
 
 def _require_instance(device):
@@ -5728,16 +5677,18 @@ def _require_instance(device):
         raise _invalid()
 
 
-# ---- vGPU ---- NVML names vGPU types and instances by number. A type's number is the digits of MTML's type id (1101 of
-# mtgpu-1101); an instance's is given out here, one per UUID.
+# ---- vGPU ----
+# NVML names vGPU types and instances by number. A type's number is the digits of MTML's type id (1101 of mtgpu-1101);
+# an instance's is given out here, one per UUID.
 
 
 def nvmlDeviceGetVirtualizationMode(handle):
     """NVML_GPU_VIRTUALIZATION_MODE_*: HOST_VGPU for a card with virtual devices, VGPU for a virtual device, else NONE.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument. MTML: mtmlDeviceGetProperty.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlDeviceGetProperty.
     """
-    properties = _property(handle)
+    properties = _property(_require(handle))
     if properties.virtRole in (MTML_VIRT_ROLE_HOST_VIRTDEVICE, MTML_VIRT_ROLE_GUEST_VIRTDEVICE):
         return NVML_GPU_VIRTUALIZATION_MODE_VGPU
     if properties.virtCap == MTML_DEVICE_SUPPORT_VIRTUALIZATION:
@@ -5748,19 +5699,19 @@ def nvmlDeviceGetVirtualizationMode(handle):
 def nvmlDeviceGetSupportedVgpus(handle):
     """Numbers of the vGPU types that the card knows (list of int).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
-    mtmlDeviceGetSupportedVirtTypes.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetSupportedVirtTypes.
     """
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, "Supported")]
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Supported")]
 
 
 def nvmlDeviceGetCreatableVgpus(handle):
     """Numbers of the vGPU types that can be created now (list of int).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported. MTML:
-    mtmlDeviceGetAvailVirtTypes.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetAvailVirtTypes.
     """
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, "Avail")]
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Avail")]
 
 
 def nvmlDeviceGetActiveVgpus(handle):
@@ -5769,7 +5720,8 @@ def nvmlDeviceGetActiveVgpus(handle):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids.
     """
-    return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle)]
+    device = _require(handle)
+    return [_vgpu_number(device, uuid) for uuid in _active_virt_uuids(device)]
 
 
 def nvmlVgpuTypeGetName(vgpuTypeId):
@@ -5813,12 +5765,13 @@ def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId):
     """Greatest number of vGPUs of a type that the empty card can hold.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not know,
-    NVMLError_NotSupported. MTML: mtmlDeviceCountMaxVirtDevices.
+    NVMLError_NotSupported.
+    MTML: mtmlDeviceCountMaxVirtDevices.
     """
-    _require(handle)
-    for virt_type in _virt_types(handle, "Supported"):
+    device = _require(handle)
+    for virt_type in _virt_types(device, "Supported"):
         if _virt_type_number(virt_type) == vgpuTypeId:
-            return _nvml_number("mtmlDeviceCountMaxVirtDevices", "_device", handle, byref(virt_type))
+            return _number(_nvml_check, "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))
     raise _invalid()
 
 
@@ -5842,18 +5795,20 @@ def nvmlVgpuInstanceGetType(vgpuInstance):
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
     device, uuid = _vgpu_instance(vgpuInstance)
-    slot = _Pointer()
-    _nvml_check(_device_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), slot))
+    cell = _Pointer()
+    _nvml_check(_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), cell))
     virt_type = c_mtmlVirtType_t()
-    return _virt_type_number(_nvml_struct(virt_type, "mtmlDeviceGetVirtType", "_device", _nvml_device_in(slot)))
+    return _virt_type_number(
+        _struct(_nvml_check, virt_type, "mtmlDeviceGetVirtType", "_device", _device_in(_nvml_check, cell))
+    )
 
 
-def _virt_types(handle, which):
+def _virt_types(device, which):
     """The "Supported" or the "Avail" virtual device types of a card (list of c_mtmlVirtType_t)."""
-    count = min(_nvml_number("mtmlDeviceCount%sVirtTypes" % which, "_device", handle), _VIRT_TYPES_MAX)
+    count = min(_number(_nvml_check, "mtmlDeviceCount%sVirtTypes" % which, "_device", device), _VIRT_TYPES_MAX)
     types = (c_mtmlVirtType_t * count)()
     if count:
-        _nvml_check(_device_call("mtmlDeviceGet%sVirtTypes" % which, "_device", handle, types, count))
+        _nvml_check(_call("mtmlDeviceGet%sVirtTypes" % which, "_device", device, types, count))
     return list(types)
 
 
@@ -5879,16 +5834,14 @@ def _virt_type(number):
     raise _invalid()
 
 
-def _active_virt_uuids(handle):
+def _active_virt_uuids(device):
     """UUIDs of the active virtual devices of a card (list of str)."""
-    count = min(_nvml_number("mtmlDeviceCountActiveVirtDevices", "_device", handle), _VIRT_DEVICES_MAX)
+    count = min(_number(_nvml_check, "mtmlDeviceCountActiveVirtDevices", "_device", device), _VIRT_DEVICES_MAX)
     if not count:
         return []
     uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
     _nvml_check(
-        _device_call(
-            "mtmlDeviceGetActiveVirtDeviceUuids", "_device", handle, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count
-        )
+        _call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", device, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
     )
     return [text for text in (_text(uuid) for uuid in uuids) if text]
 
@@ -5927,11 +5880,12 @@ def nvmlDeviceGetComputeRunningProcesses(handle):
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
     Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
-    Rests on /proc/driver/musa, else /proc/PID/fd. MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath,
-    mtmlVpuGetEncoderSessionMetrics, mtmlVpuGetDecoderSessionMetrics.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
+    mtmlVpuGetDecoderSessionMetrics; /proc/driver/musa, else /proc/PID/fd.
     """
-    return [_process(pid) for pid, row in _device_processes(handle) if not _draws(row) or _computes(row)]
+    return [_process(pid) for pid, row in _device_processes(_require(handle)) if not _draws(row) or _computes(row)]
 
 
 def nvmlDeviceGetComputeRunningProcesses_v2(handle):
@@ -5951,7 +5905,7 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle):
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
     mtmlVpuGetDecoderSessionMetrics.
     """
-    return [_process(pid) for pid, row in _device_processes(handle) if _draws(row)]
+    return [_process(pid) for pid, row in _device_processes(_require(handle)) if _draws(row)]
 
 
 def nvmlDeviceGetGraphicsRunningProcesses_v2(handle):
@@ -5986,12 +5940,13 @@ def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle):
 def nvmlDeviceGetProcessUtilization(handle, timeStamp):
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
-    ``smUtil`` is the process's total; memory, encoder and decoder shares are not known and 0. Raises:
-    NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process table,
-    NVMLError_NotFound without a sample after ``timeStamp``. Rests on /proc/driver/musa.
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath.
+    ``smUtil`` is the process's total; memory, encoder and decoder shares are not known and 0.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
+    table, NVMLError_NotFound without a sample after ``timeStamp``.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
-    now, shares = _process_shares(handle, timeStamp)
+    now, shares = _process_shares(_require(handle), timeStamp)
     return [c_nvmlProcessUtilizationSample_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
 
 
@@ -5999,9 +5954,10 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
     """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
 
     As nvmlDeviceGetProcessUtilization.
+
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath.
     """
-    now, shares = _process_shares(handle, timeStamp)
+    now, shares = _process_shares(_require(handle), timeStamp)
     return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
 
 
@@ -6009,7 +5965,8 @@ def nvmlSystemGetProcessName(pid):
     """Program of a process as its command line has it, or its short name if it has no command line.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
-    file system. Rests on /proc/PID/cmdline and comm.
+    file system.
+    MTML: /proc/PID/cmdline and comm.
     """
     _require_initialized()
     directory = os.path.join(_proc_root(), str(_uint(pid)))
@@ -6041,30 +5998,29 @@ def _process(pid):
 
 def _draws(row):
     """Whether a table row shows a graphics engine busy; False without a row."""
-    return any(_share(row, engine) for engine in ("2D", "TA", "3D"))
+    return any(_column(row, engine) for engine in ("2D", "TA", "3D"))
 
 
 def _computes(row):
     """Whether a table row shows a compute engine busy; False without a row."""
-    return any(_share(row, engine) for engine in ("CMP", "CDM"))
+    return any(_column(row, engine) for engine in ("CMP", "CDM"))
 
 
-def _share(row, column):
-    """Number in a column of a table row, 0 where there is none."""
+def _column(row, column):
+    """The number in a column of a table row, 0 where there is none."""
     try:
         return max(0, int(float(row[column].rstrip("%"))))
     except (TypeError, KeyError, ValueError, OverflowError):
         return 0
 
 
-def _device_processes(handle):
+def _device_processes(device):
     """(pid, table row or None) of the processes that use a device, in the order they were found."""
-    _require(handle)
     root = _proc_root()
     pids = _proc_pids(root)
     if pids is None:
         raise _unsupported()
-    paths = _node_paths(handle)
+    paths = _node_paths(device)
     rows = _process_table(root, paths[0]) if paths else None
     found: "Dict[int, Any]" = {}
     if rows is not None:
@@ -6078,41 +6034,40 @@ def _device_processes(handle):
                 found[pid] = None
     else:
         raise _unsupported()
-    for pid in _codec_pids(handle):
+    for pid in _codec_pids(device):
         if not pids or pid in pids:
             found.setdefault(pid, None)
     return list(found.items())
 
 
-def _process_shares(handle, timeStamp):
+def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
-    _require(handle)
     since = c_ulonglong(timeStamp).value
     root = _proc_root()
     pids = _proc_pids(root)
-    paths = _node_paths(handle)
+    paths = _node_paths(device)
     rows = _process_table(root, paths[0]) if paths else None
     if pids is None or not paths:
         raise _unsupported()
     if rows is None:  # somebody's share is not known, nobody's is nothing
-        raise _unsupported() if _device_processes(handle) else NVMLError(NVML_ERROR_NOT_FOUND)
+        raise _unsupported() if _device_processes(device) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(_session.clock() * 1000000)
     shares = []
     for row in rows:
         pid = _own_pid(root, pids, row, paths)
         if pid:
-            shares.append((pid, _share(row, "Total")))
+            shares.append((pid, _column(row, "Total")))
     if not shares or now <= since:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return now, shares
 
 
-def _node_paths(handle):
+def _node_paths(device):
     """Paths of the device's nodes, that of the GPU first (list), empty for a device without."""
     paths = []
     for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
         path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
-        status = _device_call(name, "_device", handle, path, len(path))
+        status = _call(name, "_device", device, path, len(path))
         if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
             raise _nvml_error(status)
         if status == MTML_SUCCESS and path.value:
@@ -6120,11 +6075,11 @@ def _node_paths(handle):
     return paths
 
 
-def _codec_pids(handle):
+def _codec_pids(device):
     """Processes that own a codec session of the device (list of int), empty where the device has no video unit."""
     try:
-        encode, decode = _codec_capacity(handle)
-        sessions = _codec_sessions(handle, "Encoder", encode) + _codec_sessions(handle, "Decoder", decode)
+        encode, decode = _codec_capacity(device)
+        sessions = _codec_sessions(device, "Encoder", encode) + _codec_sessions(device, "Decoder", decode)
     except NVMLError_NotSupported:
         return []
     return [session.pid for session in sessions if session.pid]
@@ -6177,7 +6132,7 @@ def _own_pid(root, pids, row, paths):
     Other containers have a process of the same innermost number: one of another name that has no node open is not
     meant.
     """
-    pid, vpid = _share(row, "Pid"), _share(row, "VPid")
+    pid, vpid = _column(row, "Pid"), _column(row, "VPid")
     if not pids:
         return pid  # a tree of driver files alone: nothing to check against
     for number in (pid, vpid):
@@ -6232,9 +6187,11 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
     """Values of several fields (array of c_nvmlFieldValue_t), each with its own NVML code in ``nvmlReturn``.
 
     ``fieldIds``: field ids, or (field id, scope id) pairs. Time stamps and latencies are in microseconds.
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for bad handle or an empty list. MTML: as the field says.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for bad handle or an empty list.
+    MTML: as the field says.
     """
-    _require(handle)
+    device = _require(handle)
     if not len(fieldIds):
         raise _invalid()
     pairs = [(field[0], field[1]) if isinstance(field, (tuple, list)) else (field, 0) for field in fieldIds]
@@ -6243,7 +6200,7 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
         value.fieldId, value.scopeId = _uint(field), _uint(scope)
         began = _session.clock()
         try:
-            _fill_field(value, handle)
+            _fill_field(value, device)
         except NVMLError as error:
             value.nvmlReturn = error.value
         ended = _session.clock()
@@ -6252,34 +6209,29 @@ def nvmlDeviceGetFieldValues(handle, fieldIds):
     return values
 
 
-def nvmlDeviceClearFieldValues(handle, fieldIds):
-    """Not available: MTML clears no field. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def _fill_field(value, handle):
+def _fill_field(value, device):
     """Answer one field of nvmlDeviceGetFieldValues, or raise its error; the type is told either way, as NVML does."""
     field, scope = value.fieldId, value.scopeId
     if field in _ULL_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
-        value.value.ullVal = _ULL_FIELDS[field](handle)
+        value.value.ullVal = _ULL_FIELDS[field](device)
     elif field in _ECC_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
         error_type, counter_type = _ECC_FIELDS[field]
-        value.value.ullVal = _nvmlDeviceGetTotalEccErrors(handle, error_type, counter_type)
+        value.value.ullVal = _nvmlDeviceGetTotalEccErrors(device, error_type, counter_type)
     elif field in _UINT_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
-        value.value.uiVal = _UINT_FIELDS[field](handle)
+        value.value.uiVal = _UINT_FIELDS[field](device)
     elif field in _POWER_FIELDS:
-        if scope >= NVML_POWER_SCOPE_COUNT:
+        if scope > NVML_POWER_SCOPE_MEMORY:
             raise _invalid()
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
         if scope != NVML_POWER_SCOPE_GPU:
             raise _unsupported()
-        value.value.uiVal = _POWER_FIELDS[field](handle)
+        value.value.uiVal = _POWER_FIELDS[field](device)
     elif field == NVML_FI_DEV_MEMORY_TEMP:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
-        temperature = _nvml_signed("mtmlMemoryGetTemperature", "_memory", handle)
+        temperature = _signed(_nvml_check, "mtmlMemoryGetTemperature", "_memory", device)
         value.value.siVal = temperature
         if temperature < 0:
             value.valueType = NVML_VALUE_TYPE_SIGNED_INT
@@ -6289,25 +6241,25 @@ def _fill_field(value, handle):
         raise _invalid()
 
 
-def _retired_count(handle, field):
+def _retired_count(device, field):
     """One number of c_mtmlPageRetirementCount_t."""
-    counts = _nvml_struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", handle)
+    counts = _struct(_nvml_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
     return getattr(counts, field)
 
 
-def _retired_sbe(handle):
+def _retired_sbe(device):
     """Number of pages retired for single-bit errors."""
-    return _retired_count(handle, "sbeCount")
+    return _retired_count(device, "sbeCount")
 
 
-def _retired_dbe(handle):
+def _retired_dbe(device):
     """Number of pages retired for a double-bit error."""
-    return _retired_count(handle, "dbeCount")
+    return _retired_count(device, "dbeCount")
 
 
-def _field_link_count(handle):
+def _field_link_count(device):
     """Number of MtLinks; a card that knows none has no such field."""
-    return _nvml_struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", handle).linkNum
+    return _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device).linkNum
 
 
 # Fields by the type of their values. Here, below the functions they name, and not among the translation tables.
@@ -6370,1692 +6322,7 @@ _nvmlDeviceGetComputeRunningProcesses = nvmlDeviceGetComputeRunningProcesses
 _nvmlDeviceGetGraphicsRunningProcesses = nvmlDeviceGetGraphicsRunningProcesses
 _nvmlDeviceGetMPSComputeRunningProcesses = nvmlDeviceGetMPSComputeRunningProcesses
 
-# ==== 14. nvml* functions without an MTML counterpart =================================================================
-# Each checks what NVML checks first (initialized, handle), then refuses.
-
-# ---- System ----
-
-
-def nvmlSystemGetDriverBranch():
-    """Not available: the name of the driver's release branch, such as r580_00. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetHicVersion():
-    """Not available: the host interface cards and their firmware versions. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetNvlinkBwMode():
-    """Not available: the NVLink bandwidth mode of all GPUs. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemSetNvlinkBwMode(mode):
-    """Not available: sets the NVLink bandwidth mode of all GPUs. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetCPER_v1(cper):
-    """Not available: platform error records (CPER), as bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGetExcludedDeviceCount():
-    """Not available: the number of GPUs the driver excludes. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGetExcludedDeviceInfoByIndex(index):
-    """Not available: PCI location and UUID of a GPU the driver excludes. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-# ---- System: events ----
-
-
-def nvmlSystemEventSetCreate(version):
-    """Not available: a set of system events, such as a driver binding to a GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def c_nvmlSystemEventSetCreate(req):
-    """Not available: a set of system events, from a request struct. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemEventSetFree(version, setHandle):
-    """Not available: frees a set of system events. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def c_nvmlSystemEventSetFree(req):
-    """Not available: frees a set of system events, from a request struct. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemRegisterEvents(version, eventTypes, setHandle):
-    """Not available: adds system events to a set. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def c_nvmlSystemRegisterEvents(req):
-    """Not available: adds system events to a set, from a request struct. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemEventSetWait(version, setHandle, timeoutMs, eventData, eventDataSize):
-    """Not available: waits for system events, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def c_nvmlSystemEventSetWait(req):
-    """Not available: waits for system events, from a request struct. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-# ---- System: confidential computing ----
-
-
-def nvmlSystemGetConfComputeCapabilities():
-    """Not available: what CPU and GPUs support of confidential computing. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetConfComputeGpusReadyState():
-    """Not available: whether the GPUs accept confidential work. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemSetConfComputeGpusReadyState(state):
-    """Not available: lets the GPUs accept confidential work, or stops that. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetConfComputeKeyRotationThresholdInfo():
-    """Not available: the attacker advantage at which session keys are rotated. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemSetConfComputeKeyRotationThresholdInfo(max_atk_adv):
-    """Not available: sets the attacker advantage at which keys are rotated. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetConfComputeSettings(settings):
-    """Not available: environment, feature and modes of confidential computing. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSystemGetConfComputeState():
-    """Not available: whether confidential computing is on, with its environment. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-# ---- Devices: count and handles ----
-
-
-def nvmlDeviceDiscoverGpus(pciInfo):
-    """Not available: looks for new GPUs below a PCI bridge. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlDeviceModifyDrainState(pciInfo, newState):
-    """Not available: lets a GPU accept new clients, or stops that. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlDeviceQueryDrainState(pciInfo):
-    """Not available: whether a GPU refuses new clients. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlDeviceRemoveGpu(pciInfo):
-    """Not available: takes a drained GPU off the driver. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-# ---- Device: identity ----
-
-
-def nvmlDeviceGetBoardPartNumber(handle):
-    """Not available: the part number of the board, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetModuleId(handle, moduleId=c_uint()):
-    """Not available: the number of the module in its baseboard. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPdi(device):
-    """Not available: the per-device identifier, 64 bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetPlatformInfo(device, platformInfo):
-    """Not available: chassis, slot, tray and peer type of the GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetHostname_v1(device):
-    """Not available: the host name stored on the device. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetHostname_v1(device, hostname):
-    """Not available: stores a host name on the device. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetCapabilities(device, caps):
-    """Not available: a mask of the capabilities of the device. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetIrqNum(device):
-    """Not available: the number of the device's interrupt. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetAddressingMode(device):
-    """Not available: how the device addresses host memory: HMM, ATS or neither. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetBridgeChipInfo(handle):
-    """Not available: type and firmware version of the board's bridge chips. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetC2cModeInfoV(handle):
-    """Not available: whether the chip-to-chip link is enabled. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetC2cModeInfoV1(handle):
-    """Not available: whether the chip-to-chip link is enabled. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetInforomVersion(handle, infoRomObject):
-    """Not available: the version of an infoROM object, as text.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (infoRomObject, NVML_INFOROM_COUNT))
-
-
-def nvmlDeviceGetInforomImageVersion(handle):
-    """Not available: the version of the infoROM image, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetInforomConfigurationChecksum(handle):
-    """Not available: the checksum of the infoROM configuration. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceValidateInforom(handle):
-    """Not available: checks the infoROM against its checksums. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetLastBBXFlushTime(handle):
-    """Not available: last flush of the black box recorder, (microseconds, ms). Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetBBXTimeData_v1(handle):
-    """Not available: the time the GPU has run so far, in seconds. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
-    """Not available: whether GSP firmware is on, and on by default. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetGspFirmwareVersion(handle, version=None):
-    """Not available: the version of the GSP firmware, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceVgpuForceGspUnload(handle):
-    """Not available: unloads the GSP firmware of a vGPU host. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: display and modes ----
-
-
-def nvmlDeviceGetDisplayMode(handle):
-    """Not available: whether a display is attached to the GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDisplayActive(handle):
-    """Not available: whether a display is active on the GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPersistenceMode(handle):
-    """Not available: whether the driver stays loaded without clients. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetPersistenceMode(handle, mode):
-    """Not available: keeps the driver loaded without clients, or does not.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (mode, _SWITCH))
-
-
-def nvmlDeviceSetComputeMode(handle, mode):
-    """Not available: sets how many processes may compute at once.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (mode, NVML_COMPUTEMODE_COUNT))
-
-
-def nvmlDeviceGetDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDriverModel_v1(handle):
-    """Not available: [current, pending] Windows driver model. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDriverModel_v2(handle):
-    """Not available: [current, pending] Windows driver model. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetCurrentDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPendingDriverModel(handle):
-    """Not available: the Windows driver model after the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetDriverModel(handle, model):
-    """Not available: sets the Windows driver model for the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetGpuOperationMode(handle):
-    """Not available: [current, pending] operation mode, NVML_GOM_* values. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetCurrentGpuOperationMode(handle):
-    """Not available: the current operation mode, an NVML_GOM_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPendingGpuOperationMode(handle):
-    """Not available: the operation mode after the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetGpuOperationMode(handle, mode):
-    """Not available: sets the operation mode for the next restart.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (mode, NVML_GOM_LOW_DP + 1))
-
-
-def nvmlDeviceGetAPIRestriction(device, apiType):
-    """Not available: whether an API is for the administrator only.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (apiType, NVML_RESTRICTED_API_COUNT))
-
-
-def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
-    """Not available: reserves an API for the administrator, or opens it.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (apiType, NVML_RESTRICTED_API_COUNT), (isRestricted, _SWITCH))
-
-
-# ---- Device: PCI ----
-
-
-def nvmlDeviceGetPciInfoExt(handle, c_info):
-    """Not available: PCI location and ids, with base class and subclass. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPcieThroughput(device, counter):
-    """Not available: PCIe traffic over the last 20 ms, in KB/s.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (counter, NVML_PCIE_UTIL_COUNT))
-
-
-# ---- Device: memory ----
-
-
-def nvmlDeviceGetBAR1MemoryInfo(handle):
-    """Not available: total, free and used BAR1 memory, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetMemoryLimits_v1(device, limits):
-    """Not available: memory limits and use of a namespace, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetMemoryLimits_v1(device, limits):
-    """Not available: sets the memory limits of a namespace, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetConfComputeMemSizeInfo(device):
-    """Not available: protected and unprotected memory, in KiB. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetConfComputeUnprotectedMemSize(device, c_ccMemSize):
-    """Not available: sets the size of the unprotected memory, in KiB. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetConfComputeProtectedMemoryUsage(device):
-    """Not available: total, free and used protected memory, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetConfComputeGpuCertificate(device):
-    """Not available: the certificate chains of the GPU, as bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetConfComputeGpuAttestationReport(device, c_nonce):
-    """Not available: a signed attestation report for a nonce of 32 bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetDramEncryptionMode(handle):
-    """Not available: (current, pending) DRAM encryption mode. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetCurrentDramEncryptionMode(handle):
-    """Not available: the current DRAM encryption mode. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPendingDramEncryptionMode(handle):
-    """Not available: the DRAM encryption mode after the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetDramEncryptionMode(handle, mode):
-    """Not available: sets the DRAM encryption mode for the next restart. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: ECC and repair ----
-
-
-def nvmlDeviceGetDefaultEccMode(handle):
-    """Not available: the ECC mode from the factory. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
-    """Not available: the number of ECC errors by cache, memory and registers.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (errorType, NVML_MEMORY_ERROR_TYPE_COUNT), (counterType, NVML_ECC_COUNTER_TYPE_COUNT))
-
-
-def nvmlDeviceGetSramEccErrorStatus(device, status):
-    """Not available: ECC errors of the SRAM by source, and its threshold flag. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(device, counts):
-    """Not available: uncorrected SRAM errors by unit, location and address. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetRemappedRows(device):
-    """Not available: (corrected, uncorrected, pending, failed) remapped rows. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetRemappedRows_v2(device, info):
-    """Not available: counts of remapped rows, pending and failed ones included. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetRowRemapperHistogram(device):
-    """Not available: memory banks by how many spare rows they have left. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetBankRemapperStatus_v1(device, status):
-    """Not available: remapped memory banks, pending and failed ones. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetRepairStatus(device):
-    """Not available: whether channel and TPC repairs are pending. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
-    """Not available: whether the memory has errors that cannot be repaired. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-# ---- Device: utilization ----
-
-
-def nvmlDeviceGetJpgUtilization(handle):
-    """Not available: [JPEG utilization in percent, period in microseconds]. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetOfaUtilization(handle):
-    """Not available: [optical flow utilization in percent, microseconds]. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
-    """Not available: recent samples of a power, utilization or clock value.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (sampling_type, NVML_MODULE_POWER_SAMPLES))
-
-
-def nvmlDeviceGetFBCStats(handle):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetFBCSessions(handle):
-    """Not available: the frame buffer capture sessions. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: temperature, cooling and fans ----
-
-
-def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
-    """Not available: sets a temperature threshold, in degrees Celsius.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
-
-
-def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=c_nvmlGpuThermalSettings_t()):
-    """Not available: the thermal sensors, in degrees Celsius. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetCoolerInfo(handle):
-    """Not available: what a cooler cools, and how it is controlled. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetMinMaxFanSpeed(handle, minSpeed=c_uint(), maxSpeed=c_uint()):
-    """Not available: (lowest, highest) fan speed, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetFanControlPolicy_v2(handle, fan, fanControlPolicy=c_uint()):
-    """Not available: who controls a fan, an NVML_FAN_POLICY_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetFanControlPolicy(handle, fan, fanControlPolicy):
-    """Not available: sets who controls a fan. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
-    """Not available: sets the speed of a fan, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
-    """Not available: gives a fan back to the driver's control. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: clocks ----
-
-
-def nvmlDeviceGetApplicationsClock(handle, type):
-    """Not available: the clock that applications run at, in MHz.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
-
-
-def nvmlDeviceGetDefaultApplicationsClock(handle, type):
-    """Not available: the default clock of applications, in MHz.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
-
-
-def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
-    """Not available: sets the clocks that applications run at, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceResetApplicationsClocks(handle):
-    """Not available: sets the clocks of applications back to their defaults. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
-    """Not available: the highest boost clock a user may set, in MHz.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
-
-
-def nvmlDeviceGetSupportedMemoryClocks(handle):
-    """Not available: the memory clocks one may set, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
-    """Not available: the graphics clocks one may set at a memory clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetCurrentClockFreqs(handle):
-    """Not available: the current clocks of all domains, as text in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
-    """Not available: [whether clocks are boosted, and by default]. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
-    """Not available: lets clocks be boosted automatically, or not.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (enabled, _SWITCH))
-
-
-def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
-    """Not available: sets whether clocks are boosted by default.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (enabled, _SWITCH))
-
-
-def nvmlDeviceGetAdaptiveClockInfoStatus(device):
-    """Not available: whether adaptive clocking is on. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetGpuLockedClocks(handle, minGpuClockMHz, maxGpuClockMHz):
-    """Not available: locks the graphics clock to a range, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceResetGpuLockedClocks(handle):
-    """Not available: lets the graphics clock vary again. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetMemoryLockedClocks(handle, minMemClockMHz, maxMemClockMHz):
-    """Not available: locks the memory clock to a range, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceResetMemoryLockedClocks(handle):
-    """Not available: lets the memory clock vary again. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetClockOffsets(device, info):
-    """Not available: the offset of a clock in a P-state and its range, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetClockOffsets(device, info):
-    """Not available: sets the offset of a clock in a P-state, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpcClkVfOffset(device):
-    """Not available: the offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetGpcClkVfOffset(device, offset):
-    """Not available: sets the offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpcClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the graphics clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetMemClkVfOffset(device):
-    """Not available: the offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetMemClkVfOffset(device, offset):
-    """Not available: sets the offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the memory clock, in MHz. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
-    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (clockType, NVML_CLOCK_COUNT), (pstate, NVML_PSTATE_15 + 1))
-
-
-def nvmlDeviceGetCurrentClocksEventReasons(handle):
-    """Not available: why clocks are held down, nvmlClocksEventReason* bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
-    """Not available: why clocks are held down, nvmlClocksThrottleReason* bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetSupportedClocksEventReasons(handle):
-    """Not available: the reasons known here, nvmlClocksEventReason* bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
-    """Not available: the reasons known here, nvmlClocksThrottleReason* bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=nvmlClkMonStatus_t()):
-    """Not available: faults that the clock monitors see, by domain. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: power and performance ----
-
-
-def nvmlDeviceGetTotalEnergyConsumption(handle):
-    """Not available: the energy used since the driver was loaded, in mJ. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPowerSource(device):
-    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetSupportedPerformanceStates(device):
-    """Not available: the performance states the GPU has. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetPerformanceModes(handle):
-    """Not available: the performance modes, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=c_nvmlGpuDynamicPstatesInfo_t()):
-    """Not available: utilization by domain, in percent, with thresholds. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetPowerManagementMode(handle):
-    """Not available: whether power management is on. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPowerManagementLimitConstraints(handle):
-    """Not available: [lowest, highest] power limit, in mW. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetPowerManagementLimit(handle, limit):
-    """Not available: sets the power limit, in mW. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version=nvmlPowerValue_v2):
-    """Not available: sets the power limit of GPU, memory or module, in mW. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetViolationStatus(device, perfPolicyType):
-    """Not available: how long clocks were held down, in nanoseconds.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (perfPolicyType, NVML_PERF_POLICY_COUNT))
-
-
-def nvmlDeviceGetPowerMizerMode_v1(device, info):
-    """Not available: the current and the supported PowerMizer modes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetPowerMizerMode_v1(device, info):
-    """Not available: sets the PowerMizer mode. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetAdaptiveTgpModeInfo_v1(device, info):
-    """Not available: whether adaptive total graphics power is on; limit in mW. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetAdaptiveTgpMode_v1(device, mode):
-    """Not available: turns adaptive total graphics power on or off. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDevicePowerSmoothingActivatePresetProfile(device, profile):
-    """Not available: activates a preset power smoothing profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDevicePowerSmoothingUpdatePresetProfileParam(device, profile):
-    """Not available: changes a parameter of a power smoothing profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDevicePowerSmoothingSetState(device, state):
-    """Not available: turns power smoothing on or off. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceWorkloadPowerProfileGetProfilesInfo(device, profilesInfo):
-    """Not available: the workload power profiles and their priorities. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(device, currentProfiles):
-    """Not available: masks of supported, requested and enforced profiles. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles):
-    """Not available: requests workload power profiles. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
-    """Not available: takes back requests for workload power profiles. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(device, updateProfiles):
-    """Not available: sets, adds or removes workload power profile requests. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDevicePerfMetricsGetSamples_v1(device, samples):
-    """Not available: samples of performance and rail metrics. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetRusdSettings_v1(device, settings):
-    """Not available: sets which data the driver polls into shared memory. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-# ---- Device: processes and accounting ----
-
-
-def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
-    """Not available: the processes of a mode, memory in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetAccountingMode(handle, mode):
-    """Not available: turns accounting on or off.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(handle, (mode, _SWITCH))
-
-
-def nvmlDeviceGetAccountingBufferSize(handle):
-    """Not available: how many processes accounting remembers. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetAccountingPids(handle):
-    """Not available: the processes that accounting knows. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetAccountingStats(handle, pid):
-    """Not available: utilization (%), peak memory (bytes), time (ms) of a process. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetAccountingStats_v2(handle, pid):
-    """Not available: accounting of a process, with sums of its samples. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceClearAccountingPids(handle):
-    """Not available: forgets the accounted processes. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: topology and affinity ----
-
-
-def nvmlDeviceSetCpuAffinity(handle):
-    """Not available: binds the calling thread to the CPUs near the GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceClearCpuAffinity(handle):
-    """Not available: takes the binding of the calling thread back. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: NVLink ----
-
-
-def nvmlDeviceGetNvLinkInfo(device, info):
-    """Not available: firmware and low-power support of the links. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
-    """Not available: the number of errors on a link, by kind.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, NVML_NVLINK_ERROR_COUNT))
-
-
-def nvmlDeviceResetNvLinkErrorCounters(device, link):
-    """Not available: clears the error counters of a link.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS))
-
-
-def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
-    """Not available: units and packet filter of a traffic counter.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
-
-
-def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
-    """Not available: sets units and packet filter of a traffic counter. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: (received, sent) on a link, in the counter's units.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
-
-
-def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
-    """Not available: stops or restarts a traffic counter of a link.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH), (freeze, _SWITCH))
-
-
-def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: clears a traffic counter of a link.
-
-    Raises: NVMLError_InvalidArgument for a value that NVML does not know, NVMLError_NotSupported.
-    """
-    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, _SWITCH))
-
-
-def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
-    """Not available: samples of link telemetry. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(device, l1threshold):
-    """Not available: sets the idle time before links save power. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetNvlinkSupportedBwModes(device, supportedBwModes):
-    """Not available: the bandwidth modes of the links. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetNvlinkBwMode(device, getBwMode):
-    """Not available: the bandwidth mode of the links. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetNvlinkBwMode(device, setBwMode):
-    """Not available: sets the bandwidth mode of the links. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceSetNvlinkBwModeAsync_v1(device, setBwModeAsync):
-    """Not available: sets the bandwidth mode without waiting, timeout in ms. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuFabricInfo(device, gpuFabricInfo):
-    """Not available: cluster, clique and state of the GPU in its fabric. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuFabricInfoV(device, gpuFabricInfo):
-    """Not available: cluster, clique, state and health in the fabric. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuFabricInfo_v4(device, gpuFabricInfo):
-    """Not available: cluster, cliques, state and health in the fabric. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceReadWritePRM_v1(handle, c_info):
-    """Not available: reads or writes a register of the link hardware. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceReadPRMCounters_v1(handle, c_info):
-    """Not available: counters of the link hardware, by port. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- Device: MIG ----
-
-
-def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
-    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
-    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
-    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
-    """Not available: slices, engines and memory (MB) of an instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
-    """Not available: where instances of a profile fit, in memory slices. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceRemainingCapacity(device, profileId):
-    """Not available: how many instances of a profile still fit. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceCreateGpuInstance(device, profileId):
-    """Not available: creates a GPU instance of a profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
-    """Not available: creates a GPU instance at a placement. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
-    """Not available: the GPU instances of a profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
-    """Not available: the GPU instance with an id. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-# ---- MIG: GPU and compute instances ----
-
-
-def nvmlGpuInstanceGetInfo(gpuInstance):
-    """Not available: device, id, profile and placement of a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceDestroy(gpuInstance):
-    """Not available: destroys a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetComputeInstanceProfileInfo(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(device)
-
-
-def nvmlGpuInstanceGetComputeInstanceProfileInfoV(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(device)
-
-
-def nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpuInstance, profileId):
-    """Not available: how many compute instances of a profile still fit. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetComputeInstancePossiblePlacements(gpuInstance, profileId, placementsRef, countRef):
-    """Not available: where compute instances of a profile fit, in slices. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceCreateComputeInstance(gpuInstance, profileId):
-    """Not available: creates a compute instance of a profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceCreateComputeInstanceWithPlacement(gpuInstance, profileId, placement):
-    """Not available: creates a compute instance at a placement. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetComputeInstances(gpuInstance, profileId, computeInstancesRef, countRef):
-    """Not available: the compute instances of a profile. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetComputeInstanceById(gpuInstance, computeInstanceId):
-    """Not available: the compute instance with an id. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlComputeInstanceGetInfo(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(computeInstance)
-
-
-def nvmlComputeInstanceGetInfo_v2(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(computeInstance)
-
-
-def nvmlComputeInstanceDestroy(computeInstance):
-    """Not available: destroys a compute instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(computeInstance)
-
-
-def nvmlGpuInstanceGetActiveVgpus(gpuInstance, c_vgpu_instance_info):
-    """Not available: the vGPU instances that run in a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetCreatableVgpus(gpuInstance, c_vgpus):
-    """Not available: the vGPU types that fit into a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuTypeCreatablePlacements(gpuInstance, c_vgpu_placements):
-    """Not available: where vGPUs of a type fit into a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
-    """Not available: whether vGPUs of several sizes may mix. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
-    """Not available: lets vGPUs of several sizes mix, or not. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuSchedulerState(gpuInstance, c_vgpu_sched_state_info):
-    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuSchedulerState_v2(gpuInstance, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceSetVgpuSchedulerState(gpuInstance, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceSetVgpuSchedulerState_v2(gpuInstance, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuSchedulerLog(gpuInstance, c_vgpu_sched_log_info):
-    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpuInstance)
-
-
-# ---- Device: vGPU ----
-
-
-def nvmlDeviceSetVirtualizationMode(handle, virtualization_mode):
-    """Not available: sets the virtualization mode. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetHostVgpuMode(handle):
-    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuCapabilities(handle, capability):
-    """Not available: whether the GPU has a vGPU capability. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetVgpuCapabilities(handle, capability, state):
-    """Not available: turns a vGPU capability on or off. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuHeterogeneousMode(handle):
-    """Not available: whether vGPUs of several sizes may mix. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
-    """Not available: lets vGPUs of several sizes mix, or not. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version=1):
-    """Not available: where vGPUs of a type may be placed. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
-    """Not available: where vGPUs of a type fit now. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuUtilization(handle, timeStamp):
-    """Not available: utilization by vGPU instance, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuInstancesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU instance, JPEG and OFA included. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuProcessUtilization(handle, timeStamp):
-    """Not available: utilization by process of a vGPU, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU process, JPEG and OFA included. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuMetadata(handle):
-    """Not available: what the host's vGPU manager supports, for migration. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetPgpuMetadataString(handle):
-    """Not available: what the host's vGPU manager supports, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuSchedulerCapabilities(handle):
-    """Not available: the policies and time slices (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuSchedulerState(handle):
-    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuSchedulerState_v2(handle, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetVgpuSchedulerState(handle, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceSetVgpuSchedulerState_v2(handle, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuSchedulerLog(handle):
-    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuSchedulerLog_v2(handle, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetGridLicensableFeatures(handle):
-    """Not available: the licensable features, with license state and expiry. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetGridLicensableFeatures_v4(handle):
-    """Not available: the licensable features, with license state and expiry. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-# ---- vGPU types ----
-
-
-def nvmlVgpuTypeGetClass(vgpuTypeId):
-    """Not available: the class of a vGPU type, such as NVS or Quadro. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetDeviceID(vgpuTypeId):
-    """Not available: [device id, subsystem id] of a vGPU type. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetFbReservation(vgpuTypeId):
-    """Not available: the framebuffer reserved for a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId):
-    """Not available: the GSP heap of a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetBAR1Info(vgpuTypeId):
-    """Not available: the BAR1 size of a vGPU type, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetLicense(vgpuTypeId):
-    """Not available: the license that a vGPU type needs. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
-    """Not available: the frame rate limit of a vGPU type, in frames/s. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
-    """Not available: the most vGPUs of a type in a virtual machine. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
-    """Not available: the most vGPUs of a type in a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId):
-    """Not available: the GPU instance profile of a vGPU type. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-def nvmlVgpuTypeGetCapabilities(vgpuTypeId, capability):
-    """Not available: whether a vGPU type has a capability. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuTypeId)
-
-
-# ---- vGPU instances ----
-
-
-def nvmlVgpuInstanceGetVmID(vgpuInstance):
-    """Not available: the virtual machine of a vGPU instance, as text. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
-    """Not available: the driver version in the virtual machine. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
-    """Not available: the framebuffer a vGPU instance uses, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
-    """Not available: the frame rate limit of a vGPU instance, in frames/s. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetLicenseStatus(vgpuInstance):
-    """Not available: whether a vGPU instance is licensed. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetLicenseInfo(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetLicenseInfo_v2(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetEccMode(vgpuInstance):
-    """Not available: the ECC mode of a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance):
-    """Not available: the encoder capacity of a vGPU instance, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceSetEncoderCapacity(vgpuInstance, encoder_capacity):
-    """Not available: sets the encoder capacity of a vGPU instance, in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetEncoderStats(vgpuInstance):
-    """Not available: sessions, frames/s and latency (us) of the encoder. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetEncoderSessions(vgpuInstance):
-    """Not available: the encoder sessions of a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetFBCStats(vgpuInstance):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetFBCSessions(vgpuInstance):
-    """Not available: the frame buffer capture sessions of a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance):
-    """Not available: the GPU instance that a vGPU instance runs in. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetGpuPciId(vgpuInstance):
-    """Not available: the PCI bus id of a vGPU instance in its guest. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetPlacementId(vgpuInstance):
-    """Not available: the placement of a vGPU instance in memory. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
-    """Not available: the size of a vGPU instance's state, in bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetMetadata(vgpuInstance):
-    """Not available: what a vGPU instance needs, for migration. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
-    """Not available: whether accounting is on for a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
-    """Not available: the processes that accounting knows in a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
-    """Not available: utilization (%), memory (bytes), time (ms) of a process. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
-    """Not available: forgets the accounted processes of a vGPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(vgpuInstance)
-
-
-# ---- vGPU versions ----
-
-
-def nvmlGetVgpuCompatibility(vgpuMetadata, pgpuMetadata):
-    """Not available: whether a vGPU can migrate to a GPU. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGetVgpuDriverCapabilities(capability):
-    """Not available: whether the driver has a vGPU capability. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGetVgpuVersion(supported=None, current=None):
-    """Not available: the vGPU versions that the host supports and uses. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlSetVgpuVersion(vgpuVersion):
-    """Not available: limits the vGPU versions that the host accepts. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-# ---- Events ----
-
-
-def nvmlEventSetCreate():
-    """Not available: a set of events to wait for. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlEventSetFree(eventSet):
-    """Not available: frees a set of events. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlDeviceGetSupportedEventTypes(handle):
-    """Not available: the events of the device, nvmlEventType* bits. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceRegisterEvents(handle, eventTypes, eventSet):
-    """Not available: adds events of a device to a set. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(handle)
-
-
-def nvmlEventSetWait(eventSet, timeoutms):
-    """Not available: waits for an event, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetWait_v2(eventSet, timeoutms):
-    """Not available: waits for an event, up to a timeout in milliseconds. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetWait_v3(eventSet, params):
-    """Not available: waits for an event, with its context. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetRegisterGpuOperationalEvents_v1(eventSet, config):
-    """Not available: adds operational events of a GPU to a set. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetGetContextCount_v1(eventSet, params):
-    """Not available: the number of contexts of an event. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetGetContextInfo_v1(eventSet, params):
-    """Not available: type and size of a context of an event. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetGetContextData_v1(eventSet, params):
-    """Not available: the data of a context of an event, as bytes. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
-    """Not available: the Xid error of an operational event. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(eventSet)
-
-
-# ---- GPM: metrics between two samples ----
-
-
-def nvmlGpmSampleAlloc():
-    """Not available: a sample to be filled by nvmlGpmSampleGet. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGpmSampleFree(gpmSample):
-    """Not available: frees a sample. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(gpmSample)
-
-
-def nvmlGpmSampleGet(device, gpmSample):
-    """Not available: fills a sample of a device. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlGpmMigSampleGet(device, gpuInstanceId, gpmSample):
-    """Not available: fills a sample of a GPU instance. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlGpmMetricsGet(metricsGet):
-    """Not available: metrics between two samples, mostly in percent. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlGpmQueryIfStreamingEnabled(device):
-    """Not available: whether GPM streaming is on. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-def nvmlGpmSetStreamingEnabled(device, state):
-    """Not available: turns GPM streaming on or off. Raises: NVMLError_NotSupported."""
-    raise _refuse_device(device)
-
-
-# ---- Units (S-class racks) ----
-
-
-def nvmlUnitGetCount():
-    """Not available: the number of rack units. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlUnitGetHandleByIndex(index):
-    """Not available: the handle of a rack unit. Raises: NVMLError_NotSupported."""
-    raise _refuse()
-
-
-def nvmlUnitGetUnitInfo(unit):
-    """Not available: name, id, serial number and firmware of a rack unit. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetLedState(unit):
-    """Not available: color of a rack unit's LED, with the cause. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitSetLedState(unit, color):
-    """Not available: sets the color of a rack unit's LED. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetPsuInfo(unit):
-    """Not available: state, current (A), voltage (V), power (W) of the supply. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetTemperature(unit, type):
-    """Not available: intake, exhaust or board temperature, in degrees Celsius. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetFanSpeedInfo(unit):
-    """Not available: speed (RPM) and state of a rack unit's fans. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetDeviceCount(unit):
-    """Not available: the number of GPUs of a rack unit. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-def nvmlUnitGetDevices(unit):
-    """Not available: the handles of the GPUs of a rack unit. Raises: NVMLError_NotSupported."""
-    raise _refuse_object(unit)
-
-
-# ==== 15. C-style function pointers ===================================================================================
+# ==== 14. C-style function pointers ===================================================================================
 # Some programs take NVML's C functions by name and call them with C arguments. Each is served by the function above;
 # the table says what it takes and where its answer goes.
 
@@ -8224,12 +6491,12 @@ def _store_margin(outputs, facade, inputs):
 
 def _store_fan(outputs, facade, inputs):
     """Revolutions of a fan, to a versioned struct that names the fan."""
-    _require(inputs[0])
+    device = _require(inputs[0])
     (output,) = outputs
     target = _target(output)
     if target.version != nvmlFanSpeedInfo_v1:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    target.speed = _fan_number("mtmlDeviceGetFanRpm", inputs[0], target.fan)
+    target.speed = facade(device, target.fan)
     return NVML_SUCCESS
 
 
@@ -8340,6 +6607,16 @@ def _store_fields(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
+def _refused(handle):
+    """The C form of a query without an MTML counterpart."""
+    raise _refuse_device(handle)
+
+
+def _refused_throughput(handle, counter):
+    """The C form of nvmlDeviceGetPcieThroughput."""
+    raise _refuse_values(handle, (counter, NVML_PCIE_UTIL_COUNT))
+
+
 # Name: (function that answers, number of leading arguments it takes, how its answer is stored).
 _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlInit": (nvmlInit, 0, _store_nothing),
@@ -8402,7 +6679,7 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetFanSpeed": (nvmlDeviceGetFanSpeed, 1, _store_value),
     "nvmlDeviceGetFanSpeed_v2": (nvmlDeviceGetFanSpeed_v2, 2, _store_value),
     "nvmlDeviceGetTargetFanSpeed": (nvmlDeviceGetTargetFanSpeed, 2, _store_value),
-    "nvmlDeviceGetFanSpeedRPM": (nvmlDeviceGetFanSpeedRPM, 1, _store_fan),
+    "nvmlDeviceGetFanSpeedRPM": (_fan_rpm, 1, _store_fan),
     "nvmlDeviceGetNumFans": (nvmlDeviceGetNumFans, 1, _store_value),
     "nvmlDeviceGetCurrPcieLinkGeneration": (nvmlDeviceGetCurrPcieLinkGeneration, 1, _store_value),
     "nvmlDeviceGetMaxPcieLinkGeneration": (nvmlDeviceGetMaxPcieLinkGeneration, 1, _store_value),
@@ -8466,19 +6743,19 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetMPSComputeRunningProcesses_v3": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
     "nvmlDeviceGetProcessUtilization": (nvmlDeviceGetProcessUtilization, 1, _store_samples),
     "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
-    "nvmlDeviceGetDriverModel": (nvmlDeviceGetDriverModel, 1, _store_value),
-    "nvmlDeviceGetDriverModel_v2": (nvmlDeviceGetDriverModel_v2, 1, _store_value),
-    "nvmlDeviceGetBAR1MemoryInfo": (nvmlDeviceGetBAR1MemoryInfo, 1, _store_struct),
-    "nvmlDeviceGetPersistenceMode": (nvmlDeviceGetPersistenceMode, 1, _store_value),
+    "nvmlDeviceGetDriverModel": (_refused, 1, _store_value),
+    "nvmlDeviceGetDriverModel_v2": (_refused, 1, _store_value),
+    "nvmlDeviceGetBAR1MemoryInfo": (_refused, 1, _store_value),
+    "nvmlDeviceGetPersistenceMode": (_refused, 1, _store_value),
     "nvmlDeviceGetPowerManagementLimit": (nvmlDeviceGetPowerManagementLimit, 1, _store_value),
-    "nvmlDeviceGetPowerManagementLimitConstraints": (nvmlDeviceGetPowerManagementLimitConstraints, 1, _store_value),
-    "nvmlDeviceGetTotalEnergyConsumption": (nvmlDeviceGetTotalEnergyConsumption, 1, _store_value),
-    "nvmlDeviceGetPcieThroughput": (nvmlDeviceGetPcieThroughput, 2, _store_value),
-    "nvmlDeviceGetDisplayActive": (nvmlDeviceGetDisplayActive, 1, _store_value),
-    "nvmlDeviceGetDisplayMode": (nvmlDeviceGetDisplayMode, 1, _store_value),
+    "nvmlDeviceGetPowerManagementLimitConstraints": (_refused, 1, _store_value),
+    "nvmlDeviceGetTotalEnergyConsumption": (_refused, 1, _store_value),
+    "nvmlDeviceGetPcieThroughput": (_refused_throughput, 2, _store_value),
+    "nvmlDeviceGetDisplayActive": (_refused, 1, _store_value),
+    "nvmlDeviceGetDisplayMode": (_refused, 1, _store_value),
 }
 
-# ==== 16. Framework hooks =============================================================================================
+# ==== 15. Framework hooks =============================================================================================
 
 
 def patch_torch_c_for_musa():
@@ -8526,10 +6803,10 @@ def _torch_capability(torch_musa, device):
 
 
 # ======================================================================================================================
-# ==== Part III: catalogue =============================================================================================
+# ==== Part III: generated =============================================================================================
 # ======================================================================================================================
 
-# ==== 17. The rest of nvidia-ml-py's public names =====================================================================
+# ==== 16. The rest of nvidia-ml-py's public names =====================================================================
 # Written by tools/generate_catalogue.py; nothing between the markers is edited by hand. Struct classes are made on
 # first use, from the table, by the module's __getattr__.
 
@@ -8560,7 +6837,7 @@ def _catalogue_struct(name):
         expression, _, bits = expression.partition(" : ")
         fields.append((field, _catalogue_type(expression)) + ((int(bits),) if bits else ()))
         if value:
-            initial[field] = globals()[value]
+            initial[field] = int(value, 0)
     namespace: "dict[str, object]" = {"__module__": __name__}
     if fields:
         namespace["_fields_"] = fields
@@ -8667,6 +6944,7 @@ _nvmlVgpuVmIdType_t = c_uint
 # ---- Constants ----
 
 # NVML_BRAND*
+NVML_BRAND_UNKNOWN = 0
 NVML_BRAND_QUADRO = 1
 NVML_BRAND_TESLA = 2
 NVML_BRAND_NVS = 3
@@ -8694,6 +6972,7 @@ NVML_BRAND_NVIDIA_VWS = 10
 # NVML_BUS_TYPE*
 NVML_BUS_TYPE_UNKNOWN = 0
 NVML_BUS_TYPE_PCI = 1
+NVML_BUS_TYPE_PCIE = 2
 NVML_BUS_TYPE_FPCI = 3
 NVML_BUS_TYPE_AGP = 4
 
@@ -8730,8 +7009,14 @@ NVML_CC_SYSTEM_MULTIGPU_NVLE = 2
 NVML_CC_SYSTEM_MULTIGPU_PROTECTED_PCIE = 1
 
 # NVML_CLOCK*
+NVML_CLOCK_COUNT = 4
+
+# NVML_CLOCK_ID*
+NVML_CLOCK_ID_CURRENT = 0
 NVML_CLOCK_ID_APP_CLOCK_TARGET = 1
 NVML_CLOCK_ID_APP_CLOCK_DEFAULT = 2
+NVML_CLOCK_ID_CUSTOMER_BOOST_MAX = 3
+NVML_CLOCK_ID_COUNT = 4
 
 # NVML_CLOCK_LIMIT*
 NVML_CLOCK_LIMIT_ID_RANGE_START = 0xFFFFFF00
@@ -8739,6 +7024,7 @@ NVML_CLOCK_LIMIT_ID_TDP = 0xFFFFFF01
 NVML_CLOCK_LIMIT_ID_UNLIMITED = 0xFFFFFF02
 
 # NVML_COMPUTEMODE*
+NVML_COMPUTEMODE_DEFAULT = 0
 NVML_COMPUTEMODE_EXCLUSIVE_THREAD = 1
 NVML_COMPUTEMODE_PROHIBITED = 2
 NVML_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
@@ -8765,10 +7051,11 @@ NVML_DEVICE_GPU_PART_NUMBER_BUFFER_SIZE = 80
 NVML_DEVICE_HOSTNAME_BUFFER_SIZE = 64
 NVML_DEVICE_INFOROM_VERSION_BUFFER_SIZE = 16
 NVML_DEVICE_MEMORY_LIMIT_MAX = 0xFFFFFFFFFFFFFFFF
+NVML_DEVICE_MIG_DISABLE = 0
+NVML_DEVICE_MIG_ENABLE = 1
 NVML_DEVICE_NAME_BUFFER_SIZE = 64
 NVML_DEVICE_NAME_V2_BUFFER_SIZE = 96
 NVML_DEVICE_PART_NUMBER_BUFFER_SIZE = 80
-NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = 32
 NVML_DEVICE_SERIAL_BUFFER_SIZE = 30
 NVML_DEVICE_VBIOS_VERSION_BUFFER_SIZE = 32
 
@@ -8791,8 +7078,16 @@ NVML_DEVICE_ARCH_DLA = 11
 NVML_DEVICE_ARCH_DLA2 = 12
 NVML_DEVICE_ARCH_RUBIN = 13
 NVML_DEVICE_ARCH_NPU3 = 15
+NVML_DEVICE_ARCH_UNKNOWN = 0xFFFFFFFF
+
+# NVML_DEVICE_PCI*
+NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = 32
+NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE = 16
+NVML_DEVICE_PCI_BUS_ID_FMT = "%08X:%02X:%02X.0"
+NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT = "%04X:%02X:%02X.0"
 
 # NVML_DEVICE_UUID*
+NVML_DEVICE_UUID_BINARY_LEN = 16
 NVML_DEVICE_UUID_ASCII_LEN = 41
 NVML_DEVICE_UUID_BUFFER_SIZE = 80
 NVML_DEVICE_UUID_V2_BUFFER_SIZE = 96
@@ -8829,6 +7124,9 @@ NVML_FBC_SESSION_TYPE_TOSYS = 1
 NVML_FBC_SESSION_TYPE_CUDA = 2
 NVML_FBC_SESSION_TYPE_VID = 3
 NVML_FBC_SESSION_TYPE_HWENC = 4
+
+# NVML_FI*
+NVML_FI_MAX = 308
 
 # NVML_FI_DEV*
 NVML_FI_DEV_ACTIVE_BANK_REMAPPINGS = 303
@@ -8873,6 +7171,7 @@ NVML_FI_DEV_IS_MIG_MODE_INDEPENDENT_MIG_QUERY_CAPABLE = 199
 NVML_FI_DEV_IS_RESETLESS_MIG_SUPPORTED = 184
 NVML_FI_DEV_MCLK_MIN_SWITCH_INTERVAL_MILLISECONDS = 299
 NVML_FI_DEV_MCLK_SWITCH_TYPE = 298
+NVML_FI_DEV_MEMORY_TEMP = 82
 NVML_FI_DEV_MMA_STALL_PERCENT = 297
 NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L0 = 60
 NVML_FI_DEV_NVLINK_BANDWIDTH_C0_L1 = 61
@@ -9131,6 +7430,7 @@ NVML_GOM_LOW_DP = 2
 
 # NVML_GPM*
 NVML_GPM_METRICS_GET_VERSION = 1
+NVML_GPM_SUPPORT_VERSION = 1
 
 # NVML_GPM_METRIC*
 NVML_GPM_METRIC_GRAPHICS_UTIL = 1
@@ -9582,8 +7882,6 @@ NVML_GPM_METRIC_NVLINK_L71_TX_PER_SEC = 476
 NVML_GPM_METRIC_MAX = 477
 
 # NVML_GPU*
-NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH = 1
-NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA = 4
 NVML_GPU_CERT_CHAIN_SIZE = 4096
 NVML_GPU_ATTESTATION_CERT_CHAIN_SIZE = 5120
 
@@ -9702,6 +8000,13 @@ NVML_GPU_UTILIZATION_DOMAIN_GPU = 0
 NVML_GPU_UTILIZATION_DOMAIN_VID = 2
 NVML_GPU_UTILIZATION_SAMPLES = 1
 
+# NVML_GPU_VIRTUALIZATION*
+NVML_GPU_VIRTUALIZATION_MODE_NONE = 0
+NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH = 1
+NVML_GPU_VIRTUALIZATION_MODE_VGPU = 2
+NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU = 3
+NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA = 4
+
 # NVML_GRID_LICENSE*
 NVML_GRID_LICENSE_BUFFER_SIZE = 128
 NVML_GRID_LICENSE_EXPIRY_INVALID = 1
@@ -9749,23 +8054,25 @@ NVML_MCLK_SWITCH_TYPE_DEFERRED = 1
 NVML_MCLK_SWITCH_TYPE_RUNTIME = 2
 
 # NVML_MEMORY*
-NVML_MEMORY_UTILIZATION_SAMPLES = 2
 NVML_MEMORY_CLK_SAMPLES = 6
+NVML_MEMORY_ERROR_TYPE_COUNT = 2
+NVML_MEMORY_UTILIZATION_SAMPLES = 2
 
 # NVML_MEMORY_LOCATION*
+NVML_MEMORY_LOCATION_CBU = 6
+NVML_MEMORY_LOCATION_COUNT = 8
+NVML_MEMORY_LOCATION_DEVICE_MEMORY = 2
+NVML_MEMORY_LOCATION_DRAM = 2
 NVML_MEMORY_LOCATION_L1_CACHE = 0
 NVML_MEMORY_LOCATION_L2_CACHE = 1
-NVML_MEMORY_LOCATION_DEVICE_MEMORY = 2
 NVML_MEMORY_LOCATION_REGISTER_FILE = 3
+NVML_MEMORY_LOCATION_SRAM = 7
 NVML_MEMORY_LOCATION_TEXTURE_MEMORY = 4
 NVML_MEMORY_LOCATION_TEXTURE_SHM = 5
-NVML_MEMORY_LOCATION_CBU = 6
-NVML_MEMORY_LOCATION_SRAM = 7
 
 # NVML_NVLINK*
-NVML_NVLINK_DEVICE_TYPE_IBMNPU = 1
-NVML_NVLINK_DEVICE_TYPE_SWITCH = 2
 NVML_NVLINK_MAX_LANES = 36
+NVML_NVLINK_MAX_LINKS = 36
 NVML_NVLINK_POWER_STATE_HIGH_SPEED = 0
 NVML_NVLINK_POWER_STATE_LOW = 1
 NVML_NVLINK_TOTAL_SUPPORTED_BW_MODES = 23
@@ -9773,9 +8080,13 @@ NVML_NVLINK_VERSION_6_0 = 8
 NVML_NVLINK_VERSION_INVALID = 0
 
 # NVML_NVLINK_CAP*
+NVML_NVLINK_CAP_P2P_SUPPORTED = 0
 NVML_NVLINK_CAP_SYSMEM_ACCESS = 1
+NVML_NVLINK_CAP_P2P_ATOMICS = 2
 NVML_NVLINK_CAP_SYSMEM_ATOMICS = 3
 NVML_NVLINK_CAP_SLI_BRIDGE = 4
+NVML_NVLINK_CAP_VALID = 5
+NVML_NVLINK_CAP_COUNT = 6
 
 # NVML_NVLINK_COUNTER*
 NVML_NVLINK_COUNTER_PKTFILTER_ALL = 255
@@ -9792,6 +8103,12 @@ NVML_NVLINK_COUNTER_UNIT_COUNT = 4
 NVML_NVLINK_COUNTER_UNIT_CYCLES = 0
 NVML_NVLINK_COUNTER_UNIT_PACKETS = 1
 NVML_NVLINK_COUNTER_UNIT_RESERVED = 3
+
+# NVML_NVLINK_DEVICE*
+NVML_NVLINK_DEVICE_TYPE_GPU = 0
+NVML_NVLINK_DEVICE_TYPE_IBMNPU = 1
+NVML_NVLINK_DEVICE_TYPE_SWITCH = 2
+NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 255
 
 # NVML_NVLINK_ERROR*
 NVML_NVLINK_ERROR_COUNT = 5
@@ -9850,14 +8167,25 @@ NVML_OPERATIONAL_EVENT_SEVERITY_FATAL = 40
 NVML_OPERATIONAL_EVENT_SEVERITY_INFORMATIONAL = 10
 NVML_OPERATIONAL_EVENT_SEVERITY_RECOVERABLE = 30
 
-# NVML_P2P*
+# NVML_P2P_CAPS*
+NVML_P2P_CAPS_INDEX_ATOMICS = 3
+NVML_P2P_CAPS_INDEX_NVLINK = 2
+NVML_P2P_CAPS_INDEX_PCI = 4
 NVML_P2P_CAPS_INDEX_PROP = 4
+NVML_P2P_CAPS_INDEX_READ = 0
 NVML_P2P_CAPS_INDEX_UNKNOWN = 5
+NVML_P2P_CAPS_INDEX_WRITE = 1
 
 # NVML_P2P_STATUS*
 NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED = 1
 NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED = 3
 NVML_P2P_STATUS_DISABLED_BY_REGKEY = 4
+NVML_P2P_STATUS_NOT_SUPPORTED = 5
+
+# NVML_PAGE_RETIREMENT*
+NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
+NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1
+NVML_PAGE_RETIREMENT_CAUSE_COUNT = 2
 
 # NVML_PCIE_ATOMICS*
 NVML_PCIE_ATOMICS_CAP_FETCHADD32 = 1
@@ -9947,6 +8275,7 @@ NVML_POWER_PROFILE_SYNC_BALANCED = 12
 NVML_POWER_PROFILE_TRAINING = 20
 
 # NVML_POWER_SCOPE*
+NVML_POWER_SCOPE_GPU = 0
 NVML_POWER_SCOPE_MODULE = 1
 NVML_POWER_SCOPE_MEMORY = 2
 NVML_POWER_SCOPE_GPU_BASE = 3
@@ -10006,6 +8335,7 @@ NVML_PROCESS_MODE_ALL = 3
 NVML_PROCESS_MODE_MAX = 4
 
 # NVML_PSTATE*
+NVML_PSTATE_0 = 0
 NVML_PSTATE_1 = 1
 NVML_PSTATE_2 = 2
 NVML_PSTATE_3 = 3
@@ -10020,6 +8350,8 @@ NVML_PSTATE_11 = 11
 NVML_PSTATE_12 = 12
 NVML_PSTATE_13 = 13
 NVML_PSTATE_14 = 14
+NVML_PSTATE_15 = 15
+NVML_PSTATE_UNKNOWN = 32
 
 # NVML_RESTRICTED_API*
 NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS = 0
@@ -10039,16 +8371,20 @@ NVML_RUSD_POLL_PROC_UTIL = 128
 NVML_RUSD_POLL_ALL = 0xFFFFFFFFFFFFFFFF
 
 # NVML_TEMPERATURE*
+NVML_TEMPERATURE_GPU = 0
 NVML_TEMPERATURE_GPU_MAX = 1
 NVML_TEMPERATURE_COUNT = 2
 
 # NVML_TEMPERATURE_THRESHOLD*
+NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
+NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
 NVML_TEMPERATURE_THRESHOLD_MEM_MAX = 2
 NVML_TEMPERATURE_THRESHOLD_GPU_MAX = 3
 NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN = 4
 NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR = 5
 NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX = 6
 NVML_TEMPERATURE_THRESHOLD_GPS_CURR = 7
+NVML_TEMPERATURE_THRESHOLD_COUNT = 8
 
 # NVML_THERMAL_CONTROLLER*
 NVML_THERMAL_CONTROLLER_UNKNOWN = -1
@@ -10094,10 +8430,22 @@ NVML_THERMAL_TARGET_VCD_INLET = 10
 NVML_THERMAL_TARGET_VCD_OUTLET = 11
 NVML_THERMAL_TARGET_ALL = 15
 
+# NVML_UUID_TYPE*
+NVML_UUID_TYPE_NONE = 0
+NVML_UUID_TYPE_ASCII = 1
+NVML_UUID_TYPE_BINARY = 2
+
+# NVML_VALUE*
+NVML_VALUE_NOT_AVAILABLE_uint = c_uint(0xFFFFFFFF)
+NVML_VALUE_NOT_AVAILABLE_ulonglong = c_ulonglong(0xFFFFFFFFFFFFFFFF)
+
 # NVML_VALUE_TYPE*
 NVML_VALUE_TYPE_DOUBLE = 0
+NVML_VALUE_TYPE_UNSIGNED_INT = 1
 NVML_VALUE_TYPE_UNSIGNED_LONG = 2
+NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3
 NVML_VALUE_TYPE_SIGNED_LONG_LONG = 4
+NVML_VALUE_TYPE_SIGNED_INT = 5
 NVML_VALUE_TYPE_UNSIGNED_SHORT = 6
 NVML_VALUE_TYPE_COUNT = 7
 
@@ -10212,6 +8560,8 @@ nvmlSystemEventTypeGpuDriverUnbind = 0x1
 MAX_CLK_DOMAINS = 32
 NVML_ADAPTIVE_CLOCKING_INFO_STATUS_DISABLED = 0
 NVML_ADAPTIVE_CLOCKING_INFO_STATUS_ENABLED = 1
+NVML_AFFINITY_SCOPE_NODE = 0
+NVML_AFFINITY_SCOPE_SOCKET = 1
 NVML_BRIDGE_CHIP_BRO4 = 1
 NVML_BRIDGE_CHIP_PLX = 0
 NVML_C2C_POWER_STATE_FULL_POWER = 0
@@ -10223,10 +8573,14 @@ NVML_DETACH_GPU_KEEP = 0
 NVML_DETACH_GPU_REMOVE = 1
 NVML_DEV_CAP_EGM = 1
 NVML_DOUBLE_BIT_ECC = 1
+NVML_ECC_COUNTER_TYPE_COUNT = 2
 NVML_ECC_ERROR_TYPE_COUNT = 2
+NVML_ENCODER_QUERY_UNKNOWN = 255
 NVML_ENC_UTILIZATION_SAMPLES = 3
 NVML_EVENT_DATA_TYPE_GPU_OPERATIONAL_EVENT = 1
 NVML_EVENT_DATA_TYPE_NVML_EVENT = 0
+NVML_FEATURE_DISABLED = 0
+NVML_FEATURE_ENABLED = 1
 NVML_GSP_FIRMWARE_VERSION_BUF_SIZE = 64
 NVML_HOST_VGPU_MODE_NON_SRIOV = 0
 NVML_HOST_VGPU_MODE_SRIOV = 1
@@ -10235,7 +8589,6 @@ NVML_LED_COLOR_AMBER = 1
 NVML_LED_COLOR_GREEN = 0
 NVML_MODULE_POWER_SAMPLES = 7
 NVML_OFA_UTILIZATION_SAMPLES = 9
-NVML_PAGE_RETIREMENT_CAUSE_COUNT = 2
 NVML_PROCESSOR_CLK_SAMPLES = 5
 NVML_SAMPLINGTYPE_COUNT = 10
 NVML_SCHEDULER_SW_MAX_LOG_ENTRIES = 200
@@ -10245,7 +8598,6 @@ NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = 80
 NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE = 80
 NVML_TOPOLOGY_CPU = 40
 NVML_TOTAL_POWER_SAMPLES = 0
-NVML_UUID_TYPE_NONE = 0
 NVML_WORKLOAD_POWER_MAX_PROFILES = 255
 nvmlFlagDefault = 0x0
 nvmlFlagForce = 0x1
@@ -10279,6 +8631,8 @@ nvmlFanSpeedInfo_v1 = 0x100000C
 nvmlGpuFabricInfo_v2 = 0x2000024
 nvmlGpuFabricInfo_v3 = 0x3000028
 nvmlGpuInstanceProfileInfo_v2 = 0x2000098
+nvmlMarginTemperature_v1 = 0x1000008
+nvmlMemory_v2 = 0x2000028
 nvmlNvLinkInfo_v1 = 0x1000008
 nvmlNvLinkInfo_v2 = 0x200064C
 nvmlNvlinkGetBwMode_v1 = 0x100000C
@@ -10291,6 +8645,7 @@ nvmlPlatformInfo_v1 = 0x100002C
 nvmlPlatformInfo_v2 = 0x200002C
 nvmlPowerSmoothingProfile_v1 = 0x1000018
 nvmlPowerSmoothingState_v1 = 0x1000008
+nvmlPowerValue_v2 = 0x200000C
 nvmlProcessDetailList_v1 = 0x1000018
 nvmlRepairStatus_v1 = 0x100000C
 nvmlRusdSettings_v1 = 0x1000010
@@ -10506,6 +8861,8 @@ c_nvmlWorkloadPowerProfileInfo_v1_t: "type[_PrintableStructure]"
 c_nvmlWorkloadPowerProfileProfilesInfo_v1_t: "type[_PrintableStructure]"
 c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t: "type[_PrintableStructure]"
 c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t: "type[_PrintableStructure]"
+nvmlClkMonFaultInfo_t: "type[Structure]"
+nvmlClkMonStatus_t: "type[Structure]"
 nvmlNvLinkUtilizationControl_t: "type[_PrintableStructure]"
 nvmlPciInfoExt_v1_t: "type[_PrintableStructure]"
 nvmlPciInfo_v2_t: "type[_PrintableStructure]"
@@ -10559,10 +8916,9 @@ _CATALOGUE_STRUCTS = {
         "sharedJpegCount: c_uint, sharedOfaCount: c_uint)"
     ),
     "c_nvmlComputeInstanceProfileInfo_v2_t": (
-        "_PrintableStructure(version: c_uint = nvmlComputeInstanceProfileInfo_v2, id: c_uint, sliceCount: c_uint, "
-        "instanceCount: c_uint, multiprocessorCount: c_uint, sharedCopyEngineCount: c_uint, "
-        "sharedDecoderCount: c_uint, sharedEncoderCount: c_uint, sharedJpegCount: c_uint, sharedOfaCount: c_uint, "
-        "name: c_char * 96)"
+        "_PrintableStructure(version: c_uint = 0x2000088, id: c_uint, sliceCount: c_uint, instanceCount: c_uint, "
+        "multiprocessorCount: c_uint, sharedCopyEngineCount: c_uint, sharedDecoderCount: c_uint, "
+        "sharedEncoderCount: c_uint, sharedJpegCount: c_uint, sharedOfaCount: c_uint, name: c_char * 96)"
     ),
     "c_nvmlComputeInstance_t": "POINTER(struct_c_nvmlComputeInstance_t)",
     "c_nvmlConfComputeGetKeyRotationThresholdInfo_t": "Structure(version: c_uint, attackerAdvantage: c_ulonglong)",
@@ -10583,18 +8939,14 @@ _CATALOGUE_STRUCTS = {
         "_PrintableStructure(version: c_uint, index: c_uint, coolerControlType: c_uint, coolerTarget: c_uint)"
     ),
     "c_nvmlCoreRailMetrics_t": "_PrintableStructure(rails: c_nvmlRailMetrics_t * 2)",
-    "c_nvmlDeviceAddressingMode_t": "_PrintableStructure(version: c_uint = nvmlDeviceAddressingMode_v1, value: c_uint)",
-    "c_nvmlDeviceCapabilities_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlDeviceCapabilities_v1, capMask: c_uint)"
-    ),
+    "c_nvmlDeviceAddressingMode_t": "_PrintableStructure(version: c_uint = 0x1000008, value: c_uint)",
+    "c_nvmlDeviceCapabilities_v1_t": "_PrintableStructure(version: c_uint = 0x1000008, capMask: c_uint)",
     "c_nvmlDeviceCurrentClockFreqs_v1_t": "_PrintableStructure(version: c_uint, str: c_char * 2048)",
     "c_nvmlDevicePerfModes_v1_t": "_PrintableStructure(version: c_uint, str: c_char * 2048)",
     "c_nvmlDevicePowerMizerModes_v1_t": (
         "_PrintableStructure(currentMode: c_uint, mode: c_uint, supportedPowerMizerModes: c_uint)"
     ),
-    "c_nvmlDramEncryptionInfo_t": (
-        "_PrintableStructure(version: c_uint = nvmlDramEncryptionInfo_v1, encryptionState: c_uint)"
-    ),
+    "c_nvmlDramEncryptionInfo_t": "_PrintableStructure(version: c_uint = 0x1000008, encryptionState: c_uint)",
     "c_nvmlEccBankRemapperHistogram_v1_t": "_PrintableStructure(maxSpareGroupCount: c_uint, noSpareGroupCount: c_uint)",
     "c_nvmlEccBankRemapperStatus_v1_t": (
         "_PrintableStructure(activeRemappings: c_uint, inactiveRemappings: c_uint, bPending: c_uint, "
@@ -10605,14 +8957,14 @@ _CATALOGUE_STRUCTS = {
         "registerFile: c_ulonglong)"
     ),
     "c_nvmlEccSramErrorStatus_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlEccSramErrorStatus_v1, aggregateUncParity: c_ulonglong, "
+        "_PrintableStructure(version: c_uint = 0x1000068, aggregateUncParity: c_ulonglong, "
         "aggregateUncSecDed: c_ulonglong, aggregateCor: c_ulonglong, volatileUncParity: c_ulonglong, "
         "volatileUncSecDed: c_ulonglong, volatileCor: c_ulonglong, aggregateUncBucketL2: c_ulonglong, "
         "aggregateUncBucketSm: c_ulonglong, aggregateUncBucketPcie: c_ulonglong, aggregateUncBucketMcu: c_ulonglong, "
         "aggregateUncBucketOther: c_ulonglong, bThresholdExceeded: c_uint)"
     ),
     "c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlEccSramUniqueUncorrectedErrorCounts_v1, entryCount: c_uint, "
+        "_PrintableStructure(version: c_uint = 0x1000010, entryCount: c_uint, "
         "entries: POINTER(c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t))"
     ),
     "c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t": (
@@ -10668,12 +9020,12 @@ _CATALOGUE_STRUCTS = {
         "_PrintableStructure(clusterUuid: c_ubyte * 16, status: c_uint, cliqueId: c_uint, state: c_uint)"
     ),
     "c_nvmlGpuFabricInfo_v2_t": (
-        "_PrintableStructure(version: c_uint = nvmlGpuFabricInfo_v2, clusterUuid: c_ubyte * 16, status: c_uint, "
-        "cliqueId: c_uint, state: c_uint, healthMask: c_uint)"
+        "_PrintableStructure(version: c_uint = 0x2000024, clusterUuid: c_ubyte * 16, status: c_uint, cliqueId: c_uint, "
+        "state: c_uint, healthMask: c_uint)"
     ),
     "c_nvmlGpuFabricInfo_v3_t": (
-        "_PrintableStructure(version: c_uint = nvmlGpuFabricInfo_v3, clusterUuid: c_ubyte * 16, status: c_uint, "
-        "cliqueId: c_uint, state: c_uint, healthMask: c_uint, healthSummary: c_ubyte)"
+        "_PrintableStructure(version: c_uint = 0x3000028, clusterUuid: c_ubyte * 16, status: c_uint, cliqueId: c_uint, "
+        "state: c_uint, healthMask: c_uint, healthSummary: c_ubyte)"
     ),
     "c_nvmlGpuFabricInfo_v4_t": (
         "_PrintableStructure(clusterUuid: c_ubyte * 16, status: c_uint, cliques: c_nvmlGpuFabricClique_v1_t * 64, "
@@ -10689,10 +9041,9 @@ _CATALOGUE_STRUCTS = {
         "jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong)"
     ),
     "c_nvmlGpuInstanceProfileInfo_v2_t": (
-        "_PrintableStructure(version: c_uint = nvmlGpuInstanceProfileInfo_v2, id: c_uint, isP2pSupported: c_uint, "
-        "sliceCount: c_uint, instanceCount: c_uint, multiprocessorCount: c_uint, copyEngineCount: c_uint, "
-        "decoderCount: c_uint, encoderCount: c_uint, jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong, "
-        "name: c_char * 96)"
+        "_PrintableStructure(version: c_uint = 0x2000098, id: c_uint, isP2pSupported: c_uint, sliceCount: c_uint, "
+        "instanceCount: c_uint, multiprocessorCount: c_uint, copyEngineCount: c_uint, decoderCount: c_uint, "
+        "encoderCount: c_uint, jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong, name: c_char * 96)"
     ),
     "c_nvmlGpuInstance_t": "POINTER(struct_c_nvmlGpuInstance_t)",
     "c_nvmlGpuOperationalEventConfig_v1_t": (
@@ -10738,9 +9089,9 @@ _CATALOGUE_STRUCTS = {
     "c_nvmlLedState_t": "_PrintableStructure(cause: c_char * 256, color: c_uint)",
     "c_nvmlMarginTemperature_v1_t": "_PrintableStructure(version: c_uint, marginTemperature: c_int)",
     "c_nvmlMask255_t": "_PrintableStructure(mask: c_uint * 8)",
-    "c_nvmlNvLinkInfo_v1_t": "_PrintableStructure(version: c_uint = nvmlNvLinkInfo_v1, isNvleEnabled: c_uint)",
+    "c_nvmlNvLinkInfo_v1_t": "_PrintableStructure(version: c_uint = 0x1000008, isNvleEnabled: c_uint)",
     "c_nvmlNvLinkInfo_v2_t": (
-        "_PrintableStructure(version: c_uint = nvmlNvLinkInfo_v2, isNvleEnabled: c_uint, "
+        "_PrintableStructure(version: c_uint = 0x200064C, isNvleEnabled: c_uint, "
         "firmwareInfo: c_nvmlNvlinkFirmwareInfo_t)"
     ),
     "c_nvmlNvLinkPowerThres_t": "Structure(lowPwrThreshold: c_uint)",
@@ -10750,18 +9101,13 @@ _CATALOGUE_STRUCTS = {
     "c_nvmlNvlinkFirmwareVersion_t": (
         "_PrintableStructure(ucodeType: c_ubyte, major: c_uint, minor: c_uint, subMinor: c_uint)"
     ),
-    "c_nvmlNvlinkGetBwMode_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlNvlinkGetBwMode_v1, bIsBest: c_uint, bwMode: c_ubyte)"
-    ),
+    "c_nvmlNvlinkGetBwMode_v1_t": "_PrintableStructure(version: c_uint = 0x100000C, bIsBest: c_uint, bwMode: c_ubyte)",
     "c_nvmlNvlinkSetBwModeAsync_v1_t": (
         "_PrintableStructure(bSetBest: c_uint, bwMode: c_uint, asyncPollTimeoutMs: c_uint)"
     ),
-    "c_nvmlNvlinkSetBwMode_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlNvlinkSetBwMode_v1, bSetBest: c_uint, bwMode: c_ubyte)"
-    ),
+    "c_nvmlNvlinkSetBwMode_v1_t": "_PrintableStructure(version: c_uint = 0x100000C, bSetBest: c_uint, bwMode: c_ubyte)",
     "c_nvmlNvlinkSupportedBwModes_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlNvlinkSupportedBwModes_v1, bwModes: c_ubyte * 23, "
-        "totalBwModes: c_ubyte)"
+        "_PrintableStructure(version: c_uint = 0x100001C, bwModes: c_ubyte * 23, totalBwModes: c_ubyte)"
     ),
     "c_nvmlNvlinkTelemetrySample_v1_t": (
         "_PrintableStructure(linkId: c_uint, sampleType: c_uint, sampleCount: c_uint, samples: POINTER(c_ulonglong), "
@@ -10784,7 +9130,7 @@ _CATALOGUE_STRUCTS = {
     ),
     "c_nvmlPRMTLV_v1_t": "_PrintableStructure(dataSize: c_uint, status: c_uint, data: c_ubyte * 496)",
     "c_nvmlPSUInfo_t": "_PrintableStructure(state: c_char * 256, current: c_uint, voltage: c_uint, power: c_uint)",
-    "c_nvmlPdi_t": "_PrintableStructure(version: c_uint = nvmlPdi_v1, value: c_ulonglong)",
+    "c_nvmlPdi_t": "_PrintableStructure(version: c_uint = 0x1000010, value: c_ulonglong)",
     "c_nvmlPerfMetricControllerSampleData_t": (
         "Union(dlppc2x: c_nvmlPerfMetricsDlppc2xSample_t, pfpp1x: c_nvmlPerfMetricsPfpp1xSample_t)"
     ),
@@ -10798,23 +9144,19 @@ _CATALOGUE_STRUCTS = {
     ),
     "c_nvmlPerfMetricsSamples_v1_t": "_PrintableStructure(numSamples: c_uint, samples: c_nvmlPerfMetricsSample_t * 13)",
     "c_nvmlPlatformInfo_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlPlatformInfo_v1, ibGuid: c_char * 16, rackGuid: c_char * 16, "
+        "_PrintableStructure(version: c_uint = 0x100002C, ibGuid: c_char * 16, rackGuid: c_char * 16, "
         "chassisPhysicalSlotNumber: c_char, computeSlotIndex: c_char, nodeIndex: c_char, peerType: c_char, "
         "moduleId: c_char)"
     ),
     "c_nvmlPlatformInfo_v2_t": (
-        "_PrintableStructure(version: c_uint = nvmlPlatformInfo_v2, ibGuid: c_char * 16, "
-        "chassisSerialNumber: c_char * 16, slotNumber: c_char, trayIndex: c_char, hostId: c_char, peerType: c_char, "
-        "moduleId: c_char)"
+        "_PrintableStructure(version: c_uint = 0x200002C, ibGuid: c_char * 16, chassisSerialNumber: c_char * 16, "
+        "slotNumber: c_char, trayIndex: c_char, hostId: c_char, peerType: c_char, moduleId: c_char)"
     ),
     "c_nvmlPmgrPwrTuple_t": "_PrintableStructure(pwrmW: c_uint)",
     "c_nvmlPowerSmoothingProfile_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlPowerSmoothingProfile_v1, profileId: c_uint, paramId: c_uint, "
-        "value: c_double)"
+        "_PrintableStructure(version: c_uint = 0x1000018, profileId: c_uint, paramId: c_uint, value: c_double)"
     ),
-    "c_nvmlPowerSmoothingState_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlPowerSmoothingState_v1, state: c_uint)"
-    ),
+    "c_nvmlPowerSmoothingState_v1_t": "_PrintableStructure(version: c_uint = 0x1000008, state: c_uint)",
     "c_nvmlPowerValue_v2_t": "_PrintableStructure(version: c_uint, powerScope: c_uint, powerValueMw: c_uint)",
     "c_nvmlProcessDetailList_t": "c_nvmlProcessDetailList_v1_t",
     "c_nvmlProcessDetailList_v1_t": (
@@ -10856,50 +9198,46 @@ _CATALOGUE_STRUCTS = {
         "uncInactiveRemaps: c_uint, bPending: c_uint, bfailureOccurred: c_uint)"
     ),
     "c_nvmlRepairStatus_t": (
-        "_PrintableStructure(version: c_uint = nvmlRepairStatus_v1, bChannelRepairPending: c_uint, "
-        "bTpcRepairPending: c_uint)"
+        "_PrintableStructure(version: c_uint = 0x100000C, bChannelRepairPending: c_uint, bTpcRepairPending: c_uint)"
     ),
     "c_nvmlRowRemapperHistogramValues": (
         "Structure(max: c_uint, high: c_uint, partial: c_uint, low: c_uint, none: c_uint)"
     ),
-    "c_nvmlRusdSettings_v1_t": "_PrintableStructure(version: c_uint = nvmlRusdSettings_v1, pollMask: c_ulonglong)",
+    "c_nvmlRusdSettings_v1_t": "_PrintableStructure(version: c_uint = 0x1000010, pollMask: c_ulonglong)",
     "c_nvmlSample_t": "_PrintableStructure(timeStamp: c_ulonglong, sampleValue: c_nvmlValue_t)",
     "c_nvmlSetMemoryLimits_v1_t": (
         "_PrintableStructure(nameSpace: c_char_p, softLimit: c_ulonglong, hardLimit: c_ulonglong)"
     ),
     "c_nvmlSystemConfComputeSettings_v1_t": (
-        "Structure(version: c_uint = nvmlSystemConfComputeSettings_v1, environment: c_uint, ccFeature: c_uint, "
-        "devToolsMode: c_uint, multiGpuMode: c_uint)"
+        "Structure(version: c_uint = 0x1000014, environment: c_uint, ccFeature: c_uint, devToolsMode: c_uint, "
+        "multiGpuMode: c_uint)"
     ),
     "c_nvmlSystemDriverBranchInfo_v1_t": "_PrintableStructure(version: c_uint, branch: c_char * 80)",
     "c_nvmlSystemEventData_v1_t": "_PrintableStructure(eventType: c_ulonglong, gpuId: c_uint)",
     "c_nvmlSystemEventSetCreateRequest_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlSystemEventSetCreateRequest_v1, set: c_nvmlSystemEventSet_t)"
+        "_PrintableStructure(version: c_uint = 0x1000010, set: c_nvmlSystemEventSet_t)"
     ),
     "c_nvmlSystemEventSetFreeRequest_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlSystemEventSetFreeRequest_v1, set: c_nvmlSystemEventSet_t)"
+        "_PrintableStructure(version: c_uint = 0x1000010, set: c_nvmlSystemEventSet_t)"
     ),
     "c_nvmlSystemEventSetWaitRequest_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlSystemEventSetWaitRequest_v1, timeoutms: c_uint, "
-        "set: c_nvmlSystemEventSet_t, data: POINTER(c_nvmlSystemEventData_v1_t), dataSize: c_uint, numEvent: c_uint)"
+        "_PrintableStructure(version: c_uint = 0x1000020, timeoutms: c_uint, set: c_nvmlSystemEventSet_t, "
+        "data: POINTER(c_nvmlSystemEventData_v1_t), dataSize: c_uint, numEvent: c_uint)"
     ),
     "c_nvmlSystemEventSet_t": "POINTER(struct_c_nvmlSystemEventSet_t)",
     "c_nvmlSystemRegisterEventRequest_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlSystemRegisterEventRequest_v1, eventTypes: c_ulonglong, "
-        "set: c_nvmlSystemEventSet_t)"
+        "_PrintableStructure(version: c_uint = 0x1000018, eventTypes: c_ulonglong, set: c_nvmlSystemEventSet_t)"
     ),
     "c_nvmlTemperature_v1_t": "_PrintableStructure(version: c_uint, sensorType: c_uint, temperature: c_int)",
     "c_nvmlUUIDValue_t": "Union(str: c_char * 41, bytes: c_ubyte * 16)",
-    "c_nvmlUUID_t": "_PrintableStructure(version: c_uint = nvmlUUID_v1, type: c_uint, value: c_nvmlUUIDValue_t)",
+    "c_nvmlUUID_t": "_PrintableStructure(version: c_uint = 0x1000034, type: c_uint, value: c_nvmlUUIDValue_t)",
     "c_nvmlUnitFanInfo_t": "_PrintableStructure(speed: c_uint, state: c_uint)",
     "c_nvmlUnitFanSpeeds_t": "_PrintableStructure(fans: c_nvmlUnitFanInfo_t * 24, count: c_uint)",
     "c_nvmlUnitInfo_t": (
         "_PrintableStructure(name: c_char * 96, id: c_char * 96, serial: c_char * 96, firmwareVersion: c_char * 96)"
     ),
     "c_nvmlUnit_t": "POINTER(struct_c_nvmlUnit_t)",
-    "c_nvmlUnrepairableMemory_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlUnrepairableMemory_v1, unrepairableMemory: c_uint)"
-    ),
+    "c_nvmlUnrepairableMemory_v1_t": "_PrintableStructure(version: c_uint = 0x1000008, unrepairableMemory: c_uint)",
     "c_nvmlVgpuCreatablePlacementInfo_v1_t": (
         "_PrintableStructure(version: c_uint, vgpuTypeId: c_uint, count: c_uint, placementIds: POINTER(c_uint), "
         "placementSize: c_uint)"
@@ -11024,24 +9362,26 @@ _CATALOGUE_STRUCTS = {
     "c_nvmlVgpuVersion_t": "Structure(minVersion: c_uint, maxVersion: c_uint)",
     "c_nvmlViolationTime_t": "_PrintableStructure(referenceTime: c_ulonglong, violationTime: c_ulonglong)",
     "c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileCurrentProfiles_v1, "
-        "perfProfilesMask: c_nvmlMask255_t, requestedProfilesMask: c_nvmlMask255_t, "
-        "enforcedProfilesMask: c_nvmlMask255_t)"
+        "_PrintableStructure(version: c_uint = 0x1000064, perfProfilesMask: c_nvmlMask255_t, "
+        "requestedProfilesMask: c_nvmlMask255_t, enforcedProfilesMask: c_nvmlMask255_t)"
     ),
     "c_nvmlWorkloadPowerProfileInfo_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileInfo_v1, profileId: c_uint, priority: c_uint, "
+        "_PrintableStructure(version: c_uint = 0x100002C, profileId: c_uint, priority: c_uint, "
         "conflictingmask: c_nvmlMask255_t)"
     ),
     "c_nvmlWorkloadPowerProfileProfilesInfo_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileProfilesInfo_v1, "
-        "perfProfilesMask: c_nvmlMask255_t, perfProfile: c_nvmlWorkloadPowerProfileInfo_v1_t * 255)"
+        "_PrintableStructure(version: c_uint = 0x1002BF8, perfProfilesMask: c_nvmlMask255_t, "
+        "perfProfile: c_nvmlWorkloadPowerProfileInfo_v1_t * 255)"
     ),
     "c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t": (
-        "_PrintableStructure(version: c_uint = nvmlWorkloadPowerProfileRequestedProfiles_v1, "
-        "requestedProfilesMask: c_nvmlMask255_t)"
+        "_PrintableStructure(version: c_uint = 0x1000024, requestedProfilesMask: c_nvmlMask255_t)"
     ),
     "c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t": (
         "_PrintableStructure(operation: c_uint, updateProfilesMask: c_nvmlMask255_t)"
+    ),
+    "nvmlClkMonFaultInfo_t": "Structure(clkApiDomain: c_uint, clkDomainFaultMask: c_uint)",
+    "nvmlClkMonStatus_t": (
+        "Structure(bGlobalStatus: c_uint, clkMonListSize: c_uint, clkMonList: nvmlClkMonFaultInfo_t * 32)"
     ),
     "nvmlNvLinkUtilizationControl_t": "_PrintableStructure(units: c_uint, pktfilter: c_uint)",
     "nvmlPciInfoExt_v1_t": (
@@ -11094,11 +9434,2546 @@ _CATALOGUE_FORMATS = {
 # Constructor parameters that are not called as the field
 _CATALOGUE_PARAMETERS = {
     "c_nvmlPRMCounterInput_v1_t": {"port": "localPort"},
-    "c_nvmlPRMCounterList_v1_t": {"num": "numCounters", "ctrs": "counters"},
+    "c_nvmlPRMCounterList_v1_t": {"ctrs": "counters", "num": "numCounters"},
     "c_nvmlPRMCounter_v1_t": {"ctrId": "counterId", "inData": "inputValue"},
     "c_nvmlPRMTLV_v1_t": {"size": "dataSize"},
 }
 # END generated NVML catalogue
+
+# ==== 17. nvml* functions without an MTML counterpart =================================================================
+# Written by tools/generate_refusals.py. Each checks what NVML checks first (initialized, handle, enums), then refuses.
+
+# BEGIN generated NVML refusals
+# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a name above.
+
+# ---- Library and system ----
+
+
+def nvmlSystemGetDriverBranch():
+    """Not available: the name of the driver's release branch, such as r580_00.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetHicVersion():
+    """Not available: the host interface cards and their firmware versions.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetNvlinkBwMode():
+    """Not available: the NVLink bandwidth mode of all GPUs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemSetNvlinkBwMode(mode):
+    """Not available: sets the NVLink bandwidth mode of all GPUs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetCPER_v1(cper):
+    """Not available: platform error records (CPER), as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGetExcludedDeviceCount():
+    """Not available: the number of GPUs the driver excludes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGetExcludedDeviceInfoByIndex(index):
+    """Not available: PCI location and UUID of a GPU the driver excludes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- Events ----
+
+
+def nvmlSystemEventSetCreate(version):
+    """Not available: a set of system events, such as a driver binding to a GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetCreate(req):
+    """Not available: a set of system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemEventSetFree(version, setHandle):
+    """Not available: frees a set of system events.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetFree(req):
+    """Not available: frees a set of system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemRegisterEvents(version, eventTypes, setHandle):
+    """Not available: adds system events to a set.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def c_nvmlSystemRegisterEvents(req):
+    """Not available: adds system events to a set, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemEventSetWait(version, setHandle, timeoutMs, eventData, eventDataSize):
+    """Not available: waits for system events, up to a timeout in milliseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def c_nvmlSystemEventSetWait(req):
+    """Not available: waits for system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetCreate():
+    """Not available: a set of events to wait for.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetFree(eventSet):
+    """Not available: frees a set of events.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlDeviceGetSupportedEventTypes(handle):
+    """Not available: the events of the device, nvmlEventType* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceRegisterEvents(handle, eventTypes, eventSet):
+    """Not available: adds events of a device to a set.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlEventSetWait(eventSet, timeoutms):
+    """Not available: waits for an event, up to a timeout in milliseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetWait_v2(eventSet, timeoutms):
+    """Not available: waits for an event, up to a timeout in milliseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetWait_v3(eventSet, params):
+    """Not available: waits for an event, with its context.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetRegisterGpuOperationalEvents_v1(eventSet, config):
+    """Not available: adds operational events of a GPU to a set.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetGetContextCount_v1(eventSet, params):
+    """Not available: the number of contexts of an event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetGetContextInfo_v1(eventSet, params):
+    """Not available: type and size of a context of an event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetGetContextData_v1(eventSet, params):
+    """Not available: the data of a context of an event, as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
+    """Not available: the Xid error of an operational event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- Confidential computing ----
+
+
+def nvmlSystemGetConfComputeCapabilities():
+    """Not available: what CPU and GPUs support of confidential computing.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeGpusReadyState():
+    """Not available: whether the GPUs accept confidential work.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemSetConfComputeGpusReadyState(state):
+    """Not available: lets the GPUs accept confidential work, or stops that.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeKeyRotationThresholdInfo():
+    """Not available: the attacker advantage at which session keys are rotated.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemSetConfComputeKeyRotationThresholdInfo(max_atk_adv):
+    """Not available: sets the attacker advantage at which keys are rotated.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeSettings(settings):
+    """Not available: environment, feature and modes of confidential computing.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSystemGetConfComputeState():
+    """Not available: whether confidential computing is on, with its environment.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- Device handles ----
+
+
+def nvmlDeviceDiscoverGpus(pciInfo):
+    """Not available: looks for new GPUs below a PCI bridge.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlDeviceModifyDrainState(pciInfo, newState):
+    """Not available: lets a GPU accept new clients, or stops that.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlDeviceQueryDrainState(pciInfo):
+    """Not available: whether a GPU refuses new clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlDeviceRemoveGpu(pciInfo):
+    """Not available: takes a drained GPU off the driver.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- Identity ----
+
+
+def nvmlDeviceGetBoardPartNumber(handle):
+    """Not available: the part number of the board, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetModuleId(handle, moduleId=c_uint()):
+    """Not available: the number of the module in its baseboard.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPdi(device):
+    """Not available: the per-device identifier, 64 bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPlatformInfo(device, platformInfo):
+    """Not available: chassis, slot, tray and peer type of the GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetHostname_v1(device):
+    """Not available: the host name stored on the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetHostname_v1(device, hostname):
+    """Not available: stores a host name on the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetCapabilities(device, caps):
+    """Not available: a mask of the capabilities of the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetIrqNum(device):
+    """Not available: the number of the device's interrupt.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetAddressingMode(device):
+    """Not available: how the device addresses host memory: HMM, ATS or neither.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetBridgeChipInfo(handle):
+    """Not available: type and firmware version of the board's bridge chips.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetC2cModeInfoV(handle):
+    """Not available: whether the chip-to-chip link is enabled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetC2cModeInfoV1(handle):
+    """Not available: whether the chip-to-chip link is enabled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetInforomVersion(handle, infoRomObject):
+    """Not available: the version of an infoROM object, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (infoRomObject, NVML_INFOROM_COUNT))
+
+
+def nvmlDeviceGetInforomImageVersion(handle):
+    """Not available: the version of the infoROM image, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetInforomConfigurationChecksum(handle):
+    """Not available: the checksum of the infoROM configuration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceValidateInforom(handle):
+    """Not available: checks the infoROM against its checksums.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetLastBBXFlushTime(handle):
+    """Not available: last flush of the black box recorder, (microseconds, ms).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetBBXTimeData_v1(handle):
+    """Not available: the time the GPU has run so far, in seconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
+    """Not available: whether GSP firmware is on, and on by default.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGspFirmwareVersion(handle, version=None):
+    """Not available: the version of the GSP firmware, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceVgpuForceGspUnload(handle):
+    """Not available: unloads the GSP firmware of a vGPU host.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Display and modes ----
+
+
+def nvmlDeviceGetDisplayMode(handle):
+    """Not available: whether a display is attached to the GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDisplayActive(handle):
+    """Not available: whether a display is active on the GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPersistenceMode(handle):
+    """Not available: whether the driver stays loaded without clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPersistenceMode(handle, mode):
+    """Not available: keeps the driver loaded without clients, or does not.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, 2))
+
+
+def nvmlDeviceSetComputeMode(handle, mode):
+    """Not available: sets how many processes may compute at once.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, NVML_COMPUTEMODE_COUNT))
+
+
+def nvmlDeviceGetDriverModel(handle):
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDriverModel_v1(handle):
+    """Not available: [current, pending] Windows driver model.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDriverModel_v2(handle):
+    """Not available: [current, pending] Windows driver model.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentDriverModel(handle):
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingDriverModel(handle):
+    """Not available: the Windows driver model after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDriverModel(handle, model):
+    """Not available: sets the Windows driver model for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGpuOperationMode(handle):
+    """Not available: [current, pending] operation mode, NVML_GOM_* values.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentGpuOperationMode(handle):
+    """Not available: the current operation mode, an NVML_GOM_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingGpuOperationMode(handle):
+    """Not available: the operation mode after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetGpuOperationMode(handle, mode):
+    """Not available: sets the operation mode for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, NVML_GOM_LOW_DP + 1))
+
+
+def nvmlDeviceGetAPIRestriction(device, apiType):
+    """Not available: whether an API is for the administrator only.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (apiType, NVML_RESTRICTED_API_COUNT))
+
+
+def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
+    """Not available: reserves an API for the administrator, or opens it.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (apiType, NVML_RESTRICTED_API_COUNT), (isRestricted, 2))
+
+
+# ---- Memory ----
+
+
+def nvmlDeviceGetBAR1MemoryInfo(handle):
+    """Not available: total, free and used BAR1 memory, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetMemoryLimits_v1(device, limits):
+    """Not available: memory limits and use of a namespace, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetMemoryLimits_v1(device, limits):
+    """Not available: sets the memory limits of a namespace, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeMemSizeInfo(device):
+    """Not available: protected and unprotected memory, in KiB.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetConfComputeUnprotectedMemSize(device, c_ccMemSize):
+    """Not available: sets the size of the unprotected memory, in KiB.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeProtectedMemoryUsage(device):
+    """Not available: total, free and used protected memory, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeGpuCertificate(device):
+    """Not available: the certificate chains of the GPU, as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetConfComputeGpuAttestationReport(device, c_nonce):
+    """Not available: a signed attestation report for a nonce of 32 bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetDramEncryptionMode(handle):
+    """Not available: (current, pending) DRAM encryption mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentDramEncryptionMode(handle):
+    """Not available: the current DRAM encryption mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPendingDramEncryptionMode(handle):
+    """Not available: the DRAM encryption mode after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDramEncryptionMode(handle, mode):
+    """Not available: sets the DRAM encryption mode for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Utilization and codecs ----
+
+
+def nvmlDeviceGetJpgUtilization(handle):
+    """Not available: [JPEG utilization in percent, period in microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetOfaUtilization(handle):
+    """Not available: [optical flow utilization in percent, microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
+    """Not available: recent samples of a power, utilization or clock value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (sampling_type, NVML_MODULE_POWER_SAMPLES))
+
+
+def nvmlDeviceGetFBCStats(handle):
+    """Not available: frame buffer capture: sessions, frames/s, latency in us.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetFBCSessions(handle):
+    """Not available: the frame buffer capture sessions.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Temperature ----
+
+
+def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
+    """Not available: sets a temperature threshold, in degrees Celsius.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
+
+
+def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=c_nvmlGpuThermalSettings_t()):
+    """Not available: the thermal sensors, in degrees Celsius.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetCoolerInfo(handle):
+    """Not available: what a cooler cools, and how it is controlled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Clocks ----
+
+
+def nvmlDeviceGetApplicationsClock(handle, type):
+    """Not available: the clock that applications run at, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
+
+
+def nvmlDeviceGetDefaultApplicationsClock(handle, type):
+    """Not available: the default clock of applications, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
+
+
+def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
+    """Not available: sets the clocks that applications run at, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetApplicationsClocks(handle):
+    """Not available: sets the clocks of applications back to their defaults.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
+    """Not available: the highest boost clock a user may set, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
+
+
+def nvmlDeviceGetSupportedMemoryClocks(handle):
+    """Not available: the memory clocks one may set, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
+    """Not available: the graphics clocks one may set at a memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentClockFreqs(handle):
+    """Not available: the current clocks of all domains, as text in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
+    """Not available: [whether clocks are boosted, and by default].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
+    """Not available: lets clocks be boosted automatically, or not.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (enabled, 2))
+
+
+def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
+    """Not available: sets whether clocks are boosted by default.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (enabled, 2))
+
+
+def nvmlDeviceGetAdaptiveClockInfoStatus(device):
+    """Not available: whether adaptive clocking is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetGpuLockedClocks(handle, minGpuClockMHz, maxGpuClockMHz):
+    """Not available: locks the graphics clock to a range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetGpuLockedClocks(handle):
+    """Not available: lets the graphics clock vary again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetMemoryLockedClocks(handle, minMemClockMHz, maxMemClockMHz):
+    """Not available: locks the memory clock to a range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceResetMemoryLockedClocks(handle):
+    """Not available: lets the memory clock vary again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetClockOffsets(device, info):
+    """Not available: the offset of a clock in a P-state and its range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetClockOffsets(device, info):
+    """Not available: sets the offset of a clock in a P-state, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpcClkVfOffset(device):
+    """Not available: the offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetGpcClkVfOffset(device, offset):
+    """Not available: sets the offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpcClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
+    """Not available: (lowest, highest) offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMemClkVfOffset(device):
+    """Not available: the offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetMemClkVfOffset(device, offset):
+    """Not available: sets the offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
+    """Not available: (lowest, highest) offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
+    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (clockType, NVML_CLOCK_COUNT), (pstate, NVML_PSTATE_15 + 1))
+
+
+def nvmlDeviceGetCurrentClocksEventReasons(handle):
+    """Not available: why clocks are held down, nvmlClocksEventReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
+    """Not available: why clocks are held down, nvmlClocksThrottleReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedClocksEventReasons(handle):
+    """Not available: the reasons known here, nvmlClocksEventReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
+    """Not available: the reasons known here, nvmlClocksThrottleReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMonStatus_t")()):
+    """Not available: faults that the clock monitors see, by domain.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Power and performance state ----
+
+
+def nvmlDeviceGetTotalEnergyConsumption(handle):
+    """Not available: the energy used since the driver was loaded, in mJ.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPowerSource(device):
+    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetSupportedPerformanceStates(device):
+    """Not available: the performance states the GPU has.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPerformanceModes(handle):
+    """Not available: the performance modes, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=c_nvmlGpuDynamicPstatesInfo_t()):
+    """Not available: utilization by domain, in percent, with thresholds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetPowerManagementMode(handle):
+    """Not available: whether power management is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPowerManagementLimitConstraints(handle):
+    """Not available: [lowest, highest] power limit, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPowerManagementLimit(handle, limit):
+    """Not available: sets the power limit, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version=0x200000C):
+    """Not available: sets the power limit of GPU, memory or module, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetViolationStatus(device, perfPolicyType):
+    """Not available: how long clocks were held down, in nanoseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (perfPolicyType, NVML_PERF_POLICY_COUNT))
+
+
+def nvmlDeviceGetPowerMizerMode_v1(device, info):
+    """Not available: the current and the supported PowerMizer modes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetPowerMizerMode_v1(device, info):
+    """Not available: sets the PowerMizer mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetAdaptiveTgpModeInfo_v1(device, info):
+    """Not available: whether adaptive total graphics power is on; limit in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetAdaptiveTgpMode_v1(device, mode):
+    """Not available: turns adaptive total graphics power on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingActivatePresetProfile(device, profile):
+    """Not available: activates a preset power smoothing profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingUpdatePresetProfileParam(device, profile):
+    """Not available: changes a parameter of a power smoothing profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDevicePowerSmoothingSetState(device, state):
+    """Not available: turns power smoothing on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileGetProfilesInfo(device, profilesInfo):
+    """Not available: the workload power profiles and their priorities.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(device, currentProfiles):
+    """Not available: masks of supported, requested and enforced profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles):
+    """Not available: requests workload power profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
+    """Not available: takes back requests for workload power profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(device, updateProfiles):
+    """Not available: sets, adds or removes workload power profile requests.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDevicePerfMetricsGetSamples_v1(device, samples):
+    """Not available: samples of performance and rail metrics.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetRusdSettings_v1(device, settings):
+    """Not available: sets which data the driver polls into shared memory.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+# ---- Fans ----
+
+
+def nvmlDeviceGetMinMaxFanSpeed(handle, minSpeed=c_uint(), maxSpeed=c_uint()):
+    """Not available: (lowest, highest) fan speed, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetFanControlPolicy_v2(handle, fan, fanControlPolicy=c_uint()):
+    """Not available: who controls a fan, an NVML_FAN_POLICY_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetFanControlPolicy(handle, fan, fanControlPolicy):
+    """Not available: sets who controls a fan.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
+    """Not available: sets the speed of a fan, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
+    """Not available: gives a fan back to the driver's control.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- PCIe link ----
+
+
+def nvmlDeviceGetPciInfoExt(handle, c_info):
+    """Not available: PCI location and ids, with base class and subclass.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPcieThroughput(device, counter):
+    """Not available: PCIe traffic over the last 20 ms, in KB/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (counter, NVML_PCIE_UTIL_COUNT))
+
+
+# ---- ECC and retired pages ----
+
+
+def nvmlDeviceGetDefaultEccMode(handle):
+    """Not available: the ECC mode from the factory.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
+    """Not available: the number of ECC errors by cache, memory and registers.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (errorType, NVML_MEMORY_ERROR_TYPE_COUNT), (counterType, NVML_ECC_COUNTER_TYPE_COUNT))
+
+
+def nvmlDeviceGetSramEccErrorStatus(device, status):
+    """Not available: ECC errors of the SRAM by source, and its threshold flag.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(device, counts):
+    """Not available: uncorrected SRAM errors by unit, location and address.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRemappedRows(device):
+    """Not available: (corrected, uncorrected, pending, failed) remapped rows.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRemappedRows_v2(device, info):
+    """Not available: counts of remapped rows, pending and failed ones included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRowRemapperHistogram(device):
+    """Not available: memory banks by how many spare rows they have left.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetBankRemapperStatus_v1(device, status):
+    """Not available: remapped memory banks, pending and failed ones.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetRepairStatus(device):
+    """Not available: whether channel and TPC repairs are pending.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
+    """Not available: whether the memory has errors that cannot be repaired.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+# ---- Topology and affinity ----
+
+
+def nvmlDeviceSetCpuAffinity(handle):
+    """Not available: binds the calling thread to the CPUs near the GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceClearCpuAffinity(handle):
+    """Not available: takes the binding of the calling thread back.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- NVLink (MtLink) ----
+
+
+def nvmlDeviceGetNvLinkInfo(device, info):
+    """Not available: firmware and low-power support of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
+    """Not available: the number of errors on a link, by kind.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, NVML_NVLINK_ERROR_COUNT))
+
+
+def nvmlDeviceResetNvLinkErrorCounters(device, link):
+    """Not available: clears the error counters of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS))
+
+
+def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
+    """Not available: units and packet filter of a traffic counter.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
+
+
+def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
+    """Not available: sets units and packet filter of a traffic counter.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
+    """Not available: (received, sent) on a link, in the counter's units.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
+
+
+def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
+    """Not available: stops or restarts a traffic counter of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2), (freeze, 2))
+
+
+def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
+    """Not available: clears a traffic counter of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
+
+
+def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
+    """Not available: samples of link telemetry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(device, l1threshold):
+    """Not available: sets the idle time before links save power.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvlinkSupportedBwModes(device, supportedBwModes):
+    """Not available: the bandwidth modes of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetNvlinkBwMode(device, getBwMode):
+    """Not available: the bandwidth mode of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvlinkBwMode(device, setBwMode):
+    """Not available: sets the bandwidth mode of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceSetNvlinkBwModeAsync_v1(device, setBwModeAsync):
+    """Not available: sets the bandwidth mode without waiting, timeout in ms.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfo(device, gpuFabricInfo):
+    """Not available: cluster, clique and state of the GPU in its fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfoV(device, gpuFabricInfo):
+    """Not available: cluster, clique, state and health in the fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuFabricInfo_v4(device, gpuFabricInfo):
+    """Not available: cluster, cliques, state and health in the fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceReadWritePRM_v1(handle, c_info):
+    """Not available: reads or writes a register of the link hardware.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceReadPRMCounters_v1(handle, c_info):
+    """Not available: counters of the link hardware, by port.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- MIG (MPC) ----
+
+
+def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
+    """Not available: slices, engines and memory (MB) of an instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
+    """Not available: slices, engines and memory (MB) of an instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
+    """Not available: slices, engines and memory (MB) of an instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
+    """Not available: slices, engines and memory (MB) of an instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
+    """Not available: where instances of a profile fit, in memory slices.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceRemainingCapacity(device, profileId):
+    """Not available: how many instances of a profile still fit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceCreateGpuInstance(device, profileId):
+    """Not available: creates a GPU instance of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
+    """Not available: creates a GPU instance at a placement.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
+    """Not available: the GPU instances of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
+    """Not available: the GPU instance with an id.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlGpuInstanceGetInfo(gpuInstance):
+    """Not available: device, id, profile and placement of a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceDestroy(gpuInstance):
+    """Not available: destroys a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstanceProfileInfo(device, profile, engProfile, version=2):
+    """Not available: slices and engines of a compute instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstanceProfileInfoV(device, profile, engProfile, version=2):
+    """Not available: slices and engines of a compute instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpuInstance, profileId):
+    """Not available: how many compute instances of a profile still fit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstancePossiblePlacements(gpuInstance, profileId, placementsRef, countRef):
+    """Not available: where compute instances of a profile fit, in slices.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceCreateComputeInstance(gpuInstance, profileId):
+    """Not available: creates a compute instance of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceCreateComputeInstanceWithPlacement(gpuInstance, profileId, placement):
+    """Not available: creates a compute instance at a placement.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstances(gpuInstance, profileId, computeInstancesRef, countRef):
+    """Not available: the compute instances of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetComputeInstanceById(gpuInstance, computeInstanceId):
+    """Not available: the compute instance with an id.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlComputeInstanceGetInfo(computeInstance):
+    """Not available: device, id, profile and placement of a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlComputeInstanceGetInfo_v2(computeInstance):
+    """Not available: device, id, profile and placement of a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlComputeInstanceDestroy(computeInstance):
+    """Not available: destroys a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetActiveVgpus(gpuInstance, c_vgpu_instance_info):
+    """Not available: the vGPU instances that run in a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetCreatableVgpus(gpuInstance, c_vgpus):
+    """Not available: the vGPU types that fit into a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuTypeCreatablePlacements(gpuInstance, c_vgpu_placements):
+    """Not available: where vGPUs of a type fit into a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
+    """Not available: whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
+    """Not available: lets vGPUs of several sizes mix, or not.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuSchedulerState(gpuInstance, c_vgpu_sched_state_info):
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuSchedulerState_v2(gpuInstance, c_vgpu_sched_state_info_v2):
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceSetVgpuSchedulerState(gpuInstance, sched_state):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceSetVgpuSchedulerState_v2(gpuInstance, sched_state_v2):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuSchedulerLog(gpuInstance, c_vgpu_sched_log_info):
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2):
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- vGPU ----
+
+
+def nvmlDeviceSetVirtualizationMode(handle, virtualization_mode):
+    """Not available: sets the virtualization mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetHostVgpuMode(handle):
+    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuCapabilities(handle, capability):
+    """Not available: whether the GPU has a vGPU capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuCapabilities(handle, capability, state):
+    """Not available: turns a vGPU capability on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuHeterogeneousMode(handle):
+    """Not available: whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
+    """Not available: lets vGPUs of several sizes mix, or not.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version=1):
+    """Not available: where vGPUs of a type may be placed.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
+    """Not available: where vGPUs of a type fit now.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuUtilization(handle, timeStamp):
+    """Not available: utilization by vGPU instance, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuInstancesUtilizationInfo(handle, timeStamp):
+    """Not available: utilization by vGPU instance, JPEG and OFA included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuProcessUtilization(handle, timeStamp):
+    """Not available: utilization by process of a vGPU, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
+    """Not available: utilization by vGPU process, JPEG and OFA included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuMetadata(handle):
+    """Not available: what the host's vGPU manager supports, for migration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetPgpuMetadataString(handle):
+    """Not available: what the host's vGPU manager supports, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerCapabilities(handle):
+    """Not available: the policies and time slices (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerState(handle):
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerState_v2(handle, c_vgpu_sched_state_info_v2):
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuSchedulerState(handle, sched_state):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetVgpuSchedulerState_v2(handle, sched_state_v2):
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerLog(handle):
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetVgpuSchedulerLog_v2(handle, c_vgpu_sched_log_info_v2):
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGridLicensableFeatures(handle):
+    """Not available: the licensable features, with license state and expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetGridLicensableFeatures_v4(handle):
+    """Not available: the licensable features, with license state and expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlVgpuTypeGetClass(vgpuTypeId):
+    """Not available: the class of a vGPU type, such as NVS or Quadro.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetDeviceID(vgpuTypeId):
+    """Not available: [device id, subsystem id] of a vGPU type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetFbReservation(vgpuTypeId):
+    """Not available: the framebuffer reserved for a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId):
+    """Not available: the GSP heap of a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetBAR1Info(vgpuTypeId):
+    """Not available: the BAR1 size of a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetLicense(vgpuTypeId):
+    """Not available: the license that a vGPU type needs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
+    """Not available: the frame rate limit of a vGPU type, in frames/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
+    """Not available: the most vGPUs of a type in a virtual machine.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
+    """Not available: the most vGPUs of a type in a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId):
+    """Not available: the GPU instance profile of a vGPU type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuTypeGetCapabilities(vgpuTypeId, capability):
+    """Not available: whether a vGPU type has a capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetVmID(vgpuInstance):
+    """Not available: the virtual machine of a vGPU instance, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
+    """Not available: the driver version in the virtual machine.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
+    """Not available: the framebuffer a vGPU instance uses, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
+    """Not available: the frame rate limit of a vGPU instance, in frames/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetLicenseStatus(vgpuInstance):
+    """Not available: whether a vGPU instance is licensed.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetLicenseInfo(vgpuInstance):
+    """Not available: the license of a vGPU instance and its expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetLicenseInfo_v2(vgpuInstance):
+    """Not available: the license of a vGPU instance and its expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetEccMode(vgpuInstance):
+    """Not available: the ECC mode of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance):
+    """Not available: the encoder capacity of a vGPU instance, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceSetEncoderCapacity(vgpuInstance, encoder_capacity):
+    """Not available: sets the encoder capacity of a vGPU instance, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetEncoderStats(vgpuInstance):
+    """Not available: sessions, frames/s and latency (us) of the encoder.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetEncoderSessions(vgpuInstance):
+    """Not available: the encoder sessions of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetFBCStats(vgpuInstance):
+    """Not available: frame buffer capture: sessions, frames/s, latency in us.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetFBCSessions(vgpuInstance):
+    """Not available: the frame buffer capture sessions of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance):
+    """Not available: the GPU instance that a vGPU instance runs in.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetGpuPciId(vgpuInstance):
+    """Not available: the PCI bus id of a vGPU instance in its guest.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetPlacementId(vgpuInstance):
+    """Not available: the placement of a vGPU instance in memory.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
+    """Not available: the size of a vGPU instance's state, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetMetadata(vgpuInstance):
+    """Not available: what a vGPU instance needs, for migration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
+    """Not available: whether accounting is on for a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
+    """Not available: the processes that accounting knows in a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
+    """Not available: utilization (%), memory (bytes), time (ms) of a process.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
+    """Not available: forgets the accounted processes of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGetVgpuCompatibility(vgpuMetadata, pgpuMetadata):
+    """Not available: whether a vGPU can migrate to a GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGetVgpuDriverCapabilities(capability):
+    """Not available: whether the driver has a vGPU capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGetVgpuVersion(supported=None, current=None):
+    """Not available: the vGPU versions that the host supports and uses.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlSetVgpuVersion(vgpuVersion):
+    """Not available: limits the vGPU versions that the host accepts.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# ---- Processes ----
+
+
+def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
+    """Not available: the processes of a mode, memory in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceSetAccountingMode(handle, mode):
+    """Not available: turns accounting on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_values(handle, (mode, 2))
+
+
+def nvmlDeviceGetAccountingBufferSize(handle):
+    """Not available: how many processes accounting remembers.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingPids(handle):
+    """Not available: the processes that accounting knows.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingStats(handle, pid):
+    """Not available: utilization (%), peak memory (bytes), time (ms) of a process.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceGetAccountingStats_v2(handle, pid):
+    """Not available: accounting of a process, with sums of its samples.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlDeviceClearAccountingPids(handle):
+    """Not available: forgets the accounted processes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+# ---- Field values and GPM ----
+
+
+def nvmlDeviceClearFieldValues(handle, fieldIds):
+    """Not available: MTML clears no field.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(handle)
+
+
+def nvmlGpmSampleAlloc():
+    """Not available: a sample to be filled by nvmlGpmSampleGet.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpmSampleFree(gpmSample):
+    """Not available: frees a sample.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpmSampleGet(device, gpmSample):
+    """Not available: fills a sample of a device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlGpmMigSampleGet(device, gpuInstanceId, gpmSample):
+    """Not available: fills a sample of a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlGpmMetricsGet(metricsGet):
+    """Not available: metrics between two samples, mostly in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlGpmQueryIfStreamingEnabled(device):
+    """Not available: whether GPM streaming is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+def nvmlGpmSetStreamingEnabled(device, state):
+    """Not available: turns GPM streaming on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
+    raise _refuse_device(device)
+
+
+# ---- Units ----
+
+
+def nvmlUnitGetCount():
+    """Not available: the number of rack units.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetHandleByIndex(index):
+    """Not available: the handle of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetUnitInfo(unit):
+    """Not available: name, id, serial number and firmware of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetLedState(unit):
+    """Not available: color of a rack unit's LED, with the cause.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitSetLedState(unit, color):
+    """Not available: sets the color of a rack unit's LED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetPsuInfo(unit):
+    """Not available: state, current (A), voltage (V), power (W) of the supply.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetTemperature(unit, type):
+    """Not available: intake, exhaust or board temperature, in degrees Celsius.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetFanSpeedInfo(unit):
+    """Not available: speed (RPM) and state of a rack unit's fans.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetDeviceCount(unit):
+    """Not available: the number of GPUs of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+def nvmlUnitGetDevices(unit):
+    """Not available: the handles of the GPUs of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
+    raise _refuse()
+
+
+# END generated NVML refusals
 
 # ==== 18. Module attributes ===========================================================================================
 

@@ -40,7 +40,62 @@ def test_sections_hold_what_they_say():
         elif name in pymtml._OPTIONAL_PROTOTYPES:
             assert (name, section) == (name, 8)
         elif name in CALLABLES and name.startswith("nvml"):
-            assert (name, section in (4, 13, 14)) == (name, True)
+            assert (name, section in (4, 13, 17)) == (name, True)
+
+
+def test_groups_are_those_of_the_map():
+    """Sections 13 and 17 have sub-banners of the same names, in the order in which the docstring lists them."""
+    listed = re.search(r"have the same groups \(.*?\): (.*?)\.$", " ".join(pymtml.__doc__.split()))
+    listed = re.split(", (?!which)", listed.group(1))
+    starts = {number: position for number, position in banner_positions()}
+    found = {}
+    for section, following in (("13", "14"), ("17", "18")):
+        groups = re.findall(r"^# ---- (.*) ----$", SOURCE[starts[section] : starts[following]], re.M)
+        found[section] = [group for group in groups if group != "Names for calls from within"]
+        assert found[section] == sorted(found[section], key=listed.index), section
+    assert set(found["13"]) | set(found["17"]) == set(listed)
+
+
+def test_vocabulary_is_what_the_import_needs():
+    """Section 9 holds the constants that statements of the module use while it is imported, and no other."""
+    starts = {number: position for number, position in banner_positions()}
+    section = set(re.findall(r"^(\w+) = ", SOURCE[starts["9"] : starts["10"]], re.M))
+    generated = re.sub("# BEGIN generated(?s:.*?)# END generated.*", "", SOURCE)
+    used, pending = set(), [ast.parse(generated)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            pending += node.args.defaults
+        else:
+            used.update([node.id] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else [])
+            pending += ast.iter_child_nodes(node)
+    assert section - used == set()
+
+
+def test_public_functions_do_not_call_each_other_under_their_public_names():
+    """Programs replace module functions by wrappers: a call from within must not run into those."""
+    public = {name for name in DEFINED if not name.startswith("_")}
+    found = []
+    for node in TREE.body:
+        for inner in ast.walk(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ():
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id in public:
+                found.append("%s uses %s, line %d" % (node.name, inner.id, inner.lineno))
+    assert found == []
+
+
+DOCUMENTED = sorted(name for name, node in DEFINED.items() if name.startswith("nvml") and name in CALLABLES)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstrings_have_their_grammar(name):
+    """One line that says what is returned; then prose; then lines that begin with Raises: and MTML:, in this order."""
+    lines = inspect.getdoc(CALLABLES[name]).splitlines()
+    marks = [line.split(":")[0] for line in lines if re.match("(Raises|MTML|MUSA):", line)]
+    assert marks == sorted(marks, key=["Raises", "MTML", "MUSA"].index) and len(marks) == len(set(marks))
+    for line in lines:
+        assert not re.search(r"\S +(Raises|MTML|MUSA): ", line), line
+    if len(lines) > 1:
+        assert lines[0].endswith((".", ";", ",")) or lines[1] == "", lines[:2]
 
 
 def banner_positions():

@@ -9,99 +9,16 @@ outside the markers stays out of the block, so that moving a definition into Par
 commit both. Structs become one description each, out of which `_catalogue_struct` makes the class on first use.
 """
 
-import argparse
-import ast
 import collections
-import difflib
 import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULE = os.path.join(ROOT, "pymtml.py")
-SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
-BEGIN = "# BEGIN generated NVML catalogue"
-END = "# END generated NVML catalogue"
-WIDTH = 120
+import generated
+from generated import FIXED_WIDTH, WIDTH
+
+TITLE = "NVML catalogue"
 VERSIONS = "Versions of structs"
 OTHERS = "Others"
-
-# The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
-FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
-
-# What a new object of nvidia-ml-py's class holds: the value of a constant, by struct and field. All other fields are 0.
-INITIAL = {
-    "c_nvmlComputeInstanceProfileInfo_v2_t": {"version": "nvmlComputeInstanceProfileInfo_v2"},
-    "c_nvmlDeviceAddressingMode_t": {"version": "nvmlDeviceAddressingMode_v1"},
-    "c_nvmlDeviceCapabilities_v1_t": {"version": "nvmlDeviceCapabilities_v1"},
-    "c_nvmlDramEncryptionInfo_t": {"version": "nvmlDramEncryptionInfo_v1"},
-    "c_nvmlEccSramErrorStatus_v1_t": {"version": "nvmlEccSramErrorStatus_v1"},
-    "c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t": {"version": "nvmlEccSramUniqueUncorrectedErrorCounts_v1"},
-    "c_nvmlGpuFabricInfo_v2_t": {"version": "nvmlGpuFabricInfo_v2"},
-    "c_nvmlGpuFabricInfo_v3_t": {"version": "nvmlGpuFabricInfo_v3"},
-    "c_nvmlGpuInstanceProfileInfo_v2_t": {"version": "nvmlGpuInstanceProfileInfo_v2"},
-    "c_nvmlNvLinkInfo_v1_t": {"version": "nvmlNvLinkInfo_v1"},
-    "c_nvmlNvLinkInfo_v2_t": {"version": "nvmlNvLinkInfo_v2"},
-    "c_nvmlNvlinkGetBwMode_v1_t": {"version": "nvmlNvlinkGetBwMode_v1"},
-    "c_nvmlNvlinkSetBwMode_v1_t": {"version": "nvmlNvlinkSetBwMode_v1"},
-    "c_nvmlNvlinkSupportedBwModes_v1_t": {"version": "nvmlNvlinkSupportedBwModes_v1"},
-    "c_nvmlPdi_t": {"version": "nvmlPdi_v1"},
-    "c_nvmlPerfMetricsSamples_v1_t": {"version": "nvmlPerfMetricsSamples_v1"},
-    "c_nvmlPlatformInfo_v1_t": {"version": "nvmlPlatformInfo_v1"},
-    "c_nvmlPlatformInfo_v2_t": {"version": "nvmlPlatformInfo_v2"},
-    "c_nvmlPowerSmoothingProfile_v1_t": {"version": "nvmlPowerSmoothingProfile_v1"},
-    "c_nvmlPowerSmoothingState_v1_t": {"version": "nvmlPowerSmoothingState_v1"},
-    "c_nvmlRepairStatus_t": {"version": "nvmlRepairStatus_v1"},
-    "c_nvmlRusdSettings_v1_t": {"version": "nvmlRusdSettings_v1"},
-    "c_nvmlSystemConfComputeSettings_v1_t": {"version": "nvmlSystemConfComputeSettings_v1"},
-    "c_nvmlSystemEventSetCreateRequest_v1_t": {"version": "nvmlSystemEventSetCreateRequest_v1"},
-    "c_nvmlSystemEventSetFreeRequest_v1_t": {"version": "nvmlSystemEventSetFreeRequest_v1"},
-    "c_nvmlSystemEventSetWaitRequest_v1_t": {"version": "nvmlSystemEventSetWaitRequest_v1"},
-    "c_nvmlSystemRegisterEventRequest_v1_t": {"version": "nvmlSystemRegisterEventRequest_v1"},
-    "c_nvmlUUID_t": {"version": "nvmlUUID_v1"},
-    "c_nvmlUnrepairableMemory_v1_t": {"version": "nvmlUnrepairableMemory_v1"},
-    "c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t": {"version": "nvmlWorkloadPowerProfileCurrentProfiles_v1"},
-    "c_nvmlWorkloadPowerProfileInfo_v1_t": {"version": "nvmlWorkloadPowerProfileInfo_v1"},
-    "c_nvmlWorkloadPowerProfileProfilesInfo_v1_t": {"version": "nvmlWorkloadPowerProfileProfilesInfo_v1"},
-    "c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t": {"version": "nvmlWorkloadPowerProfileRequestedProfiles_v1"},
-}
-
-# Constructors of nvidia-ml-py whose parameters are not called as the fields they fill.
-PARAMETERS = {
-    "c_nvmlPRMCounterInput_v1_t": {"port": "localPort"},
-    "c_nvmlPRMCounterList_v1_t": {"num": "numCounters", "ctrs": "counters"},
-    "c_nvmlPRMCounter_v1_t": {"ctrId": "counterId", "inData": "inputValue"},
-    "c_nvmlPRMTLV_v1_t": {"size": "dataSize"},
-}
-
-
-def split(source):
-    """The text before the block, the block with its markers, and the text after it."""
-    lines = source.splitlines(keepends=True)
-    marks = [number for number, line in enumerate(lines) if line.rstrip("\n") in (BEGIN, END)]
-    if [lines[number].rstrip("\n") for number in marks] != [BEGIN, END]:
-        sys.exit("generate_catalogue: pymtml.py must hold one line '%s' and after it one line '%s'" % (BEGIN, END))
-    first, end = marks[0], marks[1] + 1
-    return "".join(lines[:first]), "".join(lines[first:end]), "".join(lines[end:])
-
-
-def bound_names(source):
-    """The names that the statements of a module bind, those under `if`, `try`, `for` and `with` included."""
-    names = set()
-    pending = list(ast.parse(source).body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-        elif not isinstance(node, ast.AnnAssign) or node.value is not None:
-            pending.extend(ast.iter_child_nodes(node))
-    return names
 
 
 def literal(name, value):
@@ -158,12 +75,12 @@ def description(name, struct, aliases):
     if struct["class"] != name:
         return [struct["class"]]
     base = "Union" if struct["kind"] == "union" else "_PrintableStructure" if struct["printable"] else "Structure"
-    initial = INITIAL.get(name, {})
+    initial = struct.get("initial", {})
     fields = []
     for field, kind, *bits in struct["fields"]:
         text = "%s: %s" % (field, type_text(kind, aliases))
         text += " : %d" % bits[0] if bits else ""
-        text += " = %s" % initial[field] if field in initial else ""
+        text += " = 0x%X" % initial[field] if field in initial else ""
         fields.append(text)
     return [base + "("] + [field + ", " for field in fields[:-1]] + fields[-1:] + [")"]
 
@@ -208,8 +125,12 @@ def block(surface, taken):
     made = {name for name in structs if structs[name][0].endswith("(")}
     formats = {name: surface["structs"][name]["format"] for name in made if "format" in surface["structs"][name]}
 
+    parameters = {
+        name: surface["structs"][name]["parameters"] for name in made if "parameters" in surface["structs"][name]
+    }
+    begin, end = generated.markers(TITLE)
     lines = [
-        BEGIN,
+        begin,
         "# Written by tools/generate_catalogue.py, which also checks it; edit that, or define the name above.",
         "",
         "# ---- Types of enums ----",
@@ -232,31 +153,10 @@ def block(surface, taken):
     lines += ["}", "", "# What str() makes of the fields"]
     lines += table_lines("_CATALOGUE_FORMATS", formats)
     lines += ["", "# Constructor parameters that are not called as the field"]
-    lines += table_lines("_CATALOGUE_PARAMETERS", {name: PARAMETERS[name] for name in PARAMETERS if name in made})
-    lines += [END, ""]
+    lines += table_lines("_CATALOGUE_PARAMETERS", parameters)
+    lines += [end, ""]
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    parser.add_argument("--module", default=MODULE, help="the module to work on (default: %(default)s)")
-    parser.add_argument("--surface", default=SURFACE, help="the facts to read (default: %(default)s)")
-    options = parser.parse_args()
-    with open(options.surface, encoding="utf-8") as stream:
-        surface = json.load(stream)
-    with open(options.module, encoding="utf-8") as stream:
-        source = stream.read()
-    before, old, after = split(source)
-    new = block(surface, bound_names(before + after))
-    if options.check:
-        difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "pymtml.py", "generated")
-        sys.stdout.writelines(difference)
-        sys.exit(old != new)
-    if old != new:
-        with open(options.module, "w", encoding="utf-8") as stream:
-            stream.write(before + new + after)
-
-
 if __name__ == "__main__":
-    main()
+    generated.run(__doc__.splitlines()[0], TITLE, block)

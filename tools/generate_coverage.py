@@ -18,9 +18,9 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 DOCUMENT = os.path.join(ROOT, "docs", "coverage.md")
-REFUSAL = "Not available: "
+REFUSAL = "Not available"
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
-SOURCE = re.compile(r"\b(MTML: |MUSA: |Rests on )(.*?)(?:\.(?= [A-Z])|\.?$)")
+SOURCE = re.compile(r"\b(MTML: |MUSA: )(.*?)(?:\.(?= [A-Z])|\.?$)")
 UNITS = [
     ("mW", r"\bmW\b"),
     ("MHz", r"\bMHz\b"),
@@ -77,7 +77,7 @@ def read_functions(source):
 
 def summary(function):
     """The docstring without its lists of errors and sources."""
-    return re.split(r" ?(?:Raises: |MTML: |MUSA: |Rests on )", function.text)[0]
+    return re.split(r" ?(?:Raises: |MTML: |MUSA: )", function.text)[0]
 
 
 def answers(function):
@@ -157,7 +157,7 @@ def document(source):
     for group, members in grouped(refusing):
         lines += ["### %s" % group, "", "| function | would be |", "|---|---|"]
         for function in members:
-            lines.append("| `%s` | %s |" % (function.name, cell(summary(function)[len(REFUSAL) :].rstrip("."))))
+            lines.append("| `%s` | %s |" % (function.name, cell(summary(function)[len(REFUSAL) :].strip(": .")) or "-"))
         lines.append("")
     return "\n".join(lines)
 

@@ -1,0 +1,110 @@
+"""The recorder and the generators behind Part III: what they make of another nvidia-ml-py."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import simulated
+
+ROOT = simulated.ROOT
+SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
+MODULE = os.path.join(ROOT, "pymtml.py")
+
+
+def tool(name, *arguments):
+    command = [sys.executable, os.path.join(ROOT, "tools", name + ".py")] + list(arguments)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+
+
+def read(path):
+    with open(str(path), encoding="utf-8") as stream:
+        return stream.read()
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Generates Part III of a copy from a changed surface: (text of the copy, what --check prints)."""
+
+    def generate(change):
+        surface = copy.deepcopy(json.loads(read(SURFACE)))
+        change(surface)
+        path, module = tmp_path / "surface.json", tmp_path / "pymtml.py"
+        path.write_text(json.dumps(surface), encoding="utf-8")
+        shutil.copyfile(MODULE, str(module))
+        options = ["--surface", str(path), "--module", str(module)]
+        for name in ("generate_catalogue", "generate_refusals"):
+            assert tool(name, *options).returncode == 0
+        return read(module), tool("generate_refusals", "--check", *options)
+
+    return generate
+
+
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="programs for Python 3.7 bring an older nvidia-ml-py")
+def test_the_surface_is_what_the_recorder_makes(tmp_path):
+    from importlib.metadata import distribution
+
+    genuine = distribution("nvidia-ml-py")
+    surface = json.loads(read(SURFACE))
+    assert surface["source"] == "nvidia-ml-py %s" % genuine.version
+    output = tmp_path / "surface.json"
+    recorded = tool("record_surface", str(genuine.locate_file("pynvml.py")), "--output", str(output))
+    assert recorded.returncode == 0, recorded.stdout
+    assert read(output) == read(SURFACE)
+
+
+def test_a_module_of_unknown_version_is_refused(tmp_path):
+    lone = tmp_path / "pynvml.py"
+    lone.write_text("")
+    result = tool("record_surface", str(lone), "--output", str(tmp_path / "out.json"))
+    assert result.returncode == 1 and "--version" in result.stdout
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_running_them_for_the_present_version_changes_nothing(changed):
+    text, check = changed(lambda surface: None)
+    assert text == read(MODULE)
+    assert (check.returncode, check.stdout) == (0, "")
+
+
+def test_what_a_version_lacks_vanishes(changed):
+    def change(surface):
+        del surface["functions"]["nvmlDeviceGetPdi"]
+        del surface["constants"]["NVML_FAN_FAILED"]
+        del surface["structs"]["c_nvmlPdi_t"]
+
+    text, check = changed(change)
+    assert "nvmlDeviceGetPdi" in read(MODULE) and "c_nvmlPdi_t" in read(MODULE)
+    assert "nvmlDeviceGetPdi" not in text and "NVML_FAN_FAILED" not in text and "c_nvmlPdi_t" not in text
+    assert check.returncode == 0
+
+
+def test_a_new_function_is_refused_until_it_has_a_row(changed):
+    parameters = [{"name": "device"}, {"name": "version", "default": 0x1000010}, {"name": "out", "default": "c_uint()"}]
+
+    def change(surface):
+        surface["functions"]["nvmlDeviceGetNews"] = {"params": parameters}
+        surface["functions"]["nvmlSystemGetNews"] = {"params": []}
+        surface["constants"]["NVML_NEWS"] = 7
+
+    text, check = changed(change)
+    assert check.returncode == 1
+    assert [line.split()[0] for line in check.stdout.splitlines()] == ["nvmlDeviceGetNews", "nvmlSystemGetNews"]
+    assert "facts/refusals.csv" in check.stdout
+    assert "\nNVML_NEWS = 7\n" in text
+    written = {"__name__": "written"}
+    exec(compile(text, "pymtml.py", "exec"), written)
+    for name, arguments in (("nvmlDeviceGetNews", [None]), ("nvmlSystemGetNews", [])):
+        assert written[name].__doc__.startswith("Not available.\n")
+        with pytest.raises(written["NVMLError_Uninitialized"]):
+            written[name](*arguments)
+    assert written["nvmlDeviceGetNews"].__defaults__[0] == 0x1000010
+
+
+def test_a_function_defined_by_hand_stays_out(changed):
+    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated")[0]
+    text, _ = changed(lambda surface: None)
+    assert text.count("\ndef nvmlDeviceGetName(") == 1

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Writes the functions of Part III of pymtml.py: those of nvidia-ml-py that MTML has no counterpart for.
+
+    python tools/generate_refusals.py            rewrite the block between the BEGIN and END markers
+    python tools/generate_refusals.py --check    exit status 1 if the block is not current or a function has no row
+
+Names and parameters come from facts/nvml_surface.json, the rest from facts/refusals.csv, one row a function:
+
+    group    the sub-banner that it stands under, named as those of the functions that answer
+    name     the function
+    checks   what NVML looks at before it refuses, in order: `handle` for a device handle in that parameter,
+             `mode<NVML_COMPUTEMODE_COUNT` or `mode<=NVML_GOM_LOW_DP` for an enum, nothing for no more than nvmlInit
+    what     half a sentence: what the function would tell or do
+
+A function that pymtml.py defines by hand stays out, and so does a row whose function the surface lacks. One without a
+row is refused as "Not available." until it gets one.
+"""
+
+import csv
+import os
+import re
+import textwrap
+
+import generated
+
+TABLE = os.path.join(generated.ROOT, "facts", "refusals.csv")
+TITLE = "NVML refusals"
+NO_ROW = "Not described yet"
+
+
+def rows():
+    """The table: (group, checks, what) by name, in its order."""
+    with open(TABLE, encoding="utf-8", newline="") as stream:
+        return {row["name"]: (row["group"], row["checks"], row["what"]) for row in csv.DictReader(stream)}
+
+
+def wanted(surface, taken):
+    """The public functions of the surface that nobody wrote by hand: parameters by name."""
+    return {
+        name: entry["params"]
+        for name, entry in surface["functions"].items()
+        if name not in taken and not name.startswith("_")
+    }
+
+
+def default(value, structs):
+    """A parameter's default as source."""
+    if isinstance(value, str) and value.endswith("()") and value[:-2] in structs:
+        return '_catalogue_struct("%s")()' % value[:-2]
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0x10000:
+        return "0x%X" % value
+    return value if isinstance(value, str) else repr(value)
+
+
+def guess(name, parameters):
+    """The checks of a function without a row: a device's handle where it takes one first."""
+    first = parameters[0]["name"] if parameters else ""
+    return first if name.startswith("nvmlDevice") and first in ("handle", "device") else ""
+
+
+def refusal(checks):
+    """The call that makes the error, for the checks of a row."""
+    handles, values = [], []
+    for check in checks.split():
+        parameter, comparison, limit = re.match(r"(\w+)(?:(<=?)(\w+))?$", check).groups()
+        if comparison:
+            values.append("(%s, %s)" % (parameter, limit + " + 1" if comparison == "<=" else limit))
+        else:
+            handles.append(parameter)
+    if values:
+        return "_refuse_values(%s)" % ", ".join(handles + values)
+    return "_refuse_device(%s)" % ", ".join(handles) if handles else "_refuse()"
+
+
+def raised(checks):
+    """The errors that a docstring names, in the order of the checks."""
+    invalid = "NVMLError_InvalidArgument, " if checks else ""
+    return "NVMLError_Uninitialized, %sNVMLError_NotSupported" % invalid
+
+
+def function_lines(name, parameters, checks, what, structs):
+    signature = ", ".join(
+        one["name"] + ("=" + default(one["default"], structs) if "default" in one else "") for one in parameters
+    )
+    yield from ("", "")
+    whole = "def %s(%s):" % (name, signature)
+    if len(whole) <= generated.WIDTH:
+        yield whole
+    else:
+        yield from ("def %s(" % name, "    %s" % signature, "):")
+    summary = "Not available: %s." % what if what else "Not available."
+    first, *rest = textwrap.wrap(summary, generated.WIDTH - 7)
+    yield '    """' + first
+    yield from ("    " + line for line in rest)
+    yield from ("", "    Raises: %s." % raised(checks), '    """')
+    call = "    raise %s" % refusal(checks)
+    if len(call) <= generated.WIDTH:
+        yield call
+    else:
+        opening, arguments = call[:-1].split("(", 1)
+        yield from (opening + "(", "        " + arguments, "    )")
+
+
+def block(surface, taken):
+    """The generated block, its markers included."""
+    functions, table, structs = wanted(surface, taken), rows(), set(surface["structs"]) - taken
+    begin, end = generated.markers(TITLE)
+    lines = [
+        begin,
+        "# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a name above.",
+    ]
+    described = [name for name in table if name in functions]
+    above = None
+    for name in described + sorted(set(functions) - set(table)):
+        group, checks, what = table.get(name) or (NO_ROW, guess(name, functions[name]), None)
+        if group != above:
+            lines += (["", ""] if above else [""]) + ["# ---- %s ----" % group]
+            above = group
+        lines += function_lines(name, functions[name], checks, what, structs)
+    return "\n".join(lines + ["", "", end, ""])
+
+
+def to_do(surface, taken):
+    """A line for each function without a row."""
+    missing = sorted(set(wanted(surface, taken)) - set(rows()))
+    return ["%s has no row in facts/refusals.csv: write one, or the function by hand" % name for name in missing]
+
+
+if __name__ == "__main__":
+    generated.run(__doc__.splitlines()[0], TITLE, block, to_do)

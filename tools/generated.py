@@ -1,0 +1,89 @@
+"""What the generators of Part III of pymtml.py share: the blocks between the markers, and the command line."""
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MODULE = os.path.join(ROOT, "pymtml.py")
+SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
+BLOCKS = ("NVML catalogue", "NVML refusals")
+WIDTH = 120
+
+# The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
+FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
+
+
+def markers(title):
+    """First and last line of a generated block."""
+    return "# BEGIN generated %s" % title, "# END generated %s" % title
+
+
+def split(source, title):
+    """The text before a block, the block with its markers, and the text after it."""
+    lines = source.splitlines(keepends=True)
+    first, last = markers(title)
+    marks = [number for number, line in enumerate(lines) if line.rstrip("\n") in (first, last)]
+    if [lines[number].rstrip("\n") for number in marks] != [first, last]:
+        sys.exit("pymtml.py must hold one line '%s' and after it one line '%s'" % (first, last))
+    begin, end = marks[0], marks[1] + 1
+    return "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
+
+
+def by_hand(source):
+    """The part of the module that no generator writes: all but the blocks."""
+    for title in BLOCKS:
+        if markers(title)[0] in source:
+            before, _, after = split(source, title)
+            source = before + after
+    return source
+
+
+def bound_names(source):
+    """The names that the statements of a module bind, those under `if`, `try`, `for` and `with` included."""
+    names = set()
+    pending = list(ast.parse(source).body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+        elif not isinstance(node, ast.AnnAssign) or node.value is not None:
+            pending.extend(ast.iter_child_nodes(node))
+    return names
+
+
+def run(description, title, block, to_do=None):
+    """The command line of a generator: rewrite its block, or check it.
+
+    ``block(surface, taken)`` is the block's text; names in ``taken`` are defined by hand and stay out. ``to_do(surface,
+    taken)`` is a list of what a maintainer has left to do.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
+    parser.add_argument("--module", default=MODULE, help="the module to work on (default: %(default)s)")
+    parser.add_argument("--surface", default=SURFACE, help="the facts to read (default: %(default)s)")
+    options = parser.parse_args()
+    with open(options.surface, encoding="utf-8") as stream:
+        surface = json.load(stream)
+    with open(options.module, encoding="utf-8") as stream:
+        source = stream.read()
+    before, old, after = split(source, title)
+    taken = bound_names(by_hand(source))
+    new = block(surface, taken)
+    if options.check:
+        difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "pymtml.py", "generated")
+        sys.stdout.writelines(difference)
+        missing = to_do(surface, taken) if to_do else []
+        sys.stdout.writelines(line + "\n" for line in missing)
+        sys.exit(old != new or bool(missing))
+    if old != new:
+        with open(options.module, "w", encoding="utf-8") as stream:
+            stream.write(before + new + after)
