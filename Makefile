@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
 SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py $(TOP_TESTS) tests simulator/tests benchmarks examples tools
 ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE=s5000x8
-DROP_IN := PYTHONPATH="$(CURDIR)/examples/drop_in"
+RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
 .PHONY: help all sim demo test test-programs sanitize format lint surface generate bench build publish clean
@@ -38,15 +38,15 @@ demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nv
 	@$(ON_SIMULATOR) $(PY) examples/quick_start.py
 	@echo
 	@echo "== gpustat, unmodified, with pynvml resolved to pymtml"
-	@$(ON_SIMULATOR) $(DROP_IN) $(BIN)/gpustat --no-color --show-all
+	@$(ON_SIMULATOR) $(RUN) gpustat --no-color --show-all
 	@echo
 	@echo "== nvitop -1, unmodified, with pynvml resolved to pymtml"
-	@$(ON_SIMULATOR) $(DROP_IN) $(BIN)/nvitop -1 --no-unicode
+	@$(ON_SIMULATOR) $(RUN) nvitop -1 --no-unicode
 	@echo
 	@echo "These GPUs are simulated. On a machine with the Moore Threads driver, run the same without the simulator:"
 	@echo '  $(PY) examples/quick_start.py'
-	@echo '  $(DROP_IN) $(BIN)/gpustat'
-	@echo '  $(DROP_IN) $(BIN)/nvitop -1'
+	@echo '  $(RUN) gpustat'
+	@echo '  $(RUN) nvitop -1'
 
 test: sim $(STAMP) ## Run all tests but those that install real programs
 	$(PY) -m pytest -q

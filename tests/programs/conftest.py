@@ -5,13 +5,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
+import wheels
 from machines import CHANGES, ROOT, SIMULATOR, Machine
 from program_set import CACHE, RESULTS
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-DROP_IN = os.path.join(ROOT, "examples", "drop_in")
 STANDIN = os.path.join(ROOT, "tests", "standin")
 OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
 
@@ -46,10 +46,13 @@ def standin(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """A folder that holds pymtml and nothing else of this repository."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "pymtml.py").symlink_to(os.path.join(ROOT, "pymtml.py"))
-    return str(folder)
+    """A folder that holds what the wheel installs, and nothing else of this repository."""
+    folder = str(tmp_path_factory.mktemp("site"))
+    wheel = wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", folder, wheel], check=True
+    )
+    return folder
 
 
 @pytest.fixture(params=["as shipped", "changed"])
@@ -80,12 +83,12 @@ class Runner:
         kept.update(self.extra)
         return kept
 
-    def on_pymtml(self, machine, *shims):
-        """The environment of a user with pymtml installed as pynvml; `shims` are more folders of this one."""
+    def on_pymtml(self, machine):
+        """The environment of a user who has PYTHONPATH=$(pymtml drop-in path)."""
         library = os.path.join(self.simulator, "newer") if machine.newer else self.simulator
         return self._environment(
             LD_LIBRARY_PATH=os.pathsep.join([library, self.simulator]),
-            PYTHONPATH=os.pathsep.join([os.path.join(HERE, shim) for shim in shims] + [DROP_IN, self.site]),
+            PYTHONPATH=os.path.join(self.site, "pymtml_dropin", "path"),
             MTML_SIM_PROFILE=machine.path,
         )
 

@@ -8,11 +8,6 @@ from machines import MIB
 from program_set import RAY as PROGRAM
 from scrape import by_label, fetch, free_port, samples, until
 
-MISSING = (
-    "Ray imports a copy of pynvml from inside its package: a sitecustomize.py of two lines on PYTHONPATH hands that "
-    "name over to pymtml."
-)
-
 pytestmark = pytest.mark.programs
 
 # Ray takes 127.0.0.1 for a mistake and goes on with the machine's outside address; it leaves this one alone.
@@ -36,7 +31,7 @@ print(json.dumps({
 def test_provider(runner, machine, processes):
     """`NvidiaGpuProvider`, and the accelerator manager's count and type."""
     pid = processes({1: 17})
-    shown = runner.evaluate(PROGRAM, PROVIDER, runner.on_pymtml(machine, "shim_ray"))
+    shown = runner.evaluate(PROGRAM, PROVIDER, runner.on_pymtml(machine))
     assert shown["count"] == 8
     assert shown["type"] == machine.gpus[0].name.split()[-1]
     for gpu, fields in zip(machine.gpus, shown["gpus"]):
@@ -54,7 +49,7 @@ def test_provider(runner, machine, processes):
 def cluster(runner, machine):
     """The addresses of the dashboard and of the metrics page of a cluster of one node."""
     dashboard, metrics, agent, client = (free_port(HOST) for _ in range(4))
-    environment = dict(runner.on_pymtml(machine, "shim_ray"), RAY_USAGE_STATS_ENABLED="0")
+    environment = dict(runner.on_pymtml(machine), RAY_USAGE_STATS_ENABLED="0")
     command = [PROGRAM.script("ray"), "start", "--head", "--block", "--include-dashboard=true"]
     command += ["--node-ip-address=" + HOST, "--port=%d" % free_port(HOST)]
     command += ["--dashboard-host=" + HOST, "--dashboard-port=%d" % dashboard, "--metrics-export-port=%d" % metrics]

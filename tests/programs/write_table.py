@@ -15,9 +15,8 @@ with the simulated values, on two machines whose numbers all differ. "Pattern" m
 without a GPU stack: there the suite repeats the calls they make. gpustat, nvitop and its exporter also run on
 nvidia-ml-py, over a stand-in for NVML that describes the same machine; the two displays must agree.
 
-To give a program pymtml as its `pynvml`, put a folder on `PYTHONPATH` that holds a `pynvml.py` of one line:
-
-    import sys, pymtml; sys.modules["pynvml"] = pymtml
+Any of `pymtml run PROGRAM`, `PYTHONPATH=$(pymtml drop-in path)` and `pymtml drop-in enable` gives a program pymtml as
+its `pynvml`; the suite takes the second.
 
 Last run on %s %s, Linux %s.
 

@@ -1,0 +1,168 @@
+"""``pymtml drop-in``: make every program of this Python environment take pymtml for pynvml, or stop it."""
+
+import os
+import site
+import subprocess
+import sys
+import sysconfig
+
+FILE = "pymtml_dropin.pth"
+
+# Python runs such a line at its start. Once the package is gone there is nothing to do, and nothing to be said.
+LINE = (
+    'import sys; exec("try:\\n from pymtml_dropin import install\\n install(asked=%s)\\nexcept ImportError:\\n pass")\n'
+)
+
+# What a new Python of this environment, which inherits nothing of this one, finds under the two names.
+LOOK = """
+import importlib.util
+for name in ("pymtml", "pynvml"):
+    spec = importlib.util.find_spec(name)
+    print(spec.origin if spec else "")
+"""
+
+
+def add_arguments(parser):
+    actions = parser.add_subparsers(dest="action", metavar="path | enable | disable | status")
+    actions.required = True
+    actions.add_parser("path", help="print the folder that does the same on PYTHONPATH")
+    enable = actions.add_parser("enable", help="let all programs of this environment take pymtml for pynvml")
+    enable.add_argument("--force", action="store_true", help="also where an NVIDIA driver is present")
+    actions.add_parser("disable", help="undo it")
+    actions.add_parser("status", help="say what holds now (exit status 0: enabled, 1: not enabled)")
+
+
+def complain(text):
+    print("pymtml drop-in: " + text, file=sys.stderr)
+
+
+def package():
+    """The folder of pymtml_dropin."""
+    import pymtml_dropin
+
+    return os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
+
+
+def site_folders():
+    """The folders whose .pth files this Python reads at its start, the user's last."""
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    folders += getattr(site, "getsitepackages", list)()
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    return list(dict.fromkeys(os.path.abspath(folder) for folder in folders))
+
+
+def enabled():
+    """The .pth files of ours that this Python reads."""
+    return [file for file in (os.path.join(folder, FILE) for folder in site_folders()) if os.path.isfile(file)]
+
+
+def found():
+    """(file of pymtml, file of pynvml) as a new Python of this environment finds them; "" for none."""
+    done = subprocess.run(
+        [sys.executable, "-E", "-c", LOOK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        cwd=os.path.dirname(os.path.abspath(sys.executable)),
+    )
+    lines = done.stdout.splitlines()
+    return tuple(lines) if len(lines) == 2 else ("", "")
+
+
+def ours(file):
+    """True if a file of the name pymtml is the one that this package belongs to."""
+    root = os.path.dirname(package())
+    return os.path.abspath(file) in (os.path.join(root, "pymtml", "__init__.py"), os.path.join(root, "pymtml.py"))
+
+
+def write(file, text):
+    """Put a file in its place whole: another Python may start at any time."""
+    new = "%s.%d" % (file, os.getpid())
+    try:
+        with open(new, "w") as stream:
+            stream.write(text)
+        os.replace(new, file)
+    except OSError:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise
+
+
+def nvidia_driver():
+    from pymtml_dropin import hook
+
+    return hook.nvidia_driver()
+
+
+def print_path():
+    print(os.path.join(package(), "path"))
+    return 0
+
+
+def enable(force):
+    module = found()[0]
+    if not module:
+        complain("pymtml is not installed in %s; install it there first" % sys.prefix)
+        return 1
+    if not ours(module):
+        complain("import pymtml gives %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
+        return 1
+    folders = site_folders()
+    root = os.path.dirname(package())
+    file = os.path.join(root if root in folders else folders[0], FILE)
+    try:
+        write(file, LINE % (force,))
+    except OSError as error:
+        complain("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
+        return 1
+    print("wrote %s" % file)
+    driver = nvidia_driver()
+    if driver and not force:
+        print(
+            "an NVIDIA driver is present (%s): pynvml stays as it is here; --force takes it over all the same" % driver
+        )
+    else:
+        print("programs of %s take pymtml for pynvml from their next start" % sys.prefix)
+    print("pymtml drop-in disable undoes it")
+    return 0
+
+
+def disable():
+    files = enabled()
+    if not files:
+        print("not enabled in %s: nothing to undo" % sys.prefix)
+    for file in files:
+        try:
+            os.unlink(file)
+        except OSError as error:
+            complain("cannot remove %s: %s" % (file, error.strerror))
+            return 1
+        print("removed %s" % file)
+    return 0
+
+
+def status():
+    files = enabled()
+    for file in files:
+        print("enabled by %s" % file)
+    if not files:
+        print("not enabled in %s" % sys.prefix)
+    module, pynvml = found()
+    print("import pymtml: %s" % (module or "not found"))
+    taken = pynvml == os.path.join(package(), "path", "pynvml.py")
+    print("import pynvml: %s" % ("pymtml" if taken else pynvml or "not found"))
+    driver = nvidia_driver()
+    if files and driver and not taken:
+        print("an NVIDIA driver is present (%s): pynvml is left as it is" % driver)
+    return 0 if files else 1
+
+
+def run(options):
+    if options.action == "path":
+        return print_path()
+    if options.action == "enable":
+        return enable(options.force)
+    if options.action == "disable":
+        return disable()
+    return status()

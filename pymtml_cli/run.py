@@ -1,0 +1,151 @@
+"""``pymtml run``: a program, and whatever it starts, with pymtml in the place of pynvml; nothing is written to disk."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+USAGE = """\
+usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
+       pymtml run [--nvidia-smi] SCRIPT.py [ARGUMENT ...]
+       pymtml run [--nvidia-smi] -m MODULE [ARGUMENT ...]
+       pymtml run [--nvidia-smi] -c CODE [ARGUMENT ...]
+
+PROGRAM is looked for beside this Python first, then on PATH; the other forms are run by this Python. The program and
+all that it starts take pymtml for pynvml, and for the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
+names more such copies.
+
+  --nvidia-smi   an nvidia-smi of pymtml's comes first on PATH, for programs that call that command
+"""
+
+NOT_FOUND = 127
+NOT_EXECUTABLE = 126
+
+
+class Options:
+    """The command line: whether an nvidia-smi is wanted, and the command; `error` says what is wrong with it."""
+
+    def __init__(self):
+        self.help = False
+        self.nvidia_smi = False
+        self.command = []
+        self.error = None
+
+
+def parse(arguments):
+    """Options; all that follows the program is the program's."""
+    options = Options()
+    rest = list(arguments)
+    while rest and rest[0] in ("-h", "--help", "--nvidia-smi"):
+        flag = rest.pop(0)
+        if flag == "--nvidia-smi":
+            options.nvidia_smi = True
+        else:
+            options.help = True
+    if rest and rest[0] == "--":
+        del rest[0]
+    elif rest and rest[0] in ("-m", "-c") and len(rest) == 1:
+        options.error = "%s wants a %s" % (rest[0], "module" if rest[0] == "-m" else "text of Python code")
+    elif rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
+        options.error = "no option %s" % rest[0]
+    if not rest:
+        options.error = "a program is missing"
+    options.command = rest
+    return options
+
+
+def environment(nvidia_smi):
+    """The variables that make a program and its children take pymtml for pynvml."""
+    import pymtml_dropin
+
+    home = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
+    variables = dict(os.environ)
+
+    def put_first(name, folder, default=None):
+        others = [entry for entry in variables.get(name, default or "").split(os.pathsep) if entry != folder]
+        variables[name] = os.pathsep.join([folder] + (others if others != [""] else []))
+
+    put_first("PYTHONPATH", os.path.join(home, "path"))
+    if nvidia_smi:
+        put_first("PATH", os.path.join(home, "bin"), os.defpath)
+        variables["PYMTML_PYTHON"] = sys.executable
+    return variables
+
+
+def find(program, path):
+    """The file to run: beside this Python, else on the search path; None if there is none."""
+    if os.path.dirname(program):
+        return program if os.path.exists(program) else None
+    beside = os.path.dirname(os.path.abspath(sys.executable))
+    return shutil.which(program, path=os.pathsep.join([beside, path]))
+
+
+def ignores_environment(program):
+    """The option by which a script tells its Python to ignore PYTHONPATH, or None."""
+    try:
+        with open(program, "rb") as file:
+            line = file.readline(1000)
+    except OSError:
+        return None
+    words = line.decode("utf-8", "replace").split()
+    if not line.startswith(b"#!") or not any("python" in os.path.basename(word) for word in words):
+        return None
+    for word in words[1:]:
+        if word.startswith("-") and not word.startswith("--") and set(word) & set("EI"):
+            return word
+    return None
+
+
+def complain(text):
+    print("pymtml run: " + text, file=sys.stderr)
+
+
+def start(file, command, variables):
+    """Become the program; where a process cannot become another, wait for it (exit status)."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "nt":
+        process = subprocess.Popen([file] + command[1:], env=variables)
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # the program got it too, and decides
+    # Python ignores these at its start, and what a process ignores is ignored by the program that it becomes.
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    os.execve(file, command, variables)
+
+
+def run(options):
+    if options.help:
+        print(USAGE, end="")
+        return 0
+    if options.error:
+        complain(options.error + "; pymtml run --help says how")
+        return 2
+    command = options.command
+    variables = environment(options.nvidia_smi)
+    if command[0] in ("-m", "-c") or (command[0].endswith((".py", ".pyz")) and os.path.isfile(command[0])):
+        command = [sys.executable] + command
+        file = sys.executable
+    else:
+        file = find(command[0], variables.get("PATH", os.defpath))
+        if file is None:
+            complain("no program %s beside %s or on PATH" % (command[0], sys.executable))
+            return NOT_FOUND
+        # A Python finds its own environment by this word, where PATH does not lead to it.
+        command = [file] + command[1:]
+        option = ignores_environment(file)
+        if option:
+            complain(
+                "%s starts Python with %s, so it may not see pymtml; "
+                "in its own environment, pymtml drop-in enable reaches it" % (file, option)
+            )
+    try:
+        return start(file, command, variables)
+    except OSError as error:
+        complain("cannot run %s: %s" % (file, error.strerror))
+        return NOT_EXECUTABLE

@@ -1,0 +1,103 @@
+"""What the finder answers with, once a name of the table is imported."""
+
+import os
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, "pymtml_dropin", "path")
+
+AT_SECURE = 23
+
+
+def raised_privileges():
+    """True if the process may do what its user may not (set-user-ID, set-group-ID, capabilities of the file)."""
+    if not hasattr(os, "getuid"):
+        return False
+    if os.getuid() != os.geteuid() or os.getgid() != os.getegid():
+        return True
+    try:
+        with open("/proc/self/auxv", "rb") as file:
+            words = memoryview(file.read()).cast("L")
+    except PermissionError:
+        # The kernel hides a process with raised privileges from its own user.
+        return True
+    except OSError:
+        return False
+    return any(words[i] == AT_SECURE and words[i + 1] for i in range(0, len(words) - 1, 2))
+
+
+def setting(name):
+    """The environment variable, or None where it must not be heeded: python -E and -I, raised privileges."""
+    value = os.environ.get(name)
+    if not value or sys.flags.ignore_environment or raised_privileges():
+        return None
+    return value
+
+
+def more_names():
+    """The names in PYMTML_DROPIN_MODULES, which are separated by commas or blanks (frozenset of str)."""
+    return frozenset((setting("PYMTML_DROPIN_MODULES") or "").replace(",", " ").split())
+
+
+def nvidia_driver():
+    """The file by which a driver of NVIDIA's shows itself, or None."""
+    if sys.platform == "win32":
+        marks = [os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32", "nvml.dll")]
+    else:
+        marks = [
+            os.path.join(setting("PYMTML_PROC_ROOT") or "/proc", "driver", "nvidia", "version"),
+            "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+        ]
+    return next((mark for mark in marks if os.path.exists(mark)), None)
+
+
+class Alias:
+    """Loads a module under another name (a loader)."""
+
+    def __init__(self, real):
+        self.real = real
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        __import__(self.real)
+        real = sys.modules[self.real]
+        if self.real == "pymtml" and not hasattr(real, "__path__"):
+            # Without it Python asks no finder for pynvml.nvml or pynvml.smi. As a package pymtml has one.
+            real.__path__ = []
+        # In create_module this would be too early: Python writes the spec of the alias into what that returns.
+        sys.modules[module.__spec__.name] = real
+
+
+def elsewhere(name, path=None):
+    """What Python finds without this drop-in, of all of sys.path or of a package's own path (ModuleSpec or None)."""
+    if path is None:
+        path = [entry for entry in sys.path if os.path.abspath(entry) != FOLDER]
+    return PathFinder.find_spec(name, path)
+
+
+def find_smi():
+    """pynvml.smi is no part of nvidia-ml-py: a package pynvml before version 12 brings it, or a pynvml_utils."""
+    package = elsewhere("pynvml")
+    if package is not None and package.submodule_search_locations is not None:
+        spec = elsewhere("pynvml.smi", package.submodule_search_locations)
+        if spec is not None:
+            return spec
+    if elsewhere("pynvml_utils") is not None:
+        return ModuleSpec("pynvml.smi", Alias("pynvml_utils.smi"))
+    return None
+
+
+def find_spec(name, asked):
+    """What a name of the table stands for (ModuleSpec, or None: whatever Python finds without this drop-in)."""
+    if name in ("pymtml", "pymtml_cli"):
+        return PathFinder.find_spec(name, [ROOT])
+    if not asked and nvidia_driver():
+        return None
+    if name == "pynvml.smi":
+        return find_smi()
+    if name == "pymtml.smi":
+        return ModuleSpec(name, Alias("pynvml.smi"))
+    return ModuleSpec(name, Alias("pymtml"), origin=os.path.join(FOLDER, "pynvml.py"))

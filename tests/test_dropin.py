@@ -1,0 +1,424 @@
+"""The drop-in from a checkout: the names, the processes it reaches, what it leaves alone, and `pymtml run`."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+import simulated
+from test_interpreters import interpreter
+
+import pymtml_dropin
+
+PACKAGE = os.path.join(simulated.ROOT, "pymtml_dropin")
+FOLDER = os.path.join(PACKAGE, "path")
+COPIES = sorted(name for name in pymtml_dropin.NAMES if name.split(".")[0] not in ("pynvml", "pymtml"))
+
+
+@pytest.fixture
+def variables(tmp_path):
+    """The environment of a user on a simulated machine, with nothing of this project in it but PYTHONPATH."""
+    env = simulated.environment("s3000x2")
+    env.update(PYTHONPATH=FOLDER, HOME=str(tmp_path), PYMTML_PROC_ROOT=str(tmp_path / "proc"))
+    return env
+
+
+def run(command, env, folder, status=0, stdin=""):
+    """What the command prints to stdout; to stderr where it is to fail."""
+    done = subprocess.run(
+        command,
+        env=env,
+        cwd=str(folder),
+        input=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+    )
+    assert done.returncode == status, "%s: %d\n%s\n%s" % (command, done.returncode, done.stdout, done.stderr)
+    if status == 0:
+        assert done.stderr == ""
+        return done.stdout
+    return done.stderr
+
+
+def make_package(folder, name, text="raise SystemExit('the copy was imported')\n"):
+    """Packages down to a module of that name, whose text is no part of what the drop-in should ever run."""
+    place = str(folder)
+    *packages, module = name.split(".")
+    for package in packages:
+        place = os.path.join(place, package)
+        os.makedirs(place, exist_ok=True)
+        open(os.path.join(place, "__init__.py"), "a").close()
+    with open(os.path.join(place, module + ".py"), "w") as file:
+        file.write(text)
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_inside_programs(name, variables, tmp_path):
+    make_package(tmp_path, name)
+    parent, _, module = name.rpartition(".")
+    code = "import sys, pymtml, {0}; from {1} import {2} as a; print(a is pymtml is sys.modules['{0}'] is {0})"
+    assert run([sys.executable, "-c", code.format(name, parent, module)], variables, tmp_path) == "True\n"
+
+
+def test_names_of_the_user(variables, tmp_path):
+    for name in ("some.vendored.pynvml", "other.nvml"):
+        make_package(tmp_path, name)
+    variables["PYMTML_DROPIN_MODULES"] = "some.vendored.pynvml, other.nvml"
+    code = "import pymtml, some.vendored.pynvml as a, other.nvml as b; print(a is b is pymtml)"
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
+
+
+def test_a_copy_whose_program_is_not_installed(variables, tmp_path):
+    code = "import clearml.utilities.gpu.pynvml"
+    said = run([sys.executable, "-c", code], variables, tmp_path, status=1)
+    assert "No module named 'clearml'" in said
+
+
+IDENTITY = """
+import importlib.util, sys
+assert "pymtml" not in sys.modules
+before = importlib.util.find_spec("pynvml")
+import pynvml
+import pymtml
+assert pynvml is pymtml
+assert pymtml.__name__ == pymtml.__spec__.name == "pymtml", pymtml.__spec__
+assert importlib.util.find_spec("pynvml") is pymtml.__spec__
+from pynvml import nvmlInit, nvml
+import pynvml.nvml as again
+import pynvml.nvml
+assert nvml is again is pynvml.nvml is pymtml
+assert importlib.reload(pynvml) is pymtml
+pynvml.nvmlInit()
+print(pynvml.nvmlDeviceGetCount(), before.name)
+"""
+
+
+def test_pynvml_is_pymtml(variables, tmp_path):
+    assert run([sys.executable, "-c", IDENTITY], variables, tmp_path) == "2 pynvml\n"
+
+
+SMI = "from pynvml.smi import nvidia_smi; import pynvml.smi, pymtml; from pynvml import smi; "
+SMI += "assert smi is pynvml.smi; print(nvidia_smi)"
+
+
+def test_smi_of_pynvml_utils(variables, tmp_path):
+    make_package(tmp_path, "pynvml_utils.smi", "import pynvml, pymtml\nassert pynvml is pymtml\nnvidia_smi = 'utils'\n")
+    assert run([sys.executable, "-c", SMI], variables, tmp_path) == "utils\n"
+
+
+def test_smi_of_an_old_pynvml(variables, tmp_path):
+    make_package(tmp_path, "pynvml.smi", "from pynvml.nvml import nvmlInit\nnvidia_smi = nvmlInit.__module__\n")
+    variables["PYTHONPATH"] += os.pathsep + str(tmp_path)
+    assert run([sys.executable, "-c", SMI], variables, tmp_path) == "pymtml\n"
+
+
+def test_no_smi(variables, tmp_path):
+    said = run([sys.executable, "-S", "-c", "import pynvml\nimport pynvml.smi"], variables, tmp_path, status=1)
+    assert "ModuleNotFoundError: No module named 'pynvml.smi'" in said
+
+
+# ---- processes ----
+
+SHOW = "import pynvml; pynvml.nvmlInit(); print(pynvml.__name__, pynvml.nvmlDeviceGetCount(), flush=True)"
+
+CHILDREN = """
+import multiprocessing, os, subprocess, sys
+
+def show():
+    %s
+
+if __name__ == "__main__":
+    for method in multiprocessing.get_all_start_methods():
+        child = multiprocessing.get_context(method).Process(target=show)
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    subprocess.check_call([sys.executable, "-c", "import program; program.show()"])
+""" % SHOW
+
+
+def test_children(variables, tmp_path):
+    (tmp_path / "program.py").write_text(CHILDREN)
+    methods = 3 if sys.platform.startswith("linux") else 1
+    assert run([sys.executable, "program.py"], variables, tmp_path) == "pymtml 2\n" * (methods + 1)
+
+
+def test_without_site(variables, tmp_path):
+    assert run([sys.executable, "-S", "-c", SHOW], variables, tmp_path) == "pymtml 2\n"
+
+
+def test_the_users_sitecustomize_runs(variables, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "sitecustomize.py").write_text("import sys\nsys.mine = __name__, __file__\nhere = 1\n")
+    variables["PYTHONPATH"] += os.pathsep + str(tmp_path / "mine")
+    code = SHOW + "; import sys, sitecustomize; print(*sys.mine, sitecustomize.here)"
+    said = run([sys.executable, "-c", code], variables, tmp_path)
+    assert said == "pymtml 2\nsitecustomize %s 1\n" % (tmp_path / "mine" / "sitecustomize.py")
+
+
+def test_a_sitecustomize_further_up(variables, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.mine = 1\n")
+    variables["PYTHONPATH"] = str(tmp_path) + os.pathsep + FOLDER
+    make_package(tmp_path, "py3nvml.py3nvml")
+    code = SHOW + "; import py3nvml.py3nvml, sys; print(py3nvml.py3nvml is pynvml, sys.mine)"
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "pymtml 2\nTrue 1\n"
+
+
+@pytest.mark.parametrize("version", ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_another_python(version, variables, tmp_path):
+    """A Python that has no pymtml gets this one, and a module pymtml of somebody else's stays behind."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip("there is no Python %s on this machine" % version)
+    shutil.copytree(PACKAGE, str(tmp_path / "ours" / "pymtml_dropin"))
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "ours"))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "pymtml.py").write_text("raise SystemExit('the other one')\n")
+    folder = str(tmp_path / "ours" / "pymtml_dropin" / "path")
+    variables["PYTHONPATH"] = folder + os.pathsep + str(tmp_path / "theirs")
+    code = "import sys; before = set(sys.path); " + SHOW + "; import os; print(os.path.dirname(pynvml.__file__)); "
+    code += "print(set(sys.path) - before)"
+    said = run([python, "-c", code], variables, tmp_path)
+    assert said == "pymtml 2\n%s\nset()\n" % (tmp_path / "ours")
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.6"])
+def test_a_python_too_old(version, variables, tmp_path):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip("there is no Python %s on this machine" % version)
+    assert run([python, "-c", "print('started')"], variables, tmp_path) == "started\n"
+
+
+# ---- what it does not heed ----
+
+
+@pytest.mark.parametrize("option", ["-E", "-I"])
+def test_isolated(option, variables, tmp_path):
+    """Python itself ignores PYTHONPATH then; a finder that a .pth installs ignores PYMTML_DROPIN_MODULES."""
+    variables["PYMTML_DROPIN_MODULES"] = "json.tool"
+    variables["PYMTML_PROC_ROOT"] = str(tmp_path)
+    code = "import sys; sys.path.insert(0, %r); import pymtml_dropin, json.tool; pymtml_dropin.install(asked=False); "
+    code += (
+        "from pymtml_dropin import hook; print('json.tool' in sys.meta_path[0].names, hook.setting('PYMTML_PROC_ROOT'))"
+    )
+    code %= simulated.ROOT
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "True %s\n" % tmp_path
+    assert run([sys.executable, option, "-c", code], variables, tmp_path) == "False None\n"
+
+
+PRIVILEGES = "import sys; sys.path.insert(0, sys.argv[1]); from pymtml_dropin import hook; "
+PRIVILEGES += "print(hook.raised_privileges(), hook.setting('PYMTML_DROPIN_MODULES'))"
+
+
+@pytest.fixture
+def public():
+    """A folder that everybody may enter, with a copy of the package and of a Python in it."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can give a program privileges of another")
+    python = next((name for name in ("/usr/bin/python3", "/usr/local/bin/python3") if os.path.exists(name)), None)
+    if python is None:
+        pytest.skip("there is no Python of the system, which other users can start")
+    folder = tempfile.mkdtemp()
+    os.chmod(folder, 0o755)
+    shutil.copytree(PACKAGE, os.path.join(folder, "pymtml_dropin"))
+    shutil.copy(os.path.realpath(python), os.path.join(folder, "python"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def ask_privileges(folder, user):
+    """What a process of that user says about its privileges."""
+    return subprocess.check_output(
+        [os.path.join(folder, "python"), "-c", PRIVILEGES, folder],
+        env={"PYMTML_DROPIN_MODULES": "a", "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd="/",
+        preexec_fn=lambda: (os.setgroups([]), os.setgid(user), os.setuid(user)),
+        universal_newlines=True,
+    )
+
+
+def test_plain_privileges(public):
+    assert ask_privileges(public, 0) == ask_privileges(public, 65534) == "False a\n"
+
+
+@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
+def test_raised_privileges(public, bit):
+    os.chmod(os.path.join(public, "python"), 0o755 | bit)
+    assert ask_privileges(public, 65534) == "True None\n"
+
+
+def test_capabilities_of_the_file(public):
+    capability = b"\x01\x00\x00\x02" + b"\x00\x20\x00\x00" + b"\x00" * 12  # CAP_NET_RAW, effective and permitted
+    try:
+        os.setxattr(os.path.join(public, "python"), "security.capability", capability)
+    except OSError as error:
+        pytest.skip("this file system or container takes no capabilities: %s" % error)
+    assert ask_privileges(public, 65534) == "True None\n"
+
+
+def test_an_nvidia_driver(variables, tmp_path):
+    """Whoever names pymtml gets it; a finder that was installed for the whole environment stands aside."""
+    mark = tmp_path / "proc" / "driver" / "nvidia" / "version"
+    mark.parent.mkdir(parents=True)
+    mark.write_text("NVRM version: NVIDIA\n")
+    assert run([sys.executable, "-c", SHOW], variables, tmp_path) == "pymtml 2\n"
+    (tmp_path / "pynvml.py").write_text("print('theirs')\n")
+    code = "import sys; sys.path.append(%r); import pymtml_dropin; pymtml_dropin.install(asked=%s); import pynvml"
+    variables["PYTHONPATH"] = str(tmp_path)
+    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == "theirs\n"
+    assert run([sys.executable, "-c", code % (simulated.ROOT, True)], variables, tmp_path) == ""
+    mark.unlink()
+    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == ""
+
+
+def test_cost_of_an_unrelated_start(variables, tmp_path):
+    """The finder brings one module along, and none more until a name of the table is imported."""
+    code = "import sys; sys.path.append(%r); before = set(sys.modules); from pymtml_dropin import install; "
+    code += "install(asked=False); import json, email.message; "
+    code += "print(sorted(name for name in set(sys.modules) - before if 'pymtml' in name))"
+    variables["PYTHONPATH"] = ""
+    assert run([sys.executable, "-c", code % simulated.ROOT], variables, tmp_path) == "['pymtml_dropin']\n"
+
+
+# ---- pymtml run ----
+
+
+@pytest.fixture
+def command(variables):
+    """The command line of `pymtml run`, and its environment: nothing but the checkout on PYTHONPATH."""
+    variables["PYTHONPATH"] = simulated.ROOT
+    return [sys.executable, "-m", "pymtml", "run"]
+
+
+def test_forms(command, variables, tmp_path):
+    script = "import sys; %s; print(sys.argv[1:])" % SHOW
+    (tmp_path / "script.py").write_text(script)
+    (tmp_path / "program").write_text("#!%s\n%s\n" % (sys.executable, script))
+    (tmp_path / "program").chmod(0o755)
+    expected = "pymtml 2\n['-m', '--', '--nvidia-smi']\n"
+    for form in (["script.py"], ["./program"], ["-m", "script"], ["-c", script], ["--", "./program"]):
+        said = run(command + form + ["-m", "--", "--nvidia-smi"], variables, tmp_path)
+        assert said == expected, form
+
+
+def test_where_a_program_is_looked_for(command, variables, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name in ("python", "only-here"):
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\necho path\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    variables["PATH"] = str(tmp_path / "bin")
+    assert run(command + ["only-here"], variables, tmp_path) == "path\n"
+    beside = run(command + ["python", "-c", "import sys; print(sys.prefix)"], variables, tmp_path)
+    assert beside == sys.prefix + "\n"
+
+
+def test_a_program_passes_through(command, variables, tmp_path):
+    code = "import sys, os; print(sys.stdin.read(), os.environ['PYTHONPATH']); sys.exit(7)"
+    done = subprocess.run(
+        command + ["-c", code], env=variables, cwd=str(tmp_path), input=b"asked", stdout=subprocess.PIPE
+    )
+    assert done.returncode == 7
+    assert done.stdout.decode().split() == ["asked", FOLDER + os.pathsep + simulated.ROOT]
+
+
+def test_nested(command, variables, tmp_path):
+    said = run(command + command + ["-c", "import os; print(os.environ['PYTHONPATH'])"], variables, tmp_path)
+    assert said.split() == [FOLDER + os.pathsep + simulated.ROOT]
+
+
+def test_signals(command, variables, tmp_path):
+    """The program is the process that was started, and dies of what it is sent."""
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        command + ["-c", code], env=variables, cwd=str(tmp_path), stdout=subprocess.PIPE, universal_newlines=True
+    ) as process:
+        assert int(process.stdout.readline()) == process.pid
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == -signal.SIGTERM
+
+
+def test_a_closed_pipe_ends_the_program(command, variables, tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", '"$@" sh -c "while echo y; do :; done; echo ignored >&2" | head -1', "sh"] + command,
+        env=variables,
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == (b"y\n", b"")
+
+
+def test_nothing_is_left_on_disk(command, variables, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    variables.update(TMPDIR=str(tmp_path / "tmp"), PYTHONDONTWRITEBYTECODE="1")
+    time.sleep(0.01)
+    before = sorted(os.walk(str(tmp_path)))
+    stamps = [os.stat(folder).st_mtime_ns for folder in (simulated.ROOT, PACKAGE, FOLDER)]
+    run(command + ["--nvidia-smi", "-c", SHOW], variables, tmp_path)
+    assert sorted(os.walk(str(tmp_path))) == before
+    assert [os.stat(folder).st_mtime_ns for folder in (simulated.ROOT, PACKAGE, FOLDER)] == stamps
+
+
+@pytest.mark.parametrize(
+    "arguments, status, words",
+    [
+        ([], 2, "a program is missing"),
+        (["--nvidia-smi"], 2, "a program is missing"),
+        (["--"], 2, "a program is missing"),
+        (["-m"], 2, "-m wants a module"),
+        (["-c"], 2, "-c wants"),
+        (["--nonsense", "x"], 2, "no option --nonsense"),
+        (["no-such-program"], 127, "no program no-such-program"),
+        (["./no-such.py"], 127, "no program ./no-such.py"),
+        (["./data"], 126, "cannot run ./data: Permission denied"),
+        (["./empty"], 126, "cannot run ./empty: Exec format error"),
+    ],
+)
+def test_what_cannot_be_run(command, variables, tmp_path, arguments, status, words):
+    (tmp_path / "data").write_text("")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "empty").chmod(0o755)
+    said = run(command + arguments, variables, tmp_path, status=status)
+    assert said.startswith("pymtml run: ") and words in said and said.count("\n") == 1
+
+
+def test_help(command, variables, tmp_path):
+    assert run(command + ["--help"], variables, tmp_path).startswith("usage: pymtml run ")
+
+
+@pytest.mark.parametrize("options, warned", [("-I", True), ("-sE", True), ("-u", False), ("--E", False)])
+def test_a_program_that_ignores_the_environment(command, variables, tmp_path, options, warned):
+    (tmp_path / "program").write_text("#!/bin/echo python %s\n" % options)
+    (tmp_path / "program").write_text("#!%s %s\nprint('ran')\n" % (sys.executable, options))
+    (tmp_path / "program").chmod(0o755)
+    done = subprocess.run(
+        command + ["./program"], env=variables, cwd=str(tmp_path), stderr=subprocess.PIPE, universal_newlines=True
+    )
+    assert ("drop-in enable" in done.stderr) is warned
+
+
+def test_nvidia_smi(command, variables, tmp_path):
+    """A command nvidia-smi that is this very command, in the Python that pymtml runs in."""
+    code = "import shutil; print(shutil.which('nvidia-smi'))"
+    shim = os.path.join(PACKAGE, "bin", "nvidia-smi")
+    assert run(command + ["--nvidia-smi", "-c", code], variables, tmp_path) == shim + "\n"
+    assert run(command + ["-c", code], variables, tmp_path) != shim + "\n"
+    direct = run([sys.executable, "-m", "pymtml", "--help"], variables, tmp_path)
+    assert "pymtml" in direct
+    os.symlink(shim, str(tmp_path / "linked"))
+    for program in ("nvidia-smi", "./linked"):
+        assert run(command + ["--nvidia-smi", program, "--help"], variables, tmp_path) == direct
+    # Without the variable it is some Python of the user's, which has no pymtml.
+    assert run([shim, "--help"], dict(variables, PYTHONPATH=""), tmp_path) == direct

@@ -1,0 +1,116 @@
+"""Wheels for the tests of installing: this project's, built once, and small stand-ins for other people's."""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+
+from simulated import ROOT
+
+BUILD = "import hatchling.build, sys; print(getattr(hatchling.build, 'build_' + sys.argv[1])(sys.argv[2]))"
+
+
+def build(kind, folder, source=ROOT):
+    """The file that the build backend makes: a wheel, an sdist or an editable (path)."""
+    os.makedirs(str(folder), exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, kind, str(folder)],
+        cwd=str(source),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return os.path.join(str(folder), done.stdout.splitlines()[-1])
+
+
+def copy_of_source(folder, version=None):
+    """A copy of what this project is built from, with another version number if one is given (path)."""
+    folder = str(folder)
+    os.makedirs(folder)
+    for name in ("pyproject.toml", "hatch_build.py", "pymtml.py", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(os.path.join(ROOT, name), folder)
+    for name in ("pymtml_cli", "pymtml_dropin", "tools", "facts"):
+        shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
+    if version is not None:
+        module = os.path.join(folder, "pymtml.py")
+        with open(module) as file:
+            text = file.read()
+        changed = text.replace('\n__version__ = "', '\n__version__ = "%s"  # "' % version)
+        assert changed != text
+        with open(module, "w") as file:
+            file.write(changed)
+    return folder
+
+
+def stand_in(folder, name, version, files):
+    """A wheel of somebody else's project that holds the files, {path: text} (path)."""
+    label = "%s-%s" % (name.replace("-", "_"), version)
+    path = os.path.join(str(folder), label + "-py3-none-any.whl")
+    info = label + ".dist-info/"
+    files = dict(files)
+    files[info + "METADATA"] = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version)
+    files[info + "WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    record = []
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+            record.append("%s,sha256=%s,%d\n" % (file, digest, len(text.encode())))
+        archive.writestr(info + "RECORD", "".join(record) + info + "RECORD,,\n")
+    return path
+
+
+class Environment:
+    """An empty virtual environment, filled by one of the installers."""
+
+    def __init__(self, folder, installer="pip"):
+        self.folder = str(folder)
+        venv.EnvBuilder(with_pip=False, symlinks=True).create(self.folder)
+        self.bin = os.path.join(self.folder, "bin")
+        self.python = os.path.join(self.bin, "python")
+        if installer == "pip":
+            self._install = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]
+            self._install += [self.python, "install", "--no-compile"]
+            self._uninstall = self._install[:-2] + ["uninstall", "--yes"]
+        else:
+            uv = [os.path.join(os.path.dirname(sys.executable), "uv"), "--quiet", "pip"]
+            self._install = uv + ["install", "--python", self.python]
+            self._uninstall = uv + ["uninstall", "--python", self.python]
+        self.packages = self.run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+
+    def install(self, *wheels):
+        """Install files, and nothing from anywhere else."""
+        self._call(self._install + ["--no-index", "--no-deps"] + list(wheels))
+
+    def fetch(self, *requirements):
+        """Install from the package index."""
+        self._call(self._install + list(requirements))
+
+    def uninstall(self, name):
+        self._call(self._uninstall + [name])
+
+    def run(self, *arguments, **options):
+        """What the environment's Python prints."""
+        return self._call([self.python] + list(arguments), **options)
+
+    def imported(self, name="pymtml"):
+        """The file that a new Python of the environment imports under a name."""
+        return self.run("-c", "import sys; del sys.path[0]; import {0}; print({0}.__file__)".format(name)).strip()
+
+    def _call(self, command, env=None):
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYMTML_", "PIP_"))}
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=dict(clean, PYTHONDONTWRITEBYTECODE="", **(env or {})),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        assert done.returncode == 0, "%s\n%s\n%s" % (command, done.stdout, done.stderr)
+        return done.stdout
