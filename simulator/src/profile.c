@@ -134,12 +134,15 @@ static const char *trim_blanks(const char *text, const char *end)
     return end;
 }
 
-/* Whether the section that is being read, to which the last entries belong, has the key. */
-static bool has_key(const struct machine *machine, const char *key, size_t length)
+static bool has_entry(const struct machine *machine, const char *section, const char *key, size_t length)
 {
-    for (unsigned int i = machine->entry_count; i-- > 0 && *machine->entries[i].key;)
-        if (strncmp(machine->entries[i].key, key, length) == 0 && !machine->entries[i].key[length])
+    for (unsigned int i = 0; i < machine->entry_count; i++) {
+        const struct entry *entry = &machine->entries[i];
+
+        if (strcmp(entry->section, section) == 0 && strlen(entry->key) == length &&
+            strncmp(entry->key, key, length) == 0)
             return true;
+    }
     return false;
 }
 
@@ -161,7 +164,7 @@ static bool read_header(struct machine *machine, unsigned int line, const char *
         complain("%s:%u: unknown section [%s]", path, line, section);
         return false;
     }
-    if (profile_has_section(machine, section)) {
+    if (has_entry(machine, section, "", 0)) {
         complain("%s:%u: section [%s] is there twice", path, line, section);
         return false;
     }
@@ -179,8 +182,6 @@ static bool read_lines(struct machine *machine, const char *text)
         const char *start = skip_blanks(text, stop);
         const char *end = trim_blanks(start, stop);
         const char *equals = memchr(start, '=', (size_t)(end - start));
-        const char *value;
-        size_t length;
 
         line++;
         text = *stop ? stop + 1 : stop;
@@ -200,14 +201,14 @@ static bool read_lines(struct machine *machine, const char *text)
             complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
             return false;
         }
-        length = (size_t)(trim_blanks(start, equals) - start);
-        if (has_key(machine, start, length)) {
-            complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section, (int)length, start);
+        if (has_entry(machine, section, start, (size_t)(trim_blanks(start, equals) - start))) {
+            complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section,
+                     (int)(trim_blanks(start, equals) - start), start);
             return false;
         }
-        value = skip_blanks(equals + 1, end);
-        if (!add_entry(machine, machine->path, line, copy_of(section, strlen(section)), copy_of(start, length),
-                       copy_of(value, (size_t)(end - value))))
+        if (!add_entry(machine, machine->path, line, copy_of(section, strlen(section)),
+                       copy_of(start, (size_t)(trim_blanks(start, equals) - start)),
+                       copy_of(skip_blanks(equals + 1, end), (size_t)(end - skip_blanks(equals + 1, end)))))
             return false;
     }
     return true;
@@ -293,7 +294,7 @@ bool profile_apply(struct machine *machine, struct device *device, const char *s
 bool profile_has_section(const struct machine *machine, const char *section)
 {
     for (unsigned int i = 0; i < machine->entry_count; i++)
-        if (!*machine->entries[i].key && strcmp(machine->entries[i].section, section) == 0)
+        if (machine->entries[i].line && strcmp(machine->entries[i].section, section) == 0)
             return true;
     return false;
 }

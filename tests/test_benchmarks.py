@@ -1,0 +1,74 @@
+"""The benchmarks are whole: each program compiles, starts and explains itself, and the C libraries that answer build.
+
+Nothing is timed here; `make bench` does.
+"""
+
+import ctypes
+import os
+import py_compile
+import subprocess
+import sys
+
+import pytest
+import simulated
+
+FOLDER = os.path.join(simulated.ROOT, "benchmarks")
+MODULES = sorted(name for name in os.listdir(FOLDER) if name.endswith(".py"))
+PROGRAMS = [name for name in MODULES if name.startswith("bench_")]
+STUBS = {"libmtml.so.2": "mtmlDeviceGetPowerUsage", "libnvidia-ml.so.1": "nvmlDeviceGetPowerUsage"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_compiles(name, tmp_path):
+    py_compile.compile(os.path.join(FOLDER, name), cfile=str(tmp_path / "compiled"), doraise=True)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_starts(name):
+    """It imports what it needs, and its options are those that the README names."""
+    done = subprocess.run(
+        [sys.executable, os.path.join(FOLDER, name), "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(option in done.stdout for option in ("--rounds", "--json", "--bindings"))
+
+
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory):
+    """The folder of freshly built stub libraries."""
+    folder = str(tmp_path_factory.mktemp("stubs"))
+    done = subprocess.run(
+        ["make", "-s", "-C", FOLDER, "stubs", "BUILD=" + folder],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.mark.parametrize("name", sorted(STUBS))
+def test_stub_library(stubs, name):
+    library = ctypes.CDLL(os.path.join(stubs, name))
+    assert hasattr(library, STUBS[name])
+    assert library.stubCalls() == 0
+
+
+def test_one_measurement(stubs):
+    """The timing loop runs on pymtml over the stub: nanoseconds for one query, and one native call."""
+    code = """
+import sys
+sys.path.insert(0, %r)
+import common
+common.MTML.path = %r
+import pymtml
+pymtml.nvmlInit()
+handle = pymtml.nvmlDeviceGetHandleByIndex(0)
+print(common.MTML.count(lambda: pymtml.nvmlDeviceGetPowerUsage(handle)))
+"""
+    path = os.path.join(stubs, "libmtml.so.2")
+    result = simulated.run_python(code % (FOLDER, path), extra_environment={"PYMTML_LIBRARY": path})
+    assert (result.returncode, result.stdout, result.stderr) == (0, "1\n", "")

@@ -1,0 +1,206 @@
+"""Every block of code in the documents: Python and shell run on the simulator, data parses.
+
+Blocks are run from the top folder, with eight simulated GPUs at hand. A fenced block names its language; an indented
+one is for a shell, unless it begins with an import.
+"""
+
+import collections
+import configparser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import markdown_it
+import pytest
+import simulated
+import yaml
+
+import pymtml
+
+SKIPPED_FOLDERS = ("build", "dist", "node_modules", "__pycache__")
+PYTHON = ("python", "py")
+SHELL = ("sh", "bash", "shell", "console")
+
+
+def promql(text):
+    """Parses queries, one a line, where there is a parser (extra dev, Python 3.11 and newer)."""
+    try:
+        import promql_parser
+    except ImportError:
+        return
+    for query in text.splitlines():
+        promql_parser.parse(query)
+
+
+DATA = {
+    "promql": promql,
+    "json": json.loads,
+    "yaml": lambda text: list(yaml.safe_load_all(text)),
+    "ini": lambda text: configparser.ConfigParser(strict=False, interpolation=None).read_string(text),
+}
+PROSE = ("text",)  # what a program prints
+
+# Commands that are not run, and why. They stand here as they stand in the documents.
+NOT_RUN = {
+    "make test": "runs this very test",
+    "make test-programs": "takes many minutes and installs programs from the package index",
+    "make release-check": "takes many minutes and installs programs from the package index",
+    "make mutants": "takes hours",
+    "make sanitize": "is a part of .ci/run already",
+    "make -C simulator test": "runs tests that this suite runs as well",
+    "make -C simulator sanitize": "is a part of .ci/run already",
+    "make format lint": "is a part of .ci/run already, and formatting writes into the checkout",
+    "make bench": "takes minutes, and writes the results that are kept",
+    'make bench PYTHONS="python3.11 python3.13"': "takes minutes, and writes the results that are kept",
+    "make -C benchmarks stress": "takes minutes",
+    "python -m pytest tests/programs/test_glances.py -m programs": "installs a program from the package index",
+    "python tests/programs/write_table.py": "writes a document that is kept",
+    "LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
+    "python3 -m venv /opt/gpu-exporter": "writes outside of the checkout",
+    "/opt/gpu-exporter/bin/pip install nvitop-exporter==1.7.2 .": "writes outside of the checkout",
+    "mkdir -p /opt/gpu-exporter/shim": "writes outside of the checkout",
+    "echo 'import sys, pymtml; sys.modules[\"pynvml\"] = pymtml' > /opt/gpu-exporter/shim/pynvml.py": "as above",
+    'PYTHONPATH=/opt/gpu-exporter/shim /opt/gpu-exporter/bin/nvitop-exporter --hostname "$(hostname)" &': "as above",
+    "curl -s http://127.0.0.1:8000/metrics | grep gpu_temperature": "asks the exporter that was not started",
+    "cp examples/fleet/nvitop-exporter.service /etc/systemd/system/": "writes outside of the checkout",
+    "systemctl daemon-reload": "is for a system with systemd",
+    "systemctl enable --now nvitop-exporter": "is for a system with systemd",
+    "apt-get install prometheus": "installs a package of the system",
+    "cp examples/fleet/prometheus.yml /etc/prometheus/prometheus.yml": "writes outside of the checkout",
+    "systemctl restart prometheus": "is for a system with systemd",
+}
+# Programs of the extras demo and dev: without them the commands are skipped.
+EXTRAS = ("gpustat", "nvitop")
+BEFORE_COMMENT = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<=\S)#|[^#'"\\])*""")
+
+Block = collections.namedtuple("Block", "document line language text")
+
+
+def documents():
+    """Paths of all Markdown files, from the top folder."""
+    for folder, folders, files in os.walk(simulated.ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")]
+        for name in sorted(files):
+            if name.endswith(".md"):
+                yield os.path.relpath(os.path.join(folder, name), simulated.ROOT)
+
+
+def blocks_of(document):
+    """The code blocks of a Markdown file."""
+    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
+        tokens = markdown_it.MarkdownIt().parse(file.read())
+    for token in tokens:
+        if token.type == "fence":
+            yield Block(document, token.map[0] + 1, token.info.strip().split(" ")[0], token.content)
+        elif token.type == "code_block":
+            language = "python" if token.content.startswith(("import ", "from ")) else "sh"
+            yield Block(document, token.map[0] + 1, language, token.content)
+
+
+def quick_start_of_the_docstring():
+    lines = pymtml.__doc__.split("Quick start::\n\n")[1].split("\n")
+    end = next(number for number, line in enumerate(lines) if line and not line.startswith(" "))
+    return Block("pymtml.py", 3, "python", textwrap.dedent("\n".join(lines[:end])))
+
+
+BLOCKS = sorted(block for document in documents() for block in blocks_of(document)) + [quick_start_of_the_docstring()]
+
+
+def blocks(languages):
+    chosen = [block for block in BLOCKS if block.language in languages]
+    return pytest.mark.parametrize("block", chosen, ids=["%s:%d" % block[:2] for block in chosen])
+
+
+def commands_of(block):
+    """The commands of a shell block, one a line of the script; of a console block those behind the prompt."""
+    text = block.text.replace("\\\n", "")
+    lines = [line.strip() for line in text.splitlines()]
+    if block.language == "console":
+        lines = [line[2:] for line in lines if line.startswith("$ ")]
+    commands = [BEFORE_COMMENT.match(line).group().strip() for line in lines]
+    return [command for command in commands if command]
+
+
+def environment():
+    """A user's environment: this interpreter's commands come first, a home of its own, GPUs in the library's place."""
+    env = simulated.environment("s5000x8", frozen=False)
+    for variable in ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        env.pop(variable, None)
+    env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), env["PATH"]])
+    env["VENV"] = sys.prefix
+    env["TERM"] = "dumb"
+    return env
+
+
+def run(script, home, seconds=120):
+    """The process of a script that is ended, with all that it started, when its time is over (CompletedProcess)."""
+    return subprocess.run(
+        ["timeout", "--kill-after=5", str(seconds), "bash", "-euo", "pipefail", "-c", script],
+        cwd=simulated.ROOT,
+        env=dict(environment(), HOME=str(home), TMPDIR=str(home)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+
+
+def test_every_block_names_a_language_that_is_checked():
+    known = PYTHON + SHELL + PROSE + tuple(DATA)
+    assert not ["%s:%d %s" % block[:3] for block in BLOCKS if block.language not in known]
+
+
+def test_there_is_something_to_run():
+    """The README's own blocks are found: two of Python, and commands."""
+    readme = [block.language for block in BLOCKS if block.document == "README.md"]
+    assert readme.count("python") >= 2 and readme.count("sh") >= 2
+
+
+def test_exceptions_are_in_the_documents():
+    written = {command for block in BLOCKS if block.language in SHELL for command in commands_of(block)}
+    optional = {"make release-check", "make mutants"} - written  # named by nobody yet
+    assert set(NOT_RUN) <= written | optional
+
+
+@blocks(PYTHON)
+def test_python(block):
+    done = simulated.run_python(block.text, frozen=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+@blocks(SHELL)
+def test_shell(block, tmp_path):
+    commands = [command for command in commands_of(block) if command not in NOT_RUN]
+    if not commands:
+        pytest.skip("; ".join("%s: %s" % (command, NOT_RUN[command]) for command in commands_of(block)))
+    path = environment()["PATH"]
+    for program in EXTRAS:
+        if any(program in command.split() for command in commands) and not shutil.which(program, path=path):
+            pytest.skip("%s is not installed (extra demo)" % program)
+    if "make demo" in commands and not os.path.exists(os.path.join(sys.prefix, ".installed")):
+        pytest.skip("make demo would install a virtual environment of its own")
+    script = "\n".join(commands)
+    done = run(script, tmp_path)
+    assert done.returncode == 0, "%s\n%s\n%s" % (script, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr, done.stderr
+
+
+def test_data():
+    for block in BLOCKS:
+        if block.language in DATA:
+            DATA[block.language](block.text)
+
+
+@pytest.mark.parametrize("document", sorted(documents()))
+def test_links(document):
+    """Links to files of the project lead to one."""
+    folder = os.path.dirname(os.path.join(simulated.ROOT, document))
+    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
+        tokens = markdown_it.MarkdownIt().parse(file.read())
+    targets = [child.attrGet("href") for token in tokens for child in token.children or [] if child.type == "link_open"]
+    local = [target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("mailto:")]
+    assert not [target for target in local if target and not os.path.exists(os.path.join(folder, target))]
