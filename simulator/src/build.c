@@ -225,23 +225,40 @@ static bool apply_definitions(struct machine *machine)
     return true;
 }
 
-static bool build_device(struct machine *machine, unsigned int number)
+static bool build_device(struct machine *machine, unsigned int number, const struct device *defaults)
 {
-    struct device *device = calloc(1, sizeof *device);
+    struct device *device = malloc(sizeof *device);
     char section[32];
 
     if (!device) {
         complain("%s: out of memory", machine->path);
         return false;
     }
+    *device = *defaults;
     machine->devices[number] = device;
-    device->role = ROLE_CARD;
     device->number = number;
     device->card = device;
-    device->visible = true;
     snprintf(section, sizeof section, "device.%u", number);
-    return profile_apply(machine, device, "device") && profile_apply(machine, device, section) &&
-           profile_apply(machine, device, "device.*");
+    return profile_apply(machine, device, section) && profile_apply(machine, device, "device.*");
+}
+
+/* What all cards have in common is read once. */
+static bool build_devices(struct machine *machine)
+{
+    struct device *defaults = calloc(1, sizeof *defaults);
+    bool good;
+
+    if (!defaults) {
+        complain("%s: out of memory", machine->path);
+        return false;
+    }
+    defaults->role = ROLE_CARD;
+    defaults->visible = true;
+    good = profile_apply(machine, defaults, "device");
+    for (unsigned int i = 0; good && i < machine->device_count; i++)
+        good = build_device(machine, i, defaults);
+    free(defaults);
+    return good;
 }
 
 /* Sections and settings that name a card, instance or virtual device which the machine does not have. */
@@ -286,9 +303,7 @@ struct machine *machine_build(const char *path, const char *text, const char *se
         complain("%s: out of memory", path);
         return NULL;
     }
-    good = profile_read(machine, text, settings) && apply_definitions(machine);
-    for (unsigned int i = 0; good && i < machine->device_count; i++)
-        good = build_device(machine, i);
+    good = profile_read(machine, text, settings) && apply_definitions(machine) && build_devices(machine);
     for (unsigned int i = 0; good && i < machine->device_count; i++)
         good = build_virt_devices(machine, machine->devices[i]) &&
                machine_build_instances(machine, machine->devices[i]);

@@ -169,7 +169,8 @@ static const char *find_slot(const struct machine *machine, const struct key *ke
     const struct key *key = keys;
     char *end;
 
-    while (key->name && (strncmp(key->name, name, length) != 0 || key->name[length]))
+    /* The first letter spares most of the calls, which are half the cost of a new machine. */
+    while (key->name && (*key->name != *name || strncmp(key->name, name, length) != 0 || key->name[length]))
         key++;
     if (!key->name)
         return "unknown key";

@@ -31,11 +31,26 @@ bool profile_complain(const struct entry *entry, const char *problem)
     return false;
 }
 
+/* FNV-1a. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * 16777619u;
+    return hash;
+}
+
+static bool belongs(const struct entry *entry, const char *section, uint32_t hash)
+{
+    return entry->hash == hash && strcmp(entry->section, section) == 0;
+}
+
 static bool add_entry(struct machine *machine, const char *source, unsigned int line, char *section, char *key,
                       char *value)
 {
     struct entry *grown = realloc(machine->entries, (machine->entry_count + 1) * sizeof *grown);
-    struct entry entry = {section, key, value, source, line};
+    struct entry entry = {section, 0, key, value, source, line};
 
     if (grown)
         machine->entries = grown;
@@ -46,6 +61,7 @@ static bool add_entry(struct machine *machine, const char *source, unsigned int 
         complain("%s: out of memory", source);
         return false;
     }
+    entry.hash = hash_of(section);
     machine->entries[machine->entry_count++] = entry;
     return true;
 }
@@ -134,13 +150,13 @@ static const char *trim_blanks(const char *text, const char *end)
     return end;
 }
 
-static bool has_entry(const struct machine *machine, const char *section, const char *key, size_t length)
+/* Whether the section that is being read, the last one, has that key already. */
+static bool has_key(const struct machine *machine, const char *key, size_t length)
 {
-    for (unsigned int i = 0; i < machine->entry_count; i++) {
-        const struct entry *entry = &machine->entries[i];
+    for (unsigned int i = machine->entry_count; i > 0 && *machine->entries[i - 1].key; i--) {
+        const struct entry *entry = &machine->entries[i - 1];
 
-        if (strcmp(entry->section, section) == 0 && strlen(entry->key) == length &&
-            strncmp(entry->key, key, length) == 0)
+        if (*entry->key == *key && strncmp(entry->key, key, length) == 0 && !entry->key[length])
             return true;
     }
     return false;
@@ -164,7 +180,7 @@ static bool read_header(struct machine *machine, unsigned int line, const char *
         complain("%s:%u: unknown section [%s]", path, line, section);
         return false;
     }
-    if (has_entry(machine, section, "", 0)) {
+    if (profile_has_section(machine, section)) {
         complain("%s:%u: section [%s] is there twice", path, line, section);
         return false;
     }
@@ -201,7 +217,7 @@ static bool read_lines(struct machine *machine, const char *text)
             complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
             return false;
         }
-        if (has_entry(machine, section, start, (size_t)(trim_blanks(start, equals) - start))) {
+        if (has_key(machine, start, (size_t)(trim_blanks(start, equals) - start))) {
             complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section,
                      (int)(trim_blanks(start, equals) - start), start);
             return false;
@@ -282,10 +298,12 @@ bool profile_apply_entry(struct machine *machine, const struct entry *entry, con
 
 bool profile_apply(struct machine *machine, struct device *device, const char *section)
 {
+    uint32_t hash = hash_of(section);
+
     for (unsigned int i = 0; i < machine->entry_count; i++) {
         const struct entry *entry = &machine->entries[i];
 
-        if (strcmp(entry->section, section) == 0 && !profile_apply_entry(machine, entry, device_keys, device))
+        if (belongs(entry, section, hash) && !profile_apply_entry(machine, entry, device_keys, device))
             return false;
     }
     return true;
@@ -293,8 +311,10 @@ bool profile_apply(struct machine *machine, struct device *device, const char *s
 
 bool profile_has_section(const struct machine *machine, const char *section)
 {
+    uint32_t hash = hash_of(section);
+
     for (unsigned int i = 0; i < machine->entry_count; i++)
-        if (machine->entries[i].line && strcmp(machine->entries[i].section, section) == 0)
+        if (machine->entries[i].line && belongs(&machine->entries[i], section, hash))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@ struct key;
 /* One "key = value" line of a profile, or one assignment of MTML_SIM_SET. */
 struct entry {
     char *section;
+    uint32_t hash; /* of the section: most comparisons end there */
     char *key;
     char *value;
     const char *source;

@@ -1,0 +1,29 @@
+"""Where the parts of the package are: beside this file when installed, in the repository when run from a checkout."""
+
+import os
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_SIMULATOR = os.path.dirname(os.path.dirname(PACKAGE))
+# An installed package has no makefile two folders above it; a checkout uses what `make sim` has built last.
+_CHECKOUT = os.path.isfile(os.path.join(_SIMULATOR, "src", "call.c")) and os.path.isfile(
+    os.path.join(_SIMULATOR, "build", "libmtml.so.2")
+)
+
+BIN = os.path.join(PACKAGE, "bin")
+if _CHECKOUT:
+    LIBRARIES = os.path.join(_SIMULATOR, "build")
+    LINK = LIBRARIES
+    PROFILES = os.path.join(_SIMULATOR, "profiles")
+    HEADERS = [os.path.dirname(_SIMULATOR), _SIMULATOR]
+    PKGCONFIG = None
+else:
+    LIBRARIES = os.path.join(PACKAGE, "libs")
+    LINK = os.path.join(PACKAGE, "link")
+    PROFILES = os.path.join(PACKAGE, "profiles")
+    HEADERS = [os.path.join(PACKAGE, "include")]
+    PKGCONFIG = os.path.join(PACKAGE, "pkgconfig")
+
+MTML = os.path.join(LIBRARIES, "libmtml.so.2")
+MUSA = os.path.join(LIBRARIES, "libmusa.so.1")
+# For programs that load the library by its other name.
+PLAIN = [os.path.join(LIBRARIES, "libmtml.so"), os.path.join(LIBRARIES, "libmusa.so")]

@@ -1,0 +1,75 @@
+"""The machines that can be simulated: the shipped profiles, and files of the user's own."""
+
+import os
+
+from . import places
+
+FROZEN = "+frozen"
+DEFAULT = "s5000x8"
+
+
+class ProfileError(ValueError):
+    """A profile that is not there, or that the simulator refuses."""
+
+
+def names():
+    """Names of the shipped profiles (list of str, sorted)."""
+    return sorted(name[:-4] for name in os.listdir(places.PROFILES) if name.endswith(".ini"))
+
+
+def split(profile):
+    """A profile's name or path, and whether its values are to stay what the file says (str, bool)."""
+    if profile.endswith(FROZEN) and profile != FROZEN:
+        return profile[: -len(FROZEN)], True
+    return profile, False
+
+
+def path(profile):
+    """File of a profile, given by its name or path, with or without `+frozen` (absolute path).
+
+    Raises: ProfileError, which lists the shipped profiles, when there is none.
+    """
+    name, _ = split(profile)
+    shipped = os.path.join(places.PROFILES, name + ".ini")
+    if "/" not in name and not name.endswith(".ini") and os.path.isfile(shipped):
+        return shipped
+    if name and os.path.isfile(name):
+        return os.path.abspath(name)
+    raise ProfileError(
+        'there is no profile "%s": give the path of a profile file, or one of %s' % (profile, ", ".join(names()))
+    )
+
+
+def value(profile):
+    """What MTML_SIM_PROFILE is to hold for a profile, so that it is found from every folder (str).
+
+    Raises: ProfileError.
+    """
+    name, frozen = split(profile)
+    found = path(profile)
+    shipped = os.path.dirname(found) == places.PROFILES
+    return (name if shipped and os.path.basename(found) == name + ".ini" else found) + (FROZEN if frozen else "")
+
+
+def text(profile):
+    """A profile's text; with `+frozen` it says so itself (str).
+
+    Raises: ProfileError, OSError.
+    """
+    with open(path(profile), encoding="utf-8", errors="surrogateescape") as file:
+        lines = file.read().splitlines(True)
+    if split(profile)[1]:
+        lines = [line for line in lines if line.split("=")[0].strip() != "frozen"]
+        lines.insert([line.strip() for line in lines].index("[machine]") + 1, "frozen = yes\n")
+    return "".join(lines)
+
+
+def summary(name):
+    """The first line of comment of a profile (str)."""
+    with open(path(name), encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            if line.startswith(("#", ";")):
+                return line[1:].strip()
+            if line.strip():
+                break
+    return ""

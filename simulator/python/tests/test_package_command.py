@@ -1,0 +1,164 @@
+"""python -m mtml_simulator: list, show, env, exec."""
+
+import configparser
+import os
+import signal
+import subprocess
+import sys
+
+import packaged
+import pytest
+from packaged import command, environment, run
+
+pytestmark = packaged.needs_python_3_8
+PROFILES = os.path.join(packaged.SIMULATOR, "profiles")
+NAMES = "import pymtml; pymtml.nvmlInit(); d = pymtml.nvmlDeviceGetHandleByIndex(0); print(pymtml.nvmlDeviceGetName(d))"
+CARD = "[machine]\nlibrary_version = 1-simulator\n[device.0]\nname = MTT X1\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    packaged.build()
+
+
+def shipped():
+    return sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
+
+
+def test_list():
+    done = command("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == shipped()
+    assert any(line.startswith("s5000x8 ") and "Eight MTT S5000" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_show(name):
+    with open(os.path.join(PROFILES, name + ".ini")) as file:
+        text = file.read()
+    assert command("show", name).stdout == text
+
+
+def test_show_frozen(tmp_path):
+    shown = command("show", "s5000x8+frozen").stdout
+    path = tmp_path / "mine.ini"
+    path.write_text(shown)
+    parser = configparser.RawConfigParser()
+    parser.read_string(shown)
+    assert parser["machine"]["frozen"] == "yes"
+    assert command("exec", str(path), "--", sys.executable, "-c", NAMES).stdout == "MTT S5000\n"
+
+
+@pytest.mark.parametrize("profile", ["s80", "s80+frozen"])
+def test_env(tmp_path, profile):
+    script = (
+        'eval "$("$PYTHON" -m mtml_simulator env %s)" && echo "$MTML_SIM_PROFILE" && "$PYTHON" -c "$CODE"' % profile
+    )
+    odd = environment(PYTHON=sys.executable, CODE=NAMES, LD_LIBRARY_PATH="/it's a folder")
+    done = run(["sh", "-c", script + ' && echo "$LD_LIBRARY_PATH"'], odd)
+    folder = os.path.dirname(packaged.LIBRARY)
+    assert done.stdout == "%s\nMTT S80\n%s:/it's a folder\n" % (profile, folder), done.stderr
+
+
+def test_env_twice_adds_nothing():
+    script = (
+        'eval "$("$PYTHON" -m mtml_simulator env s80)"; first=$(env | sort)\n'
+        'eval "$("$PYTHON" -m mtml_simulator env s80)"; [ "$first" = "$(env | sort)" ]'
+    )
+    assert run(["sh", "-c", script], environment(PYTHON=sys.executable)).returncode == 0
+
+
+def test_exec_of_a_shipped_profile():
+    done = command("exec", "s4000x8", "--", sys.executable, "-c", NAMES)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "MTT S4000\n", "")
+
+
+@pytest.mark.parametrize("form", ["mine.ini", "./mine.ini", "mine.ini+frozen", "plain"])
+def test_exec_of_a_file(tmp_path, form):
+    """A program that changes its folder finds it all the same."""
+    (tmp_path / "mine.ini").write_text(CARD)
+    (tmp_path / "plain").write_text(CARD)
+    code = "import os; os.chdir('/'); " + NAMES
+    done = command("exec", form, "--", sys.executable, "-c", code, cwd=str(tmp_path))
+    assert done.stdout == "MTT X1\n", done.stderr
+
+
+def test_exec_passes_the_rest_on():
+    code = "import sys; print(sys.argv[1:]); sys.exit(7)"
+    done = command("exec", "s80", "--", sys.executable, "-c", code, "--", "-h", "exec")
+    assert (done.returncode, done.stdout) == (7, "['--', '-h', 'exec']\n")
+    done = command("exec", "s80", sys.executable, "-c", code, "--help")
+    assert (done.returncode, done.stdout) == (7, "['--help']\n")
+
+
+def test_exec_is_the_program_itself():
+    """Signals, standard input and the process are the program's."""
+    code = "import os, signal, sys; print(sys.stdin.read(), os.getppid()); os.kill(os.getpid(), signal.SIGTERM)"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mtml_simulator", "exec", "s80", "--", sys.executable, "-uc", code],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    said, _ = process.communicate(b"words", timeout=60)
+    assert said.decode() == "words %d\n" % os.getpid()
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_exec_under_the_vendors_binding():
+    if not os.path.exists(os.path.join(packaged.VENDOR, "pymtml.py")):
+        pytest.skip("the vendor's binding is not in %s (make test installs it)" % packaged.VENDOR)
+    code = (
+        "from pymtml import *; mtmlLibraryInit()\n"
+        "for i in range(mtmlLibraryCountDevice()): print(mtmlDeviceGetUUID(mtmlLibraryInitDeviceByIndex(i)))\n"
+        "mtmlLibraryShutDown()"
+    )
+    done = command("exec", "s5000x8", "--", sys.executable, "-c", code, environ=environment(packaged.VENDOR))
+    parser = configparser.RawConfigParser()
+    parser.read(os.path.join(PROFILES, "s5000x8.ini"))
+    assert done.stdout.split() == [parser["device.%d" % index]["uuid"] for index in range(8)], done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, status, problem",
+    [
+        ([], 2, "required"),
+        (["exec", "s80"], 2, "exec needs a command"),
+        (["exec", "s80", "--"], 2, "exec needs a command"),
+        (
+            ["exec", "s81", "--", "true"],
+            2,
+            'there is no profile "s81": give the path of a profile file, or one of empty',
+        ),
+        (["env", "+frozen"], 2, "there is no profile"),
+        (["show", "nowhere.ini"], 2, 'there is no profile "nowhere.ini"'),
+        (["exec", "s80", "--", "no-such-program"], 127, "no-such-program: No such file"),
+        (["exec", "s80", "--", "/"], 126, "/: Permission denied"),
+    ],
+)
+def test_mistakes(arguments, status, problem):
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("subcommand", ["exec", "env"])
+def test_mistake_in_a_profile(tmp_path, subcommand):
+    path = tmp_path / "bad.ini"
+    path.write_text(CARD + "color = blue\n")
+    arguments = [subcommand, str(path)] + (["--", "echo", "started"] if subcommand == "exec" else [])
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mtml simulator: %s:5: [device.0] color: unknown key\n" % path
+
+
+def test_reader_that_goes_away():
+    done = run(["sh", "-c", '"$PYTHON" -m mtml_simulator show s5000x8 | head -1'], environment(PYTHON=sys.executable))
+    assert done.stdout.startswith("# Eight MTT S5000")
+    assert done.stderr == ""
+
+
+def test_version():
+    assert command("--version").stdout.startswith("mtml-simulator 0.")
