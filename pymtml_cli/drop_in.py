@@ -60,7 +60,8 @@ def enabled():
 def found():
     """(file of pymtml, file of pynvml) as a new Python of this environment finds them; "" for none."""
     done = subprocess.run(
-        [sys.executable, "-E", "-c", LOOK],
+        [sys.executable, "-c", LOOK],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,

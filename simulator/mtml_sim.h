@@ -36,7 +36,9 @@ MTML_SIM_API void mtmlSimResetCallCounts(void);
 
 /*
  * Changes a key of a device, or of the machine, as if the profile said so; it takes effect at once. 0, or -1 after
- * telling on stderr what is wrong.
+ * telling on stderr what is wrong. So the latency of each call is mtmlSimSet(MTML_SIM_MACHINE, "latency_ns", "50000"),
+ * a card that is lost mtmlSimSet(3, "lost", "DRIVER_FAILURE"), a refused second init
+ * mtmlSimSet(MTML_SIM_MACHINE, "reinit", "DRIVER_FAILURE").
  */
 MTML_SIM_API int mtmlSimSet(unsigned int device, const char *key, const char *value);
 

@@ -47,13 +47,13 @@ def copy_of_source(folder, version=None):
     return folder
 
 
-def stand_in(folder, name, version, files):
-    """A wheel of somebody else's project that holds the files, {path: text} (path)."""
+def stand_in(folder, name, version, files, metadata=""):
+    """A wheel of somebody else's project that holds the files, {path: text}; `metadata` is added to its own (path)."""
     label = "%s-%s" % (name.replace("-", "_"), version)
     path = os.path.join(str(folder), label + "-py3-none-any.whl")
     info = label + ".dist-info/"
     files = dict(files)
-    files[info + "METADATA"] = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version)
+    files[info + "METADATA"] = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s" % (name, version, metadata)
     files[info + "WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = []
     with zipfile.ZipFile(path, "w") as archive:

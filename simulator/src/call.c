@@ -77,9 +77,12 @@ static void begin(struct call *call, enum function function)
 {
     uint64_t latency;
 
-    memset(call, 0, sizeof *call);
     call->function = function;
     call->result = MTML_SUCCESS;
+    call->device = NULL;
+    call->handle = NULL;
+    call->gives_null = false;
+    call->event[0] = '\0';
     sim_lock();
     latency = sim.latency_ns;
     if (latency) {
@@ -93,6 +96,14 @@ static void begin(struct call *call, enum function function)
     trace_call(function);
 }
 
+void call_fail(struct call *call, MtmlReturn result)
+{
+    if (result == MTML_SUCCESS)
+        call->gives_null = true;
+    else
+        call->result = result;
+}
+
 /* Faults come after the check for misuse, which must not hide behind them, and before all others. */
 static void judge(struct call *call, const struct device *device, bool valid)
 {
@@ -101,7 +112,7 @@ static void judge(struct call *call, const struct device *device, bool valid)
     if (call->result == MTML_SUCCESS && !valid)
         call->result = MTML_ERROR_INVALID_ARGUMENT;
     if (faults_apply(call->function, device ? device->card->number : NO_CARD, true, &result))
-        call->result = result;
+        call_fail(call, result);
 }
 
 bool call_enter(struct call *call, enum function function, bool valid)
@@ -218,14 +229,21 @@ struct device *call_device(struct call *call, const MtmlDevice *device)
     return ((const struct handle *)(const void *)device)->device;
 }
 
+struct handle *call_handle(struct call *call, struct device *device, enum handle_kind kind)
+{
+    struct handle *handle = call->gives_null ? NULL : handle_of(device, kind);
+
+    if (!handle && !call->gives_null)
+        call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
+    return handle;
+}
+
 void call_give_device(struct call *call, struct device *device, MtmlDevice **slot)
 {
-    struct handle *handle = handle_of(device, HANDLE_DEVICE);
+    struct handle *handle = call_handle(call, device, HANDLE_DEVICE);
 
-    if (handle)
+    if (call->result == MTML_SUCCESS)
         *slot = (MtmlDevice *)(void *)handle;
-    else
-        call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
 }
 
 /* A text without its end: it is repeated up to the last byte of the buffer. */

@@ -12,6 +12,7 @@ struct call {
     MtmlReturn result;
     struct device *device;
     struct handle *handle;
+    bool gives_null; /* a fault: the call succeeds, and every handle that it hands out is NULL */
     bool locked;
     MtmlLogLevel event_level;
     char event[160];
@@ -30,11 +31,17 @@ bool call_enter_memory(struct call *call, enum function function, const MtmlMemo
 bool call_enter_vpu(struct call *call, enum function function, const MtmlVpu *vpu, bool valid);
 MtmlReturn call_leave(struct call *call);
 
+/* What a fault makes of the call: the code, or success without a handle for MTML_SUCCESS. */
+void call_fail(struct call *call, MtmlReturn result);
+
 /* A further device argument: NULL, and the call's result set, when it is not one. */
 struct device *call_device(struct call *call, const MtmlDevice *device);
 
 /* False, and the call's result set, when the device is lost. Counts as a call on it. */
 bool call_reach(struct call *call, struct device *device);
+
+/* The device's handle of that kind, to be handed out; NULL when memory is short or a fault asks for it. */
+struct handle *call_handle(struct call *call, struct device *device, enum handle_kind kind);
 
 /* Hands a device's handle out through SLOT. */
 void call_give_device(struct call *call, struct device *device, MtmlDevice **slot);

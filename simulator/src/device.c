@@ -5,25 +5,12 @@
 
 #include <string.h>
 
-static void give_part(struct call *call, enum handle_kind kind, void **slot)
-{
-    struct handle *handle = handle_of(call->device, kind);
-
-    if (handle)
-        *slot = handle;
-    else
-        call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
-}
-
 MtmlReturn mtmlDeviceInitGpu(const MtmlDevice *dev, MtmlGpu **gpu)
 {
     struct call call;
-    void *part = NULL;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitGpu, dev, gpu != NULL)) {
-        give_part(&call, HANDLE_GPU, &part);
-        *gpu = part;
-    }
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitGpu, dev, gpu != NULL))
+        *gpu = (MtmlGpu *)(void *)call_handle(&call, call.device, HANDLE_GPU);
     return call_leave(&call);
 }
 
@@ -38,12 +25,9 @@ MtmlReturn mtmlDeviceFreeGpu(MtmlGpu *gpu)
 MtmlReturn mtmlDeviceInitMemory(const MtmlDevice *dev, MtmlMemory **mem)
 {
     struct call call;
-    void *part = NULL;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitMemory, dev, mem != NULL)) {
-        give_part(&call, HANDLE_MEMORY, &part);
-        *mem = part;
-    }
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitMemory, dev, mem != NULL))
+        *mem = (MtmlMemory *)(void *)call_handle(&call, call.device, HANDLE_MEMORY);
     return call_leave(&call);
 }
 
@@ -58,16 +42,13 @@ MtmlReturn mtmlDeviceFreeMemory(MtmlMemory *mem)
 MtmlReturn mtmlDeviceInitVpu(const MtmlDevice *dev, MtmlVpu **vpu)
 {
     struct call call;
-    void *part = NULL;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceInitVpu, dev, vpu != NULL)) {
         /* Under MPC the video unit belongs to the instances. */
-        if (call.device->mpc_mode == MTML_DEVICE_MPC_ENABLE) {
+        if (call.device->mpc_mode == MTML_DEVICE_MPC_ENABLE)
             call.result = MTML_ERROR_NOT_SUPPORTED;
-        } else {
-            give_part(&call, HANDLE_VPU, &part);
-            *vpu = part;
-        }
+        else
+            *vpu = (MtmlVpu *)(void *)call_handle(&call, call.device, HANDLE_VPU);
     }
     return call_leave(&call);
 }

@@ -99,7 +99,14 @@ static const char *read_fault(const char *text, const char *end, struct fault *f
     }
     code_end = memchr(equals, '@', (size_t)(end - equals));
     code_end = code_end ? code_end : end;
-    problem = read_code(equals + 1, code_end, &fault->result);
+    if (code_end - equals == 5 && strncmp(equals + 1, "NULL", 4) == 0) {
+        if (fault->function != FUNCTION_COUNT && !function_gives_handle(fault->function))
+            return "only a function that hands out a handle can succeed with NULL";
+        fault->result = MTML_SUCCESS;
+        problem = NULL;
+    } else {
+        problem = read_code(equals + 1, code_end, &fault->result);
+    }
     if (problem || code_end == end)
         return problem;
     text = code_end + 1;

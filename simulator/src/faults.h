@@ -15,7 +15,7 @@ const char *faults_add(const char *text);
 /* A call that is on no card, or on none yet. */
 #define NO_CARD 0xFFFFFFFFu
 
-/* Counts a call on a card; true when it is to fail with *RESULT. ANY: by faults that name no card, too. */
+/* Counts a call on a card; true when it is to fail with *RESULT: MTML_SUCCESS stands for a NULL handle. ANY: by faults that name no card, too. */
 bool faults_apply(enum function function, unsigned int card, bool any, MtmlReturn *result);
 
 #endif

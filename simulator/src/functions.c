@@ -17,3 +17,30 @@ enum function function_find(const char *name, size_t length)
             return (enum function)i;
     return FUNCTION_COUNT;
 }
+
+bool function_gives_handle(enum function function)
+{
+    static const enum function givers[] = {
+        FUNCTION_mtmlLibraryInit,
+        FUNCTION_mtmlLibraryInitSystem,
+        FUNCTION_mtmlLibraryInitDeviceByIndex,
+        FUNCTION_mtmlLibraryInitDeviceByUuid,
+        FUNCTION_mtmlLibraryInitDeviceByPciSbdf,
+        FUNCTION_mtmlDeviceInitGpu,
+        FUNCTION_mtmlDeviceInitMemory,
+        FUNCTION_mtmlDeviceInitVpu,
+        FUNCTION_mtmlDeviceInitVirtDevice,
+        FUNCTION_mtmlDeviceGetDeviceByTopologyLevel,
+        FUNCTION_mtmlDeviceGetMpcInstancesByProfileId,
+        FUNCTION_mtmlDeviceGetMpcInstances,
+        FUNCTION_mtmlDeviceGetMpcInstanceByIndex,
+        FUNCTION_mtmlDeviceGetMpcParentDevice,
+        FUNCTION_mtmlDeviceGetMtLinkRemoteDevice,
+        FUNCTION_mtmlDeviceGetMtLinkShortestPaths,
+    };
+
+    for (size_t i = 0; i < sizeof givers / sizeof givers[0]; i++)
+        if (givers[i] == function)
+            return true;
+    return false;
+}

@@ -165,6 +165,9 @@ extern const struct function_entry functions[FUNCTION_COUNT];
 /* FUNCTION_COUNT when no function has that name. */
 enum function function_find(const char *name, size_t length);
 
+/* Whether its last argument receives a handle, or several. */
+bool function_gives_handle(enum function function);
+
 struct function_set {
     bool member[FUNCTION_COUNT];
 };

@@ -129,6 +129,7 @@ const struct key machine_keys[] = {
     NAMED(machine, reinit, name, return_names),
     KEY(machine, latency_ns, uint64),
     KEY(machine, topology_includes_nearer, bool),
+    KEY(machine, strict_pci_sbdf, bool),
     KEY(machine, missing, functions),
     KEY(machine, faults, faults),
     END,

@@ -30,7 +30,10 @@ MtmlReturn mtmlLibraryInit(MtmlLibrary **lib)
             call.result = (MtmlReturn)sim.machine->reinit;
         else
             call.result = (MtmlReturn)sim.machine->init;
-        if (call.result == MTML_SUCCESS) {
+        if (call.result == MTML_SUCCESS && call.gives_null) {
+            /* Not counted: nobody could ever give it back. */
+            *lib = NULL;
+        } else if (call.result == MTML_SUCCESS) {
             handle = handle_new(HANDLE_LIBRARY, NULL);
             if (handle) {
                 sim.references++;
@@ -42,7 +45,7 @@ MtmlReturn mtmlLibraryInit(MtmlLibrary **lib)
         }
     }
     result = call_leave(&call);
-    if (result == MTML_SUCCESS)
+    if (result == MTML_SUCCESS && *lib)
         watch_tell(*lib, true);
     return result;
 }
@@ -93,7 +96,9 @@ MtmlReturn mtmlLibraryInitSystem(const MtmlLibrary *lib, MtmlSystem **sys)
     if (call_enter_library(&call, FUNCTION_mtmlLibraryInitSystem, lib, sys != NULL) && usable(&call)) {
         if (!sim.system)
             sim.system = handle_new(HANDLE_SYSTEM, NULL);
-        if (sim.system)
+        if (call.gives_null)
+            *sys = NULL;
+        else if (sim.system)
             *sys = (MtmlSystem *)(void *)sim.system;
         else
             call.result = MTML_ERROR_INSUFFICIENT_MEMORY;
@@ -125,8 +130,8 @@ static void give_found(struct call *call, struct device *device, MtmlDevice **sl
     if (!device)
         call->result = MTML_ERROR_NOT_FOUND;
     else if (faults_apply(call->function, device->card->number, false, &result))
-        call->result = result;
-    else if (call_reach(call, device))
+        call_fail(call, result);
+    if (call->result == MTML_SUCCESS && call_reach(call, device))
         call_give_device(call, device, slot);
 }
 
@@ -155,12 +160,18 @@ MtmlReturn mtmlLibraryInitDeviceByUuid(const MtmlLibrary *library, const char *u
     return call_leave(&call);
 }
 
-/* Exactly SSSSSSSS:BB:DD.F in lower-case hexadecimal, as MtmlPciInfo has it. */
+/*
+ * SSSSSSSS:BB:DD.F in lower-case hexadecimal, as MtmlPciInfo has it; SSSS:BB:DD.F, as Linux has it, unless the library
+ * is strict.
+ */
 static bool read_sbdf(const char *text, unsigned int *segment, unsigned int *bus, unsigned int *device)
 {
-    static const char form[] = "hhhhhhhh:hh:hh.h";
+    static const char whole_form[] = "hhhhhhhh:hh:hh.h";
+    const char *form = whole_form;
 
-    if (strlen(text) != sizeof form - 1)
+    if (!sim.machine->strict_pci_sbdf && strchr(text, ':') == text + 4)
+        form += 4;
+    if (strlen(text) != strlen(form))
         return false;
     for (size_t i = 0; form[i]; i++) {
         bool digit = isdigit((unsigned char)text[i]) || (text[i] >= 'a' && text[i] <= 'f');
@@ -178,17 +189,19 @@ MtmlReturn mtmlLibraryInitDeviceByPciSbdf(const MtmlLibrary *lib, const char *pc
     unsigned int bus;
     unsigned int slot;
 
-    if (call_enter_library(&call, FUNCTION_mtmlLibraryInitDeviceByPciSbdf, lib,
-                           pciSbdf && dev && read_sbdf(pciSbdf, &segment, &bus, &slot)) &&
-        usable(&call)) {
+    if (call_enter_library(&call, FUNCTION_mtmlLibraryInitDeviceByPciSbdf, lib, pciSbdf && dev) && usable(&call)) {
         struct device *device;
         unsigned int index = 0;
 
-        while ((device = machine_visible(sim.machine, index++)))
-            if (device->pci_segment == segment && device->pci_bus == bus && device->pci_device == slot &&
-                pciSbdf[strlen(pciSbdf) - 1] == '0')
-                break;
-        give_found(&call, device, dev);
+        if (read_sbdf(pciSbdf, &segment, &bus, &slot)) {
+            while ((device = machine_visible(sim.machine, index++)))
+                if (device->pci_segment == segment && device->pci_bus == bus && device->pci_device == slot &&
+                    pciSbdf[strlen(pciSbdf) - 1] == '0')
+                    break;
+            give_found(&call, device, dev);
+        } else {
+            call.result = MTML_ERROR_INVALID_ARGUMENT;
+        }
     }
     return call_leave(&call);
 }

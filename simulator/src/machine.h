@@ -200,6 +200,7 @@ struct machine {
     uint32_t reinit;
     uint64_t latency_ns;
     bool topology_includes_nearer;
+    bool strict_pci_sbdf;
     struct function_set missing;
     struct text faults;
 

@@ -33,6 +33,7 @@ def write_profile(path, *lines):
         ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN@3x0", "FUNCTION=CODE"),
         ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=UNKNOWN,", "comma"),
         ("MTML_SIM_FAULTS", "mtmlErrorString=UNKNOWN", "mtmlErrorString"),
+        ("MTML_SIM_FAULTS", "mtmlGpuGetTemperature=NULL", "hands out a handle"),
         ("MTML_SIM_LATENCY_NS", "fast", "MTML_SIM_LATENCY_NS"),
         ("MTML_SIM_LATENCY_NS", "-5", "MTML_SIM_LATENCY_NS"),
         ("MTML_SIM_TRACE", "/nowhere/trace", "MTML_SIM_TRACE"),
@@ -247,6 +248,61 @@ def test_faults_as_a_key():
         assert fails("mtmlGpuGetMaxClock", gpu, 1) == ["SUCCESS"]
 
 
+def handle_functions():
+    """The functions whose last argument receives handles, by the recorded interface."""
+    return sorted(
+        name
+        for name, function in interface.FUNCTIONS.items()
+        if function["params"] and function["params"][-1]["ctype"].count("*") == 2
+    )
+
+
+@pytest.mark.parametrize("name", handle_functions())
+def test_success_with_a_null_handle(name):
+    """The call succeeds, each handle that it gives is NULL, and the next call is as ever."""
+    profiles = {"Mpc": "s3000-mpc", "Virt": "s3000-vgpu-host"}
+    profile = next((profile for part, profile in profiles.items() if part in name), "s5000x8")
+    with Session(profile + "+frozen") as session:
+        first, second = session.device(0), session.device(1)
+        uuid = interface.text("mtmlDeviceGetUUID", first)
+        if "VirtDevice" in name:
+            uuid = interface.sim_get(interface.virt_number(0, 0), "uuid").encode()
+        arguments = {
+            "mtmlLibraryInit": (),
+            "mtmlLibraryInitSystem": (session.library,),
+            "mtmlLibraryInitDeviceByIndex": (session.library, 0),
+            "mtmlLibraryInitDeviceByUuid": (session.library, uuid),
+            "mtmlLibraryInitDeviceByPciSbdf": (session.library, interface.sim_get(0, "pci_sbdf").encode()),
+            "mtmlDeviceInitVirtDevice": (first, uuid),
+            "mtmlDeviceGetDeviceByTopologyLevel": (first, 4, 3),
+            "mtmlDeviceGetMpcInstancesByProfileId": (first, 2, 2),
+            "mtmlDeviceGetMpcInstances": (first, 3),
+            "mtmlDeviceGetMpcInstanceByIndex": (first, 1),
+            "mtmlDeviceGetMpcParentDevice": (second,),
+            "mtmlDeviceGetMtLinkRemoteDevice": (first, 0),
+            "mtmlDeviceGetMtLinkShortestPaths": (first, second, 1, 2),
+        }.get(name, (first,))
+        references, handles = interface.LIBRARY.mtmlSimGetLibraryReferences(), interface.LIBRARY.mtmlSimGetHandleCount()
+        assert interface.LIBRARY.mtmlSimSetFaults(("%s=NULL@0x1" % name).encode()) == 0
+        slots = (ctypes.c_void_p * 3)(7, 7, 7)
+        assert interface.reason(name, *arguments, slots) == "SUCCESS"
+        assert slots[0] is None and set(slots) <= {None, 7}
+        assert interface.LIBRARY.mtmlSimGetLibraryReferences() == references
+        assert interface.reason(name, *arguments, slots) == "SUCCESS"
+        assert slots[0]
+        assert interface.LIBRARY.mtmlSimGetHandleCount() >= handles
+        if name == "mtmlLibraryInit":
+            interface.call("mtmlLibraryShutDown", ctypes.c_void_p(slots[0]))
+
+
+def test_success_with_null_for_all_functions():
+    with Session() as session:
+        device, gpu = session.device(), session.gpu()
+        assert interface.LIBRARY.mtmlSimSetFaults(b"*=NULL") == 0
+        assert fails("mtmlGpuGetClock", gpu, 1) == ["SUCCESS"]
+        assert interface.pointer("mtmlDeviceInitGpu", device).value is None
+
+
 def test_device_lost_in_the_middle():
     with Session() as session:
         gpus = [session.gpu(index) for index in range(8)]
@@ -282,6 +338,19 @@ def test_reinit_refused(tmp_path):
 
 
 # ==== Latency and trace ====
+
+
+def test_latency_as_a_key():
+    with Session() as session:
+        gpu = session.gpu()
+        interface.sim_set(interface.MACHINE, "latency_ns", 20000000)
+        before = time.monotonic()
+        fails("mtmlGpuGetClock", gpu, 5)
+        assert time.monotonic() - before >= 0.1
+        interface.sim_set(interface.MACHINE, "latency_ns", 0)
+        before = time.monotonic()
+        fails("mtmlGpuGetClock", gpu, 5)
+        assert time.monotonic() - before < 0.1
 
 
 def test_latency_is_spent():

@@ -72,20 +72,37 @@ def test_lookup_by_pci_address():
     with Session("s4000x8") as session:
         for index in range(8):
             sbdf = interface.sim_get(index, "pci_sbdf").encode()
-            found = pointer("mtmlLibraryInitDeviceByPciSbdf", session.library, sbdf)
-            assert found.value == session.device(index).value
+            for address in (sbdf, sbdf[4:]):
+                found = pointer("mtmlLibraryInitDeviceByPciSbdf", session.library, address)
+                assert found.value == session.device(index).value
         slot = ctypes.byref(ctypes.c_void_p())
         for sbdf, expected in (
             (b"00000000:ff:00.0", "NOT_FOUND"),
             (b"00000000:19:00.1", "NOT_FOUND"),
             (b"00000001:19:00.0", "NOT_FOUND"),
-            (b"0000:19:00.0", "INVALID_ARGUMENT"),
+            (b"0000:ff:00.0", "NOT_FOUND"),
+            (b"0001:19:00.0", "NOT_FOUND"),
+            (b"0000:19:00.1", "NOT_FOUND"),
+            (b"000:19:00.0", "INVALID_ARGUMENT"),
+            (b"00000:19:00.0", "INVALID_ARGUMENT"),
+            (b"19:00.0", "INVALID_ARGUMENT"),
             (b"00000000:2B:00.0", "INVALID_ARGUMENT"),
+            (b"0000:2B:00.0", "INVALID_ARGUMENT"),
             (b"00000000:19:00", "INVALID_ARGUMENT"),
             (b"00000000:19:00.0 ", "INVALID_ARGUMENT"),
             (b"", "INVALID_ARGUMENT"),
         ):
             assert interface.reason("mtmlLibraryInitDeviceByPciSbdf", session.library, sbdf, slot) == expected, sbdf
+
+
+def test_a_strict_library_takes_addresses_as_it_writes_them():
+    with Session("s80", MTML_SIM_SET="machine.strict_pci_sbdf=yes") as session:
+        assert pointer("mtmlLibraryInitDeviceByPciSbdf", session.library, b"00000000:01:00.0").value
+        slot = ctypes.byref(ctypes.c_void_p())
+        assert (
+            interface.reason("mtmlLibraryInitDeviceByPciSbdf", session.library, b"0000:01:00.0", slot)
+            == "INVALID_ARGUMENT"
+        )
 
 
 def test_lookup_by_uuid_and_index():

@@ -311,6 +311,34 @@ def test_temperature_thresholds():
         )
 
 
+def test_sixty_four_cards(tmp_path):
+    """As many as there may be, each joined to all others."""
+    lines = ["[machine]", "library_version = 1-simulator", "frozen = yes"]
+    lines += ["[device]", "generation = PINGHU", "mtlink_capability = yes", "mtlink_count = 63", "mtlink_state = UP"]
+    for card in range(64):
+        peers = ["%d.%d" % (other, card - (card > other)) for other in range(64) if other != card]
+        lines += ["[device.%d]" % card, "uuid = card-%d" % card, "gpu_temperature = %d" % card, "board = %d" % card]
+        lines += ["pci_bus = %d" % card, "mtlink_peer = " + ", ".join(peers)]
+    path = tmp_path / "many.ini"
+    path.write_text("\n".join(lines) + "\n")
+    with Session(str(path)) as session:
+        assert session.count() == 64
+        devices = [session.device(index) for index in range(64)]
+        assert len({device.value for device in devices}) == 64
+        assert [integer("mtmlGpuGetTemperature", session.gpu(index)) for index in range(64)] == list(range(64))
+        assert [uint("mtmlDeviceGetIndex", device) for device in devices] == list(range(64))
+        for index in (0, 31, 63):
+            found = pointer("mtmlLibraryInitDeviceByPciSbdf", session.library, b"0000:%02x:00.0" % index)
+            assert found.value == devices[index].value
+            remotes = {pointer("mtmlDeviceGetMtLinkRemoteDevice", devices[index], link).value for link in range(63)}
+            assert remotes == {device.value for device in devices} - {devices[index].value}
+            assert uint("mtmlDeviceCountMtLinkLayouts", devices[index], devices[(index + 1) % 64]) == 1
+    path.write_text("\n".join(lines + ["[device.64]"]) + "\n")
+    with pytest.raises(Failure):
+        with Session(str(path)):
+            pass
+
+
 def test_values_can_be_odd():
     with Session() as session:
         device, gpu, memory = session.device(2), session.gpu(2), session.memory(2)

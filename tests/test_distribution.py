@@ -1,0 +1,410 @@
+"""The wheel pymtml-nvml: what is in it, that it can be made again, and its neighbors in an environment."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+import simulated
+import wheels
+
+INSTALLERS = ["pip"] + (["uv"] if os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv")) else [])
+
+THEIRS = "THEIRS = 'mthreads-ml-py'\n"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def newer_wheel(tmp_path_factory):
+    """The same with a higher version."""
+    folder = tmp_path_factory.mktemp("newer")
+    return wheels.build("wheel", folder, wheels.copy_of_source(folder / "source", version="99.0"))
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """Two versions of a project that installs a pymtml.py, as mthreads-ml-py does."""
+    folder = tmp_path_factory.mktemp("theirs")
+    return [wheels.stand_in(folder, "mthreads-ml-py", version, {"pymtml.py": THEIRS}) for version in ("2.4.3", "9.9")]
+
+
+@pytest.fixture(params=INSTALLERS)
+def environment(request, tmp_path):
+    return wheels.Environment(tmp_path / "environment", request.param)
+
+
+def read(path):
+    with open(str(path), "rb") as file:
+        return file.read()
+
+
+# ---- what is in it ----
+
+
+def test_files(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
+            "pymtml",
+            "pymtml_cli",
+            "pymtml_dropin",
+        }
+        assert archive.read("pymtml/__init__.py") == read(os.path.join(simulated.ROOT, "pymtml.py"))
+        for package in ("pymtml_cli", "pymtml_dropin"):
+            tracked = subprocess.check_output(
+                ["git", "ls-files", package], cwd=simulated.ROOT, universal_newlines=True
+            ).split()
+            assert set(tracked) == {name for name in names if name.startswith(package + "/")}
+        executable = [info.filename for info in archive.infolist() if info.external_attr >> 16 & 0o111]
+        assert executable == ["pymtml_dropin/bin/nvidia-smi"]
+
+
+def test_two_builds_are_the_same(wheel, tmp_path):
+    """Whenever, wherever and under whatever umask it is made."""
+    source = wheels.copy_of_source(tmp_path / "source")
+    for folder, _, files in os.walk(source):
+        for file in files:
+            os.utime(os.path.join(folder, file), (1e9, 1e9))
+    before = os.umask(0o077)
+    try:
+        again = wheels.build("wheel", tmp_path / "again", source)
+        archives = [wheels.build("sdist", tmp_path / name, source) for name in ("one", "two")]
+    finally:
+        os.umask(before)
+    assert read(again) == read(wheel)
+    assert read(archives[0]) == read(archives[1])
+
+
+def test_the_source_archive_makes_the_same_wheel(wheel, tmp_path):
+    with tarfile.open(wheels.build("sdist", tmp_path / "archive")) as archive:
+        archive.extractall(str(tmp_path))
+    (source,) = tmp_path.glob("pymtml_nvml-*")
+    assert read(wheels.build("wheel", tmp_path / "again", source)) == read(wheel)
+    # Tests need the simulator, which is a project of its own: none are carried that could not be run.
+    assert not [file for file in source.rglob("*") if "test" in file.name]
+
+
+def test_metadata(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        text = archive.read(name).decode("utf-8")
+    fields, _, readme = text.partition("\n\n")
+    for line in (
+        "Name: pymtml-nvml",
+        "License-Expression: MIT",
+        "License-File: LICENSE",
+        "Author: The pymtml authors",
+        "Requires-Python: >=3.7",
+        "Description-Content-Type: text/markdown",
+    ):
+        assert line in fields.splitlines()
+    assert "License ::" not in fields  # an index refuses both kinds together
+    assert len(re.findall("^Project-URL: .*https://", fields, re.M)) >= 2
+    needed = [line for line in fields.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
+    assert needed == []
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert links and [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+def test_the_readme_renders_on_an_index(wheel, tmp_path):
+    pytest.importorskip("twine")
+    archive = wheels.build("sdist", tmp_path)
+    command = [sys.executable, "-m", "twine", "check", "--strict", wheel, archive]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
+
+
+# ---- installed ----
+
+
+def test_the_commands(wheel, environment):
+    environment.install(wheel)
+    command = os.path.join(environment.bin, "pymtml")
+    said = subprocess.check_output([command, "--help"], universal_newlines=True)
+    assert "drop-in" in said
+    assert environment.run("-m", "pymtml", "--help") == said
+    assert environment.run("-m", "pymtml_cli", "--help") == said
+    folder = subprocess.check_output([command, "drop-in", "path"], universal_newlines=True).strip()
+    assert folder == os.path.join(environment.packages, "pymtml_dropin", "path")
+
+
+def test_an_editable_install(environment, tmp_path):
+    """What is edited in the source is what is imported, from anywhere: there is no second copy of the module."""
+    source = wheels.copy_of_source(tmp_path / "source")
+    environment.install(wheels.build("editable", tmp_path / "wheel", source))
+    module = os.path.join(source, "pymtml.py")
+    with open(module, "a") as file:
+        file.write("\nEDITED = 1\n")
+    assert environment.run("-c", "import pymtml; print(pymtml.__file__, pymtml.EDITED)") == "%s 1\n" % module
+    said = subprocess.check_output([os.path.join(environment.bin, "pymtml"), "--help"], universal_newlines=True)
+    assert said == environment.run("-m", "pymtml", "--help")
+    environment.uninstall("pymtml-nvml")
+    # pip removes the folder when it is empty.
+    left = os.listdir(environment.packages) if os.path.exists(environment.packages) else []
+    assert [name for name in left if "pymtml" in name] == []
+
+
+def test_an_editable_install_is_behind_theirs(environment, theirs, tmp_path):
+    """A folder on the path comes after site-packages, and there is no package to prefer: the command says so."""
+    source = wheels.copy_of_source(tmp_path / "source")
+    environment.install(wheels.build("editable", tmp_path / "wheel", source))
+    environment.install(theirs[0])
+    assert environment.imported() == os.path.join(environment.packages, "pymtml.py")
+    done = subprocess.run(
+        [os.path.join(environment.bin, "pymtml"), "drop-in", "enable"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 1
+    assert environment.imported() + " here, which is not this pymtml" in done.stderr
+    # Asked for by name it is this one all the same.
+    code = "import pymtml, pynvml; print(pymtml is pynvml, pymtml.__file__)"
+    said = subprocess.check_output(
+        [os.path.join(environment.bin, "pymtml"), "run", "-c", code], universal_newlines=True
+    )
+    assert said == "True %s\n" % os.path.join(source, "pymtml.py")
+
+
+# ---- beside mthreads-ml-py ----
+
+
+class Neighbors:
+    """Ours and theirs in one environment; after each step `import pymtml` is checked."""
+
+    def __init__(self, environment, ours, theirs):
+        self.environment, self.ours, self.theirs = environment, ours, theirs
+        self.present = set()
+
+    def install(self, who, version=0):
+        self.environment.install(getattr(self, who)[version])
+        self.present.add(who)
+        self.check()
+
+    def uninstall(self, who):
+        self.environment.uninstall({"ours": "pymtml-nvml", "theirs": "mthreads-ml-py"}[who])
+        self.present.remove(who)
+        self.check()
+
+    def check(self):
+        package = os.path.join(self.environment.packages, "pymtml", "__init__.py")
+        module = os.path.join(self.environment.packages, "pymtml.py")
+        expected = package if "ours" in self.present else module
+        assert self.environment.imported() == expected
+        if "ours" not in self.present:
+            assert self.environment.run("-c", "import pymtml; print(pymtml.THEIRS)") == "mthreads-ml-py\n"
+
+
+STORIES = {
+    "ours then theirs, ours removed": ["+ours", "+theirs", "-ours"],
+    "ours then theirs, theirs removed": ["+ours", "+theirs", "-theirs"],
+    "theirs then ours, ours removed": ["+theirs", "+ours", "-ours"],
+    "theirs then ours, theirs removed": ["+theirs", "+ours", "-theirs"],
+    "ours upgraded": ["+theirs", "+ours", "^ours", "-ours"],
+    "theirs upgraded": ["+theirs", "+ours", "^theirs", "-ours"],
+    "theirs upgraded, then removed": ["+ours", "+theirs", "^theirs", "-theirs"],
+    "both upgraded, ours again": ["+ours", "+theirs", "^ours", "^theirs", "-ours", "+ours"],
+}
+
+
+@pytest.mark.parametrize("story", sorted(STORIES))
+def test_beside_mthreads_ml_py(environment, wheel, newer_wheel, theirs, story):
+    neighbors = Neighbors(environment, [wheel, newer_wheel], theirs)
+    for step in STORIES[story]:
+        if step[0] == "-":
+            neighbors.uninstall(step[1:])
+        else:
+            neighbors.install(step[1:], version=1 if step[0] == "^" else 0)
+    if "^ours" in STORIES[story] and "ours" in neighbors.present:
+        environment.run("-c", "import pymtml, sys; sys.exit('THEIRS' in dir(pymtml))")
+
+
+# ---- the drop-in of an environment ----
+
+
+@pytest.fixture
+def enabled(environment, wheel):
+    """An environment with the drop-in enabled, and another pynvml in it."""
+    environment.install(wheel)
+    environment.theirs = wheels.stand_in(environment.folder, "nvidia-ml-py", "13.0", {"pynvml.py": "NVIDIA = 1\n"})
+    environment.install(environment.theirs)
+    said = drop_in(environment, "enable")
+    assert said.splitlines()[0] == "wrote " + os.path.join(environment.packages, "pymtml_dropin.pth")
+    return environment
+
+
+def drop_in(environment, *arguments, **options):
+    """What `pymtml drop-in` says, to stderr where it is to fail."""
+    status = options.pop("status", 0)
+    done = subprocess.run(
+        [os.path.join(environment.bin, "pymtml"), "drop-in"] + list(arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYMTML_PROC_ROOT=environment.folder, **options.pop("env", {})),
+    )
+    assert done.returncode == status, done
+    if status and done.stderr:
+        return done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def name_of_pynvml(environment, *options, **env):
+    """The name of the module that a new Python of the environment has for pynvml; nothing may be said besides."""
+    variables = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYMTML_"))}
+    done = subprocess.run(
+        [environment.python] + list(options) + ["-c", "import pynvml; print(pynvml.__name__)"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(variables, **env),
+        cwd=environment.folder,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def test_enabled(enabled):
+    assert name_of_pynvml(enabled) == "pymtml"
+    # -E and -I leave out the variables of the environment, not what is installed in it.
+    assert name_of_pynvml(enabled, "-E") == name_of_pynvml(enabled, "-I") == "pymtml"
+    assert name_of_pynvml(enabled, "-S", PYTHONPATH=enabled.packages) == "pynvml"
+    lines = drop_in(enabled, "status").splitlines()
+    assert lines[0] == "enabled by " + os.path.join(enabled.packages, "pymtml_dropin.pth")
+    assert lines[2] == "import pynvml: pymtml"
+
+
+def test_it_survives_installs(enabled):
+    enabled.install(wheels.stand_in(enabled.folder, "nvidia-ml-py", "14.0", {"pynvml.py": "NVIDIA = 2\n"}))
+    assert name_of_pynvml(enabled) == "pymtml"
+    enabled.uninstall("nvidia-ml-py")
+    assert name_of_pynvml(enabled) == "pymtml"
+
+
+def test_disabled(enabled):
+    file = os.path.join(enabled.packages, "pymtml_dropin.pth")
+    assert drop_in(enabled, "disable") == "removed %s\n" % file
+    assert not os.path.exists(file)
+    assert name_of_pynvml(enabled) == "pynvml"
+    assert drop_in(enabled, "disable").startswith("not enabled")
+    lines = drop_in(enabled, "status", status=1).splitlines()
+    assert lines[0].startswith("not enabled")
+    assert lines[2] == "import pynvml: " + os.path.join(enabled.packages, "pynvml.py")
+
+
+def test_silent_once_the_package_is_gone(enabled):
+    before = set(os.listdir(enabled.packages))
+    assert name_of_pynvml(enabled) == "pymtml"
+    enabled.uninstall("pymtml-nvml")
+    assert name_of_pynvml(enabled) == "pynvml"
+    # A folder may be left behind, with what another Python compiled in it; Python takes it for a package.
+    os.makedirs(os.path.join(enabled.packages, "pymtml_dropin", "__pycache__"), exist_ok=True)
+    assert name_of_pynvml(enabled) == "pynvml"
+    assert "pymtml_dropin.pth" in before
+
+
+def test_an_nvidia_driver_is_left_its_pynvml(enabled):
+    folder = os.path.join(enabled.folder, "driver", "nvidia")
+    os.makedirs(folder)
+    mark = os.path.join(folder, "version")
+    open(mark, "w").close()
+    driver = {"PYMTML_PROC_ROOT": enabled.folder}
+    assert name_of_pynvml(enabled, **driver) == "pynvml"
+    assert "an NVIDIA driver is present (%s)" % mark in drop_in(enabled, "status")
+    assert "an NVIDIA driver is present (%s)" % mark in drop_in(enabled, "enable")
+    assert name_of_pynvml(enabled, **driver) == "pynvml"
+    assert "an NVIDIA driver" not in drop_in(enabled, "enable", "--force")
+    assert name_of_pynvml(enabled, **driver) == "pymtml"
+    drop_in(enabled, "enable")
+    assert name_of_pynvml(enabled, **driver) == "pynvml"
+
+
+def test_where_it_cannot_write(environment, wheel):
+    """The folder is what a file system without write permission is: root may write where others may not."""
+    environment.install(wheel)
+    folder = os.path.join(environment.packages, "pymtml_dropin.pth")
+    os.mkdir(folder)
+    said = drop_in(environment, "enable", status=1)
+    assert said.startswith("pymtml drop-in: cannot write " + folder) and said.count("\n") == 1
+    assert [name for name in os.listdir(environment.packages) if name.startswith("pymtml_dropin.pth.")] == []
+
+
+def test_where_it_is_not_installed(tmp_path):
+    """From a checkout, in an environment that knows nothing of it."""
+    environment = wheels.Environment(tmp_path / "environment")
+    done = subprocess.run(
+        [environment.python, "-m", "pymtml", "drop-in", "enable"],
+        cwd=simulated.ROOT,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "pymtml drop-in: pymtml is not installed in %s; install it there first\n" % environment.folder
+
+
+# ---- before an upload ----
+
+
+@pytest.mark.parametrize(
+    "published, verdict",
+    [
+        ({}, "is free"),
+        ({"pymtml-nvml": "Project-URL: Source, {source}\n"}, "is ours"),
+        ({"pymtml-nvml": "Project-URL: Source, https://elsewhere.example/pymtml\n"}, "belongs to another project"),
+        ({"pymtml-nvml": ""}, "belongs to another project"),
+        (None, "the package index does not answer"),
+    ],
+)
+def test_the_name_is_ours(wheel, tmp_path, published, verdict):
+    """tools/check_name.py against an index in a folder; the address of the source is a file that can be opened."""
+    index = tmp_path / "index"
+    source = (tmp_path / "source").as_uri()
+    (tmp_path / "source").write_text("")
+    release = str(tmp_path / os.path.basename(wheel))
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(release, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.endswith("METADATA"):
+                text = re.sub(b"(?m)^Project-URL: Source, .*$", b"Project-URL: Source, " + source.encode(), text)
+            new.writestr(name, text)
+    if published is not None:
+        published = dict(published, **{"nvidia-ml-py": ""})
+    for name, metadata in (published or {}).items():
+        page = index / name
+        page.mkdir(parents=True)
+        file = wheels.stand_in(page, name, "1.0", {}, metadata.format(source=source))
+        (page / "index.html").write_text('<a href="{0}">{0}</a>'.format(os.path.basename(file)))
+    done = subprocess.run(
+        [
+            sys.executable,
+            os.path.join(simulated.ROOT, "tools", "check_name.py"),
+            release,
+            "--index-url",
+            index.as_uri(),
+        ],
+        env=dict(os.environ, PIP_CONFIG_FILE=os.devnull),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert verdict in done.stdout + done.stderr
+    assert (done.returncode == 0) is (verdict in ("is free", "is ours"))
+
+
+def test_a_source_address_that_does_not_answer(wheel, tmp_path):
+    """Ours as it stands names an address that no test can reach."""
+    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+    try:
+        import check_name
+    finally:
+        del sys.path[0]
+    assert check_name.source(check_name.metadata(wheel)).startswith("https://")
+    assert check_name.answers((tmp_path / "gone").as_uri()) is False
