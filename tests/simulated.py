@@ -1,7 +1,6 @@
 """The simulated machine that tests run on: built if need be, chosen by profile, changed while it runs.
 
-Importing this module points pymtml of this process at the simulator's `newer` variant, which has the optional functions
-as well; `run_python` starts other processes on either variant.
+Importing this module points pymtml of this process at the simulator; `run_python` starts other processes on it.
 """
 
 import configparser
@@ -14,8 +13,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "simulator", "build")
 PROFILES = os.path.join(ROOT, "simulator", "profiles")
-BASE_LIBRARY = os.path.join(BUILD, "libmtml.so.2")
-NEWER_LIBRARY = os.path.join(BUILD, "newer", "libmtml.so.2")
+LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 MACHINE = 0xFFFFFFFF
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
@@ -47,10 +45,10 @@ def build():
 
 
 build()
-os.environ["PYMTML_LIBRARY"] = NEWER_LIBRARY
+os.environ["PYMTML_LIBRARY"] = LIBRARY
 os.environ["PYMTML_MUSA_LIBRARY"] = MUSA_LIBRARY
 
-library = ctypes.CDLL(NEWER_LIBRARY)
+library = ctypes.CDLL(LIBRARY)
 library.mtmlSimGetCallCount.restype = ctypes.c_longlong
 library.mtmlSimGetCallCount.argtypes = [ctypes.c_char_p]
 library.mtmlSimSet.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p]
@@ -156,11 +154,18 @@ def nvml(name="s5000x8", **options):
                 pymtml.nvmlShutdown()
 
 
-def environment(name="s5000x8", frozen=True, newer=False, **variables):
+def without_undocumented(name):
+    """Setting by which a machine's library lacks the functions that the header does not declare (str)."""
+    missing = [profile(each)["machine"].get("missing") for each in (name, "header-only")]
+    return "machine.missing=" + ", ".join(filter(None, missing))
+
+
+def environment(name="s5000x8", frozen=True, header_only=False, **variables):
     """Environment for another process on a simulated machine (dict)."""
+    if header_only:
+        variables["set"] = ";".join(filter(None, [variables.get("set"), without_undocumented(name)]))
     env = {key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM_", "PYMTML_"))}
-    directory = os.path.dirname(NEWER_LIBRARY) if newer else BUILD
-    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [directory, BUILD, env.get("LD_LIBRARY_PATH")]))
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [BUILD, env.get("LD_LIBRARY_PATH")]))
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, env.get("PYTHONPATH")]))
     env["MTML_SIM_PROFILE"] = name + "+frozen" if frozen else name
     env.update(("MTML_SIM_" + key.upper(), str(value)) for key, value in variables.items())

@@ -33,11 +33,11 @@ def run(mode, profile, tmp_path, **options):
         pytest.fail("\n".join(lines[:40] + ["... and %d more" % (len(lines) - 40)] * (len(lines) > 40)), pytrace=False)
 
 
-@pytest.mark.parametrize("newer", [False, True], ids=["2.2.0", "newer"])
+@pytest.mark.parametrize("header_only", [False, True], ids=["all", "header-only"])
 @pytest.mark.parametrize("profile", simulated.ALL_PROFILES)
-def test_good_handle(profile, newer, tmp_path):
+def test_good_handle(profile, header_only, tmp_path):
     """With a good handle: an answer or an NVMLError, and no reference to the native library is left over."""
-    run("good", profile, tmp_path, newer=newer)
+    run("good", profile, tmp_path, header_only=header_only)
 
 
 @pytest.mark.parametrize("profile", ["s5000x8", "no-driver", "s3000-mpc"])
@@ -49,16 +49,16 @@ def test_uninitialized(profile, tmp_path):
 @pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s3000-vgpu-host"])
 def test_junk_handle(profile, tmp_path):
     """With what is no device handle, or was one: InvalidArgument."""
-    run("junk", profile, tmp_path, newer=True)
+    run("junk", profile, tmp_path)
 
 
 @pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s3000-vgpu-host"])
 def test_junk_arguments(profile, tmp_path):
     """With a good handle and junk beside it: an answer, an NVMLError, or Python's TypeError."""
-    run("arguments", profile, tmp_path, newer=True)
+    run("arguments", profile, tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each function is tried in a forked process")
 def test_pretender(tmp_path):
     """With mocks and with other programs' device classes, whatever attributes they have: InvalidArgument."""
-    run("pretenders", "s5000x8", tmp_path, newer=True)
+    run("pretenders", "s5000x8", tmp_path)

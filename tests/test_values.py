@@ -679,7 +679,7 @@ def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
         for version in (4030, 12345):
             monkeypatch.setenv("MTML_SIM_MUSA_VERSION", str(version))
             assert getattr(nvml, function)() == version
-        monkeypatch.setenv("PYMTML_MUSA_LIBRARY", simulated.NEWER_LIBRARY)  # a library, but not of MUSA
+        monkeypatch.setenv("PYMTML_MUSA_LIBRARY", simulated.LIBRARY)  # a library, but not of MUSA
         with pytest.raises(nvml.NVMLError_NotSupported):
             getattr(nvml, function)()
         monkeypatch.setenv("PYMTML_MUSA_LIBRARY", "/nonexistent/libmusa.so")

@@ -12,8 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SIMULATOR = os.path.dirname(HERE)
 ROOT = os.path.dirname(SIMULATOR)
 BUILD = os.path.join(SIMULATOR, os.environ.get("SIM_TEST_BUILD", "build"))
-BASE_LIBRARY = os.path.join(BUILD, "libmtml.so.2")
-NEWER_LIBRARY = os.path.join(BUILD, "newer", "libmtml.so.2")
+LIBRARY_PATH = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 PROFILES = os.path.join(SIMULATOR, "profiles")
 
@@ -31,12 +30,14 @@ SUCCESS = 0
 ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
 HANDLES = {"MtmlLibrary", "MtmlSystem", "MtmlDevice", "MtmlGpu", "MtmlMemory", "MtmlVpu"}
 MACHINE = 0xFFFFFFFF
-NEWER = {
+# What libraries export and the header does not declare: the handle's kind, and what follows it.
+UNDOCUMENTED = {
     "mtmlDeviceGetMusaComputeCapability": ("MtmlDevice", ctypes.c_int, ctypes.c_int),
     "mtmlDeviceGetPcieReplayCounter": ("MtmlDevice", ctypes.c_uint),
     "mtmlDeviceGetPerformanceState": ("MtmlDevice", ctypes.c_int),
     "mtmlGpuGetEnforcedPowerLimit": ("MtmlGpu", ctypes.c_int),
     "mtmlGpuGetPowerManagementDefaultLimit": ("MtmlGpu", ctypes.c_int),
+    "mtmlGpuGetTemperatureThreshold": ("MtmlGpu", ctypes.c_int, ctypes.c_int),
     "mtmlGpuGetVoltage": ("MtmlGpu", ctypes.c_int),
     "mtmlMemoryGetTemperature": ("MtmlMemory", ctypes.c_int),
 }
@@ -87,7 +88,7 @@ LOG_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint)
 STRUCTS = {name: _struct(name) for name in API["structs"]}
 
 
-def load(path=NEWER_LIBRARY):
+def load(path=LIBRARY_PATH):
     library = ctypes.CDLL(path)
     library.mtmlSimGetCallCount.restype = ctypes.c_longlong
     library.mtmlSimGet.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
@@ -217,7 +218,7 @@ class Session:
         return pointer("mtmlDeviceInitVpu", self.device(index))
 
 
-def run_python(code, library=NEWER_LIBRARY, **variables):
+def run_python(code, library=LIBRARY_PATH, **variables):
     """A fresh interpreter in which L is the library; its CompletedProcess with text output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MTML_SIM_")}
     environment.update(variables)

@@ -1,6 +1,7 @@
 """What the libraries export is the header, the control functions, and nothing else."""
 
 import ctypes
+import importlib.util
 import re
 import subprocess
 
@@ -23,7 +24,6 @@ CONTROL = {
     "mtmlSimSetFaults",
     "mtmlSimWatchReferences",
 }
-NEWER = set(interface.NEWER) | {"mtmlGpuGetTemperatureThreshold"}
 
 
 def exported(path):
@@ -36,12 +36,34 @@ def test_header_has_all_functions():
     assert len(interface.FUNCTIONS) == 116
 
 
-def test_base_library():
-    assert exported(interface.BASE_LIBRARY) == set(interface.header_functions()) | CONTROL
+def test_library():
+    functions = set(interface.header_functions()) | CONTROL | set(interface.UNDOCUMENTED)
+    assert exported(interface.LIBRARY_PATH) == functions
 
 
-def test_newer_library():
-    assert exported(interface.NEWER_LIBRARY) == set(interface.header_functions()) | CONTROL | NEWER
+def binding():
+    """pymtml as it lies in this checkout, whatever is installed (module)."""
+    spec = importlib.util.spec_from_file_location("pymtml_here", interface.ROOT + "/pymtml.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_binding_knows_the_same_undocumented_functions():
+    """A function that pymtml binds is simulated and tested here, or this says which one is not."""
+    bound = binding()._OPTIONAL_PROTOTYPES
+    assert sorted(set(bound) - exported(interface.LIBRARY_PATH)) == [], "the simulator lacks these functions"
+    assert set(interface.UNDOCUMENTED) == set(bound)
+    for name, (handle, *kinds) in interface.UNDOCUMENTED.items():
+        names = {ctypes.c_int: "int", ctypes.c_uint: "unsigned int"}
+        described = [handle] + [names[kind] for kind in kinds]
+        assert [
+            parameter.replace("const ", "").replace("*", "").strip() for parameter in bound[name]
+        ] == described, name
+
+
+def test_header_only_hides_all_of_them():
+    assert interface.read_profile("header-only")["machine"]["missing"].split(", ") == sorted(interface.UNDOCUMENTED)
 
 
 def test_control_header_declares_what_is_exported():
@@ -52,8 +74,7 @@ def test_control_header_declares_what_is_exported():
 @pytest.mark.parametrize(
     "path, soname",
     [
-        (interface.BASE_LIBRARY, "libmtml.so.2"),
-        (interface.NEWER_LIBRARY, "libmtml.so.2"),
+        (interface.LIBRARY_PATH, "libmtml.so.2"),
         (interface.MUSA_LIBRARY, "libmusa.so.1"),
     ],
 )

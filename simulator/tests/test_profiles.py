@@ -34,6 +34,7 @@ def test_the_shipped_profiles():
         "s3000-vgpu-guest",
         "s5000x8-container",
         "old-library",
+        "header-only",
         "empty",
         "no-driver",
     }
@@ -278,27 +279,27 @@ def test_identities_differ(name):
         assert len(paths) == session.count()
 
 
-@pytest.mark.parametrize("function", sorted(interface.NEWER))
-def test_newer_values(function):
+@pytest.mark.parametrize("function", sorted(interface.UNDOCUMENTED))
+def test_undocumented_values(function):
     keys = {
         "mtmlDeviceGetMusaComputeCapability": "musa_compute_capability",
         "mtmlDeviceGetPcieReplayCounter": "pcie_replay_counter",
         "mtmlDeviceGetPerformanceState": "performance_state",
         "mtmlGpuGetEnforcedPowerLimit": "enforced_power_limit",
         "mtmlGpuGetPowerManagementDefaultLimit": "default_power_limit",
+        "mtmlGpuGetTemperatureThreshold": "slowdown_temperature",
         "mtmlGpuGetVoltage": "gpu_voltage",
         "mtmlMemoryGetTemperature": "memory_temperature",
     }
-    kinds = interface.NEWER[function][1:]
+    kind, *results = interface.UNDOCUMENTED[function]
+    before = [results.pop(0)(1)] if function == "mtmlGpuGetTemperatureThreshold" else []
     with Session() as session:
-        handle = {"MtmlDevice": session.device, "MtmlGpu": session.gpu, "MtmlMemory": session.memory}[
-            interface.NEWER[function][0]
-        ](3)
-        for value in ("2.1", "4.7") if len(kinds) == 2 else ("17", "99"):
+        handle = {"MtmlDevice": session.device, "MtmlGpu": session.gpu, "MtmlMemory": session.memory}[kind](3)
+        for value in ("2.1", "4.7") if len(results) == 2 else ("17", "99"):
             interface.sim_set(3, keys[function], value)
-            results = [kind() for kind in kinds]
-            interface.call(function, handle, *[ctypes.byref(result) for result in results])
-            assert ".".join(str(result.value) for result in results) == value
+            answers = [result() for result in results]
+            interface.call(function, handle, *before, *[ctypes.byref(answer) for answer in answers])
+            assert ".".join(str(answer.value) for answer in answers) == value
 
 
 def test_temperature_thresholds():

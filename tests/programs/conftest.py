@@ -55,14 +55,14 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=["as shipped", "changed"])
+@pytest.fixture(params=["as shipped", "changed", "header only"])
 def machine(request, tmp_path):
-    """Eight MTT S5000 as shipped, then the same machine with every number changed, on a newer MTML library.
+    """Eight MTT S5000 as shipped, then the same machine with every number changed, then without a power limit.
 
-    A program that shows both got its numbers from the simulator.
+    A program that shows the first two got its numbers from the simulator.
     """
-    changed = request.param == "changed"
-    return Machine(tmp_path, changes=CHANGES if changed else None, newer=changed)
+    changes = CHANGES if request.param == "changed" else None
+    return Machine(tmp_path, changes=changes, header_only=request.param == "header only")
 
 
 class Runner:
@@ -85,9 +85,8 @@ class Runner:
 
     def on_pymtml(self, machine):
         """The environment of a user who has PYTHONPATH=$(pymtml drop-in path)."""
-        library = os.path.join(self.simulator, "newer") if machine.newer else self.simulator
         return self._environment(
-            LD_LIBRARY_PATH=os.pathsep.join([library, self.simulator]),
+            LD_LIBRARY_PATH=self.simulator,
             PYTHONPATH=os.path.join(self.site, "pymtml_dropin", "path"),
             MTML_SIM_PROFILE=machine.path,
         )

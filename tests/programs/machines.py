@@ -62,18 +62,25 @@ class Gpu:
         return int(speeds[0]) if speeds[0] else None
 
 
+def read_profile(name):
+    """A shipped profile (configparser.ConfigParser)."""
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str
+    parser.read(os.path.join(SIMULATOR, "profiles", name + ".ini"))
+    return parser
+
+
 class Machine:
     """A frozen machine: what the simulator is told, and what a program may be expected to show of it.
 
-    Newer MTML libraries tell the power limit, MTML 2.2.0 does not; `newer` picks which of the two the simulator is.
+    A library may lack the functions that the header does not declare, the one that tells the power limit among them.
     """
 
-    def __init__(self, folder, profile="s5000x8", changes=None, newer=False):
-        self.newer = newer
-        self.parser = configparser.ConfigParser(interpolation=None)
-        self.parser.optionxform = str
-        self.parser.read(os.path.join(SIMULATOR, "profiles", profile + ".ini"))
+    def __init__(self, folder, profile="s5000x8", changes=None, header_only=False):
+        self.parser = read_profile(profile)
         self.parser["machine"]["frozen"] = "yes"
+        if header_only:
+            self.parser["machine"]["missing"] = read_profile("header-only")["machine"]["missing"]
         self.sections = [name for name in self.parser.sections() if re.match(r"device\.\d+$", name)]
         for key, value in (changes or {}).items():
             for index, section in enumerate(self.sections):
@@ -111,4 +118,5 @@ class Machine:
         return self.parser["machine"]["driver_version"].strip('"')
 
     def power_limit(self, gpu):
-        return gpu.number("enforced_power_limit") if self.newer else None
+        missing = self.parser["machine"].get("missing", "").split(", ")
+        return None if "mtmlGpuGetEnforcedPowerLimit" in missing else gpu.number("enforced_power_limit")
