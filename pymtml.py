@@ -887,6 +887,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     __slots__ = (
         "_address",
         "_device",
+        "_board",
         "_gpu",
         "_memory",
         "_vpu",
@@ -902,6 +903,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     )
 
     _device: "Any"  # what C gets for the device
+    _board: "Any"  # the same, for what is true of the whole board: an instance of a divided card has none
     _gpu: "Any"  # for its gpu
     _memory: "Any"  # for its memory
     _vpu: "Any"  # for its video unit
@@ -1602,7 +1604,7 @@ libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a quer
 
 
 class _Native:
-    """The loaded library: each exported function under its C name; ``library`` and ``devices`` while initialized."""
+    """The loaded library: each exported function under its C name; while initialized what a life has, for queries."""
 
 
 class _Life:
@@ -1614,6 +1616,8 @@ class _Life:
         self.devices: "Dict[int, c_mtmlDevice_t]" = {}  # by address
         self.others: "Dict[Any, Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
         self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
+        self.whole: "Dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
+        self.order: "Dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
 
 
 class _Session:
@@ -1800,7 +1804,7 @@ def _publish():
         life = _session.current.setdefault("life", mine)
         if life is not mine:
             return _c.mtmlLibraryShutDown(mine.argument)
-    _c.library, _c.devices = life.argument, life.devices
+    _c.library, _c.devices, _c.order = life.argument, life.devices, life.order
     return MTML_SUCCESS
 
 
@@ -1812,21 +1816,23 @@ def _unpublish(tokens):
     if getattr(_c, "library", None) is life.argument:
         _c.__dict__.pop("library", None)
         _c.__dict__.pop("devices", None)
+        _c.__dict__.pop("order", None)
     _retire_all(life)
     status = _c.mtmlLibraryShutDown(life.argument)
     if status:
         # Still initialized: the caller may try again.
         if _session.current.setdefault("life", life) is life:
             _session.tokens.append(None)
-            _c.library, _c.devices = life.argument, life.devices
+            _c.library, _c.devices, _c.order = life.argument, life.devices, life.order
         return status
     _retire(life.library)
     return MTML_SUCCESS
 
 
 def _retire_all(life):
-    """Make every handle of a life but the library's stale."""
-    life.vgpus.clear()
+    """Make every handle of a life but the library's stale, and forget what MPC may have changed."""
+    for known in (life.vgpus, life.whole, life.order):
+        known.clear()
     for registry in (life.others, life.devices):
         while registry:
             _retire(registry.popitem()[1])
@@ -1954,9 +1960,29 @@ def _resolve(kind, handle):
         if status:
             return status, None
         argument = getattr(child, kind, None)
+    elif argument is None and kind == "_board" and hasattr(handle, "_device"):
+        if not _counts_as_card(handle):
+            return MTML_ERROR_NOT_SUPPORTED, None
+        argument = getattr(handle, kind, None)
     if argument is None:
         return MTML_ERROR_INVALID_ARGUMENT, None
     return MTML_SUCCESS, argument
+
+
+def _counts_as_card(device):
+    """Whether a device is one that NVML counts: no instance of a divided card, or one whose card is not visible.
+
+    A device that cannot be asked, since it is lost, is taken for a card.
+    """
+    properties, cell = c_mtmlDeviceProperty_t(), _Pointer()
+    status = _call("mtmlDeviceGetProperty", "_device", device, byref(properties))
+    if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
+        if not _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell) and cell[0]:
+            return False
+    with libLoadLock:
+        if hasattr(device, "_device"):  # unless a shutdown came in between
+            device._board = device._device
+    return True
 
 
 def _call(name, kind, handle, *arguments):
@@ -3888,6 +3914,7 @@ _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
+_DEVICES_MAX = 1 << 12
 
 _COMM_LENGTH = 15  # what the kernel keeps of a process's name
 
@@ -3983,9 +4010,15 @@ def _keep(device, slot, value):
     return value
 
 
-def _all_devices():
-    """Handles of all devices, in index order."""
-    return [_nvmlDeviceGetHandleByIndex(index) for index in range(_nvmlDeviceGetCount())]
+def _all_cards():
+    """Handles of all cards, in index order; one that went away meanwhile is left out."""
+    cards, cell = [], _Pointer()
+    for index in range(_nvmlDeviceGetCount()):
+        status = _card_by_index(index, cell)
+        if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+            _nvml_check(status)
+            cards.append(_device_in(_nvml_check, cell))
+    return cards
 
 
 def _pci(device):
@@ -4175,10 +4208,10 @@ def nvmlSystemGetCudaDriverVersion_v2():
 
 
 def nvmlDeviceGetCount():
-    """Number of devices; under MPC parents and instances both count.
+    """Number of cards; the instances of a divided card are not counted, but where their card is not visible.
 
     Raises: NVMLError_Uninitialized.
-    MTML: mtmlLibraryCountDevice.
+    MTML: mtmlLibraryCountDevice, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     count = _UInt()
     try:
@@ -4187,27 +4220,73 @@ def nvmlDeviceGetCount():
         status = _library_call("mtmlLibraryCountDevice", count)
     if status:
         raise _nvml_error(status)
-    return count[0]
+    return len(_whole_cards(min(count[0], _DEVICES_MAX)))
 
 
 def nvmlDeviceGetHandleByIndex(index):
-    """Handle of the device with that index, the same object each time.
+    """Handle of the card with that index, the same object each time.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no device has, TypeError for what is no
+    Cards are numbered in MTML's order. An instance of a divided card has no index of its own:
+    nvmlDeviceGetMigDeviceHandleByIndex, its UUID or its PCI address lead to it.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for what is no
     integer.
-    MTML: mtmlLibraryInitDeviceByIndex.
+    MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     if type(index) is not int or not 0 <= index <= _UINT_MAX:
         index = _uint(index)
     cell = _Pointer()
     try:
-        status = _c.mtmlLibraryInitDeviceByIndex(_c.library, index, cell)
+        status = _c.mtmlLibraryInitDeviceByIndex(_c.library, _c.order[index], cell)
         device = _c.devices.get(cell[0])
-    except AttributeError:
-        status, device = _library_call("mtmlLibraryInitDeviceByIndex", index, cell), None
+    except (AttributeError, KeyError):
+        status, device = _card_by_index(index, cell), None
     if status:
         raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
     return device or _device_in(_nvml_check, cell)
+
+
+def _card_by_index(index, cell):
+    """MTML status of asking for a card by NVML's index; devices not looked at yet are, as far as that card."""
+    life = _session.life
+    if life is None:
+        return MTML_ERROR_UNINITIALIZED
+    if index in life.order:
+        return _library_call("mtmlLibraryInitDeviceByIndex", life.order[index], cell)
+    number = len(life.order)
+    position = life.order[number - 1] + 1 if number else 0
+    while True:
+        status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
+        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+            return status  # there are no more
+        if _is_whole(life, position, None if status else cell[0]):
+            life.order[number] = position
+            if number == index:
+                return status
+            number += 1
+        position += 1
+
+
+def _whole_cards(count):
+    """MTML's indices of the cards among its first ``count`` devices (list)."""
+    life = _session.life
+    if life is None:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    if len(life.whole) < count:
+        cell = _Pointer()
+        for position in range(count):
+            if position not in life.whole:
+                status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
+                _is_whole(life, position, None if status else cell[0])
+    return [position for position in range(count) if life.whole.get(position, True)]
+
+
+def _is_whole(life, position, address):
+    """Whether NVML counts the device with that index of MTML's as a card; found out once in a life."""
+    whole = life.whole.get(position)
+    if whole is None:
+        whole = life.whole[position] = not address or _counts_as_card(_device_at(address))
+    return whole
 
 
 def nvmlDeviceGetHandleByUUID(uuid):
@@ -4264,7 +4343,7 @@ def nvmlDeviceGetHandleBySerial(serial):
     text = _argument_text(serial)
     if text is None:
         raise _invalid()
-    for device in _all_devices():
+    for device in _all_cards():
         try:
             if _nvmlDeviceGetSerial(device) == text:
                 return device
@@ -4340,17 +4419,21 @@ def nvmlDeviceGetSerial(handle):
 
 
 def nvmlDeviceGetIndex(handle):
-    """Index of the device.
+    """Index of the card, as nvmlDeviceGetHandleByIndex takes it; of an instance its index below its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
-    MTML: mtmlDeviceGetIndex.
+    MTML: mtmlDeviceGetIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
         return device._index
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_index", _number(_nvml_check, "mtmlDeviceGetIndex", "_device", device))
+    position = _number(_nvml_check, "mtmlDeviceGetIndex", "_device", device)
+    cards = _whole_cards(min(position, _DEVICES_MAX) + 1)
+    if cards and cards[-1] == position:
+        return _keep(device, "_index", len(cards) - 1)
+    return _keep(device, "_index", _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device))
 
 
 def nvmlDeviceGetBrand(handle):
@@ -4888,15 +4971,16 @@ def nvmlDeviceGetClock(handle, type, id):
 def nvmlDeviceGetPowerUsage(handle):
     """Power drawn by the whole board, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for an instance of a
+    divided card: the card tells it.
     MTML: mtmlDeviceGetPowerUsage.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     power = _UInt()
     try:
-        status = _c.mtmlDeviceGetPowerUsage(device._device, power)
+        status = _c.mtmlDeviceGetPowerUsage(device._board, power)
     except AttributeError:
-        status = _call("mtmlDeviceGetPowerUsage", "_device", device, power)
+        status = _call("mtmlDeviceGetPowerUsage", "_board", device, power)
     if status:
         raise _nvml_error(status)
     return power[0]
@@ -4933,7 +5017,8 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle):
 
 
 def _power_limit(name, device):
-    """A power limit in mW; drivers that do not know it answer 0."""
+    """A power limit of the board in mW; drivers that do not know it answer 0."""
+    _nvml_check(_resolve("_board", device)[0])
     limit = _signed(_nvml_check, name, "_gpu", device)
     if limit <= 0:
         raise _unsupported()
@@ -5273,7 +5358,7 @@ def nvmlDeviceGetTopologyNearestGpus(device, level):
     level = _uint(level)
     if level not in _TOPOLOGY_FROM_MTML.values() and level < NVML_TOPOLOGY_SYSTEM:
         raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
-    others = [other for other in _all_devices() if other is not this]
+    others = [other for other in _all_cards() if other is not this]
     return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
 
 
@@ -5442,7 +5527,7 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber):
     word, bit = divmod(_uint(cpuNumber), 8 * ctypes.sizeof(c_ulong))
     if word >= _AFFINITY_WORDS_MAX:
         raise _invalid()
-    return [device for device in _all_devices() if _nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
+    return [device for device in _all_cards() if _nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
 
 
 # ---- NVLink (MtLink) ----
@@ -5824,7 +5909,7 @@ def _virt_type_number(virt_type):
 def _virt_type(number):
     """The virtual device type of a number, from whichever card knows it (c_mtmlVirtType_t)."""
     _require_initialized()
-    for device in _all_devices():
+    for device in _all_cards():
         try:
             for virt_type in _virt_types(device, "Supported"):
                 if _virt_type_number(virt_type) == number:

@@ -34,6 +34,8 @@ PLUMBING = {
     "mtmlDeviceInitVpu",
     "mtmlLibraryInitSystem",
     "mtmlLibraryInitDeviceByIndex",
+    "mtmlDeviceGetProperty",
+    "mtmlDeviceGetMpcParentDevice",
 }
 # Getters that only work together, so that a docstring names one of them.
 TOGETHER = re.compile(r"mtmlVpuGet(EncoderSession|DecoderSession|Codec)(States|Metrics|Capacity)")

@@ -7,7 +7,18 @@ import pymtml as nvml
 
 
 def handles():
-    return [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+    """Handles of all devices: the cards, each with its instances behind it."""
+    found = []
+    for index in range(nvml.nvmlDeviceGetCount()):
+        found.append(nvml.nvmlDeviceGetHandleByIndex(index))
+        instances = 0
+        while True:
+            instance = answer(nvml.nvmlDeviceGetMigDeviceHandleByIndex, found[-1 - instances], instances)
+            if isinstance(instance, type):
+                break
+            found.append(instance)
+            instances += 1
+    return found
 
 
 def answer(function, *arguments):
@@ -28,7 +39,7 @@ UNSUPPORTED, INVALID, MISSING = nvml.NVMLError_NotSupported, nvml.NVMLError_Inva
 # ---- MPC: index 0 is the parent, 1 to 3 its instances, 4 a card that could be divided but is not ----
 
 MPC = [
-    ("nvmlDeviceGetIndex", (), [0, 1, 2, 3, 4]),
+    ("nvmlDeviceGetIndex", (), [0, 0, 1, 2, 1]),
     ("nvmlDeviceGetMigMode", (), [[1, 1], UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, [0, 0]]),
     ("nvmlDeviceGetMaxMigDeviceCount", (), [8, 0, 0, 0, 0]),
     ("nvmlDeviceGetGpuInstanceId", (), [INVALID, 0, 1, 2, INVALID]),
@@ -136,7 +147,7 @@ def test_dividing_a_card_counts_no_initialization():
         nvml.nvmlInit()
         assert nvml.nvmlDeviceSetMigMode(nvml.nvmlDeviceGetHandleByIndex(0), 1) == 0
         nvml.nvmlShutdown()
-        assert nvml.nvmlDeviceGetCount() == 2
+        assert (nvml.nvmlDeviceGetCount(), nvml.mtmlLibraryCountDevice()) == (1, 2)
         nvml.nvmlShutdown()
         assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Uninitialized
     assert simulated.references() == 0
@@ -153,13 +164,81 @@ def test_a_card_that_cannot_be_divided_now_stays_as_it_is(fault, error):
 
 
 def test_a_container_may_hide_the_parent():
-    """MTML answers UNKNOWN there; the instance itself goes on working."""
-    with simulated.nvml("s3000-mpc"):
+    """MTML answers UNKNOWN there; the instance itself goes on working, and counts as a card."""
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetMpcParentDevice=UNKNOWN"):
+        assert nvml.nvmlDeviceGetCount() == 5
         instance = nvml.nvmlDeviceGetHandleByIndex(1)
-        simulated.set_faults("mtmlDeviceGetMpcParentDevice=UNKNOWN")
+        assert nvml.nvmlDeviceGetIndex(instance) == 1
         assert answer(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, instance) is nvml.NVMLError_Unknown
         assert nvml.nvmlDeviceGetGpuInstanceId(instance) == 0
         assert nvml.nvmlDeviceGetMemoryInfo(instance).total == 16384 << 20
+
+
+def test_a_container_with_nothing_but_instances():
+    with simulated.machine("s3000-mpc"):
+        nvml.nvmlInit()
+        for card in (0, 1):
+            simulated.set_value(card, "visible", "no")
+        try:
+            cards = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+            assert [nvml.nvmlDeviceGetNumGpuCores(card) for card in cards] == [4, 2, 2]
+            assert [nvml.nvmlDeviceGetIndex(card) for card in cards] == [0, 1, 2]
+            assert [nvml.nvmlDeviceIsMigDeviceHandle(card).value for card in cards] == [1, 1, 1]
+            assert answer(nvml.nvmlDeviceGetHandleByIndex, 3) is INVALID
+        finally:
+            nvml.nvmlShutdown()
+
+
+def native_calls(function, *arguments):
+    """The MTML calls that a facade call makes, by name."""
+    simulated.reset_calls()
+    function(*arguments)
+    return {name: simulated.calls(name) for name in NATIVE if simulated.calls(name)}
+
+
+NATIVE = [name for name in dir(nvml) if name.startswith("mtml") and simulated.calls(name) >= 0]
+
+
+def test_what_a_device_is_costs_calls_once():
+    """ByIndex looks at the devices up to the card, Count at all of them; then neither asks more than its question."""
+    look, parent = "mtmlDeviceGetProperty", "mtmlDeviceGetMpcParentDevice"
+    by_index, count = "mtmlLibraryInitDeviceByIndex", "mtmlLibraryCountDevice"
+    with simulated.nvml("s3000-mpc"):
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 0) == {by_index: 1, look: 1}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 0) == {by_index: 1}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 1) == {by_index: 4, look: 4, parent: 3}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 1) == {by_index: 1}
+        assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1}
+        card = nvml.nvmlDeviceGetHandleByIndex(1)
+        assert native_calls(nvml.nvmlDeviceGetPowerUsage, card) == {"mtmlDeviceGetPowerUsage": 1}
+    with simulated.nvml("s3000-mpc"):
+        card = nvml.nvmlDeviceGetHandleByUUID(simulated.device_keys("s3000-mpc", 1)["uuid"])
+        assert native_calls(nvml.nvmlDeviceGetPowerUsage, card) == {"mtmlDeviceGetPowerUsage": 1, look: 1}
+        assert native_calls(nvml.nvmlDeviceGetPowerUsage, card) == {"mtmlDeviceGetPowerUsage": 1}
+    with simulated.nvml("s5000x8"):
+        assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1, by_index: 8, look: 8}
+        assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 8}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 1}
+
+
+def test_a_card_that_is_lost_counts():
+    with simulated.nvml("s5000x8", faults="2.mtmlDeviceGetProperty=TIMEOUT"):
+        assert nvml.nvmlDeviceGetCount() == 8
+        assert nvml.nvmlDeviceGetIndex(nvml.nvmlDeviceGetHandleByIndex(7)) == 7
+
+
+def test_a_card_that_goes_between_count_and_list():
+    with simulated.nvml("s5000x8"):
+        first = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 7
+        serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(6))
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@7")
+        assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 6
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@2x1")
+        assert nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleBySerial(serial)) == serial
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@3x1")
+        assert len(nvml.nvmlSystemGetTopologyGpuSet(0)) == 3
 
 
 @pytest.mark.parametrize("profile", ["s4000x8", "s3000-vgpu-guest", "s3000-vgpu-host", "old-library"])
@@ -269,7 +348,7 @@ def test_a_guest():
 @pytest.mark.parametrize("profile", ["s80", "s5000x8", "s3000-mpc"])
 def test_cards_without_virtual_devices(profile):
     with simulated.nvml(profile):
-        count = nvml.nvmlDeviceGetCount()
+        count = len(handles())
         for function in ("SupportedVgpus", "CreatableVgpus", "ActiveVgpus"):
             assert answers("nvmlDeviceGet" + function) == [UNSUPPORTED] * count
         assert answers("nvmlVgpuTypeGetMaxInstances", 1104) == [UNSUPPORTED] * count

@@ -29,6 +29,11 @@ def device(index=0):
     return lambda: (nvml.nvmlDeviceGetHandleByIndex(index),)
 
 
+def mtml_device(index):
+    """The device with that index of MTML's, which counts instances as well."""
+    return lambda: (nvml.mtmlLibraryInitDeviceByIndex(index),)
+
+
 def pair():
     return nvml.nvmlDeviceGetHandleByIndex(0), nvml.nvmlDeviceGetHandleByIndex(1)
 
@@ -86,6 +91,18 @@ case(
     on=nothing,
     profile="s5000x8-container",
 )
+case("nvmlDeviceGetCount", [({}, 2)], on=nothing, profile="s3000-mpc")
+case(
+    "nvmlDeviceGetHandleByIndex",
+    [({(1, "name"): name}, name) for name in ("MTT S3000", "MTT S4000")],
+    1,
+    on=nothing,
+    read=nvml.nvmlDeviceGetName,
+    profile="s3000-mpc",
+    kept=True,
+)
+case("nvmlDeviceGetIndex", [({}, 1)], on=mtml_device(4), profile="s3000-mpc")
+case("nvmlDeviceGetIndex", [({}, 2)], on=mtml_device(3), profile="s3000-mpc")
 case(
     "nvmlDeviceGetHandleByIndex",
     [({}, "MTT S5000"), ({(2, "name"): "MTT S4000"}, "MTT S4000")],
@@ -488,7 +505,7 @@ case(
 case(
     "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
     [({"uuid": uuid}, uuid) for uuid in UUIDS],
-    on=device(1),
+    on=mtml_device(1),
     read=nvml.nvmlDeviceGetUUID,
     profile="s3000-mpc",
     kept=True,
@@ -496,7 +513,7 @@ case(
 case(
     "nvmlDeviceIsMigDeviceHandle",
     [({"mpc_mode": "ENABLE"}, 1), ({"mpc_mode": "DISABLE"}, 0)],
-    on=device(1),
+    on=mtml_device(1),
     read=lambda answer: answer.value,
     profile="s3000-mpc",
     kept=True,
@@ -504,14 +521,14 @@ case(
 case(
     "nvmlDeviceGetGpuInstanceId",
     [({"mpc_configuration": 1}, 1), ({"mpc_configuration": 4}, 7)],
-    on=lambda: (nvml.nvmlDeviceGetHandleByIndex(nvml.nvmlDeviceGetCount() - 2),),
+    on=lambda: mtml_device(nvml.mtmlLibraryCountDevice() - 2)(),
     profile="s3000-mpc",
     kept=True,
 )
 case(
     "nvmlDeviceGetAttributes nvmlDeviceGetAttributes_v2",
     [({"mpc_configuration": 1}, (4, 4, 16384)), ({"mpc_configuration": 4}, (1, 1, 4096))],
-    on=device(1),
+    on=mtml_device(1),
     read=attributes("multiprocessorCount", "gpuInstanceSliceCount", "memorySizeMB"),
     profile="s3000-mpc",
     kept=True,
@@ -716,7 +733,7 @@ def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use():
             handle = nvml.nvmlDeviceGetHandleByIndex(0)
             assert nvml.nvmlDeviceSetMigMode(handle, mode) == nvml.NVML_SUCCESS
             assert simulated.get_value(0, "mpc_mode") == name
-            assert nvml.nvmlDeviceGetCount() == count
+            assert (nvml.nvmlDeviceGetCount(), nvml.mtmlLibraryCountDevice()) == (1, count)
             with pytest.raises(nvml.NVMLError_InvalidArgument):
                 nvml.nvmlDeviceGetName(handle)
             assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [mode, mode]
@@ -847,7 +864,7 @@ def answering_functions():
             continue
         with simulated.nvml(profile):
             for name in sorted(set(functions) - found):
-                for position in range(nvml.nvmlDeviceGetCount()):
+                for position in range(nvml.mtmlLibraryCountDevice()):
                     if not refuses(functions[name], position):
                         found.add(name)
                         break
@@ -858,7 +875,7 @@ def refuses(function, position):
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name in ("handle", "device", "device1", "device2", "handle1", "handle2", "migDevice"):
-            arguments.append(nvml.nvmlDeviceGetHandleByIndex(position))
+            arguments.append(nvml.mtmlLibraryInitDeviceByIndex(position))
         elif parameter.default is parameter.empty:
             arguments.append(nvml.NVML_MEMORY_LOCATION_DRAM if parameter.name == "locationType" else 0)
     try:

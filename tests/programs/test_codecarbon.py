@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from machines import Machine
 from program_set import CODECARBON as PROGRAM
 
 MISSING = "codecarbon looks for a command nvidia-smi before it uses pynvml: any command of that name will do."
@@ -53,6 +54,15 @@ def test_tracker(runner, machine, environment):
     assert shown["energy"] == pytest.approx(watts / 1000 * shown["seconds"] / 3600, rel=0.2)
     mean = sum(gpu.number("gpu_utilization") for gpu in machine.gpus) / 8
     assert shown["utilization"] == pytest.approx(mean, abs=0.1)
+
+
+def test_divided_card(runner, tmp_path, environment):
+    """A card with MPC on counts once: its power is not added up over its instances."""
+    machine = Machine(tmp_path, "s3000-mpc")
+    environment.update(runner.on_pymtml(machine), PATH=environment["PATH"])
+    shown = runner.evaluate(PROGRAM, TRACK, environment)
+    assert shown["count"] == 2
+    assert shown["power"] == pytest.approx(sum(gpu.number("power_usage") for gpu in machine.gpus) / 1000, rel=0.01)
 
 
 def test_details(runner, machine, environment):

@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from machines import MIB
+from machines import MIB, Machine
 from program_set import EXPORTER as PROGRAM
 from scrape import by_label, free_port, settled
 
 MISSING = (
     "NaN: PCIe and MtLink throughput and GPU memory by process, and with MTML 2.2.0 the power limit: the library tells "
-    "none of these. With MPC on, the exporter stops at its start: it takes every GPU that has an index for a whole one."
+    "none of these."
 )
 
 
@@ -57,6 +57,19 @@ def test_metrics(runner, machine):
         expected = expected_series(machine, gpu)
         assert {metric: shown.get(metric) for metric in expected} == expected
     assert len({index for metric, index in by_label(found, "index") if metric == "gpu_temperature_C"}) == 8
+
+
+def test_divided_card(runner, tmp_path):
+    """A card with MPC on and its instances: no watt is counted twice."""
+    machine = Machine(tmp_path, "s3000-mpc")
+    port = free_port()
+    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+    with runner.serve(command + ["--interval", "0.5"], runner.on_pymtml(machine)):
+        found = settled("http://127.0.0.1:%d/metrics" % port)
+    power = {dict(labels)["uuid"]: value for (metric, labels), value in found.items() if metric == "gpu_power_usage_W"}
+    told = {uuid: value for uuid, value in power.items() if not math.isnan(value)}
+    assert told == {gpu.uuid: gpu.number("power_usage") / 1000 for gpu in machine.gpus}
+    assert len(power) == 5  # and three instances, which have no power of their own
 
 
 def test_processes(runner, machine, processes):

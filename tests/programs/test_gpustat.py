@@ -75,6 +75,14 @@ def test_processes_by_open_files(runner, machine, open_files):
     assert listed == {index: [pid] if index in (2, 3) else [] for index in range(8)}
 
 
+def test_divided_card(runner, tmp_path):
+    """A card with MPC on is one line, as a card with MIG on is under NVML."""
+    machine = Machine(tmp_path, "s3000-mpc")
+    shown = query(runner, machine)["gpus"]
+    assert [gpu["uuid"] for gpu in shown] == [gpu.uuid for gpu in machine.gpus]
+    assert [gpu["memory.total"] for gpu in shown] == [gpu.number("memory_total") // MIB for gpu in machine.gpus]
+
+
 def test_lost_gpu(runner, machine):
     """A GPU whose every query fails is marked, and leaves the other seven as they were."""
     machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE"
