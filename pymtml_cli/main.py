@@ -1,4 +1,4 @@
-"""Entry point of the command: chooses the subcommand, imports it alone, and turns what goes wrong into an exit status.
+"""Entry point of the command: chooses what was asked for, imports that alone, and turns failures into an exit status.
 
 A subcommand is a module of this package with
 
@@ -6,20 +6,24 @@ A subcommand is a module of this package with
     run(options)            does the work; returns the exit status (None counts as 0)
     parse(arguments)        in place of add_arguments, where argparse must not look at the arguments; returns options
 
-and a line in SUBCOMMANDS.
+and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
 import importlib
 import os
 import sys
 
+from pymtml_cli.errors import CommandError, called
+
 SUBCOMMANDS = {
     "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
+    "topo": ("topo", "how cards are joined with each other and with processors"),
     "run": ("run", "run a program with pymtml in the place of pynvml"),
 }
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+FAILED = 255
 
 
 def parse(module, name, arguments):
@@ -28,35 +32,78 @@ def parse(module, name, arguments):
         return module.parse(arguments)
     import argparse
 
-    parser = argparse.ArgumentParser(prog="pymtml " + name, description=SUBCOMMANDS[name][1])
+    parser = argparse.ArgumentParser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
     module.add_arguments(parser)
     return parser.parse_args(arguments)
 
 
 def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
-    if not arguments or arguments[0] in ("-h", "--help"):
-        print("usage: pymtml SUBCOMMAND ...\n")
-        for name, (_, summary) in sorted(SUBCOMMANDS.items()):
-            print("  %-10s %s" % (name, summary))
-        return 0
-    if arguments[0] not in SUBCOMMANDS:
-        print("pymtml: no subcommand %r; pymtml --help lists them" % arguments[0], file=sys.stderr)
-        return 2
-    name = arguments[0]
-    module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
-    return module.run(parse(module, name, arguments[1:]))
+    if arguments and arguments[0] in SUBCOMMANDS:
+        name = arguments[0]
+        module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
+        return module.run(parse(module, name, arguments[1:]))
+    from pymtml_cli import language
+
+    return language.run(arguments)
 
 
 def main(arguments=None):
     """Run the command (exit status). Without arguments: those of the process."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that the locale cannot write is no reason to fail
     try:
         status = dispatch(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
         return status or 0
+    except CommandError as error:
+        return _report(error)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at its end; nobody reads it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return _nobody_reads()
+    except OSError as error:  # a full disk, say
+        return _report(CommandError(str(error), FAILED))
+
+
+def _report(error):
+    try:
+        if error.stdout:
+            sys.stdout.write(error.text)
+            sys.stdout.flush()
+        else:
+            sys.stdout.flush()
+            sys.stderr.write("%s: %s\n" % (called(), error.text))
+    except BrokenPipeError:
+        return _nobody_reads()
+    except OSError:
+        _discard(sys.stdout)
+    return error.status
+
+
+def _interrupted():
+    """End by the signal itself, so that a shell script around the command ends too."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard(sys.stdout)
+    try:
+        from _signal import SIG_DFL, SIGINT, signal
+
+        signal(SIGINT, SIG_DFL)
+        os.kill(os.getpid(), SIGINT)
+    except (ImportError, OSError, ValueError):
+        pass
+    return INTERRUPTED
+
+
+def _nobody_reads():
+    _discard(sys.stdout)
+    return BROKEN_PIPE
+
+
+def _discard(stream):
+    """Let the interpreter's last flush of a stream that takes no more go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,23 +1,76 @@
-"""The command run as users run it: another process, on a simulated machine."""
+"""The command as users run it: in this process, which is quick, or in another one."""
 
+import contextlib
+import io
+import json
 import os
 import subprocess
 import sys
 
 import simulated
 
+import pymtml
+from pymtml_cli.main import main
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORKING_PROFILES = [name for name in simulated.ALL_PROFILES if name not in ("empty", "no-driver")]
+
+
+def capture_file(name):
+    """A file of recorded output (dict)."""
+    with open(os.path.join(HERE, "captures", name)) as file:
+        return json.load(file)
+
+
+class Result:
+    """What the command did: status, stdout, stderr."""
+
+    def __init__(self, status, stdout, stderr):
+        self.status, self.stdout, self.stderr = status, stdout, stderr
+        self.lines = stdout.splitlines()
+
+    def rows(self):
+        """Lines of a csv answer, split into cells."""
+        return [line.split(", ") for line in self.lines]
+
+
+def invoke(*arguments, **options):
+    """Run the command in this process, on the machine that is set up (Result; ``name`` is what it is called by)."""
+    name = options.pop("name", "pymtml")
+    assert not options
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    before = os.environ.get("PYMTML_COMMAND_NAME")
+    os.environ["PYMTML_COMMAND_NAME"] = name
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                status = main(list(arguments))
+            except SystemExit as error:  # argparse
+                status = error.code or 0
+    finally:
+        os.environ.pop("PYMTML_COMMAND_NAME")
+        if before is not None:
+            os.environ["PYMTML_COMMAND_NAME"] = before
+    out.flush()
+    assert not pymtml._nvmlLib_refcount, "the command left the library initialized"
+    return Result(status, out.buffer.getvalue().decode("utf-8"), err.getvalue())
+
 
 def run_command(*arguments, **options):
-    """What the command does on a machine (CompletedProcess with texts; options as for simulated.environment)."""
-    extra = options.pop("extra_environment", {})
-    env = simulated.environment(**options)
-    env.update(extra)
+    """Run the command in another process (CompletedProcess with texts; options as for simulated.environment)."""
     return subprocess.run(
         [sys.executable, "-m", "pymtml"] + list(arguments),
-        env=env,
-        cwd=os.path.dirname(simulated.ROOT),
+        env=command_environment(**options),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
         timeout=120,
     )
+
+
+def command_environment(**options):
+    """Environment for the command in another process (options as for simulated.environment, extra_environment)."""
+    extra = options.pop("extra_environment", {})
+    env = simulated.environment(**options)
+    env.update(extra)
+    return env

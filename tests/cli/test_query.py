@@ -1,0 +1,301 @@
+"""The csv language: names, heads, units and refusals as recorded from nvidia-smi, values as the simulator has them."""
+
+import re
+import shlex
+
+import pytest
+import simulated
+from command import WORKING_PROFILES, capture_file, invoke
+
+import pymtml
+from pymtml_cli.fields import BY_NAME, FIELDS
+from pymtml_cli.query import QUERIES
+
+CAPTURES = capture_file("nvidia_smi_580.json")["captures"]
+RECORDED_FIELDS = capture_file("fields.json")
+MIB = 1024 * 1024
+
+# What nvidia-smi refuses does not depend on the machine.
+REFUSALS = [item for item in CAPTURES if item["status"] and not re.match(r"topo|nvlink|dmon|pmon", item["command"])]
+
+
+@pytest.fixture
+def two_cards():
+    with simulated.machine("s3000x2"):
+        yield
+
+
+@pytest.mark.parametrize("item", REFUSALS, ids=lambda item: item["command"])
+def test_refusals_are_the_recorded_ones(item, two_cards):
+    result = invoke(*shlex.split(item["command"]), name="nvidia-smi")
+    assert (result.status, result.stdout, result.stderr) == (item["status"], "\n".join(item["stdout"]), "")
+
+
+def test_enough_refusals_are_recorded():
+    assert len(REFUSALS) > 40
+
+
+@pytest.mark.parametrize(
+    "item",
+    [item for item in CAPTURES if item["command"].startswith("--query-") and not item["status"]],
+    ids=lambda item: item["command"][:60],
+)
+def test_head_lines_and_line_counts_are_the_recorded_ones(item, two_cards):
+    arguments = shlex.split(item["command"])
+    chosen = [argument for argument in arguments if "GPU-0000" in argument]
+    if chosen:  # the recorded UUID is not this machine's
+        with_uuid = invoke("--query-gpu=uuid", "--format=csv,noheader").lines
+        arguments = ["GPU-" + with_uuid[int(chosen[0][-1])] if part in chosen else part for part in arguments]
+    if re.search(r"-i 0000|-i 00:", item["command"]):
+        arguments[-1] = invoke("--query-gpu=pci.bus_id", "--format=csv,noheader", "-i", "0").lines[0]
+    result = invoke(*arguments, name="nvidia-smi")
+    head = [line for line in item["stdout"] if "noheader" not in item["command"]][:1]
+    assert result.status == 0
+    assert result.lines[: len(head)] == head
+    if "apps" not in item["command"]:
+        assert len(result.lines) == len(item["stdout"]) - 1
+
+
+@pytest.mark.parametrize("name, unit", [row[:2] for row in RECORDED_FIELDS["fields"]])
+def test_fields_have_the_recorded_unit(name, unit):
+    assert (BY_NAME[name][0][0], BY_NAME[name][1]) == (name, unit)
+
+
+def test_fields_that_some_drivers_have_are_known():
+    assert [name for name in RECORDED_FIELDS["only_some"] if name not in BY_NAME] == []
+    common = [row[0] for row in RECORDED_FIELDS["fields"] if row[0] not in RECORDED_FIELDS["only_some"]]
+    assert len(common) == 196
+
+
+def test_help_lists_fields_in_the_recorded_order():
+    order = [row[0] for row in RECORDED_FIELDS["fields"]]
+    assert [names[0] for names, _, _, _ in FIELDS if names[0] in order] == order
+
+
+@pytest.mark.parametrize("kind", sorted(QUERIES))
+def test_help_is_read_as_exporters_read_it(kind):
+    result = invoke("--help-query-" + kind)
+    names = re.findall(r'\n\s*\n^"([^"]+)"', result.stdout, re.M)  # the expression of a widely used exporter
+    assert names == [line[0][0] for line in QUERIES[kind][0]]
+    assert result.stdout.startswith('List of valid properties to query for the switch "--query-%s":\n\n"' % kind)
+
+
+def mebibytes(number):
+    return -(-number // MIB)
+
+
+def capability(device):
+    # Asked through the facade, which knows it by PCI id where the library lacks the function.
+    return "%d.%d" % pymtml.nvmlDeviceGetCudaComputeCapability(device)
+
+
+def positive_watts(value):
+    if value <= 0:  # a driver that does not tell
+        raise pymtml.NVMLError_NotSupported()
+    return "%.2f W" % (value / 1000)
+
+
+def counter(kind, since):
+    return lambda device: str(
+        pymtml.mtmlMemoryGetEccErrorCounter(device, kind, since, pymtml.MTML_MEMORY_LOCATION_DRAM)
+    )
+
+
+def encoder_sessions(device):
+    states = pymtml.mtmlVpuGetEncoderSessionStates(device, pymtml.mtmlVpuGetCodecCapacity(device)[0])
+    return str(sum(session.state == pymtml.MTML_CODEC_SESSION_STATE_ACTIVE for session in states))
+
+
+def division(device):
+    if not pymtml.mtmlDeviceGetProperty(device).mpcCap:
+        raise pymtml.NVMLError_NotSupported()
+    return ("Disabled", "Enabled")[pymtml.mtmlDeviceGetMpcMode(device)]
+
+
+# What each field must say, from the C functions of the simulated library.
+EXPECTED = {
+    "name": pymtml.mtmlDeviceGetName,
+    "serial": pymtml.mtmlDeviceGetSerialNumber,
+    "uuid": pymtml.mtmlDeviceGetUUID,
+    "pci.bus": lambda device: "0x%02X" % pymtml.mtmlDeviceGetPciInfo(device).bus,
+    "pci.device": lambda device: "0x%02X" % pymtml.mtmlDeviceGetPciInfo(device).device,
+    "pci.device_id": lambda device: "0x%08X" % pymtml.mtmlDeviceGetPciInfo(device).pciDeviceId,
+    "vbios_version": pymtml.mtmlDeviceGetMtBiosVersion,
+    "pcie.link.gen.current": lambda device: str(pymtml.mtmlDeviceGetPciInfo(device).pciCurGen),
+    "pcie.link.gen.max": lambda device: str(pymtml.mtmlDeviceGetPciInfo(device).pciMaxGen),
+    "pcie.link.width.current": lambda device: str(pymtml.mtmlDeviceGetPciInfo(device).pciCurWidth),
+    "pcie.link.width.max": lambda device: str(pymtml.mtmlDeviceGetPciInfo(device).pciMaxWidth),
+    "fan.speed": lambda device: "%d %%" % pymtml.mtmlDeviceGetFanSpeed(device, 0),
+    "pstate": lambda device: "P%d" % pymtml.mtmlDeviceGetPerformanceState(device),
+    "memory.total": lambda device: "%d MiB" % mebibytes(pymtml.mtmlMemoryGetTotal(device)),
+    "memory.used": lambda device: "%d MiB" % mebibytes(pymtml.mtmlMemoryGetUsed(device)),
+    "compute_mode": lambda device: "Default",
+    "compute_cap": capability,
+    "utilization.gpu": lambda device: "%d %%" % pymtml.mtmlGpuGetUtilization(device),
+    "utilization.memory": lambda device: "%d %%" % pymtml.mtmlMemoryGetUtilization(device),
+    "utilization.encoder": lambda device: "%d %%" % pymtml.mtmlVpuGetUtilization(device).encodeUtil,
+    "utilization.decoder": lambda device: "%d %%" % pymtml.mtmlVpuGetUtilization(device).decodeUtil,
+    "encoder.stats.sessionCount": encoder_sessions,
+    "ecc.mode.current": lambda device: ("Disabled", "Enabled")[pymtml.mtmlMemoryGetEccMode(device)[0]],
+    "ecc.mode.pending": lambda device: ("Disabled", "Enabled")[pymtml.mtmlMemoryGetEccMode(device)[1]],
+    "ecc.errors.corrected.volatile.total": counter(0, 0),
+    "ecc.errors.corrected.aggregate.dram": counter(0, 1),
+    "ecc.errors.uncorrected.volatile.device_memory": counter(1, 0),
+    "ecc.errors.uncorrected.aggregate.total": counter(1, 1),
+    "retired_pages.sbe": lambda device: str(pymtml.mtmlMemoryGetRetiredPagesCount(device).singleBitEcc),
+    "retired_pages.dbe": lambda device: str(pymtml.mtmlMemoryGetRetiredPagesCount(device).doubleBitEcc),
+    "retired_pages.pending": lambda device: ("No", "Yes")[pymtml.mtmlMemoryGetRetiredPagesPendingStatus(device)],
+    "temperature.gpu": lambda device: str(pymtml.mtmlGpuGetTemperature(device)),
+    "temperature.memory": lambda device: str(pymtml.mtmlMemoryGetTemperature(device)),
+    "power.draw": lambda device: "%.2f W" % (pymtml.mtmlDeviceGetPowerUsage(device) / 1000),
+    "enforced.power.limit": lambda device: positive_watts(pymtml.mtmlGpuGetEnforcedPowerLimit(device)),
+    "power.default_limit": lambda device: positive_watts(pymtml.mtmlGpuGetPowerManagementDefaultLimit(device)),
+    "clocks.gr": lambda device: "%d MHz" % pymtml.mtmlGpuGetClock(device),
+    "clocks.mem": lambda device: "%d MHz" % pymtml.mtmlMemoryGetClock(device),
+    "clocks.video": lambda device: "%d MHz" % pymtml.mtmlVpuGetClock(device),
+    "clocks.max.sm": lambda device: "%d MHz" % pymtml.mtmlGpuGetMaxClock(device),
+    "clocks.max.memory": lambda device: "%d MHz" % pymtml.mtmlMemoryGetMaxClock(device),
+    "mig.mode.current": division,
+}
+
+
+def cell(function, device):
+    try:
+        return function(device)
+    except (pymtml.NVMLError_NotSupported, pymtml.NVMLError_FunctionNotFound, IndexError):
+        return "[N/A]"
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_values_are_the_simulated_ones(profile):
+    names = list(EXPECTED)
+    with simulated.machine(profile):
+        rows = invoke("--query-gpu=uuid," + ",".join(names), "--format=csv,noheader").rows()
+        pymtml.nvmlInit()
+        try:
+            expected = []
+            for row in rows:
+                device = pymtml.mtmlLibraryInitDeviceByUuid(row[0])
+                expected.append([row[0]] + [cell(EXPECTED[name], device) for name in names])
+        finally:
+            pymtml.nvmlShutdown()
+    assert rows
+    for row, wanted in zip(rows, expected):
+        assert dict(zip(names, row[1:])) == dict(zip(names, wanted[1:]))
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_every_field_answers_or_is_unknown(profile):
+    with simulated.machine(profile):
+        result = invoke("--query-gpu=" + ",".join(names[0] for names, _, _, _ in FIELDS), "--format=csv")
+        count = len(invoke("-L").lines)
+    head, rows = result.rows()[0], result.rows()[1:]
+    assert (result.status, result.stderr) == (0, "")
+    assert rows and len(rows) <= count
+    for row in rows:
+        assert len(row) == len(head) == len(FIELDS)
+        for (names, unit, _, _), value in zip(FIELDS, row):
+            assert value == "[N/A]" or not value.startswith("["), (names[0], value)
+            assert value == "[N/A]" or not unit or value.endswith(" " + unit), (names[0], value)
+
+
+def test_units_can_be_left_out_and_heads_keep_them(two_cards):
+    with_units = invoke("--query-gpu=memory.total,power.draw,temperature.gpu", "--format=csv").rows()
+    without = invoke("--query-gpu=memory.total,power.draw,temperature.gpu", "--format=csv,nounits").rows()
+    assert without[0] == with_units[0] == ["memory.total [MiB]", "power.draw [W]", "temperature.gpu"]
+    for row, bare in zip(with_units[1:], without[1:]):
+        assert [value.split(" ")[0] for value in row] == bare
+
+
+def test_cards_are_chosen_by_index_uuid_and_address(two_cards):
+    for index, uuid, address in invoke("--query-gpu=index,uuid,pci.bus_id", "--format=csv,noheader").rows():
+        for name in (index, uuid, "GPU-" + uuid, uuid.upper(), address, address.lower(), address[4:], address[9:]):
+            rows = invoke("--query-gpu=index", "--format=csv,noheader", "-i", name).rows()
+            assert rows == [[index]], name
+    for name in ("2", "-1", "x", "00:ff.0", "00000000-0000-0000-0000-000000000000"):
+        result = invoke("--query-gpu=index", "--format=csv", "--id=" + name)
+        assert (result.status, result.stdout) == (6, "No devices were found\n"), name
+
+
+def test_time_stamps_have_milliseconds(two_cards):
+    (row,) = invoke("--query-gpu=timestamp", "--format=csv,noheader", "-i", "0").rows()
+    assert re.fullmatch(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}", row[0])
+
+
+def test_retired_pages():
+    with simulated.machine("s5000x8"):
+        rows = invoke(
+            "--query-retired-pages=gpu_uuid,retired_pages.address,retired_pages.cause", "--format=csv,noheader"
+        ).rows()
+        expected = []
+        pymtml.nvmlInit()
+        for index in range(pymtml.mtmlLibraryCountDevice()):
+            device = pymtml.mtmlLibraryInitDeviceByIndex(index)
+            counts = pymtml.mtmlMemoryGetRetiredPagesCount(device)
+            for cause, count, text in ((0, counts.singleBitEcc, "Single"), (1, counts.doubleBitEcc, "Double")):
+                for page in pymtml.mtmlMemoryGetRetiredPages(device, cause, count) if count else []:
+                    uuid = pymtml.mtmlDeviceGetUUID(device)
+                    expected.append([uuid, "0x%016x" % page.address, text + " Bit ECC"])
+        pymtml.nvmlShutdown()
+    assert expected and rows == expected
+
+
+def test_pages_that_nothing_tells_have_a_line_for_each_cause():
+    with simulated.machine("s80"):
+        result = invoke("--query-retired-pages=retired_pages.address,retired_pages.cause", "--format=csv,noheader")
+    assert result.lines == ["[N/A], Single Bit ECC", "[N/A], Double Bit ECC"]
+
+
+def test_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    directory = tmp_path / "driver" / "musa" / "gpu00"
+    directory.mkdir(parents=True)
+    (directory / "devname").write_text("mtgpu.0\n")
+    header = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+    (directory / "proc_util").write_text(header + "\n17 17 12 0 0 0 12 0 trainer\n18 18 5 0 0 5 0 0 game\n")
+    for pid, program in ((17, "/opt/trainer, 2"), (18, "game")):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "cmdline").write_text(program + "\0--x\0")
+        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
+    with simulated.machine("s3000x2"):
+        result = invoke("--query-compute-apps=gpu_name,pid,name,used_memory", "--format=csv")
+    name = simulated.device_keys("s3000x2", 0)["name"]
+    assert result.lines == ["gpu_name, pid, process_name, used_gpu_memory [MiB]", name + ", 17, /opt/trainer, 2, [N/A]"]
+
+
+@pytest.mark.parametrize("profile, status", [("empty", 6), ("no-driver", 9)])
+def test_no_device_and_no_driver(profile, status):
+    with simulated.machine(profile):
+        for name in ("pymtml", "nvidia-smi"):
+            result = invoke("--query-gpu=name", "--format=csv", name=name)
+            assert (result.status, result.stderr) == (status, "")
+            assert "\n" in result.stdout and "Traceback" not in result.stdout
+    if profile == "no-driver":
+        assert result.stdout == (
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. "
+            "Make sure that the latest NVIDIA driver is installed and running.\n\n"
+        )
+
+
+def test_a_lost_card_leaves_the_others_alone():
+    with simulated.machine("s3000x2", set="0.lost=DRIVER_FAILURE"):
+        rows = invoke("--query-gpu=index,temperature.gpu,power.draw", "--format=csv,noheader").rows()
+    assert [row[0] for row in rows] == ["0", "1"]
+    assert rows[0][1:] == ["[Unknown Error]", "[Unknown Error]"]
+    assert all(not value.startswith("[") for value in rows[1])
+
+
+def test_all_64_cards(tmp_path):
+    common = "[device]\nname = MTT S80\nbrand = MTT\nmemory_total = 1048576\ngpu_path = /dev/mtgpu.0\n"
+    cards = "".join(
+        "[device.%d]\nuuid = 00000000-0000-0000-0000-0000000000%02x\npci_bus = %d\npci_sbdf = 00000000:%02x:00.0\n"
+        % (index, index, index + 1, index + 1)
+        for index in range(64)
+    )
+    profile = tmp_path / "many.ini"
+    profile.write_text("[machine]\nlibrary_version = 2.2.0-simulator\ndriver_version = 1\n" + common + cards)
+    with simulated.machine(str(profile)):
+        rows = invoke("--query-gpu=index,pci.bus", "--format=csv,noheader").rows()
+        assert rows == [[str(index), "0x%02X" % (index + 1)] for index in range(64)]
+        assert len(invoke("topo", "-m").lines[1].split("\t")) == 1 + 64 + 4
+        assert len(invoke("-L").lines) == 64
