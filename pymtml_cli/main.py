@@ -16,6 +16,7 @@ import sys
 from pymtml_cli.errors import CommandError, called
 
 SUBCOMMANDS = {
+    "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
     "topo": ("topo", "how cards are joined with each other and with processors"),
     "run": ("run", "run a program with pymtml in the place of pynvml"),
