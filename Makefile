@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-programs sanitize format lint surface generate bench build publish clean
+.PHONY: help all sim demo test test-programs release-check sanitize format lint surface generate bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,9 +51,13 @@ demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nv
 test: sim $(STAMP) ## Run all tests but those that install real programs
 	$(PY) -m pytest -q
 
-test-programs: sim $(STAMP) ## Install real programs from the package index and run them on the simulator (slow)
-	$(PY) -m pytest -q -m "programs or not programs" tests/programs tests/test_torch_hooks.py
+test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
+	$(PY) -m pytest -q --record -m "programs or not programs" \
+		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py
 	$(PY) tests/programs/write_table.py
+
+release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
+	$(PY) tests/programs/write_table.py --check
 
 sanitize: $(STAMP) ## Run the simulator's tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON="$(abspath $(PY))"
@@ -70,6 +74,7 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(PY) tools/generate_catalogue.py --check
 	$(PY) tools/generate_refusals.py --check
 	$(PY) tools/generate_coverage.py --check
+	$(PY) tests/programs/write_table.py --check
 
 surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=13.615.71, or the path of a pynvml.py
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }

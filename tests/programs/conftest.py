@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import record
 import wheels
 from machines import CHANGES, ROOT, SIMULATOR, Machine
-from program_set import CACHE, RESULTS
 
 STANDIN = os.path.join(ROOT, "tests", "standin")
 OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
@@ -192,10 +192,13 @@ def open_files(runner, machine, child):
     return on
 
 
-# ---- the record of results ----
+# ---- the record of a run ----
 
-_outcomes = {}
-_modules = {}
+_programs = {}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--record", action="store_true", help="keep the results as those of the last run of all programs")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -203,31 +206,14 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     program = getattr(item.module, "PROGRAM", None)
     if program and (call.when == "call" or report.outcome != "passed"):
-        entry = _outcomes.setdefault(
+        entry = _programs.setdefault(
             program.package,
-            {"version": program.pin, "missing": getattr(item.module, "MISSING", ""), "tests": {}},
+            {"version": program.version, "missing": getattr(item.module, "MISSING", ""), "tests": {}},
         )
-        _modules[program.package] = item.module
         shown = (item.function.__doc__ or item.originalname).strip().splitlines()[0]
         entry["tests"][item.name] = {"outcome": report.outcome, "shows": shown}
 
 
 def pytest_sessionfinish(session):
-    if not _outcomes:
-        return
-    results = {}
-    if os.path.exists(RESULTS):
-        with open(RESULTS) as file:
-            results = json.load(file)
-    for package, entry in _outcomes.items():
-        earlier = results.get(package)
-        if earlier and earlier["version"] == entry["version"]:
-            # A part of the tests may have run now; of the others, those that still exist keep their last result.
-            kept = {
-                name: test for name, test in earlier["tests"].items() if hasattr(_modules[package], name.split("[")[0])
-            }
-            entry["tests"] = dict(kept, **entry["tests"])
-        results[package] = entry
-    os.makedirs(CACHE, exist_ok=True)
-    with open(RESULTS, "w") as file:
-        json.dump(results, file, indent=1, sort_keys=True)
+    if session.config.getoption("record", False):
+        record.write(_programs)

@@ -1,6 +1,8 @@
 """The programs that the acceptance suite runs, at the versions it pins."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -12,7 +14,6 @@ except ImportError:  # Python 3.7
     from importlib_metadata import PackageNotFoundError, version
 
 CACHE = os.environ.get("PYMTML_PROGRAMS_CACHE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
-RESULTS = os.path.join(CACHE, "results.json")
 
 
 class Program:
@@ -27,6 +28,11 @@ class Program:
         self.pin = pin
         self.requirements = ("%s%s==%s" % (package, extra, pin),) + also
         self.oldest_python = oldest_python
+
+    @property
+    def version(self):
+        """The version that runs, which is the pinned one."""
+        return self.pin
 
     @property
     def python(self):
@@ -70,16 +76,53 @@ PYNVML_UTILS = Program("pynvml", "13.0.1")
 GPUSTACK = Program("gpustack-runtime", "0.2.6")
 
 
-class Other:
-    """What is not installed from PyPI: a server of the system, or a program whose use of the module is written anew."""
+class Server:
+    """A server of the system, which the suite finds on the path."""
 
     def __init__(self, package, pin):
         self.package = package
         self.pin = pin
 
+    @property
+    def version(self):
+        """The version that runs, as far as the pinned one goes: "2.42" of 2.42.0; "none" where it is not installed."""
+        if not shutil.which(self.package):
+            return "none"
+        said = subprocess.run([self.package, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+        return ".".join(re.search(r"\d+(\.\d+)+", said.stdout.decode()).group().split(".")[: self.pin.count(".") + 1])
 
-PROMETHEUS = Other("prometheus", "2.42")
-VLLM = Other("vllm", "pattern of 0.33")
-SGLANG = Other("sglang", "pattern of 0.5")
-RAY_MUSA = Other("ray (MUSA accelerator manager)", "pattern")
-VLLM_MUSA = Other("vllm_musa", "pattern")
+
+class Pattern:
+    """A program that cannot be installed here: its use of the module is written anew in clients/."""
+
+    def __init__(self, package, pin="pattern"):
+        self.package = package
+        self.pin = self.version = pin
+
+
+PROMETHEUS = Server("prometheus", "2.42")
+VLLM = Pattern("vllm", "pattern of 0.33")
+SGLANG = Pattern("sglang", "pattern of 0.5")
+RAY_MUSA = Pattern("ray (MUSA accelerator manager)")
+VLLM_MUSA = Pattern("vllm_musa")
+
+ALL = (
+    GPUSTAT,
+    NVITOP,
+    EXPORTER,
+    GLANCES,
+    CODECARBON,
+    ZEUS,
+    TORCH,
+    DISTRIBUTED,
+    RAY,
+    MLFLOW,
+    SCALENE,
+    PYNVML_UTILS,
+    GPUSTACK,
+    PROMETHEUS,
+    VLLM,
+    SGLANG,
+    RAY_MUSA,
+    VLLM_MUSA,
+)

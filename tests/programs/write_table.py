@@ -1,12 +1,17 @@
-"""Writes docs/programs.md from the results that the last runs of the acceptance suite left behind."""
+"""Writes docs/programs.md from the record of the last run of all programs, last_run.json.
 
-import json
+    python tests/programs/write_table.py            write docs/programs.md
+    python tests/programs/write_table.py --check    exit status 1, and why, if the table is not that of the last run
+"""
+
 import os
-import platform
+import sys
 
+import program_set
+import record
 from machines import ROOT
-from program_set import RESULTS
 
+TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
 Written by `tests/programs/write_table.py` from the last run of `make test-programs`; do not edit. Every program is the
@@ -18,37 +23,79 @@ nvidia-ml-py, over a stand-in for NVML that describes the same machine; the two 
 Any of `pymtml run PROGRAM`, `PYTHONPATH=$(pymtml drop-in path)` and `pymtml drop-in enable` gives a program pymtml as
 its `pynvml`; the suite takes the second.
 
-Last run on %s %s, Linux %s.
+Last run on {date} with {python}, {system}.
 
 | program | version | result | shown and checked | missing, and why |
 |---|---|---|---|---|
 """
 
 
+def result(entry):
+    """What the tests of a program came to, in a word or two."""
+    outcomes = [test["outcome"] for test in entry["tests"].values()]
+    passed, skipped = outcomes.count("passed"), outcomes.count("skipped")
+    if passed == len(outcomes):
+        return "works"
+    if passed + skipped == len(outcomes):
+        return "works, in part not run" if passed else "not run"
+    return "%d of %d checks fail" % (len(outcomes) - passed - skipped, len(outcomes) - skipped)
+
+
 def row(package, entry):
-    tests = entry["tests"]
-    passed = [test for test in tests.values() if test["outcome"] == "passed"]
-    skipped = [test for test in tests.values() if test["outcome"] == "skipped"]
-    if len(passed) == len(tests):
-        result = "works"
-    elif len(passed) + len(skipped) == len(tests):
-        result = "not run" if not passed else "works, in part not run"
-    else:
-        result = "%d of %d checks fail" % (len(tests) - len(passed) - len(skipped), len(tests) - len(skipped))
-    shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in tests.values()))
-    return "| %s | %s | %s | %s | %s |\n" % (package, entry["version"], result, "; ".join(shown), entry["missing"])
+    shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in entry["tests"].values()))
+    return "| %s | %s | %s | %s | %s |\n" % (
+        package,
+        entry["version"],
+        result(entry),
+        "; ".join(shown),
+        entry["missing"],
+    )
 
 
-def main():
-    with open(RESULTS) as file:
-        results = json.load(file)
-    path = os.path.join(ROOT, "docs", "programs.md")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        file.write(HEAD % (platform.python_implementation(), platform.python_version(), platform.machine()))
-        for package in sorted(results, key=str.lower):
-            file.write(row(package, results[package]))
+def table(run):
+    """The document that a record stands for."""
+    programs = run["programs"]
+    return HEAD.format(**run) + "".join(row(package, programs[package]) for package in sorted(programs, key=str.lower))
+
+
+def objections(run, document, programs):
+    """Why a document is not the table of a run of these programs; empty if it is."""
+    found = []
+    pins = {program.package: program.pin for program in programs}
+    for package in sorted(set(pins) | set(run["programs"])):
+        entry = run["programs"].get(package)
+        if entry is None:
+            found.append("%s: not in the last run" % package)
+        elif package not in pins:
+            found.append("%s: no longer in program_set.py" % package)
+        elif entry["version"] != pins[package]:
+            versions = (package, entry["version"], pins[package])
+            found.append("%s: the last run had version %s, the suite has %s" % versions)
+        elif result(entry) != "works":
+            found.append("%s: %s" % (package, result(entry)))
+    lines, expected = document.splitlines(), table(run).splitlines()
+    for line in lines:
+        if line not in expected:
+            found.append("not of the last run: %.70s" % line)
+    if not found and lines != expected:
+        found.append("lines of the last run's table are missing")
+    return found
+
+
+def main(arguments):
+    run = record.read()
+    if arguments == ["--check"]:
+        with open(TABLE, encoding="utf-8") as file:
+            found = objections(run, file.read(), program_set.ALL)
+        for objection in found:
+            print("docs/programs.md: " + objection, file=sys.stderr)
+        if found:
+            print("make test-programs runs all programs and writes the table anew", file=sys.stderr)
+        return 1 if found else 0
+    with open(TABLE, "w", encoding="utf-8") as file:
+        file.write(table(run))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))
