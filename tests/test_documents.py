@@ -1,7 +1,8 @@
 """Every block of code in the documents: Python and shell run on the simulator, data parses.
 
-Blocks are run from the top folder, with eight simulated GPUs at hand. A fenced block names its language; an indented
-one is for a shell, unless it begins with an import.
+Blocks are run from the top folder, with eight simulated GPUs at hand and with the simulator's package on the path. A
+fenced block names its language; an indented one is for a shell, unless it begins with an import. What a command writes
+into the top folder goes into a folder of links to it.
 """
 
 import collections
@@ -49,7 +50,6 @@ NOT_RUN = {
     "make test": "runs this very test",
     "make test-programs": "takes many minutes and installs programs from the package index",
     "make release-check": "takes many minutes and installs programs from the package index",
-    "make mutants": "takes hours",
     "make sanitize": "is a part of .ci/run already",
     "make -C simulator test": "runs tests that this suite runs as well",
     "make -C simulator sanitize": "is a part of .ci/run already",
@@ -72,6 +72,10 @@ NOT_RUN = {
     "apt-get install prometheus": "installs a package of the system",
     "cp examples/fleet/prometheus.yml /etc/prometheus/prometheus.yml": "writes outside of the checkout",
     "systemctl restart prometheus": "is for a system with systemd",
+    "pip install mtml-simulator": "asks the package index for what this checkout holds",
+    "python -m mtml_simulator exec mine.ini -- python app.py": "stands for any program",
+    "python -m mtml_simulator exec s80 -- sh -c "
+    "'cc test.c $(pkg-config --cflags --libs mtml-simulator) -o test && ./test'": "stands for any program",
 }
 # Programs of the extras demo and dev: without them the commands are skipped.
 EXTRAS = ("gpustat", "nvitop")
@@ -126,22 +130,34 @@ def commands_of(block):
 
 
 def environment():
-    """A user's environment: this interpreter's commands come first, a home of its own, GPUs in the library's place."""
+    """A user's environment: this interpreter's commands come first, the simulator is where the library would be."""
     env = simulated.environment("s5000x8", frozen=False)
-    for variable in ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         env.pop(variable, None)
     env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), env["PATH"]])
-    env["VENV"] = sys.prefix
+    env["PYTHONPATH"] = os.path.join(simulated.ROOT, "simulator", "python")
     env["TERM"] = "dumb"
     return env
 
 
-def run(script, home, seconds=120):
-    """The process of a script that is ended, with all that it started, when its time is over (CompletedProcess)."""
+@pytest.fixture
+def top(tmp_path):
+    """A folder that holds links to all that the top folder holds, and the virtual environment as .venv."""
+    folder = tmp_path / "top"
+    folder.mkdir()
+    for name in os.listdir(simulated.ROOT):
+        if not name.startswith(".") and name not in SKIPPED_FOLDERS:
+            (folder / name).symlink_to(os.path.join(simulated.ROOT, name))
+    (folder / ".venv").symlink_to(sys.prefix)
+    return str(folder)
+
+
+def run(command, folder):
+    """The process of a command that is ended, with all that it started, when its time is over (CompletedProcess)."""
     return subprocess.run(
-        ["timeout", "--kill-after=5", str(seconds), "bash", "-euo", "pipefail", "-c", script],
-        cwd=simulated.ROOT,
-        env=dict(environment(), HOME=str(home), TMPDIR=str(home)),
+        ["timeout", "--kill-after=5", "120"] + command,
+        cwd=folder,
+        env=dict(environment(), HOME=folder, TMPDIR=folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -162,18 +178,26 @@ def test_there_is_something_to_run():
 
 def test_exceptions_are_in_the_documents():
     written = {command for block in BLOCKS if block.language in SHELL for command in commands_of(block)}
-    optional = {"make release-check", "make mutants"} - written  # named by nobody yet
-    assert set(NOT_RUN) <= written | optional
+    assert set(NOT_RUN) <= written
 
 
 @blocks(PYTHON)
-def test_python(block):
-    done = simulated.run_python(block.text, frozen=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+def test_python(block, top):
+    """A program, or tests for pytest."""
+    command = [sys.executable, "program.py"]
+    if re.search(r"^def test_", block.text, re.MULTILINE):
+        if sys.version_info < (3, 8):
+            pytest.skip("the simulator's package needs Python 3.8")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mtml_simulator.plugin"]
+        command += ["--rootdir", top, "-c", os.devnull, "program.py"]
+    with open(os.path.join(top, "program.py"), "w", encoding="utf-8") as file:
+        file.write(block.text)
+    done = run(command, top)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
 
 @blocks(SHELL)
-def test_shell(block, tmp_path):
+def test_shell(block, top):
     commands = [command for command in commands_of(block) if command not in NOT_RUN]
     if not commands:
         pytest.skip("; ".join("%s: %s" % (command, NOT_RUN[command]) for command in commands_of(block)))
@@ -184,15 +208,27 @@ def test_shell(block, tmp_path):
     if "make demo" in commands and not os.path.exists(os.path.join(sys.prefix, ".installed")):
         pytest.skip("make demo would install a virtual environment of its own")
     script = "\n".join(commands)
-    done = run(script, tmp_path)
+    done = run(["bash", "-euo", "pipefail", "-c", script], top)
     assert done.returncode == 0, "%s\n%s\n%s" % (script, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
 
 
 def test_data():
+    """Data is well-formed."""
     for block in BLOCKS:
         if block.language in DATA:
             DATA[block.language](block.text)
+
+
+def test_profiles(tmp_path):
+    """A machine that a document describes is one for the simulator."""
+    described = [block for block in BLOCKS if block.language == "ini" and block.text.startswith("[machine]")]
+    for block in described:
+        path = tmp_path / "machine.ini"
+        path.write_text(block.text)
+        code = "import pymtml\npymtml.nvmlInit()\nprint(pymtml.nvmlDeviceGetCount())"
+        result = simulated.run_python(code, name=str(path), frozen=False)
+        assert (result.stdout, result.stderr) == ("%d\n" % len(re.findall(r"\[device\.\d+\]", block.text)), "")
 
 
 @pytest.mark.parametrize("document", sorted(documents()))

@@ -35,7 +35,7 @@ def test_typed_program():
     assert (done.returncode, done.stderr) == (0, "")
     assert lines[:3] == [keys[0][key] for key in ("name", "memory_used", "gpu_temperature")]
     assert lines[3:5] == [key["pci_sbdf"].upper() for key in keys]
-    assert lines[5:] == ["{0: 'code 3', 1: 'code 3'}"]
+    assert lines[5:] == [str({index: int(key["enforced_power_limit"]) for index, key in enumerate(keys)})]
 
 
 @pytest.mark.parametrize("file", SCENARIOS)

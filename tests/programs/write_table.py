@@ -1,7 +1,7 @@
 """Writes docs/programs.md from the record of the last run of all programs, last_run.json.
 
-    python tests/programs/write_table.py            write docs/programs.md
-    python tests/programs/write_table.py --check    exit status 1, and why, if the table is not that of the last run
+python tests/programs/write_table.py            write docs/programs.md
+python tests/programs/write_table.py --check    exit status 1, and why, if the table is not that of the last run
 """
 
 import os
