@@ -13,8 +13,7 @@ NAMES = frozenset(
         "pynvml",
         "pynvml.nvml",  # pynvml before version 12 was a package
         "pynvml.smi",
-        "pymtml.nvml",  # what ``from pynvml import nvml`` asks for once pynvml is the module named pymtml
-        "pymtml.smi",
+        "pymtml.smi",  # what ``from pynvml import smi`` asks for, as pynvml is the module named pymtml
         "py3nvml.py3nvml",
         # copies that programs carry inside
         "aim.ext.pynvml",

@@ -67,8 +67,12 @@ class Alias:
         if self.real == "pymtml" and not hasattr(real, "__path__"):
             # Without it Python asks no finder for pynvml.nvml or pynvml.smi. As a package pymtml has one.
             real.__path__ = []
+        name = module.__spec__.name
+        if name == "pynvml":
+            # Importing the package that pynvml was before version 12 brought this along.
+            sys.modules["pynvml.nvml"] = real.nvml = real
         # In create_module this would be too early: Python writes the spec of the alias into what that returns.
-        sys.modules[module.__spec__.name] = real
+        sys.modules[name] = real
 
 
 def elsewhere(name, path=None):

@@ -89,6 +89,7 @@ import importlib.util, sys
 assert "pymtml" not in sys.modules
 before = importlib.util.find_spec("pynvml")
 import pynvml
+assert pynvml.nvml is pynvml
 import pymtml
 assert pynvml is pymtml
 assert pymtml.__name__ == pymtml.__spec__.name == "pymtml", pymtml.__spec__

@@ -23,10 +23,11 @@ class Program:
     virtual environment of its own, which is kept between runs.
     """
 
-    def __init__(self, package, pin, *also, extra="", oldest_python=(3, 10)):
-        self.package = package
+    def __init__(self, distribution, pin, *also, extra="", oldest_python=(3, 10), package=None):
+        self.package = package or distribution  # its name in the table, where the suite has two versions of it
+        self.distribution = distribution
         self.pin = pin
-        self.requirements = ("%s%s==%s" % (package, extra, pin),) + also
+        self.requirements = ("%s%s==%s" % (distribution, extra, pin),) + also
         self.oldest_python = oldest_python
 
     @property
@@ -39,7 +40,7 @@ class Program:
         if sys.version_info < self.oldest_python:
             pytest.skip("%s %s needs Python %d.%d" % ((self.package, self.pin) + self.oldest_python))
         try:
-            if version(self.package) == self.pin:
+            if version(self.distribution) == self.pin:
                 return sys.executable
         except PackageNotFoundError:
             pass
@@ -74,6 +75,17 @@ MLFLOW = Program("mlflow", "3.17.2", "psutil")
 SCALENE = Program("scalene", "2.4.0")
 PYNVML_UTILS = Program("pynvml", "13.0.1")
 GPUSTACK = Program("gpustack-runtime", "0.2.6")
+CLEARML = Program("clearml", "2.1.12")
+CLEARML_AGENT = Program("clearml-agent", "3.0.3")
+COMET = Program("comet-ml", "3.58.8")
+NEPTUNE = Program("neptune", "1.14.0.post2")
+WANDB = Program("wandb", "0.15.12", "setuptools<81")
+AIM = Program("aim", "3.29.1")
+GLANCES3 = Program("glances", "3.4.0.5", "py3nvml==0.2.7", package="glances 3")
+IGNITE = Program("pytorch-ignite", "0.5.5", "torch==2.13.0", "pynvml==11.5.3")
+GPULINK = Program("gpulink", "0.6.0")
+WATERMARK = Program("watermark", "2.6.0", "py3nvml==0.2.7")
+LABML = Program("labml", "0.5.3", "py3nvml==0.2.7", "psutil")
 
 
 class Server:

@@ -6,7 +6,7 @@ import pytest
 from machines import Machine
 from program_set import CODECARBON as PROGRAM
 
-MISSING = "codecarbon looks for a command nvidia-smi before it uses pynvml: any command of that name will do."
+MISSING = "codecarbon looks for a command nvidia-smi before it uses pynvml: `pymtml run --nvidia-smi` gives it ours."
 
 pytestmark = pytest.mark.programs
 
@@ -37,11 +37,9 @@ print(json.dumps({"static": gpus.get_gpu_static_info(), "details": gpus.get_gpu_
 @pytest.fixture
 def environment(runner, machine):
     variables = runner.on_pymtml(machine)
-    command = os.path.join(runner.folder, "nvidia-smi")
-    with open(command, "w") as file:
-        file.write("#!/bin/sh\n")
-    os.chmod(command, 0o755)
-    variables["PATH"] = runner.folder + os.pathsep + variables["PATH"]
+    # What `pymtml run --nvidia-smi` does.
+    variables["PATH"] = os.path.join(runner.site, "pymtml_dropin", "bin") + os.pathsep + variables["PATH"]
+    variables["PYMTML_PYTHON"] = PROGRAM.python
     return variables
 
 

@@ -4,8 +4,10 @@ import pytest
 from program_set import ZEUS as PROGRAM
 
 MISSING = (
-    "`ZeusMonitor` fails: zeus takes every GPU of an unknown architecture for one with an energy counter, and MTML "
-    "has none; `PowerMonitor` works. Memory power and, with MTML 2.2.0, the power limit are refused."
+    "zeus takes every GPU of an unknown architecture for one with an energy counter, which MTML has not: before a "
+    "`ZeusMonitor` is made, "
+    "`zeus.device.gpu.nvidia.NVIDIAGPU.supports_get_total_energy_consumption = lambda gpu: False` "
+    "makes it integrate the power instead. Memory power and, with MTML 2.2.0, the power limit are refused."
 )
 
 pytestmark = pytest.mark.programs
@@ -42,6 +44,21 @@ for _ in range(100):
 print(json.dumps(power))
 """
 
+ENERGY = """
+import json, time
+import zeus.device.gpu.nvidia
+zeus.device.gpu.nvidia.NVIDIAGPU.supports_get_total_energy_consumption = lambda gpu: False
+from zeus.monitor import ZeusMonitor
+
+if __name__ == "__main__":
+    monitor = ZeusMonitor(cpu_indices=[])
+    time.sleep(4)  # the process that samples is starting
+    monitor.begin_window("work", sync_execution=False)
+    time.sleep(6)
+    work = monitor.end_window("work", sync_execution=False)
+    print(json.dumps([work.time, work.gpu_energy]))
+"""
+
 
 def test_show_env(runner, machine):
     """`python -m zeus.show_env` names the eight GPUs."""
@@ -65,3 +82,15 @@ def test_power_monitor(runner, machine):
     """`PowerMonitor`: watts of each GPU, sampled in a process of its own."""
     shown = runner.evaluate(PROGRAM, POWER, runner.on_pymtml(machine))
     assert shown == {str(gpu.index): pytest.approx(gpu.number("power_usage") / 1000) for gpu in machine.gpus}
+
+
+def test_zeus_monitor(runner, machine):
+    """`ZeusMonitor`, by the line on the right: joules of each GPU over a window, from its power."""
+    # zeus keeps a sample only if it differs from the one before, and asks as often as the driver lets it.
+    machine.parser["machine"]["frozen"] = "no"
+    machine.write()
+    environment = dict(runner.on_pymtml(machine), MTML_SIM_LATENCY_NS="2000000")
+    seconds, joules = runner.evaluate(PROGRAM, ENERGY, environment)
+    assert joules == {
+        str(gpu.index): pytest.approx(gpu.number("power_usage") / 1000 * seconds, rel=0.3) for gpu in machine.gpus
+    }
