@@ -152,7 +152,7 @@ def test_fans_and_power():
         assert [mtmlDeviceGetFanRpm(device, i) for i in range(3)] == [1480, 1475, 1590]
         with pytest.raises(MTMLError_InvalidArgument):
             mtmlDeviceGetFanSpeed(device, 3)
-        assert mtmlDeviceGetPowerUsage(device) == 96500
+        assert mtmlDeviceGetPowerUsage(device) == 132700
     with Machine("s5000x8") as devices:
         with pytest.raises(MTMLError_NotSupported):
             mtmlDeviceCountFan(devices[0])
@@ -181,8 +181,8 @@ def test_gpu():
     with Machine("s5000x8") as devices:
         gpu = mtmlDeviceInitGpu(devices[0])
         assert mtmlGpuGetUtilization(gpu) == mtmlGpuGetUtilization(devices[0]) == 96
-        assert mtmlGpuGetTemperature(gpu) == 66
-        assert (mtmlGpuGetClock(gpu), mtmlGpuGetMaxClock(gpu)) == (1480, 1500)
+        assert mtmlGpuGetTemperature(gpu) == 35
+        assert (mtmlGpuGetClock(gpu), mtmlGpuGetMaxClock(gpu)) == (1750, 1750)
         assert [mtmlGpuGetEngineUtilization(gpu, engine) for engine in range(MTML_GPU_ENGINE_MAX)] == [12, 6, 24, 96]
         with pytest.raises(MTMLError_InvalidArgument):
             mtmlGpuGetEngineUtilization(gpu, MTML_GPU_ENGINE_MAX)
@@ -265,11 +265,11 @@ def test_no_mtlink():
 def test_topology():
     with Machine("s5000x8") as devices:
         levels = [mtmlDeviceGetTopologyLevel(devices[0], other) for other in devices]
-        single, node, system = MTML_TOPOLOGY_SINGLE, MTML_TOPOLOGY_NODE, MTML_TOPOLOGY_SYSTEM
-        assert levels == [MTML_TOPOLOGY_INTERNAL, single, node, node, system, system, system, system]
+        node, system = MTML_TOPOLOGY_NODE, MTML_TOPOLOGY_SYSTEM
+        assert levels == [MTML_TOPOLOGY_INTERNAL, node, node, node, system, system, system, system]
         assert mtmlDeviceCountDeviceByTopologyLevel(devices[0], system) == 4
         assert mtmlDeviceGetDeviceByTopologyLevel(devices[0], system) == devices[4:]
-        assert mtmlDeviceGetDeviceByTopologyLevel(devices[0], single, 1) == [devices[1]]
+        assert mtmlDeviceGetDeviceByTopologyLevel(devices[0], node, 3) == devices[1:4]
         assert mtmlDeviceGetDeviceByTopologyLevel(devices[0], MTML_TOPOLOGY_HOSTBRIDGE) == []
         assert mtmlDeviceGetP2PStatus(devices[0], devices[7], MTML_P2P_CAPS_READ) == MTML_P2P_STATUS_OK
         cpus = mtmlDeviceGetCpuAffinityWithinNode(devices[0], 2)
@@ -365,21 +365,21 @@ def test_virtualization_host():
         assert mtmlDeviceGetProperty(busy).virtCapability == MTML_DEVICE_SUPPORT_VIRTUALIZATION
         types = {entry.name: entry for entry in mtmlDeviceGetSupportedVirtTypes(busy)}
         assert len(types) == mtmlDeviceCountSupportedVirtTypes(busy) == 6
-        kind = types["S3000-1108"]
+        kind = types["MT vGPU S3000-1108"]
         assert (kind.id, kind.memSize, kind.encoderNum, kind.maxResWidth) == ("mtgpu-1108", 8 * GIB, 8, 3840)
         assert mtmlDeviceCountMaxVirtDevices(busy, kind) == 4
-        assert mtmlDeviceCountAvailVirtDevices(busy, kind) == 2
+        assert mtmlDeviceCountAvailVirtDevices(busy, kind) == 0
         assert mtmlDeviceCountAvailVirtDevices(idle, kind) == 4
-        assert len(mtmlDeviceGetAvailVirtTypes(busy)) == 5
+        assert len(mtmlDeviceGetAvailVirtTypes(busy)) == 3
         uuids = mtmlDeviceGetActiveVirtDeviceUuids(busy)
         assert len(uuids) == mtmlDeviceCountActiveVirtDevices(busy) == 3
         assert mtmlDeviceGetActiveVirtDeviceUuids(idle) == []
         virtual = mtmlDeviceInitVirtDevice(busy, uuids[2])
         assert mtmlDeviceGetUUID(virtual) == uuids[2]
         assert mtmlDeviceGetProperty(virtual).virtRole == MTML_VIRT_ROLE_HOST_VIRTDEVICE
-        assert mtmlDeviceGetVirtType(virtual).name == "S3000-1108"
+        assert mtmlDeviceGetVirtType(virtual).name == "MT vGPU S3000-1116"
         assert mtmlDeviceGetPhyDeviceUuid(virtual) == mtmlDeviceGetUUID(busy)
-        assert mtmlMemoryGetTotal(virtual) == 8 * GIB
+        assert mtmlMemoryGetTotal(virtual) == 16 * GIB
         assert mtmlGpuGetUtilization(virtual) == 16
         with pytest.raises(MTMLError_NotSupported):
             mtmlDeviceGetName(virtual)
@@ -392,7 +392,7 @@ def test_virtualization_host():
 def test_virtualization_guest():
     with Machine("s3000-vgpu-guest") as (device,):
         assert mtmlDeviceGetProperty(device).virtRole == MTML_VIRT_ROLE_GUEST_VIRTDEVICE
-        assert mtmlMemoryGetTotal(device) == 8 * GIB
+        assert mtmlMemoryGetTotal(device) == GIB
         with pytest.raises(MTMLError_NotSupported):
             mtmlDeviceGetPowerUsage(device)
         with pytest.raises(MTMLError_NotSupported):

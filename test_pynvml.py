@@ -85,7 +85,7 @@ def test_finding_a_card_again(s5000x8):
     [
         ("nvmlDeviceGetHandleByUUID", "GPU-none", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByUUID", "GPU-", pynvml.NVMLError_NotFound),
-        ("nvmlDeviceGetHandleByUUID", "ed934597-70fb-5faf-1d1b-76640b4468c", pynvml.NVMLError_NotFound),
+        ("nvmlDeviceGetHandleByUUID", "399282a8-ba01-1475-893c-2eeca9e302f", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByUUID", b"\xff", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByUUID", "\ud800", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByUUID", 5, pynvml.NVMLError_InvalidArgument),
@@ -186,7 +186,7 @@ def test_all_fails_but_one(s5000x8):
         "temperature": "N/A",
         "memory": "Unknown Error",
         "energy": "N/A",
-        "power": 612000,
+        "power": 381300,
     }
 
 
@@ -253,7 +253,7 @@ def test_fields(s5000x8):
     ]
     values = pynvml.nvmlDeviceGetFieldValues(handle, wanted)
     assert [value.nvmlReturn for value in values] == [0, 0, 0, pynvml.NVML_ERROR_NOT_SUPPORTED]
-    assert [value.value.uiVal for value in values[:3]] == [70, 14, 612000]
+    assert [value.value.uiVal for value in values[:3]] == [39, 14, 381300]
 
 
 def test_affinity_as_pytorch_lightning_reads_it(s5000x8):
@@ -300,9 +300,9 @@ def test_virtual_machines():
             for vgpu in pynvml.nvmlDeviceGetActiveVgpus(host)
         ]
         assert running == [
-            ("1b64b790-af9f-c403-ec5b-9922fe84ac53", "S3000-1104"),
-            ("2ef321fc-b2ad-9c4a-eef7-3aed24a85c2f", "S3000-1104"),
-            ("82d57b37-64e4-e36e-5275-d029c3ceb56c", "S3000-1108"),
+            ("1b64b790-af9f-c403-ec5b-9922fe84ac53", "MT vGPU S3000-1108"),
+            ("2ef321fc-b2ad-9c4a-eef7-3aed24a85c2f", "MT vGPU S3000-1104"),
+            ("82d57b37-64e4-e36e-5275-d029c3ceb56c", "MT vGPU S3000-1116"),
         ]
     with simulated.nvml("s3000-vgpu-guest"):
         guest = pynvml.nvmlDeviceGetHandleByIndex(0)

@@ -6,10 +6,10 @@ import time
 import pymtml as pynvml
 
 
-def watts(handle):
-    """Power usage, or a question mark where the driver does not tell it, as in a virtual machine (str)."""
+def told(query, *arguments, scale=1):
+    """What the query answers, or a question mark where the driver does not tell it, as in a virtual machine (str)."""
     try:
-        return str(pynvml.nvmlDeviceGetPowerUsage(handle) // 1000)
+        return str(query(*arguments) // scale)
     except pynvml.NVMLError_NotSupported:
         return "?"
 
@@ -18,14 +18,14 @@ def line(handle):
     """What a monitor shows of one GPU (str)."""
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     load = pynvml.nvmlDeviceGetUtilizationRates(handle)
-    return "%d  %-12s %3d %%  %6d / %6d MiB  %3d C  %4s W" % (
+    return "%d  %-12s %3d %%  %6d / %6d MiB  %3s C  %4s W" % (
         pynvml.nvmlDeviceGetIndex(handle),
         pynvml.nvmlDeviceGetName(handle),
         load.gpu,
         memory.used >> 20,
         memory.total >> 20,
-        pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
-        watts(handle),
+        told(pynvml.nvmlDeviceGetTemperature, handle, pynvml.NVML_TEMPERATURE_GPU),
+        told(pynvml.nvmlDeviceGetPowerUsage, handle, scale=1000),
     )
 
 

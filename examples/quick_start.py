@@ -21,5 +21,8 @@ for index in range(mtmlLibraryCountDevice()):
     print("  Memory:      %d / %d MiB" % (used >> 20, total >> 20))
     mtmlDeviceFreeMemory(memory)
     print("  Utilization: %d %%" % mtmlGpuGetUtilization(device))
-    print("  Temperature: %d C" % mtmlGpuGetTemperature(device))
+    try:
+        print("  Temperature: %d C" % mtmlGpuGetTemperature(device))
+    except MTMLError_NotSupported:
+        print("  Temperature: not told, as in a virtual machine")
 mtmlLibraryShutDown()

@@ -375,7 +375,11 @@ CALLS = {
     "mtmlLibraryCountDevice": Call(
         CARDS + PARENT + HOST,
         lambda m: (),
-        lambda m: sum(1 for s in m.profile if s.startswith("device.") and ".virt." not in s),
+        lambda m: sum(
+            m.profile[s].get("visible", "yes") == "yes"
+            for s in m.profile
+            if s.startswith("device.") and ".virt." not in s
+        ),
     ),
     "mtmlLibraryInitDeviceByIndex": Call(CARDS + INSTANCES, lambda m: (m.index,), lambda m: m.device),
     "mtmlLibraryInitDeviceByUuid": Call(CARDS + INSTANCES, lambda m: (m.keys["uuid"],), lambda m: m.device),

@@ -549,7 +549,7 @@ case(
 case(
     "nvmlDeviceGetCreatableVgpus",
     [
-        ({"memory_total": 18 << 30}, [1101, 1102]),
+        ({"memory_total": 30 << 30}, [1101, 1102]),
         ({"memory_total": 64 << 30}, [1101, 1102, 1104, 1108, 1116, 1132]),
         ({"memory_total": 1 << 30}, []),
     ],
@@ -579,8 +579,8 @@ case(
     kept=True,
 )
 for number, name, frame_buffer, heads, resolution in (
-    (1101, "S3000-1101", 1 << 30, 1, (1920, 1080)),
-    (1104, "S3000-1104", 4 << 30, 2, (3840, 2160)),
+    (1101, "MT vGPU S3000-1101", 1 << 30, 1, (1920, 1080)),
+    (1104, "MT vGPU S3000-1104", 4 << 30, 2, (3840, 2160)),
 ):
     for function, answer in (
         ("Name", name),

@@ -274,7 +274,7 @@ static void list_instances(struct call *call, const unsigned int *profile, MtmlD
 
     *count = 0;
     for (unsigned int i = 0; i < card->instance_count; i++) {
-        if (profile && card->instances[i]->mpc_profile != *profile)
+        if (!card->instances[i]->visible || (profile && card->instances[i]->mpc_profile != *profile))
             continue;
         if (array && *count < capacity)
             call_give_device(call, card->instances[i], &array[*count]);
@@ -344,7 +344,7 @@ MtmlReturn mtmlDeviceGetMpcInstanceByIndex(const MtmlDevice *parentDevice, unsig
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcInstanceByIndex, parentDevice, mpcInstance != NULL) &&
         is_parent(&call)) {
-        if (index < call.device->instance_count)
+        if (index < call.device->instance_count && call.device->instances[index]->visible)
             call_give_device(&call, call.device->instances[index], mpcInstance);
         else
             call.result = MTML_ERROR_INVALID_ARGUMENT;

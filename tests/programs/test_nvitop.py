@@ -44,6 +44,8 @@ print(json.dumps({
 def human(size):
     """A memory size as nvitop writes it."""
     mib = size / MIB
+    if mib < 100:
+        return "%.2fMiB" % mib
     if mib < 1000:
         return "%.1fMiB" % mib
     return "%.0fMiB" % mib if mib < 20 * 1024 else "%.2fGiB" % (mib / 1024)
