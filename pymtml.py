@@ -900,6 +900,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
         "_bus_width",
         "_pci",
         "_minor",
+        "_table",
     )
 
     _device: "Any"  # what C gets for the device
@@ -916,6 +917,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _bus_width: "int"  # bits
     _pci: "bytes"  # an nvmlPciInfo_t
     _minor: "int"
+    _table: "str"  # directory of its process table below /proc/driver/musa
 
 
 c_nvmlDevice_t = c_mtmlDevice_t
@@ -1618,6 +1620,7 @@ class _Life:
         self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
         self.whole: "Dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
         self.order: "Dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
+        self.walk: "Optional[_Walk]" = None  # the last one through /proc
 
 
 class _Session:
@@ -1629,6 +1632,7 @@ class _Session:
         self.cdll: "Any" = None
         self.load_report: "Optional[str]" = None
         self.clock: "Any" = None  # seconds since 1970
+        self.monotonic: "Any" = None  # seconds since some moment
         self.log_callback: "Optional[int]" = None  # address of the installed callback
         self.log_callback_owner: "Any" = None
 
@@ -1680,7 +1684,7 @@ def _load():
                     continue  # an older library: calls of this function find it missing
         import time  # here, and not in a query: those may run when the interpreter ends
 
-        _session.clock = time.time
+        _session.clock, _session.monotonic = time.time, time.monotonic
         _session.cdll = cdll
         return MTML_SUCCESS
     _session.load_report = "tried %s; install the Moore Threads driver or set PYMTML_LIBRARY" % ", ".join(tried)
@@ -1846,14 +1850,16 @@ def _forget_handles():
 
 
 def _after_fork():
-    """In a forked child: a new lock, as the parent's may be held, and no references that belong to no life.
+    """In a forked child: new locks, as the parent's may be held, and no references that belong to no life.
 
     Both are what another thread of the parent was in the middle of; that thread does not exist here.
     """
-    global libLoadLock
-    libLoadLock = _thread.RLock()
+    global libLoadLock, _walk_lock
+    libLoadLock, _walk_lock = _thread.RLock(), _thread.RLock()
     if _session.life is None:
         del _session.tokens[:]
+    else:
+        _session.life.walk = None  # made without the child
 
 
 if hasattr(os, "register_at_fork"):
@@ -5965,12 +5971,13 @@ def nvmlDeviceGetComputeRunningProcesses(handle):
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
     Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
+    Without the driver's table one walk of /proc answers for all devices, for as long as it took (20 ms to 1 s).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
     mtmlVpuGetDecoderSessionMetrics; /proc/driver/musa, else /proc/PID/fd.
     """
-    return [_process(pid) for pid, row in _device_processes(_require(handle)) if not _draws(row) or _computes(row)]
+    return [_process(pid) for pid in _compute_pids(_require(handle))]
 
 
 def nvmlDeviceGetComputeRunningProcesses_v2(handle):
@@ -5986,11 +5993,14 @@ def nvmlDeviceGetComputeRunningProcesses_v3(handle):
 def nvmlDeviceGetGraphicsRunningProcesses(handle):
     """Processes that draw on the device, by the engines they keep busy (list as nvmlDeviceGetComputeRunningProcesses).
 
+    Only the driver's table tells engines: without it the list is empty.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
-    mtmlVpuGetDecoderSessionMetrics.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
-    return [_process(pid) for pid, row in _device_processes(_require(handle)) if _draws(row)]
+    root, paths, rows = _process_sources(_require(handle))
+    drawing = _own_rows(root, paths, [row for row in rows or () if _draws(row)])
+    return [_process(pid) for pid in dict.fromkeys(pid for pid, _ in drawing)]
 
 
 def nvmlDeviceGetGraphicsRunningProcesses_v2(handle):
@@ -6025,7 +6035,8 @@ def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle):
 def nvmlDeviceGetProcessUtilization(handle, timeStamp):
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
-    ``smUtil`` is the process's total; memory, encoder and decoder shares are not known and 0.
+    ``smUtil`` is the process's total, 0 where the driver's number can be no share; memory, encoder and decoder shares
+    are not known and 0.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
     table, NVMLError_NotFound without a sample after ``timeStamp``.
@@ -6082,66 +6093,58 @@ def _process(pid):
 
 
 def _draws(row):
-    """Whether a table row shows a graphics engine busy; False without a row."""
-    return any(_column(row, engine) for engine in ("2D", "TA", "3D"))
+    """Whether a table row shows a graphics engine busy."""
+    return any(_column(row, engine) for engine in (b"2D", b"TA", b"3D"))
 
 
 def _computes(row):
-    """Whether a table row shows a compute engine busy; False without a row."""
-    return any(_column(row, engine) for engine in ("CMP", "CDM"))
+    """Whether a table row shows a compute engine busy."""
+    return any(_column(row, engine) for engine in (b"CMP", b"CDM"))
 
 
-def _column(row, column):
-    """The number in a column of a table row, 0 where there is none."""
+def _column(row, column, greatest=_UINT_MAX):
+    """The number in a column of a table row, 0 where there is none that can be meant."""
     try:
-        return max(0, int(float(row[column].rstrip("%"))))
-    except (TypeError, KeyError, ValueError, OverflowError):
+        number = int(float(row[column].rstrip(b"%")))
+    except (KeyError, ValueError, OverflowError):
         return 0
+    return number if 0 <= number <= greatest else 0
 
 
-def _device_processes(device):
-    """(pid, table row or None) of the processes that use a device, in the order they were found."""
+def _process_sources(device):
+    """(root of the proc file system, paths of the device's nodes, rows of its process table or None).
+
+    Raises: NVMLError_NotSupported where neither can tell processes.
+    """
     root = _proc_root()
-    pids = _proc_pids(root)
-    if pids is None:
-        raise _unsupported()
     paths = _node_paths(device)
-    rows = _process_table(root, paths[0]) if paths else None
-    found: "Dict[int, Any]" = {}
-    if rows is not None:
-        for row in rows:
-            pid = _own_pid(root, pids, row, paths)
-            if pid:
-                found.setdefault(pid, row)
-    elif paths:
-        for pid in sorted(pids):
-            if _has_open(root, pid, paths):
-                found[pid] = None
-    else:
+    if not paths or not os.path.isdir(root):
         raise _unsupported()
-    for pid in _codec_pids(device):
-        if not pids or pid in pids:
-            found.setdefault(pid, None)
-    return list(found.items())
+    return root, paths, _process_table(device, root, os.path.basename(paths[0]).encode())
+
+
+def _compute_pids(device):
+    """Numbers of the processes that use a device and do not only draw, in the order they were found (list)."""
+    root, paths, rows = _process_sources(device)
+    if rows is None:
+        known = found = _holders(root, paths)
+    else:
+        rows = _own_rows(root, paths, rows)
+        known = [pid for pid, _ in rows]
+        # An idle process has its context for computing.
+        found = [pid for pid, row in rows if not _draws(row) or _computes(row)]
+    coding = [pid for pid in _codec_pids(device) if pid not in known and _is_running(root, pid)]
+    return list(dict.fromkeys(found + coding))
 
 
 def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
     since = c_ulonglong(timeStamp).value
-    root = _proc_root()
-    pids = _proc_pids(root)
-    paths = _node_paths(device)
-    rows = _process_table(root, paths[0]) if paths else None
-    if pids is None or not paths:
-        raise _unsupported()
+    root, paths, rows = _process_sources(device)
     if rows is None:  # somebody's share is not known, nobody's is nothing
-        raise _unsupported() if _device_processes(device) else NVMLError(NVML_ERROR_NOT_FOUND)
+        raise _unsupported() if _compute_pids(device) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(_session.clock() * 1000000)
-    shares = []
-    for row in rows:
-        pid = _own_pid(root, pids, row, paths)
-        if pid:
-            shares.append((pid, _column(row, "Total")))
+    shares = [(pid, _column(row, b"Total", 100)) for pid, row in _own_rows(root, paths, rows)]
     if not shares or now <= since:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return now, shares
@@ -6177,72 +6180,115 @@ def _proc_root():
 
 def _file_text(path):
     """Content of a small file as str."""
-    with _open(path, "rb") as file:
-        return file.read().decode("utf-8", "replace")
+    return _file_bytes(path).decode("utf-8", "replace")
 
 
-def _proc_pids(root):
-    """Numbers of the processes that the proc file system shows (set), None where there is none."""
-    try:
-        return {int(name) for name in os.listdir(root) if name.isdecimal()}
-    except OSError:
+def _file_bytes(path):
+    """Content of a small file."""
+    with _open(path, "rb", 0) as file:
+        return file.read()
+
+
+def _process_table(device, root, devname):
+    """Rows of the driver's process table for a device name (list of dicts by column), None without a table.
+
+    The name of a process may hold any byte but NUL: lines end at line feeds alone, and what a row has more than the
+    header belongs to the name.
+    """
+    lines = _table_text(device, os.path.join(root, "driver", "musa"), devname).split(b"\n")
+    columns = lines[0].split()
+    if b"Pid" not in columns:
         return None
+    name = columns.index(b"PidName") if b"PidName" in columns else len(columns)
+    rows = []
+    for line in lines[1:]:
+        cells = line.split()
+        surplus = len(cells) - len(columns)
+        if surplus > 0:
+            cells[name : name + surplus + 1] = [b" ".join(cells[name : name + surplus + 1])]
+        if cells:
+            rows.append(dict(zip(columns, cells)))
+    return rows
 
 
-def _process_table(root, gpu_path):
-    """Rows of the driver's process table for a device node (list of dicts by column name), None without a table."""
-    tree = os.path.join(root, "driver", "musa")
-    try:
-        directories = sorted(name for name in os.listdir(tree) if name.startswith("gpu"))
-    except OSError:
-        return None
-    for directory in directories:
+def _table_text(device, tree, devname):
+    """What the driver's process table for a device name holds, nothing without one."""
+    for directory in _table_directories(device, tree):
         try:
-            if _file_text(os.path.join(tree, directory, "devname")).strip() != os.path.basename(gpu_path):
-                continue
-            lines = _file_text(os.path.join(tree, directory, "proc_util")).splitlines()
+            if _file_bytes(os.path.join(tree, directory, "devname")).strip() == devname:
+                text = _file_bytes(os.path.join(tree, directory, "proc_util"))
+                _keep(device, "_table", directory)
+                return text
         except OSError:
             continue
-        columns = lines[0].split() if lines else []
-        if "Pid" not in columns:
-            return None
-        return [dict(zip(columns, line.split(None, len(columns) - 1))) for line in lines[1:] if line.strip()]
-    return None
+    return b""
 
 
-def _own_pid(root, pids, row, paths):
+def _table_directories(device, tree):
+    """Directories in which the driver may have the device's table, first where it was before (iterator of str)."""
+    if hasattr(device, "_table"):
+        yield device._table
+    try:
+        yield from sorted(name for name in os.listdir(tree) if name.startswith("gpu"))
+    except OSError:
+        return
+
+
+def _own_rows(root, paths, rows):
+    """[(pid, row)] of those table rows whose process this pid namespace knows and that still runs."""
+    owned = [(_own_pid(root, paths, row), row) for row in rows]
+    if owned and not any(pid for pid, _ in owned) and not _shows_processes(root):
+        owned = [(_column(row, b"Pid"), row) for row in rows]  # driver files alone: nothing to check against
+    return [(pid, row) for pid, row in owned if pid]
+
+
+def _own_pid(root, paths, row):
     """The number by which this pid namespace knows a process of the driver's table, 0 if it does not or it ended.
 
     ``Pid`` is the host's number, ``VPid`` that in the innermost namespace, which the last number of NSpid repeats.
     Other containers have a process of the same innermost number: one of another name that has no node open is not
     meant.
     """
-    pid, vpid = _column(row, "Pid"), _column(row, "VPid")
-    if not pids:
-        return pid  # a tree of driver files alone: nothing to check against
+    pid, vpid = _column(row, b"Pid"), _column(row, b"VPid")
     for number in (pid, vpid):
-        if number and number in pids:
+        if number and os.path.isdir(os.path.join(root, str(number))):
             inner = _innermost_pid(root, number)
             if inner in (None, vpid or pid) and (_is_named(root, number, row) or _has_open(root, number, paths)):
                 return number
     return 0
 
 
+def _is_running(root, pid):
+    """Whether a process is there, as far as the proc file system shows any."""
+    return os.path.isdir(os.path.join(root, str(pid))) or not _shows_processes(root)
+
+
+def _shows_processes(root):
+    """Whether the proc file system shows processes; a tree of driver files alone does not."""
+    try:
+        return os.path.lexists(os.path.join(root, "self")) or any(name.isdecimal() for name in os.listdir(root))
+    except OSError:
+        return False
+
+
 def _is_named(root, pid, row):
     """Whether a process has the name that the driver's table gives; True where one of the two is not known."""
+    wanted = row.get(b"PidName")
+    if not wanted:
+        return True
     try:
-        name = _file_text(os.path.join(root, str(pid), "comm")).rstrip("\n")
+        name = _file_bytes(os.path.join(root, str(pid), "comm"))[:_COMM_LENGTH]
     except OSError:
         return True
-    wanted = row.get("PidName")
-    return not wanted or name[:_COMM_LENGTH] == wanted[:_COMM_LENGTH]
+    shown = b" ".join(name.split())
+    return shown == wanted or (len(name) == _COMM_LENGTH and wanted.startswith(shown))
 
 
 def _innermost_pid(root, pid):
     """Number of a process in its own pid namespace, None where its status does not tell."""
     try:
-        for line in _file_text(os.path.join(root, str(pid), "status")).splitlines():
-            if line.startswith("NSpid:"):
+        for line in _file_bytes(os.path.join(root, str(pid), "status")).split(b"\n"):
+            if line.startswith(b"NSpid:"):
                 return int(line.split()[-1])
     except (OSError, ValueError):
         return None
@@ -6251,18 +6297,79 @@ def _innermost_pid(root, pid):
 
 def _has_open(root, pid, paths):
     """Whether a process has one of the files open; False for one that ended or must not be looked into."""
-    directory = os.path.join(root, str(pid), "fd")
+    return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid)))
+
+
+def _open_files(directory):
+    """Paths of what a process has open, by its directory of descriptors (iterator of str)."""
     try:
         names = os.listdir(directory)
     except OSError:
-        return False
+        return  # ended, or not ours to look into
     for name in names:
         try:
-            if os.readlink(os.path.join(directory, name)) in paths:
-                return True
+            # By the full path: a directory held open to look faster would stay so after an exception from a signal.
+            yield os.readlink(directory + "/" + name)
         except OSError:
             continue
-    return False
+
+
+# To see who has a device node open is to look at every open file of the host. So one walk serves all devices and all
+# queries for as long as it took, within these bounds (seconds): nobody can see a list that is younger than the time it
+# takes to look.
+_WALK_AGE_MIN = 0.02
+_WALK_AGE_MAX = 1.0
+
+_walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask while its thread walks
+
+
+def _holders(root, paths):
+    """Numbers of the processes that have one of a device's nodes open, in ascending order (list)."""
+    stems = {path.rstrip("0123456789") for path in paths}
+    life = _session.life
+    if life is None:  # another thread shut down meanwhile
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    with _walk_lock:
+        walk = life.walk
+        if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
+            walk = life.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+    return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
+
+
+class _Walk:
+    """A walk of the proc file system: who has nodes open whose paths begin with one of ``stems``.
+
+    Raises: NVMLError_NotSupported where there is nothing to walk.
+    """
+
+    def __init__(self, root, stems):
+        begin = _session.monotonic()
+        self.root, self.stems = root, stems
+        self.holders: "Dict[str, Any]" = {}  # numbers of processes by path
+        try:
+            names = os.listdir(root)
+        except OSError:
+            raise _unsupported() from None
+        prefixes = tuple(stems)
+        # Where the size of fd is the number of descriptors (Linux 6.2), kernel threads show as empty.
+        counted = _size(root + "/self/fd") > 0
+        for name in names:
+            directory = "%s/%s/fd" % (root, name)
+            if not name.isdecimal() or (counted and not _size(directory)):
+                continue
+            for path in _open_files(directory):
+                if path.startswith(prefixes):
+                    self.holders.setdefault(path, set()).add(int(name))
+        end = _session.monotonic()
+        self.expires = end + min(max(end - begin, _WALK_AGE_MIN), _WALK_AGE_MAX)
+
+
+def _size(path):
+    """Size of a file or directory, 0 for one that is not there."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 # ---- Field values and GPM ----

@@ -3,11 +3,18 @@
 The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
 """
 
+import gc
 import os
+import shutil
+import signal
+import tempfile
+import threading
 import time
+import weakref
 
 import pytest
 import simulated
+from concurrency import in_child, in_threads
 
 import pymtml as nvml
 
@@ -166,6 +173,72 @@ def test_names_that_are_no_text(proc, device):
     assert shares(device) == [(5, 9)]
 
 
+NAMES_WITH_ODD_BYTES = [
+    b"a\x0cb",
+    b"a\x0bb",
+    b"a\rb",
+    b"a\x1cb",
+    "a\x85b".encode(),
+    "a\u2028b".encode(),
+    b"a\xa0b",
+    b"x\x0c100 100 99",
+    b"x\x85100 100 99",
+    b" \t x ",
+    b"\x01\x02\x7f",
+]
+
+
+@pytest.mark.parametrize("name", NAMES_WITH_ODD_BYTES)
+@pytest.mark.parametrize("known", [False, True], ids=["", "known"])
+def test_names_of_any_bytes_do_not_make_rows_or_columns(proc, device, name, known):
+    for pid in (5, 6, 100):
+        proc.process(pid)
+    if known:
+        proc.write("5/comm", name + b"\n")
+    proc.table("gpu0", "mtgpu.0", NEWER)
+    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"\n5 5 9 0 0 0 9 0 " + name + b"\n6 6 8 0 0 0 8 0 y\n")
+    assert shares(device) == [(5, 9), (6, 8)]
+    assert compute(device) == [5, 6]
+
+
+@pytest.mark.parametrize(
+    "header", ["PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid VPid Total CMP PidName"]
+)
+def test_what_a_row_has_more_than_the_header_is_of_the_name(proc, device, header):
+    proc.process(5, comm="a  b 7 c\n")
+    proc.process(6, comm="other\n")
+    cells = {"PidName": "a  b 7 c", "Pid": "5", "VPid": "5", "Total": "9", "CMP": "9"}
+    proc.table("gpu0", "mtgpu.0", header, " ".join(cells[column] for column in header.split()))
+    assert shares(device) == [(5, 9)]
+
+
+def test_a_long_name_of_wide_letters_is_that_of_its_first_bytes(proc, device):
+    """The kernel keeps 15 bytes, which may end within a letter."""
+    name = "x\u6469\u5c14\u7ebf\u7a0b\u6469\u5c14".encode()
+    proc.process(5, comm=name[:15] + b"\n")
+    proc.process(6, comm=name[:6] + b"\n")
+    rows = [b"\n900 %d 7 0 0 0 7 0 " % pid + name for pid in (5, 6)]
+    proc.table("gpu0", "mtgpu.0", NEWER)
+    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"".join(rows) + b"\n")
+    assert shares(device) == [(5, 7)]
+
+
+@pytest.mark.parametrize("cell", ["101", "100.9e1", "4294967297", "18446744073709551617", "1e400", "-1"])
+def test_what_can_be_no_share_is_not_passed_on(proc, device, cell):
+    proc.process(5)
+    proc.process(6)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 %s 0 0 0 0 0 x" % cell, "6 6 100 0 0 0 0 0 y")
+    assert shares(device) == [(5, 0), (6, 100)]
+    assert compute(device) == [5, 6]
+
+
+@pytest.mark.parametrize("pid", [2**32 + 5, 2**64 + 5, -5, 0])
+def test_what_can_be_no_process_is_left_out(proc, device, pid):
+    proc.process(5)
+    proc.table("gpu0", "mtgpu.0", NEWER, "%d %d 9 0 0 0 9 0 x" % (pid, pid))
+    assert compute(device) == []
+
+
 @pytest.mark.parametrize("lines", [[], ["", "   "]])
 def test_a_table_without_rows_is_an_empty_list(proc, device, lines):
     proc.process(5, "/dev/mtgpu.0")  # the table is the better witness
@@ -306,6 +379,13 @@ def test_kernels_that_do_not_tell_namespaces(proc, device, status):
     assert compute(device) == [60]
 
 
+def test_the_files_of_the_driver_alone_are_believed(proc, device):
+    """A copy of /proc/driver, say: there is no process to check against."""
+    proc.table("gpu0", "mtgpu.0", NEWER, "60 3 5 0 0 0 5 0 x", "61 4 5 0 0 5 0 0 y")
+    assert (compute(device), graphics(device)) == ([60], [61])
+    assert shares(device) == [(60, 5), (61, 5)]
+
+
 def test_one_process_in_several_rows_is_one_process(proc, device):
     proc.process(60)
     proc.table("gpu0", "mtgpu.0", NEWER, "60 0 5 0 0 0 5 0 x", "60 0 7 0 0 0 7 0 x")
@@ -355,6 +435,401 @@ def test_utilization_needs_the_table(proc, device):
     for function in UTILIZATION.split():
         with pytest.raises(nvml.NVMLError_NotSupported):
             getattr(nvml, function)(device, 0)
+
+
+def test_what_vanishes_while_it_is_read_is_passed_over(proc, device, monkeypatch):
+    """A process that ends between the look at its directory and the look at its descriptors."""
+    for pid in (5, 6, 7):
+        proc.process(pid, "/dev/mtgpu.0", comm="x\n")
+
+    def listdir(path, real=os.listdir):
+        names = real(path)
+        if path == str(proc.root / "6" / "fd"):
+            shutil.rmtree(str(proc.root / "6"))
+        return names
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    assert compute(device) == [5, 7]
+
+
+def test_a_table_whose_processes_vanish_while_it_is_read(proc, device, monkeypatch):
+    for pid in (5, 6, 7):
+        proc.process(pid, comm="x\n")
+
+    def open_and_remove(path, *args, real=nvml._open):
+        if path == str(proc.root / "6" / "status"):
+            shutil.rmtree(str(proc.root / "6"))
+        return real(path, *args)
+
+    monkeypatch.setattr(nvml, "_open", open_and_remove)
+    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 9 0 0 0 9 0 x" % pid for pid in (5, 6, 7)])
+    assert set(compute(device)) >= {5, 7}
+    assert compute(device) == [5, 7]
+
+
+def test_processes_end_and_begin_while_the_real_proc_is_walked(monkeypatch, device):
+    monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)
+    monkeypatch.setattr(nvml, "_WALK_AGE_MIN", 0)
+    monkeypatch.setattr(nvml, "_WALK_AGE_MAX", 0)
+    children = [
+        os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", "for i in $(seq 200); do true & done; wait") for _ in range(2)
+    ]
+    walks = 0
+    while children:
+        assert compute(device) == []
+        walks += 1
+        children = [child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)]
+    assert walks > 1
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else")
+def test_as_an_ordinary_user(monkeypatch):
+    """What may not be looked into is passed over: processes of others, the driver's files, the whole of /proc."""
+    directory = tempfile.mkdtemp()
+    os.chmod(directory, 0o755)
+    root = os.path.join(directory, "proc")
+    monkeypatch.setenv("PYMTML_PROC_ROOT", root)
+    for pid, mode in ((5, 0o755), (6, 0o500), (7, 0o000)):
+        os.makedirs(os.path.join(root, str(pid), "fd"))
+        os.symlink("/dev/mtgpu.0", os.path.join(root, str(pid), "fd", "3"))
+        os.chmod(os.path.join(root, str(pid), "fd"), mode)
+    os.chmod(os.path.join(root, "7"), 0o000)
+    table = os.path.join(root, "driver", "musa", "gpu0")
+
+    def as_nobody(work):
+        def child():
+            os.setgid(65534)
+            os.setuid(65534)
+            work()
+
+        assert in_child(child) == 0
+
+    def look(expected):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert compute(device) == expected
+        assert graphics(device) == []
+
+    def refused(*functions):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for function in functions:
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                getattr(nvml, function)(device)
+
+    try:
+        with simulated.nvml("s80"):
+            for key in ("encoder_sessions", "decoder_sessions"):
+                simulated.set_value(0, key, "")
+            as_nobody(lambda: look([5]))
+            os.makedirs(table)
+            for name, text in (
+                ("devname", "mtgpu.0\n"),
+                ("proc_util", NEWER + "\n5 5 9 0 0 0 9 0 x\n7 7 1 0 0 0 1 0 y\n"),
+            ):
+                with open(os.path.join(table, name), "w") as file:
+                    file.write(text)
+            as_nobody(lambda: look([5, 7]))
+            os.chmod(os.path.join(table, "proc_util"), 0o000)
+            as_nobody(lambda: look([5]))
+            os.chmod(os.path.join(root, "driver"), 0o000)
+            as_nobody(lambda: look([5]))
+            os.chmod(root, 0o000)
+            as_nobody(lambda: refused("nvmlDeviceGetComputeRunningProcesses"))
+            monkeypatch.setenv("PYMTML_PROC_ROOT", "/proc")
+            as_nobody(lambda: look([]))
+    finally:
+        shutil.rmtree(directory)
+
+
+# ---- How often is looked ----
+
+
+class Looks:
+    """Counts the listings, readings of links and openings below a proc tree."""
+
+    def __init__(self, monkeypatch, root):
+        self.root = str(root)
+        self.paths = {"list": [], "link": [], "open": []}
+        self._wrap(monkeypatch, os, "listdir", "list")
+        self._wrap(monkeypatch, os, "readlink", "link")
+        self._wrap(monkeypatch, nvml, "_open", "open")
+
+    def _wrap(self, monkeypatch, module, name, kind):
+        real = getattr(module, name)
+
+        def look(path, *args, **kwargs):
+            if str(path).startswith(self.root):
+                self.paths[kind].append(str(path)[len(self.root) :])
+            return real(path, *args, **kwargs)
+
+        monkeypatch.setattr(module, name, look)
+
+    def take(self):
+        """(processes looked into, listings of the root, links read, files opened) since the last time."""
+        listed, links, opened = (self.paths[kind][:] for kind in ("list", "link", "open"))
+        for paths in self.paths.values():
+            del paths[:]
+        return sum(path.endswith("/fd") for path in listed), listed.count(""), len(links), len(opened)
+
+
+@pytest.fixture
+def looks(proc, monkeypatch):
+    return Looks(monkeypatch, proc.root)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass for walks: they take no time unless the test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(nvml._session, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def machine(clock):
+    """Eight cards without codec sessions, and a clock that stands still: that of walks."""
+    with simulated.nvml("s5000x8"):
+        monotonic = nvml._session.monotonic  # set when the library is loaded, which may have been just now
+        nvml._session.monotonic = lambda: clock[0]
+        for card in range(8):
+            for key in ("encoder_sessions", "decoder_sessions"):
+                simulated.set_value(card, key, "")
+        yield [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(8)]
+        nvml._session.monotonic = monotonic
+
+
+def tick(handles):
+    """What monitors ask of every device: pids that compute, pids that draw."""
+    return [compute(handle) + graphics(handle) for handle in handles]
+
+
+def test_one_walk_serves_all_devices_and_queries(proc, looks, machine):
+    for pid in range(100, 140):
+        proc.process(pid, "/dev/mtgpu.%d" % (pid % 8), "socket:[1]", "/dev/pts/0")
+    expected = [[pid for pid in range(100, 140) if pid % 8 == index] for index in range(8)]
+    assert tick(machine) == expected
+    assert looks.take() == (40, 1, 160, 0)
+    for handle in machine:
+        for function in UTILIZATION.split():
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                getattr(nvml, function)(handle, 0)
+    assert tick(machine) == expected
+    assert looks.take() == (0, 0, 0, 0)
+    # Of 40 processes with 160 files the nodes of the devices are kept, and nothing else.
+    assert sorted(nvml._session.life.walk.holders) == ["/dev/mtgpu.%d" % index for index in range(8)]
+
+
+@pytest.mark.skipif(not os.stat("/proc/self/fd").st_size, reason="this kernel does not count descriptors (Linux 6.2)")
+def test_what_has_nothing_open_is_not_looked_into(device, monkeypatch):
+    """Kernel threads, of which no container has one to show, and processes that ended but are still listed."""
+    monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)
+    looks = Looks(monkeypatch, "/proc")
+    ended = os.spawnlp(os.P_NOWAIT, "true", "true")
+    os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+    try:
+        assert compute(device) == []
+    finally:
+        os.waitpid(ended, 0)
+    assert "/%d/fd" % os.getpid() in looks.paths["list"]
+    assert "/%d/fd" % ended not in looks.paths["list"]
+
+
+def test_graphics_without_a_table_does_not_walk(proc, looks, machine):
+    proc.process(5, "/dev/mtgpu.0")
+    simulated.reset_calls()
+    for handle in machine:
+        for function in GRAPHICS.split():
+            assert getattr(nvml, function)(handle) == []
+    assert looks.take() == (0, 0, 0, 0)
+    assert simulated.calls() == 2 * 3 * len(machine)  # paths of the nodes; no codec session draws
+    proc.write("driver/musa/version", "5.1.0")
+    assert tick(machine)[0] == [5]
+
+
+def test_with_the_table_nobody_walks(proc, looks, machine):
+    """Two files say whose table it is and what it holds, two more that a process is the one that is meant."""
+    for index in range(8):
+        for pid in (100 + index, 200 + index):
+            proc.process(pid, "/dev/mtgpu.0", comm="x\n")
+        rows = ["%d 0 9 0 0 0 9 0 x" % (100 + index), "%d 0 9 0 0 9 0 0 x" % (200 + index)]
+        proc.table("gpu%02x" % (0x50 - index), "mtgpu.%d" % index, NEWER, *rows)
+    expected = [[100 + index, 200 + index] for index in range(8)]
+    assert tick(machine) == expected
+    processes, roots, links, opened = looks.take()
+    assert (processes, roots, links) == (0, 0, 0)
+    assert opened <= 8 * (8 + 1 + 4 + 2 + 2)  # each device looks for its table once
+    assert tick(machine) == expected
+    assert looks.take() == (0, 0, 0, 8 * (2 + 4 + 2 + 2))
+
+
+def test_a_table_that_moves_is_found_again(proc, looks, machine):
+    for index in (0, 1):
+        proc.process(100 + index)
+        proc.table("gpu%d" % index, "mtgpu.%d" % index, NEWER, "%d 0 9 0 0 0 9 0 x" % (100 + index))
+    assert tick(machine[:2]) == [[100], [101]]
+    for index in (0, 1):
+        proc.table("gpu%d" % index, "mtgpu.%d" % (1 - index), NEWER, "%d 0 9 0 0 0 9 0 x" % (101 - index))
+    assert tick(machine[:2]) == [[100], [101]]
+    shutil.rmtree(str(proc.root / "driver"))
+    assert tick(machine[:2]) == [[], []]
+
+
+@pytest.mark.parametrize("took, age", [(0, 0.02), (0.005, 0.02), (0.3, 0.3), (1, 1), (7, 1)])
+def test_a_walk_serves_for_as_long_as_it_took(proc, looks, machine, clock, monkeypatch, took, age):
+    proc.process(5, "/dev/mtgpu.0")
+    proc.process(6)
+
+    def readlink(path, real=os.readlink):
+        clock[0] += took / 3  # three links
+        return real(path)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    assert compute(machine[0]) == [5]
+    end = clock[0]
+    proc.process(7, "/dev/mtgpu.0")
+    took = 0
+    clock[0] = end + 0.99 * age
+    assert compute(machine[0]) == [5]
+    assert looks.take()[0] == 2
+    clock[0] = end + 1.01 * age
+    assert compute(machine[0]) == [5, 7]
+    assert looks.take()[0] == 3
+
+
+def test_another_proc_file_system_is_walked_at_once(proc, machine, monkeypatch, tmp_path):
+    proc.process(5, "/dev/mtgpu.0")
+    assert compute(machine[0]) == [5]
+    other = Proc(tmp_path / "other")
+    other.process(6, "/dev/mtgpu.0")
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(other.root))
+    assert compute(machine[0]) == [6]
+
+
+def test_nodes_of_other_names_are_looked_for_in_the_next_walk(proc, looks, machine, clock):
+    simulated.set_value(1, "gpu_path", "/dev/musa/card7")
+    proc.process(5, "/dev/mtgpu.0")
+    proc.process(6, "/dev/musa/card7")
+    assert tick(machine[:2]) == [[5], [6]]
+    assert looks.take()[0] == 4
+    for _ in range(3):
+        clock[0] += 5
+        assert tick(machine[:2]) == [[5], [6]]
+        assert looks.take()[0] == 2
+
+
+def test_threads_share_a_walk(proc, looks, machine, monkeypatch):
+    def readlink(path, real=os.readlink):
+        time.sleep(0.001)  # lets the others in
+        return real(path)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    for pid in range(100, 164):
+        proc.process(pid, "/dev/mtgpu.%d" % (pid % 8))
+    found = [None] * 8
+
+    def ask(number):
+        found[number] = compute(machine[number])
+
+    in_threads(ask)
+    assert found == [[pid for pid in range(100, 164) if pid % 8 == index] for index in range(8)]
+    assert looks.take()[:2] == (64, 1)
+
+
+def test_a_forked_child_walks_for_itself(proc, machine):
+    proc.process(5, "/dev/mtgpu.0")
+    assert compute(machine[0]) == [5]
+    proc.process(6, "/dev/mtgpu.0")
+
+    def child():
+        assert compute(machine[0]) == [5, 6]
+
+    assert in_child(child) == 0
+    assert compute(machine[0]) == [5]
+
+
+def test_a_fork_in_the_middle_of_a_walk_leaves_the_child_free(proc, machine, monkeypatch):
+    proc.process(5, "/dev/mtgpu.0")
+    walking, go_on = threading.Event(), threading.Event()
+
+    def readlink(path, real=os.readlink):
+        if threading.current_thread() is not threading.main_thread():
+            walking.set()
+            go_on.wait(30)
+        return real(path)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    thread = threading.Thread(target=compute, args=(machine[0],))
+    thread.start()
+    assert walking.wait(30)
+
+    def child():
+        assert compute(machine[0]) == [5]
+
+    try:
+        assert in_child(child) == 0
+    finally:
+        go_on.set()
+        thread.join()
+
+
+def test_an_exception_from_a_signal_ends_a_walk_and_no_more(proc, machine, monkeypatch):
+    proc.process(5, "/dev/mtgpu.0")
+    proc.process(6, "/dev/mtgpu.0")
+    real, answers = os.readlink, []
+
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    def asks_again(path):
+        monkeypatch.setattr(os, "readlink", real)
+        answers.append(compute(machine[0]))  # a handler that asks while its own thread walks
+        return real(path)
+
+    monkeypatch.setattr(os, "readlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compute(machine[0])
+    monkeypatch.setattr(os, "readlink", asks_again)
+
+    def too_late(signum, frame):
+        raise AssertionError("deadlock")
+
+    before = signal.signal(signal.SIGALRM, too_late)
+    signal.alarm(30)
+    try:
+        answers.append(compute(machine[0]))
+        in_threads(lambda number: answers.append(compute(machine[0])), 4)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert answers == [[5, 6]] * 6
+
+
+def test_nothing_of_a_walk_outlives_the_library(proc, machine):
+    proc.process(5, "/dev/mtgpu.0")
+    assert compute(machine[0]) == [5]
+    walk = weakref.ref(nvml._session.life.walk)
+    nvml.nvmlShutdown()
+    gc.collect()
+    assert walk() is None
+    nvml.nvmlInit()
+    proc.process(6, "/dev/mtgpu.0")
+    assert compute(nvml.nvmlDeviceGetHandleByIndex(0)) == [5, 6]
+
+
+def test_ten_thousand_processes(proc, looks, machine, clock):
+    """One walk, whatever is asked; what stays of it is no more than the processes that have a device open."""
+    for pid in range(1, 10001):
+        os.makedirs(str(proc.root / str(pid) / "fd"))
+    for pid in (1, 5000, 10000):
+        (proc.root / str(pid) / "fd" / "3").symlink_to("/dev/mtgpu.0")
+    assert tick(machine) == [[1, 5000, 10000]] + [[]] * 7
+    assert looks.take() == (10000, 1, 3, 0)
+    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 1 0 0 0 1 0 x" % pid for pid in range(9000, 30000)])
+    assert compute(machine[0]) == list(range(9000, 10001))
+    assert looks.take()[0] == 0
+    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 1 0 0 0 1 0 x" % pid for pid in range(10001, 30000)])
+    assert compute(machine[0]) == []
+    processes, roots, links, opened = looks.take()
+    assert (processes, links, opened) == (0, 0, 2) and roots <= 1
 
 
 # ---- No proc file system ----
