@@ -286,12 +286,12 @@ def test_the_device_name_ties_directory_and_device(proc):
 
 
 def test_instances_have_device_names_of_their_own(proc):
-    """Index 0 is the parent with mtgpu.0, 1 to 3 are its instances with mtgpu.2 to mtgpu.4, 4 is mtgpu.1."""
+    """MTML's index 0 is the parent with mtgpu.0, 1 to 3 its instances with mtgpu.2 to mtgpu.4, 4 is mtgpu.1."""
     with simulated.nvml("s3000-mpc"):
         for number in range(5):
             proc.process(50 + number)
             proc.table("gpu%02x" % number, "mtgpu.%d" % number, NEWER, "%d 0 1 0 0 0 1 0 x" % (50 + number))
-        found = [compute(nvml.nvmlDeviceGetHandleByIndex(index)) for index in range(5)]
+        found = [compute(nvml.mtmlLibraryInitDeviceByIndex(index)) for index in range(5)]
         assert found == [[50], [52], [53], [54], [51]]
 
 
@@ -889,7 +889,7 @@ def test_codec_processes_that_ended_or_are_nobody_here(proc, device):
 def test_codec_sessions_of_an_instance(proc):
     with simulated.nvml("s3000-mpc"):
         proc.process(4711)
-        found = [compute(nvml.nvmlDeviceGetHandleByIndex(i)) for i in range(nvml.nvmlDeviceGetCount())]
+        found = [compute(nvml.mtmlLibraryInitDeviceByIndex(i)) for i in range(nvml.mtmlLibraryCountDevice())]
         assert found == [[], [4711], [], [], []]
 
 
