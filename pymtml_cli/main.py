@@ -16,6 +16,11 @@ import sys
 from pymtml_cli.errors import CommandError, called
 
 SUBCOMMANDS = {
+    "dmon": ("dmon", "a line for each card and second"),
+    "pmon": ("pmon", "a line for each process and second"),
+    "mtlink": ("mtlink", "state, speed and far end of each MtLink"),
+    "nvlink": ("nvlink", "the same in nvidia-smi's form"),
+    "health": ("health", "check the cards, for schedulers and cron"),
     "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
     "topo": ("topo", "how cards are joined with each other and with processors"),

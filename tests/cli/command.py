@@ -56,6 +56,21 @@ def invoke(*arguments, **options):
     return Result(status, out.buffer.getvalue().decode("utf-8"), err.getvalue())
 
 
+def process_tree(tmp_path, monkeypatch, processes):
+    """Let process queries see a proc file system with processes on /dev/mtgpu.0: {pid: (program, utilization)}."""
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    table = tmp_path / "driver" / "musa" / "gpu00"
+    table.mkdir(parents=True)
+    (table / "devname").write_text("mtgpu.0\n")
+    rows = ["Pid VPid Total 2D TA 3D CMP TRANSFER PidName"]
+    for pid, (program, utilization) in processes.items():
+        rows.append("%d %d %d 0 0 0 %d 0 x" % (pid, pid, utilization, utilization))
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "cmdline").write_text(program + "\0--x\0")
+        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
+    (table / "proc_util").write_text("\n".join(rows) + "\n")
+
+
 def run_command(*arguments, **options):
     """Run the command in another process (CompletedProcess with texts; options as for simulated.environment)."""
     return subprocess.run(

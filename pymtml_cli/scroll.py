@@ -1,0 +1,112 @@
+"""What dmon and pmon share: options, the columns of date and time, and scrolling."""
+
+import sys
+
+from pymtml_cli import suboptions
+from pymtml_cli.devices import Machine
+from pymtml_cli.errors import OTHER, called, refuse
+from pymtml_cli.samples import Output, repeat
+
+OPTIONS = (
+    (("-i", "--id"), True),
+    (("-d", "--delay"), True),
+    (("-c", "--count"), True),
+    (("-s", "--select"), True),
+    (("-o", "--options"), True),
+    (("-f", "--filename"), True),
+    (("-h", "--help"), False),
+)
+FORMAT_OPTION = (("--format",), True)
+
+USAGE = """\
+usage: {name} {command} [OPTION]...
+
+  -i, --id CARDS        only these: index, UUID or PCI address, separated by commas
+  -d, --delay SECONDS   time between samples, 1 to {most} (default 1)
+  -c, --count N         stop after N samples
+  -s, --select LETTERS  what to show (default {default}):
+{groups}
+  -o, --options DT      D with the date, T with the time
+  -f, --filename FILE   into a file
+"""
+
+FAILED = "Failed to process command line \n\n"
+
+
+class Stop(Exception):
+    """Ends the scrolling after the last sample."""
+
+
+class Settings:
+    """Checked options.
+
+    Raises: CommandError in nvidia-smi's words.
+    """
+
+    def __init__(self, options, groups, default, most):
+        self.seconds = _whole(options.get("-d", "1"), 1, most)
+        if self.seconds is None:
+            raise refuse("Collection delay/interval should be between 1 second and %d seconds\n" % most)
+        self.count = _whole(options.get("-c", "1"), 1, 1 << 31) if "-c" in options else 0
+        if self.count is None:
+            raise refuse("Invalid value for number of samples to be displayed\n")
+        letters = options.get("-s", default)
+        if not letters or set(letters) - set(groups):
+            raise refuse("Failed to find any metric to display\n" + FAILED, OTHER)
+        self.letters = [letter for index, letter in enumerate(letters) if letter not in letters[:index]]
+        if set(options.get("-o", "")) - set("DT"):
+            raise refuse("Error in parsing options\n" + FAILED, OTHER)
+        self.date, self.clock = "D" in options.get("-o", ""), "T" in options.get("-o", "")
+        self.formats = [part for part in options.get("--format", "").split(",") if part]
+        for part in self.formats:
+            if part not in ("csv", "nounit", "noheader"):
+                text = "%s is not a recognized format option\nError parsing format options\n" % part
+                raise refuse(text + FAILED, OTHER)
+        self.filename, self.cards = options.get("-f"), options.get("-i")
+
+    def stamps(self, date, clock):
+        """The leading cells of a line that -o asks for."""
+        return [text for text, wanted in ((date, self.date), (clock, self.clock)) if wanted]
+
+    def lead(self, mark, stamps, index):
+        """The beginning of a line: date and time if asked for, then the card."""
+        if not stamps:
+            return "%s%*s" % (mark, 5 - len(mark), index)
+        texts = [(mark + stamps[0]).ljust(9)] + [stamp.ljust(8) for stamp in stamps[1:]]
+        return "    ".join(texts) + "%8s" % index
+
+
+def _whole(text, least, most):
+    return int(text) if text.isdigit() and least <= int(text) <= most else None
+
+
+def usage(command, groups, default, most):
+    """Print the help (exit status)."""
+    lines = "\n".join("%24s%s  %s" % ("", letter, text) for letter, text in groups)
+    sys.stdout.write(USAGE.format(name=called(), command=command, most=most, default=default, groups=lines))
+    return 0
+
+
+def parse(arguments, with_format):
+    """Options by name."""
+    return suboptions.parse(arguments, OPTIONS + ((FORMAT_OPTION,) if with_format else ()))
+
+
+def scroll(settings, head, lines):
+    """Print a head and samples (exit status); ``lines`` makes the lines of a sample from machine and cards."""
+    with Output(settings.filename) as output, Machine() as machine:
+        cards = machine.chosen(settings.cards)
+        rest = [settings.count]
+
+        def sample(first):
+            text = head() if first else []
+            output.write("".join(line + "\n" for line in text + lines(machine, cards)))
+            rest[0] -= 1
+            if rest[0] == 0:
+                raise Stop
+
+        try:
+            repeat(machine, settings.seconds, sample)
+        except Stop:
+            pass
+    return 0

@@ -1,0 +1,270 @@
+"""Whatever nvidia-smi prints in columns or sections has the recorded form, line for line."""
+
+import re
+import shlex
+
+import pytest
+import simulated
+from command import WORKING_PROFILES, capture_file, invoke, process_tree
+
+import pymtml
+
+CAPTURES = {item["command"]: item for item in capture_file("nvidia_smi_580.json")["captures"]}
+
+# Keys of -q that name the same thing in another way: these cards tell limits, not the distance to them, and a driver
+# newer than the recorded one adds a line.
+RENAMED = {
+    "GPU Shutdown T.Limit Temp": "GPU Shutdown Temp",
+    "GPU Slowdown T.Limit Temp": "GPU Slowdown Temp",
+    "GPU Max Operating T.Limit Temp": "GPU Max Operating Temp",
+    "Memory Max Operating T.Limit Temp": "Memory Max Operating Temp",
+}
+ADDED = {"EDPp Multiplier"}
+
+
+def smi(*arguments):
+    return invoke(*arguments, name="nvidia-smi")
+
+
+def recorded(start):
+    return [item for command, item in CAPTURES.items() if command.startswith(start) and not item["status"]]
+
+
+@pytest.fixture
+def two_cards():
+    with simulated.machine("s3000x2"):
+        yield
+
+
+def keys(lines):
+    """(indentation, key, column of the colon) of the lines of -q."""
+    found = []
+    for line in lines:
+        match = re.match(r"( *)(\S.*?)\s*(?: : ?|: |$)", line)
+        if not line or not match or re.match("GPU 0000|=====", line):
+            continue
+        key = match.group(2)
+        colon = line.index(": ", len(match.group(1)) + len(key)) if ": " in line else None
+        found.append((len(match.group(1)), RENAMED.get(key, key), colon))
+    return found
+
+
+@pytest.mark.parametrize("item", recorded("-q -d"), ids=lambda item: item["command"])
+def test_sections_have_the_recorded_keys(item, two_cards, tmp_path, monkeypatch):
+    if "VOLTAGE" in item["command"]:
+        pytest.skip("the recorded card tells no voltage, these do")
+    if "PIDS" in item["command"]:  # recorded with one process
+        process_tree(tmp_path, monkeypatch, {17: ("/opt/trainer", 12)})
+    result = smi(*shlex.split(item["command"]))
+    assert (result.status, result.stderr) == (0, "")
+    assert keys(result.lines) == keys(item["stdout"][:-1])
+    blank = [index for index, line in enumerate(result.lines) if not line]
+    assert blank == [index for index, line in enumerate(item["stdout"][:-1]) if not line]
+
+
+def test_all_sections_at_once_have_the_recorded_keys(two_cards):
+    wanted = keys(CAPTURES["-q -i 0"]["stdout"])
+    # The recorded card has a process; this machine has none.
+    start = next(index for index, entry in enumerate(wanted) if entry[1] == "Processes")
+    end = next(index for index, entry in enumerate(wanted) if entry[1] == "Capabilities")
+    found = [entry for entry in keys(smi("-q", "-i", "0").lines) if entry[1] not in ADDED]
+    assert [entry for entry in found if entry[1] != "Processes"] == wanted[:start] + wanted[end:]
+
+
+@pytest.mark.parametrize("command", [name for name in CAPTURES if re.match(r"[dp]mon", name)])
+def test_scrolling_has_the_recorded_columns(command, two_cards):
+    item = CAPTURES[command]
+    result = smi(*shlex.split(command))
+    if item["status"]:
+        assert (result.status, result.stdout) == (item["status"], "\n".join(item["stdout"]))
+        return
+    assert (result.status, result.stderr) == (0, "")
+    head = [line for line in item["stdout"] if line.startswith("#")]
+    assert [line for line in result.lines if line.startswith("#")] == head
+    ends = {cell_ends(line) for line in item["stdout"] if line.startswith(" ")}
+    if "csv" in command:
+        assert {line.count(", ") for line in result.lines} == {line.count(", ") for line in item["stdout"][:-1]}
+    else:
+        assert {cell_ends(line) for line in result.lines if line.startswith(" ")} == ends
+    assert len(result.lines) == len(item["stdout"]) - 1
+
+
+def cell_ends(line):
+    """Columns in which the cells of a line end; names are as wide as their column."""
+    match = re.match(r"(.*?    )\S*\s*$", line) if re.search(r"    \S+\s{3,}$", line) else None
+    return tuple(cell.end() for cell in re.finditer(r"\S+", match.group(1) if match else line)), len(line)
+
+
+def test_the_list_has_the_recorded_form(two_cards):
+    form = r"GPU \d+: .+ \(UUID: \S+\)"
+    for line in CAPTURES["-L"]["stdout"][:-1] + smi("-L").lines:
+        assert re.fullmatch(form, line)
+
+
+def test_the_list_of_a_divided_card_has_two_levels():
+    with simulated.machine("s3000-mpc"):
+        lines = smi("-L").lines
+        ours = invoke("-L").lines
+    below = [line for line in lines if line.startswith("  ")]
+    assert below and all(re.fullmatch(r"  MIG \S+ {2,}Device +\d+: \(UUID: \S+\)", line) for line in below)
+    assert [line.index("Device") for line in below] == [len("  MIG 3g.40gb     ")] * len(below)
+    assert [line.replace("  MPC", "  MIG") for line in ours] == lines
+
+
+@pytest.mark.parametrize("item", recorded("topo") + recorded("nvlink"), ids=lambda item: item["command"])
+def test_topology_and_links_have_the_recorded_form(item):
+    with simulated.machine("s4000x8"):
+        result = smi(*shlex.split(item["command"]))
+    assert result.status == 0 and result.lines
+    masked = [mask(line) for line in item["stdout"][:-1]]
+    assert [mask(line) for line in result.lines if mask(line) in masked] or masked == [""]
+    if "topo -m" in item["command"]:
+        assert result.lines[0].startswith("\t\x1b[4mGPU0\tGPU1") and result.lines[0].endswith("\tGPU NUMA ID\x1b[0m")
+        assert result.lines[-7:] == [line for line in item["stdout"][:-1]][-7:]
+        for line in result.lines[1:9]:
+            assert re.fullmatch(r"GPU\d(\t(NV\d+|PIX|PXB|PHB|NODE|SYS| X )){8}\t[\d,-]+\t\d+\t\tN/A", line)
+    if "-p2p" in item["command"]:
+        legend = item["stdout"].index("Legend:")
+        assert result.lines[-len(item["stdout"][legend:-1]) :] == item["stdout"][legend:-1]
+        for line in result.lines[1:9]:
+            assert re.fullmatch(r" GPU\d(\t(X|OK|CNS|GNS|TNS|NS|U)){8}\t", line)
+
+
+def mask(line):
+    """A line without what depends on the machine."""
+    line = re.sub(r"GPU \d+: .*", "GPU", line)
+    line = re.sub(r"[\dA-F]{8}:[\dA-F]{2}:[\dA-F]{2}\.0", "ADDRESS", line)
+    return re.sub(r"\d+(\.\d+)?", "N", line)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [item for name, item in CAPTURES.items() if re.match(r"topo|nvlink", name) and item["status"]],
+    ids=lambda item: item["command"],
+)
+def test_refusals_of_topology_and_links_are_the_recorded_ones(item, two_cards):
+    if item["command"] == "topo -p2p r -i 0":
+        pytest.skip("prints the matrix and then refuses; pymtml refuses at once")
+    result = smi(*shlex.split(item["command"]))
+    assert (result.status, result.stdout, result.stderr) == (item["status"], "\n".join(item["stdout"]), "")
+
+
+def test_the_table_has_the_recorded_frame(two_cards):
+    wanted, found = CAPTURES["-i 0"]["stdout"][:-1], smi("-i", "0").lines
+    assert len(found) == len(wanted)
+    for ours, theirs in zip(found[1:], wanted[1:]):
+        assert len(ours) == len(theirs) and len(theirs) in (0, 91)
+        assert [i for i, c in enumerate(ours) if c in "+|"] == [i for i, c in enumerate(theirs) if c in "+|"]
+        if re.match(r"[+=|][-+=|]+$", theirs) or re.search(r"Name|Temp |M\. |Processes|GI|  ID", theirs):
+            assert ours == theirs
+    assert re.fullmatch(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} {7}", found[0])
+    assert re.fullmatch(r"\| NVIDIA-SMI \S+ +Driver Version: \S+ +CUDA Version: \S+ +\|", found[2])
+    assert [found[2].index(word) for word in ("Driver", "CUDA")] == [wanted[2].index(w) for w in ("Driver", "CUDA")]
+
+
+# What programs cut out of the table by expressions
+ROW_ONE = re.compile(r"\| +(?P<index>\d+)  (?P<name>.{27}) +(\S+)  \|   (?P<bus>\S+) +(\S+) \| +(?P<ecc>\S+) \|")
+ROW_TWO = re.compile(
+    r"\| *(?P<fan>\S+) +(?P<temp>\S+) +(?P<perf>\S+) +(?P<power>\S+) / +(?P<limit>\S+) \| +(?P<used>\S+) / +"
+    r"(?P<total>\S+) \| +(?P<util>\S+) +(?P<mode>\S+) \|"
+)
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+@pytest.mark.parametrize("name", ["nvidia-smi", "pymtml"])
+def test_the_table_says_what_the_queries_say(profile, name):
+    fields = "index,name,pci.bus_id,fan.speed,temperature.gpu,pstate,power.draw,enforced.power.limit,memory.used"
+    fields += ",memory.total,utilization.gpu,ecc.errors.uncorrected.volatile.total,mig.mode.current"
+    with simulated.machine(profile):
+        lines = invoke(name=name).lines
+        rows = invoke("--query-gpu=" + fields, "--format=csv,noheader,nounits").rows()
+        cards = lines[8:]
+    assert all(len(line) == 91 for line in lines[1:] if line)
+    for index, row in enumerate(rows):
+        first, second = ROW_ONE.fullmatch(cards[4 * index]), ROW_TWO.fullmatch(cards[4 * index + 1])
+        if name == "nvidia-smi":
+            assert not re.search("MPC|MUSA", "".join(lines))
+        assert first and second, cards[4 * index : 4 * index + 2]
+        values = [None if value == "[N/A]" else value for value in row]
+        assert first["index"] == values[0]
+        assert first["name"].strip() == values[1]
+        assert first["bus"] == values[2]
+        for group, value, form in (
+            ("fan", values[3], "%s%%"),
+            ("temp", values[4], "%sC"),
+            ("perf", values[5], "%s"),
+            ("power", values[6] and str(int(float(values[6]) + 0.5)), "%sW"),
+            ("limit", values[7] and str(int(float(values[7]) + 0.5)), "%sW"),
+            ("used", values[8], "%sMiB"),
+            ("total", values[9], "%sMiB"),
+            ("util", values[10], "%s%%"),
+        ):
+            assert second[group] == ("N/A" if value is None else form % value), group
+        assert first["ecc"] in ("N/A" if values[11] is None else values[11], "Off")
+        assert cards[4 * index + 2].split("|")[3].strip() == ("N/A" if values[12] is None else values[12])
+
+
+def test_instances_stand_below_the_cards():
+    with simulated.machine("s3000-mpc"):
+        lines = invoke().lines
+        pymtml.nvmlInit()
+        parent = pymtml.nvmlDeviceGetHandleByIndex(0)
+        expected = []
+        for index in range(pymtml.mtmlDeviceCountMpcInstances(parent)):
+            instance = pymtml.nvmlDeviceGetMigDeviceHandleByIndex(parent, index)
+            memory = pymtml.nvmlDeviceGetMemoryInfo(instance)
+            profile = pymtml.mtmlDeviceGetMpcProfileInfo(instance).name
+            used, total = ("%dMiB" % -(-number // 2**20) for number in (memory.used, memory.total))
+            busy = "%d%%" % pymtml.nvmlDeviceGetUtilizationRates(instance).gpu
+            expected.append(["0", str(index), profile, used, "/", total, busy])
+        pymtml.nvmlShutdown()
+    start = lines.index("| MPC instances:" + " " * 73 + " |")
+    assert [line.strip("|").split() for line in lines[start + 3 : start + 3 + len(expected)]] == expected
+
+
+def test_processes_in_table_and_pmon(two_cards, tmp_path, monkeypatch):
+    long_name = "/opt/" + "very-" * 12 + "long/trainer"
+    process_tree(tmp_path, monkeypatch, {17: (long_name, 12), 18: ("game", 5)})
+    rows = [line for line in invoke().lines if re.match(r"\|    0   N/A", line)]
+    assert [row.split()[3:6] for row in rows] == [["N/A", "17", "C"], ["N/A", "18", "C"]]
+    assert rows[0].split()[6].startswith("...") and long_name.endswith(rows[0].split()[6][3:])
+    assert all(len(row) == 91 and row.split()[7] == "N/A" for row in rows)
+    lines = [line.split() for line in invoke("pmon", "-c", "1", "-i", "0").lines if not line.startswith("#")]
+    assert lines == [
+        ["0", "17", "C", "12", "-", "-", "-", "-", "-", "trainer"],
+        ["0", "18", "C", "5", "-", "-", "-", "-", "-", "game"],
+    ]
+
+
+def test_dmon_says_what_the_queries_say():
+    fields = "index,temperature.gpu,temperature.memory,utilization.gpu,utilization.memory,utilization.encoder"
+    fields += ",clocks.mem,clocks.gr,memory.used,ecc.errors.corrected.volatile.total"
+    for profile in WORKING_PROFILES:
+        with simulated.machine(profile):
+            rows = invoke("--query-gpu=" + fields, "--format=csv,noheader,nounits").rows()
+            lines = [line.split() for line in invoke("dmon", "-c", "1", "-s", "pucme").lines[2:]]
+        for row, line in zip(rows, lines):
+            picked = [line[column] for column in (0, 2, 3, 4, 5, 6, 10, 11, 12, 15)]
+            assert picked == ["-" if value == "[N/A]" else value for value in row], profile
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_links_say_what_mtml_says(profile):
+    words = {0: "Down", 1: "Up", 2: "Downgrade"}
+    with simulated.machine(profile):
+        lines = invoke("mtlink", "-s").lines
+        expected = []
+        pymtml.nvmlInit()
+        for index in range(pymtml.nvmlDeviceGetCount()):
+            card = pymtml.nvmlDeviceGetHandleByIndex(index)
+            try:
+                spec = pymtml.mtmlDeviceGetMtLinkSpec(card)
+            except pymtml.NVMLError_NotSupported:
+                continue
+            for link in range(spec.linkNum):
+                state = words[pymtml.mtmlDeviceGetMtLinkState(card, link)]
+                expected.append("\t Link %d: %s, %d GB/s" % (link, state, spec.bandWidth))
+        pymtml.nvmlShutdown()
+    links = [line for line in lines if line.startswith("\t Link")]
+    assert [line[: len(start)] for line, start in zip(links, expected)] == expected
+    assert len(links) == len(expected)
