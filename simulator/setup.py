@@ -110,6 +110,8 @@ class BuildPy(build_py):
 
     def run(self):
         refuse_other_platforms()
+        if not getattr(self, "editable_mode", False):
+            fresh(self.build_lib, "mtml_simulator")
         super().run()
         target = PACKAGE if getattr(self, "editable_mode", False) else os.path.join(self.build_lib, "mtml_simulator")
         # Not lib/: gcc looks in ../lib of the folders on LIBRARY_PATH first, and link/ is to come first.
@@ -128,6 +130,7 @@ class BuildPy(build_py):
             text = template.read().replace("@VERSION@", self.distribution.get_version())
         write(text, fresh(target, "pkgconfig"), "mtml-simulator.pc")
         shutil.copy(shared("LICENSE"), target)
+        os.chmod(os.path.join(target, "bin", "mthreads-gmi"), 0o755)
 
     def get_outputs(self, include_bytecode=True):
         root = os.path.join(self.build_lib, "mtml_simulator")
@@ -149,7 +152,7 @@ class Sdist(sdist):
     """The archive builds by itself, so it carries the files from above."""
 
     def make_release_tree(self, base_dir, files):
-        super().make_release_tree(base_dir, files)
+        super().make_release_tree(base_dir, [name for name in files if not name.startswith("build" + os.sep)])
         for name in SHARED:
             target = os.path.join(base_dir, name)
             if os.path.exists(target):
@@ -164,9 +167,12 @@ class PlatformDistribution(Distribution):
         return True
 
 
+# Not build/, which is the Makefile's. Metadata beside the sources would make a checkout on PYTHONPATH look installed.
+OUTPUT = os.path.join("build", "package")
+os.makedirs(os.path.join(HERE, OUTPUT), exist_ok=True)
+
 setup(
     distclass=PlatformDistribution,
     cmdclass={"build_py": BuildPy, "bdist_wheel": Wheel, "sdist": Sdist},
-    # Not build/, which is the Makefile's; and its own folder is emptied, so that no removed file gets into a wheel.
-    options={"build": {"build_base": os.path.join("build", "package")}},
+    options={"build": {"build_base": OUTPUT}, "egg_info": {"egg_base": OUTPUT}},
 )

@@ -114,6 +114,7 @@ const struct key device_keys[] = {
     KEY(device, slowdown_temperature, int),
     KEY(device, gpu_voltage, int),
     KEY(device, memory_temperature, int),
+    KEY(device, processes, processes),
     KEY(device, unsupported, functions),
     KEY(device, unterminated, text_keys),
     KEY(device, lost, loss),

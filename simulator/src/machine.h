@@ -157,6 +157,9 @@ struct device {
     int32_t gpu_voltage;
     int32_t memory_temperature;
 
+    /* What the interface does not tell, and mthreads-gmi does */
+    struct text processes;
+
     /* Behavior */
     struct function_set unsupported;
     struct text unterminated;

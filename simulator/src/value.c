@@ -313,6 +313,30 @@ static const char *parse_text_keys(const struct slot *slot, const char *text)
     return parse_text(slot, text);
 }
 
+/* PID MEMORY NAME, separated by commas; the memory in MiB, or - where it is not known. The name may have blanks. */
+static const char *parse_processes(const struct slot *slot, const char *text)
+{
+    const char *rest = *text ? text : NULL;
+
+    while (rest) {
+        char item[SIM_TEXT_SIZE];
+        const char *problem;
+        size_t pid;
+        size_t memory;
+
+        rest = next_item(rest, ',', item, sizeof item, &problem);
+        if (problem)
+            return problem;
+        pid = strspn(item, "0123456789");
+        memory = item[pid] == ' ' ? strspn(item + pid + 1, "0123456789") : 0;
+        if (item[pid] == ' ' && item[pid + 1] == '-')
+            memory = 1;
+        if (!pid || !memory || item[pid + 1 + memory] != ' ' || !item[pid + 2 + memory])
+            return "not a list of PID MEMORY NAME";
+    }
+    return parse_text(slot, text);
+}
+
 /* ==== The types ==== */
 
 const struct type type_bool = {.parse = parse_bool, .format = format_bool};
@@ -331,4 +355,5 @@ const struct type type_text = {.parse = parse_text, .format = format_text};
 const struct type type_version_text = {.parse = parse_version_text, .format = format_text};
 const struct type type_cpu_list = {.parse = parse_cpu_list, .format = format_text};
 const struct type type_faults = {.parse = parse_faults, .format = format_text};
+const struct type type_processes = {.parse = parse_processes, .format = format_text};
 const struct type type_text_keys = {.parse = parse_text_keys, .format = format_text};

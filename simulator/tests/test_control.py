@@ -138,3 +138,17 @@ def test_watching_references():
     with Session():
         pass
     assert seen == [(first, 1, 1), (second.value, 1, 2), (second.value, 0, 1), (first, 0, 0)]
+
+
+@pytest.mark.parametrize("text", ["4242 2048 python worker.py, 17 - sleep", "1 0 a", ""])
+def test_processes(text):
+    with Session():
+        interface.sim_set(0, "processes", text)
+        assert interface.sim_get(0, "processes") == text
+
+
+@pytest.mark.parametrize("text", ["4242", "4242 2048", "4242 2048 ", "x 1 a", "1 x a", "1 -1 a", "1 1 a,", "1  2 a"])
+def test_bad_processes(text):
+    with Session():
+        assert LIBRARY.mtmlSimSet(0, b"processes", text.encode()) == -1
+        assert interface.sim_get(0, "processes") == ""

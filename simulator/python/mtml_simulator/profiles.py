@@ -65,11 +65,11 @@ def text(profile):
 
 
 def summary(name):
-    """The first line of comment of a profile (str)."""
+    """The first sentence of the comment that a profile begins with (str)."""
+    words = []
     with open(path(name), encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
-            if line.startswith(("#", ";")):
-                return line[1:].strip()
-            if line.strip():
+            if not line.startswith(("#", ";")):
                 break
-    return ""
+            words += line[1:].split()
+    return " ".join(words).split(". ")[0]

@@ -129,7 +129,7 @@ def test_exec_under_the_vendors_binding():
         (
             ["exec", "s81", "--", "true"],
             2,
-            'there is no profile "s81": give the path of a profile file, or one of empty',
+            'there is no profile "s81": give the path of a profile file, or one of ',
         ),
         (["env", "+frozen"], 2, "there is no profile"),
         (["show", "nowhere.ini"], 2, 'there is no profile "nowhere.ini"'),

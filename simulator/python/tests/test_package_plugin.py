@@ -227,12 +227,13 @@ def test(mtml_simulator, tmp_path, monkeypatch):
 def test_profile_is_a_new_machine(tmp_path):
     text = """
 def test(mtml_simulator):
+    before = temperature()
     mtml_simulator.set("0.gpu_temperature", -7)
     mtml_simulator.fail("mtmlDeviceGetName", "TIMEOUT")
     mtml_simulator.lose(7)
     mtml_simulator.latency(0.001)
     mtml_simulator.profile("s5000x8")
-    assert temperature() == 66 and child("temperature()") == "66"
+    assert temperature() == before and child("temperature()") == str(before)
     assert name() == "MTT S5000"
     assert mtml_simulator.get("7.lost") == "OK"
     assert mtml_simulator.get("machine.latency_ns") == "0"
@@ -258,7 +259,7 @@ import mtml_simulator as package
 
 def test(mtml_simulator):
     mtml_simulator.set("0.gpu_temperature", -7)
-    with pytest.raises(package.ProfileError, match="one of empty, .*s5000x8, .*s80"):
+    with pytest.raises(package.ProfileError, match="one of .*empty, .*s5000x8, .*s80"):
         mtml_simulator.profile("s9000")
     with pytest.raises(package.ProfileError, match=r":4: \\[device.0\\] color: unknown key"):
         mtml_simulator.profile("[machine]\\nlibrary_version = 1-simulator\\n[device.0]\\ncolor = blue\\n")
@@ -537,7 +538,7 @@ def test_leak(mtml_simulator):
 
 def test_next(mtml_simulator):
     assert mtml_simulator.references() == 0
-    assert temperature() == 66
+    assert temperature() == int(mtml_simulator.get("0.gpu_temperature"))
 """
     said = fails(tmp_path, text)
     assert "2 passed, 1 error" in said

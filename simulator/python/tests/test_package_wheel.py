@@ -93,7 +93,7 @@ def test_wheel(wheel):
     assert os.path.basename(wheel).split("-")[2:] == ["py3", "none", "linux_%s.whl" % platform.machine()]
     package = "mtml_simulator/"
     profiles = glob.glob(os.path.join(packaged.SIMULATOR, "profiles", "*.ini"))
-    native = {"libs/libmtml.so.2", "libs/libmtml.so", "libs/libmusa.so.1", "libs/libmusa.so"}
+    native = {"libs/libmtml.so.2", "libs/libmtml.so", "libs/libmusa.so.1", "libs/libmusa.so", "bin/mthreads-gmi"}
     native |= {"include/mtml_2.2.0.h", "include/mtml_sim.h", "pkgconfig/mtml-simulator.pc", "LICENSE"}
     native |= {"link/libmtml.so", "link/libmusa.so"} | {"profiles/" + os.path.basename(path) for path in profiles}
     found = names(wheel)
@@ -103,6 +103,7 @@ def test_wheel(wheel):
     assert {name for name in found if name.endswith(".py")} == expected
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read([name for name in archive.namelist() if name.endswith("/METADATA")][0]).decode()
+        assert archive.getinfo(package + "bin/mthreads-gmi").external_attr >> 16 & 0o111 == 0o111
     assert "Requires-Dist" not in metadata
     assert "Requires-Python: >=3.8\n" in metadata
 
@@ -124,6 +125,15 @@ def test_installed_package_runs_by_itself(installed, tmp_path):
     assert packaged.LIBRARY not in done.stdout
     done = packaged.run([sys.executable, "-m", "mtml_simulator", "list"], environment(installed), cwd=str(tmp_path))
     assert "s5000x8" in done.stdout
+
+
+def test_mthreads_gmi_is_on_path_inside_exec(installed, tmp_path):
+    command = [sys.executable, "-m", "mtml_simulator", "exec", "s80", "--", "mthreads-gmi", "-L"]
+    done = packaged.run(command, environment(installed), cwd=str(tmp_path))
+    assert done.stdout.startswith("GPU 0 : MTT S80 (UUID : "), done.stderr
+    # And nowhere else: it would stand in for the vendor's.
+    folders = [path for path, _, files in os.walk(installed) if "mthreads-gmi" in files]
+    assert folders == [os.path.join(installed, "mtml_simulator", "bin")]
 
 
 def test_plugin_is_found_without_a_word(installed, tmp_path):
@@ -210,7 +220,11 @@ def test_empty_environment(version, tmp_path):
     python = str(tmp_path / "venv" / "bin" / "python")
     subprocess.run([python, "-m", "pip", "install", "-q", packaged.SIMULATOR, "pytest"], check=True, env=environ)
     (tmp_path / "test_it.py").write_text(
-        "def test(mtml_simulator):\n" "    assert mtml_simulator.get('7.name') == 'MTT S5000'\n"
+        "import subprocess\n\n"
+        "def test(mtml_simulator):\n"
+        "    mtml_simulator.set('0.gpu_temperature', -7)\n"
+        "    shown = subprocess.run(['mthreads-gmi'], stdout=subprocess.PIPE).stdout.decode()\n"
+        "    assert '|-7C ' in shown\n"
     )
     done = packaged.run([python, "-m", "pytest", "-q", "test_it.py"], environ, cwd=str(tmp_path))
     assert "1 passed" in done.stdout, done.stdout + done.stderr

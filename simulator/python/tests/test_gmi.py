@@ -1,0 +1,495 @@
+"""The simulator's mthreads-gmi: the real tool's output byte for byte where it was recorded, and its options."""
+
+import configparser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import packaged
+import pytest
+from packaged import environment, run
+
+pytestmark = packaged.needs_python_3_8
+CAPTURES = os.path.join(packaged.HERE, "captures")
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    packaged.build()
+
+
+def gmi(*arguments, profile="s5000x8+frozen", status=0, environ=None, **variables):
+    """What mthreads-gmi prints on a machine; stderr stays empty, whatever happens."""
+    environ = dict(environ or environment(), MTML_SIM_PROFILE=profile, **variables)
+    environ["MTML_SIMULATOR_PYTHON"] = sys.executable
+    done = run([os.path.join(packaged.BIN, "mthreads-gmi")] + list(arguments), environ)
+    assert (done.returncode, done.stderr) == (status, "")
+    return done.stdout
+
+
+def capture(name):
+    with open(os.path.join(CAPTURES, name)) as file:
+        return file.read()
+
+
+def machine(folder, driver, cards, **common):
+    """Write a profile; its path, frozen."""
+    keys = dict(
+        brand="MTT",
+        generation="PINGHU",
+        pci_max_width=16,
+        pci_cur_width=16,
+        pci_max_gen=5,
+        pci_cur_gen=5,
+        mpc_capability="yes",
+        **common,
+    )
+    lines = ["[machine]", "library_version = 2.2.0-simulator", "driver_version = " + driver, "[device]"]
+    lines += ["%s = %s" % item for item in keys.items()]
+    for number, card in enumerate(cards):
+        lines += ["[device.%d]" % number, "uuid = %d" % number] + ["%s = %s" % item for item in card.items()]
+    path = folder / "machine.ini"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path) + "+frozen"
+
+
+def as_captured(text):
+    """Our output with what must differ from a capture taken away: the time, and that it says it is simulated."""
+    first, _, rest = text.partition("\n")
+    assert time.strptime(first, "%a %b %d %H:%M:%S %Y")
+    return re.sub(r"(mthreads-gmi:[\d.]+)-simulated", r"\1          ", rest, count=1)
+
+
+# ==== The table ====
+
+
+def test_table_of_2_4_1(tmp_path):
+    buses = "18 3a 4b 5c 9a ba ca da".split()
+    temperatures = [48, 48, 49, 48, 48, 50, 48, 49]
+    cards = [
+        {"pci_sbdf": "00000000:%s:00.0" % bus, "gpu_temperature": temperature}
+        for bus, temperature in zip(buses, temperatures)
+    ]
+    path = machine(
+        tmp_path,
+        "5.1.0-server",
+        cards,
+        name="MTT S5000",
+        memory_total=81920 * MIB,
+        performance_state=0,
+        ecc_mode="ENABLE",
+        pci_device_id="0x04001ed5",
+    )
+    assert as_captured(gmi(profile=path)) == capture("table-2.4.1.txt").partition("\n")[2]
+
+
+def test_table_of_2_3_2(tmp_path):
+    cards = [
+        {"pci_sbdf": "00000000:%s:00.0" % bus, "gpu_temperature": temperature, "memory_used": used * MIB}
+        for bus, temperature, used in (("2a", 52, 66641), ("3a", 51, 64889), ("4c", 52, 10))
+    ]
+    path = machine(
+        tmp_path,
+        "3.3.5-server",
+        cards,
+        name="MTT S5000",
+        memory_total=81920 * MIB,
+        performance_state=0,
+        ecc_mode="ENABLE",
+        pci_device_id="0x04001ed5",
+    )
+    captured = capture("table-2.3.2.txt").partition("\n")[2]
+    assert as_captured(gmi(profile=path)).startswith(captured)
+
+
+def test_table_of_2_2_0(tmp_path):
+    cards = [{"pci_sbdf": "00000000:%s:00.0" % bus} for bus in ("08", "09", "0e")]
+    path = machine(
+        tmp_path,
+        "3.0.0",
+        cards,
+        name="MTT S4000",
+        memory_total=49152 * MIB,
+        gpu_temperature=44,
+        unsupported="mtmlDeviceGetPerformanceState, mtmlMemoryGetEccMode",
+    )
+    captured = capture("table-2.2.0.txt").partition("\n")[2]
+    assert as_captured(gmi(profile=path)).startswith(captured)
+
+
+def test_memory_above_the_total_and_narrow_slot(tmp_path):
+    """With the IOMMU off, more than all memory may be in use."""
+    card = {"pci_sbdf": "00000000:08:00.0", "memory_used": 44302 * MIB, "gpu_utilization": 88}
+    path = machine(tmp_path, "3.0.0", [card], name="MTT S4000", memory_total=32768 * MIB, gpu_temperature=65)
+    assert "|00000000:08:00.0    |88%   44302MiB(32768MiB)\n" in gmi(profile=path)
+    usage = json.loads(gmi("-q", "--json", profile=path))["GPU"][0]["FB Memory Usage"]
+    assert usage == {"Total": "32768MiB", "Used": "44302MiB", "Free": "0MiB"}
+    assert "|4x(16x)             |" in gmi(profile="s80+frozen", MTML_SIM_SET="0.pci_cur_width=4")
+
+
+def test_guest_and_mpc():
+    guest = gmi("-cf", profile="s3000-vgpu-guest+frozen").splitlines()
+    assert guest[1] == "-" * 70
+    assert re.match(r"0    MTT S3000 MtvGPU-\d{4} \|", guest[-3])
+    assert guest[-2].startswith("     Virtual ") and guest[-2].endswith("|")
+    kinds = re.findall(r"^     (\S.{13})(?=P\d|N/A)", gmi(profile="s3000-mpc+frozen"), re.M)
+    assert [kind.strip() for kind in kinds] == ["MPC Parent"] + 3 * ["MPC Instance"] + ["Physical"]
+
+
+def test_processes():
+    first = "12345 111 /path/gpu_smoke"
+    second = "120 1333 /usr/share/third_party/bin/llama-box/llama-box"
+    shown = gmi(MTML_SIM_SET="0.processes=%s;3.processes=%s,130 - python worker.py" % (first, second))
+    rows = shown.partition("Processes:\n")[2].splitlines()
+    rule = "+-------------------------------------------------------------------+"
+    assert rows == [
+        "ID   PID           Process name                           GPU Memory",
+        "                                                               Usage",
+        rule,
+        "0    12345         /path/gpu_smoke                        111MiB",
+        "3    120           ...ird_party/bin/llama-box/llama-box   1333MiB",
+        "3    130           python worker.py                       N/A",
+        "-" * 69,
+    ]
+
+
+def proc_tree(folder):
+    """A tree as the driver's part of /proc, with two processes."""
+    for number, rows in enumerate(["17 4242 35 0 0 12 0 0 native_launcher", "", "18 18 7 0 0 7 0 0 python"]):
+        gpu = folder / "driver" / "musa" / ("gpu%02x" % number)
+        gpu.mkdir(parents=True)
+        (gpu / "devname").write_text("mtgpu.%d\n" % number)
+        (gpu / "proc_util").write_text("Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n%s\n" % rows)
+    (folder / "18").mkdir()
+    (folder / "18" / "cmdline").write_text("python\0-m\0serve\0")
+    return str(folder)
+
+
+def test_processes_of_a_proc_tree(tmp_path):
+    root = proc_tree(tmp_path)
+    shown = gmi(PYMTML_PROC_ROOT=root, MTML_SIM_SET="2.processes=18 9 other")
+    assert "\n0    17            native_launcher                        N/A\n" in shown
+    assert "\n2    18            python -m serve                        9MiB\n" in shown
+    rows = [line.split() for line in gmi("-pm", PYMTML_PROC_ROOT=root).splitlines()]
+    assert rows == [
+        ["ID", "PID", "%GPU", "GPU", "Memory", "Process", "name"],
+        ["0", "17", "35%", "N/A", "native_launcher"],
+        ["2", "18", "7%", "N/A", "python", "-m", "serve"],
+    ]
+
+
+def test_processes_with_the_device_file_open(tmp_path):
+    (tmp_path / "99" / "fd").mkdir(parents=True)
+    (tmp_path / "99" / "comm").write_text("worker\n")
+    (tmp_path / "99" / "fd" / "3").symlink_to("/dev/mtgpu.5")
+    (tmp_path / "99" / "fd" / "4").symlink_to("/dev/null")
+    assert "\n5    99            worker                                 N/A\n" in gmi(PYMTML_PROC_ROOT=str(tmp_path))
+    assert "No running processes found" in gmi("-i", "4", PYMTML_PROC_ROOT=str(tmp_path))
+
+
+# ==== Queries ====
+
+S90 = dict(
+    name="MTT S90",
+    uuid="ba97d6e5-631c-3430-1866-3237832871e4",
+    serial_number="MY13VG023C800014",
+    mtbios_version="29358.1.59",
+    pci_sbdf="00000000:01:00.0",
+    pci_bus=1,
+    pci_device_id="0x03011ed5",
+    pci_subsystem_id="0x03011ed5",
+    pci_cur_gen=4,
+    slot_name="PCIEX16_1",
+    memory_type="GDDR6",
+    memory_vendor="Samsung",
+    memory_speed=16000,
+    memory_bandwidth=768,
+    memory_bus_width=384,
+    memory_total=24576 * MIB,
+    displays="DP 7680x4320@60, HDMI 7680x4320@60, DP 3840x2160@60, DP 3840x2160@60",
+    gpu_temperature=61,
+    power_usage=153590,
+    fan_speed="75, 75, 75",
+    fan_rpm="1000, 1000, 1000",
+    gpu_clock=1600,
+    gpu_max_clock=1600,
+    memory_clock=2003,
+    memory_max_clock=2003,
+    vpu_clock=1200,
+    vpu_max_clock=1200,
+    encoder_capacity=64,
+    decoder_capacity=64,
+    unsupported="mtmlMemoryGetEccMode, mtmlMemoryGetRetiredPagesCount, mtmlMemoryGetRetiredPagesPendingStatus, "
+    "mtmlDeviceGetPerformanceState, mtmlGpuGetEnforcedPowerLimit",
+)
+
+
+def test_query_of_a_s90(tmp_path):
+    card = dict(S90)
+    path = machine(tmp_path, "2.7.0", [{}])
+    text = (tmp_path / "machine.ini").read_text().replace("uuid = 0\n", "")
+    for key in card:
+        text = re.sub("^%s = .*\n" % key, "", text, flags=re.M)
+    (tmp_path / "machine.ini").write_text(text + "\n".join("%s = %s" % item for item in card.items()) + "\n")
+    assert gmi("-q", profile=path) == capture("query-2.7.0.txt")
+
+
+def test_query_of_the_shipped_s90():
+    """The profile was made from the same recording."""
+    assert gmi("-q", profile="s90+frozen") == capture("query-2.7.0.txt")
+
+
+def lacking(lines, of):
+    """Lines that are not among those, in that order and byte for byte; the comma depends on what follows (list)."""
+    rest = iter([line.rstrip(",") for line in of])
+    return [line for line in lines if line.rstrip(",") not in rest]
+
+
+def test_json_of_a_s5000(tmp_path):
+    card = dict(pci_sbdf="00000000:2a:00.0", pci_bus=0x2A, serial_number="MY10YL225BF06077", gpu_temperature=27)
+    card.update(power_usage=96660, mtbios_version="4.3.41")
+    path = machine(
+        tmp_path,
+        "3.3.5-server",
+        [card] + 7 * [{}],
+        name="MTT S5000",
+        memory_total=81920 * MIB,
+        pci_device_id="0x04001ed5",
+        enforced_power_limit=950000,
+    )
+    text = (tmp_path / "machine.ini").read_text()
+    (tmp_path / "machine.ini").write_text(text.replace("uuid = 0\n", "uuid = 399282a8-ba01-1475-893c-2eeca9e302f5\n"))
+    mine = re.sub(r'("Timestamp": ").*"', r'\1Wed Jul 22 16:07:29 2026"', gmi("-q", "--json", profile=path))
+    recorded = capture("query-3.3.5.json").splitlines()
+    assert lacking(recorded, mine.splitlines()) == []
+    first = json.loads(mine)["GPU"][0]
+    assert list(first["Power Readings"]) == ["Power Draw ", "Current Power Limit"]
+
+
+def test_json_of_newer_drivers(tmp_path):
+    """The keys of an X10000 with driver 3.3.8-server."""
+    card = dict(gpu_utilization=42, memory_utilization=19, gpu_temperature=34, power_usage=367490)
+    card.update(gpu_clock=1750, memory_clock=2500, enforced_power_limit=950000)
+    gpu = json.loads(gmi("-q", "-j", profile=machine(tmp_path, "3.3.8-server", [card], name="X10000")))["GPU"][0]
+    assert gpu["Utilization"] == {"Gpu": "42%", "Memory": "19%", "Encoder": "0%", "Decoder": "0%"}
+    power = [("Power Draw ", "367.49W"), ("Current Power Limit", "950.00W"), ("Requested Power Limit", "N/A")]
+    assert list(gpu["Power Readings"].items()) == power
+    assert gpu["Clocks"] == {"Graphics": "1750MHz", "Memory": "2500MHz", "Video": "0MHz"}
+
+
+def read_profile(name):
+    parser = configparser.RawConfigParser()
+    parser.read(os.path.join(packaged.SIMULATOR, "profiles", name + ".ini"))
+    return parser
+
+
+def test_json_of_eight_cards():
+    parser = read_profile("s5000x8")
+    report = json.loads(gmi("-q", "--json"))
+    assert report["Attached GPUs"] == "8" and report["Driver Version"] == parser["machine"]["driver_version"]
+    for index, gpu in enumerate(report["GPU"]):
+        keys = dict(parser["device"], **parser["device.%d" % index])
+        assert (gpu["Index"], gpu["GPU UUID"]) == (str(index), keys["uuid"])
+        assert gpu["PCI"]["Bus ID"] == keys["pci_sbdf"]
+        assert gpu["FB Memory Usage"]["Used"] == "%dMiB" % (int(keys["memory_used"]) // MIB)
+        assert gpu["Utilization"]["Gpu"] == keys["gpu_utilization"] + "%"
+        assert gpu["Temperature"]["GPU Current Temp"] == keys["gpu_temperature"] + "C"
+        assert gpu["Power Readings"]["Power Draw "] == "%.2fW" % (int(keys["power_usage"]) / 1000)
+        assert gpu["Clocks"]["Memory"] == keys["memory_clock"] + "MHz"
+        retired = [
+            len(keys["retired_pages_" + kind].split(",")) if keys["retired_pages_" + kind] else 0
+            for kind in ("sbe", "dbe")
+        ]
+        pages = gpu["Retired Pages"]
+        assert [int(pages["Single Bit ECC"]), int(pages["Double Bit ECC"])] == retired
+
+
+def test_display_in_the_order_asked_for():
+    text = gmi("-q", "-d", "UTILIZATION,TEMPERATURE,MEMORY", "-i", "2")
+    heads = [line.strip() for line in text.splitlines() if ":" not in line and line.startswith("    ")]
+    assert heads == ["Utilization", "Temperature", "FB Memory Usage"]
+    assert gmi("--query", "--display=utilization,temperature,memory", "--id=2") == text
+    assert text.splitlines()[3] == "GPU2 " + read_profile("s5000x8")["device.2"]["pci_sbdf"]
+    report = json.loads(gmi("-q", "-d=CLOCK", "--json"))
+    assert [list(gpu) for gpu in report["GPU"]] == [["Index", "Clocks", "Max Clocks"]] * 8
+
+
+@pytest.mark.parametrize("key", ["number", "uuid", "pci_sbdf", "PCI_SBDF"])
+def test_one_gpu(key):
+    card = read_profile("s5000x8")["device.5"]
+    name = "5" if key == "number" else card[key].upper() if key.isupper() else card[key]
+    assert re.findall(r"^GPU(\d)", gmi("-q", "-i", name), re.M) == ["5"]
+    assert re.findall(r"^(\d)    MTT", gmi("-i", name), re.M) == ["5"]
+
+
+def test_list_and_version():
+    lines = gmi("-L").splitlines()
+    assert lines[0] == "GPU 0 : MTT S5000 (UUID : %s)" % read_profile("s5000x8")["device.0"]["uuid"]
+    assert len(lines) == 8
+    assert gmi("-v") == gmi("--version") == "mthreads-gmi version : 2.4.1-simulated\n"
+    assert gmi("-L", profile="empty") == ""
+
+
+# ==== Topology and links ====
+
+
+def test_matrix():
+    lines = gmi("topo", "-m").splitlines()
+    cards = "".join("GPU%-6d" % index for index in range(8))
+    assert lines[0] == " " * 9 + cards + "CPU Affinity   NUMA Affinity  "
+    assert lines[1].startswith("GPU0     X        MT2      MT2 ")
+    assert lines[1].endswith("MT2      0-31,64-95     0              ")
+    assert lines[8].endswith("X        32-63,96-127   1              ")
+    assert gmi("topo", "--matrix").splitlines() == lines
+    only = gmi("topo", "-mg").splitlines()
+    assert [line.split() for line in only[:9]] == [line.split()[: 8 + bool(n)] for n, line in enumerate(lines[:9])]
+    assert "  MTx  = A path bonded from x MTLinks" in only
+
+
+def cells(text):
+    return [line.split()[1:] for line in text.splitlines() if re.match(r"GPU\d", line)]
+
+
+def test_matrix_without_some_links():
+    rows = cells(gmi("topo", "-mg", MTML_SIM_SET="0.mtlink_state.0=DOWN;0.mtlink_state.2=DOWN;0.mtlink_state.3=DOWN"))
+    assert (rows[0][1], rows[0][3]) == ("MT1", "MT2")
+    assert rows[0][2] in ("SPB", "MPB", "PHB", "NODE")
+    assert cells(gmi("topo", "-mg", "-i", "0,3")) == [["X", "MT2"], ["MT2", "X"]]
+
+
+@pytest.mark.parametrize(
+    "level, token",
+    [("SINGLE", "SPB"), ("MULTIPLE", "MPB"), ("HOSTBRIDGE", "PHB"), ("NODE", "NODE"), ("SYSTEM", "SYS")],
+)
+def test_levels(level, token):
+    rows = cells(gmi("topo", "-mg", profile="s3000x2", MTML_SIM_SET="0.topology=-, %s" % level))
+    assert rows[0] == ["X", token]
+
+
+def test_full_cells_run_into_each_other():
+    """As the real tool's do, where the list of CPUs is long."""
+    shown = gmi("topo", "-m", MTML_SIM_SET="0.cpu_affinity=64-127,192-238,240-255")
+    assert shown.splitlines()[1].endswith("MT2      64-127,192-238,240-2550              ")
+
+
+def test_p2p():
+    changed = dict(MTML_SIM_SET="0.p2p_read=OK, OK, CHIPSET_NOT_SUPPORTED, GPU_NOT_SUPPORTED, UNKNOWN, OK")
+    assert cells(gmi("topo", "-p2p", "r", **changed))[0] == ["X", "OK", "CNS", "GNS", "U", "OK", "OK", "OK"]
+    assert cells(gmi("topo", "-p2p", "w", **changed)) == [["OK"] * n + ["X"] + ["OK"] * (7 - n) for n in range(8)]
+
+
+def test_links():
+    text = gmi("mtlink", "-s", MTML_SIM_SET="1.mtlink_state.13=DOWN")
+    assert text.count(":  UP\n") == 111 and text.count(":  DOWN\n") == 1
+    assert text.splitlines()[:2] == ["GPU0 00000000:2a:00.0", "    LINK0                                         :  UP"]
+    assert gmi("mtlink", "-s", "-i", "1").splitlines()[0].startswith("GPU1 ")
+
+
+def test_links_without_mtlink():
+    unavailable = "Error: the requested operation is not available on target device\n"
+    assert gmi("mtlink", "-s", profile="s80", status=1) == unavailable
+    for arguments in (["vgpu", "-q"], ["-r"], ["-e", "1"], ["event", "-h"]):
+        assert gmi(*arguments, status=1) == unavailable
+
+
+# ==== Errors ====
+
+
+@pytest.mark.parametrize(
+    "arguments, problem",
+    [
+        (
+            ["--query-gpu=name", "--format=csv"],
+            "Error: invalid argument --query-gpu, please run 'mthreads-gmi -h' for help",
+        ),
+        (["-i"], "Error: -i needs a value"),
+        (["-i", "8"], "Error: there is no GPU 8"),
+        (["-i", "0,1"], "Error: -i takes one GPU here"),
+        (["-q", "-d", "MEMORIES"], "Error: unknown display MEMORIES, use some of PCI, MEMORY"),
+        (["-d", "MEMORY"], "Error: -d goes with -q only"),
+        (["-q", "-q"], "Error: -q is given twice"),
+        (["-q=1"], "Error: -q takes no value"),
+        (["-q", "-L"], "Error: more than one of"),
+        (["-l", "0"], "Error: -l needs a number of seconds"),
+        (["topo"], "Error: topo needs -m, -mg or -p2p"),
+        (["topo", "-p2p", "x"], "Error: -p2p needs r or w"),
+        (["topo", "-m", "-i", "0", "1"], "Error: invalid argument 1"),
+        (["mtlink", "-r"], "Error: invalid argument -r"),
+        (["mtlink"], "Error: mtlink needs -s"),
+    ],
+)
+def test_mistakes(arguments, problem):
+    """On stdout, as the tool has it, with status 1."""
+    assert gmi(*arguments, status=1).startswith(problem)
+
+
+def test_no_driver():
+    for arguments in ([], ["-q"], ["-L"], ["topo", "-m"]):
+        said = gmi(*arguments, profile="no-driver", status=1)
+        assert said == "Error: cannot initialize MTML: Driver not loaded\n"
+
+
+def test_what_fails_is_not_known():
+    faults = "mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetName=UNKNOWN,mtmlMemoryGetUsed=DRIVER_FAILURE"
+    shown = gmi("-i", "0", MTML_SIM_FAULTS=faults)
+    assert "\n0    N/A                  |00000000:2a:00.0    |96%   N/A(81920MiB)\n" in shown
+    assert "|16x(16x)            |N/A   YES\n" in shown
+    gpu = json.loads(gmi("-q", "-j", "-i", "0", MTML_SIM_FAULTS="*=TIMEOUT@40"))["GPU"][0]
+    assert gpu["Clocks"]["Video"] == "N/A"
+
+
+def test_every_call_may_fail():
+    """Wherever the machine breaks down, the tool says what it knows, or one line."""
+    for after in range(1, 60, 7):
+        environ = dict(environment(), MTML_SIM_PROFILE="s80+frozen", MTML_SIM_FAULTS="*=DRIVER_FAILURE@%d" % after)
+        environ["MTML_SIMULATOR_PYTHON"] = sys.executable
+        done = run([os.path.join(packaged.BIN, "mthreads-gmi"), "-q"], environ)
+        assert done.stderr == ""
+        assert done.stdout.startswith(("Driver Version", "Error: cannot initialize MTML"))
+
+
+# ==== How it runs ====
+
+
+def test_loop():
+    environ = dict(environment(), MTML_SIM_PROFILE="s80", MTML_SIMULATOR_PYTHON=sys.executable)
+    command = [os.path.join(packaged.BIN, "mthreads-gmi"), "-q", "-d", "TEMPERATURE", "-l", "0.05"]
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    seen = 0
+    while seen < 3:
+        seen += b"GPU Current Temp" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (-signal.SIGINT, b"")
+
+
+@pytest.mark.parametrize("folder", ["a b", "link"])
+def test_runs_from_anywhere(tmp_path, folder):
+    """Called by another name, in another folder, without the variables that point at the library."""
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "gmi").symlink_to(os.path.join(packaged.BIN, "mthreads-gmi"))
+    environ = {"PATH": os.environ["PATH"], "MTML_SIM_PROFILE": "s80", "PYTHONPATH": str(tmp_path)}
+    environ["MTML_SIMULATOR_PYTHON"] = sys.executable
+    (tmp_path / "json.py").write_text("raise SystemExit('the wrong module')")
+    done = run([str(tmp_path / folder / "gmi"), "-q", "--json"], environ, cwd=str(tmp_path))
+    assert json.loads(done.stdout)["GPU"][0]["Product Name"] == "MTT S80", done.stderr
+
+
+def test_reader_that_goes_away():
+    environ = dict(environment(PATH=packaged.BIN + os.pathsep + os.environ["PATH"]), MTML_SIM_PROFILE="s5000x8")
+    environ["MTML_SIMULATOR_PYTHON"] = sys.executable
+    done = run(["bash", "-c", "set -o pipefail; mthreads-gmi -q -l 0.01 | head -1"], environ)
+    assert done.stdout.startswith("Driver Version")
+    assert done.stderr == ""
+
+
+def test_it_leaves_the_library_shut_down(tmp_path):
+    trace = tmp_path / "trace"
+    gmi(MTML_SIM_TRACE=str(trace))
+    calls = trace.read_text().split()
+    assert calls.count("mtmlLibraryInit") == calls.count("mtmlLibraryShutDown") == 1
