@@ -4,8 +4,10 @@ Its module is named pymtml as well, so it lives in a folder of its own: `vendor`
 `make test` puts it, or else a folder that is filled here from the package index.
 """
 
+import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -78,3 +80,72 @@ def test_every_function(vendor):
     # All but the one that the vendor lacks, and those whose types are other ones there.
     called = {name.split()[0] for name in answers}
     assert set(CALLS) - called == {"mtmlMemorySetEccMode", "mtmlLogSetConfiguration", "mtmlLogGetConfiguration"}
+
+
+# ---- The vendor's own programs, unmodified, on both bindings ----
+
+TEXTS = "pymtml says what mtmlErrorString says, the vendor's binding has a table of its own"
+# By program and profile: the line of theirs, the line of ours, and why it differs. Nothing else may differ.
+DIFFERENCES = {
+    ("quick start", "s3000-vgpu-guest"): (
+        "pymtml.MTMLError_NotSupported: Not Supported",
+        "pymtml.MTMLError_NotSupported: Not supported",
+        TEXTS,
+    ),
+}
+for _profile in ("s5000x8", "s80", "s3000-mpc", "s3000-vgpu-guest", "empty"):
+    DIFFERENCES["error handling", _profile] = ("Error: Not Found", "Error: Not found", TEXTS)
+
+
+@pytest.fixture(scope="module")
+def programs(vendor, tmp_path_factory):
+    """Paths of the programs that the vendor publishes with the binding: its example, and the Python of its README."""
+    folder = tmp_path_factory.mktemp("programs")
+    (metadata,) = glob.glob(os.path.join(vendor, "mthreads_ml_py-*.dist-info", "METADATA"))
+    with open(metadata, encoding="utf-8") as file:
+        quick_start, levels, capabilities, handling = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    with open(os.path.join(vendor, "example.py"), encoding="utf-8") as file:
+        sources = {"example": file.read(), "quick start": quick_start}
+    # Three fragments, which need a beginning and an end.
+    sources["constants"] = "%s%s\n" % (levels, capabilities) + "".join(
+        "import pymtml; print(pymtml.%s == %s)\n" % (name, name)
+        for name in re.findall(r"^(MTML_\w+)", levels + capabilities, re.M)
+    )
+    sources["error handling"] = "from pymtml import *\n\nmtmlLibraryInit()\n" + handling
+    paths = {}
+    for name, source in sources.items():
+        paths[name] = folder / (name.replace(" ", "_") + ".py")
+        paths[name].write_text(source, encoding="utf-8")
+    return paths
+
+
+def output(path, binding, profile):
+    """(exit status, lines of stdout and the last of stderr) of a program, with a binding's folder on the path."""
+    env = dict(simulated.environment(profile), PYTHONPATH=binding, PYTHONIOENCODING="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        timeout=120,
+    )
+    lines = done.stdout.splitlines() + done.stderr.strip().splitlines()[-1:]
+    return done.returncode, [re.sub(r" at 0x[0-9a-f]+", " at ...", line) for line in lines]
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s80", "s3000-mpc", "s3000-vgpu-guest", "empty", "no-driver"])
+@pytest.mark.parametrize("program", ["example", "quick start", "constants", "error handling"])
+def test_vendor_programs(vendor, programs, program, profile):
+    status, theirs = output(programs[program], vendor, profile)
+    our_status, ours = output(programs[program], simulated.ROOT, profile)
+    assert our_status == status and len(ours) == len(theirs) > 0
+    differences = {(a, b) for a, b in zip(theirs, ours) if a != b}
+    expected = DIFFERENCES.get((program, profile))
+    assert differences == ({expected[:2]} if expected else set())
+    if program == "constants":
+        assert set(ours) == {"True"}
+    if program == "quick start" and profile not in ("empty", "no-driver"):
+        assert simulated.device_keys(profile, 0)["uuid"] in ours[1]
+    if program == "example" and profile != "no-driver":
+        assert ours[0].strip() == "<attached_gpus>%d</attached_gpus>" % sum(line.startswith("  <gpu ") for line in ours)
