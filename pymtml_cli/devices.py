@@ -5,6 +5,13 @@ import time
 import pymtml
 from pymtml_cli.errors import NO_DRIVER, NO_LIBRARY, NO_SUCH_DEVICE, NVIDIA_SMI, OTHER, CommandError, called, refuse
 
+if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
+    raise CommandError(
+        "Python finds another module named pymtml, %s; install pymtml-nvml again, or take that one away"
+        % getattr(pymtml, "__file__", "without a file"),
+        OTHER,
+    )
+
 # (title, vendor, what the library is called) in the texts of nvidia-smi and in ours
 _WORDS = {NVIDIA_SMI: ("NVIDIA-SMI", "NVIDIA", "NVML"), "pymtml": ("pymtml", "Moore Threads", "MTML")}
 

@@ -4,10 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 import simulated
-from command import run_command
+from command import invoke, run_command
 
 from pymtml_cli.main import SUBCOMMANDS
 
@@ -43,3 +44,146 @@ def test_a_lone_file_says_what_is_missing(tmp_path):
         assert result.returncode == 2
         assert result.stderr.count("\n") == 1
         assert "needs the package pymtml_cli" in result.stderr
+
+
+def imported(arguments):
+    """Modules of the package, and others that cost time, that a run of the command imports."""
+    code = (
+        "import sys; sys.argv = ['pymtml'] + %r\n"
+        "from pymtml_cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "sys.stderr.write(' '.join(sorted(sys.modules)))"
+    ) % (arguments,)
+    result = simulated.run_python(code, name="s3000x2")
+    assert result.returncode == 0
+    return set(result.stderr.split())
+
+
+def test_a_query_imports_what_it_needs():
+    before = set(simulated.run_python("import sys, pymtml; sys.stderr.write(' '.join(sys.modules))").stderr.split())
+    added = imported(["--query-gpu=name"]) - before
+    assert {name for name in added if name.startswith("pymtml_cli.")} == {
+        "pymtml_cli." + name
+        for name in ("devices", "errors", "fields", "language", "main", "processes", "query", "samples")
+    }
+    assert not added & {"argparse", "json", "re", "subprocess", "typing", "datetime", "inspect", "logging"}
+    assert "pymtml_cli.doctor" not in imported(["topo", "-m"])
+
+
+def seconds(command, env):
+    best = None
+    for _ in range(7):
+        began = time.perf_counter()
+        subprocess.check_call(command, env=env, stdout=subprocess.DEVNULL)
+        spent = time.perf_counter() - began
+        best = spent if best is None else min(best, spent)
+    return best
+
+
+def test_startup_is_at_most_twice_that_of_the_module():
+    env = simulated.environment("s3000x2")
+    module = seconds([sys.executable, "-c", "import pymtml"], env)
+    # As the installed command does it: a script that imports the entry point.
+    script = "import sys; sys.argv[0] = 'pymtml'; from pymtml_cli.main import main; sys.exit(main())"
+    for arguments in ([], ["--query-gpu=index,memory.used", "--format=csv"], ["-L"], ["topo", "-m"]):
+        command = seconds([sys.executable, "-c", script] + arguments, env)
+        assert command <= 2.0 * module, (arguments, command, module)
+
+
+@pytest.mark.parametrize("arguments", [["-L"], [], ["--query-gpu=name"], ["topo", "-m"], ["doctor"], ["--json"]])
+def test_a_module_of_the_same_name_is_told_apart(arguments, tmp_path):
+    (tmp_path / "pymtml.py").write_text("def nvmlInit():\n    pass\n")
+    shutil.copytree(os.path.join(simulated.ROOT, "pymtml_cli"), str(tmp_path / "pymtml_cli"))
+    result = subprocess.run(
+        [sys.executable, "-m", "pymtml_cli"] + arguments,
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert (result.returncode, result.stdout) == (255, "")
+    assert result.stderr.count("\n") == 1
+    assert "another module" in result.stderr and str(tmp_path / "pymtml.py") in result.stderr
+
+
+def test_called_by_the_name_of_nvidia_smi(tmp_path):
+    link = tmp_path / "nvidia-smi"
+    link.write_text("#!%s\nimport sys\nfrom pymtml_cli.main import main\nsys.exit(main())\n" % sys.executable)
+    link.chmod(0o755)
+    env = simulated.environment("s3000x2")
+    result = subprocess.run([str(link), "--foo"], env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    assert (result.returncode, result.stdout) == (
+        255,
+        "ERROR: Option --foo is not recognized. Please run 'nvidia-smi -h'.\n\n",
+    )
+    table = subprocess.check_output([str(link)], env=env, universal_newlines=True)
+    assert "| NVIDIA-SMI " in table and "CUDA Version: " in table
+
+
+ERRORS = {
+    "no-driver": {"profile": "no-driver"},
+    "empty": {"profile": "empty"},
+    "lost": {"profile": "s3000x2", "set": "0.lost=DRIVER_FAILURE"},
+    "all lost": {"profile": "s3000x2", "set": "0.lost=DRIVER_FAILURE;1.lost=TIMEOUT"},
+    "guest": {"profile": "s3000-vgpu-guest"},
+    "divided": {"profile": "s3000-mpc"},
+    "container": {"profile": "s5000x8-container"},
+    "count fails": {"profile": "s3000x2", "faults": "mtmlLibraryCountDevice=DRIVER_FAILURE"},
+    "handles fail": {"profile": "s3000x2", "faults": "mtmlLibraryInitDeviceByIndex=DRIVER_FAILURE"},
+    "init fails": {"profile": "s3000x2", "faults": "mtmlLibraryInit=NO_PERMISSION"},
+    "driver too old": {"profile": "s3000x2", "faults": "mtmlLibraryInit=DRIVER_TOO_OLD"},
+    "an unknown code": {"profile": "s3000x2", "faults": "mtmlGpuGetTemperature=4711"},
+}
+OUTPUTS = (
+    [],
+    ["-L"],
+    ["-q"],
+    ["-q", "-x"],
+    ["--json"],
+    ["--version"],
+    ["--query-gpu=name,temperature.gpu,uuid"],
+    ["--query-compute-apps=pid,gpu_uuid"],
+    ["--query-retired-pages=gpu_name,retired_pages.address"],
+    ["--query-supported-clocks=memory"],
+    ["topo", "-m"],
+    ["topo", "-p2p", "r"],
+    ["topo", "-n", "5", "-i", "0"],
+    ["topo", "-C", "-i", "0"],
+    ["mtlink", "-s", "-R", "-c"],
+    ["nvlink", "-s"],
+    ["dmon", "-c", "1"],
+    ["pmon", "-c", "1"],
+    ["doctor"],
+    ["health"],
+)
+
+
+@pytest.mark.parametrize("case", sorted(ERRORS))
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+def test_every_output_works_on_every_machine(case, name):
+    machine = dict(ERRORS[case])
+    for arguments in OUTPUTS:
+        with simulated.machine(machine["profile"], **{key: machine[key] for key in machine if key != "profile"}):
+            result = invoke(*arguments, name=name)
+        assert result.status in (0, 1, 2, 3, 4, 6, 9, 12, 18, 255), (arguments, result.status)
+        assert "Traceback" not in result.stdout + result.stderr
+        assert result.stderr.count("\n") <= 1, (arguments, result.stderr)
+        assert result.stdout or result.stderr or "apps" in arguments[0], arguments
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 10, 40])
+def test_a_driver_that_stops_answering_altogether(after):
+    for arguments in (
+        [],
+        ["-L"],
+        ["-q"],
+        ["--json"],
+        ["--query-gpu=name"],
+        ["topo", "-m"],
+        ["dmon", "-c", "1"],
+        ["doctor"],
+    ):
+        result = run_command(*arguments, name="s3000x2", faults="*=TIMEOUT@%d" % after)
+        assert "Traceback" not in result.stderr and result.stderr.count("\n") <= 1, (arguments, result.stderr)
+        assert result.stdout or result.stderr
+        assert 0 <= result.returncode <= 255

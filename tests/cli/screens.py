@@ -1,0 +1,62 @@
+"""The screens in README and docs: found by their mark, made anew from the simulator.
+
+    <!-- screen PROFILE: pymtml ARGUMENTS -->
+    ```
+    what the command prints
+    ```
+
+`python tests/cli/screens.py` writes them, the test compares them. What changes from run to run stands for itself: the
+time, the costs, paths.
+"""
+
+import os
+import re
+import shlex
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(os.path.abspath(__file__))]
+
+import simulated  # noqa: E402
+from command import invoke  # noqa: E402
+
+FILES = ("README.md", "docs/command.md")
+SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```\n)(.*?)(```\n)", re.S)
+TIME = "Sat Nov 21 20:07:40 2026"
+
+
+def screen(profile, arguments):
+    """What the command prints on a machine, with stand-ins for what changes."""
+    environment = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("MUSA_")}
+    try:
+        with simulated.machine(profile):
+            text = invoke(*shlex.split(arguments)).stdout
+    finally:
+        os.environ.update(environment)
+    text = re.sub(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} *", TIME, text)
+    text = re.sub(r"/\S+/(libmtml\.so\.2)", r"/usr/lib/x86_64-linux-gnu/\1", text)
+    text = re.sub(r"found as PYMTML_LIBRARY says", "found as libmtml.so.2 by the usual search", text)
+    text = re.sub(
+        r"(pymtml \S+, )\S+, Python [\d.]+", r"\1/usr/lib/python3/site-packages/pymtml/__init__.py, Python 3", text
+    )
+    text = re.sub(r"init [\d.]+ ms, a memory query [\d.]+ ms", "init 1.2 ms, a memory query 0.002 ms", text)
+    return re.sub(r"(?m)^(note|n/a) +(packages|variable) .*\n( +-> .*\n)?", "", text)
+
+
+def remade(text):
+    """A document with its screens as they are now."""
+    return SCREEN.sub(lambda match: match.group(1) + screen(match.group(2), match.group(3)) + match.group(5), text)
+
+
+def documents():
+    """(path, text) of the documents."""
+    for name in FILES:
+        path = os.path.join(simulated.ROOT, name)
+        with open(path, encoding="utf-8") as file:
+            yield path, file.read()
+
+
+if __name__ == "__main__":
+    for document, content in list(documents()):
+        new = remade(content)
+        with open(document, "w", encoding="utf-8") as target:
+            target.write(new)

@@ -1,0 +1,67 @@
+"""Documents show what the command prints, and name what it has."""
+
+import os
+import re
+
+import simulated
+from command import invoke
+from screens import SCREEN, documents, remade
+
+from pymtml_cli.fields import FIELDS
+from pymtml_cli.main import SUBCOMMANDS
+from pymtml_cli.snapshot import machine_object
+
+
+def test_screens_are_current():
+    for path, text in documents():
+        assert remade(text) == text, "python tests/cli/screens.py writes the screens of " + path
+
+
+def test_there_are_screens():
+    counts = {os.path.basename(path): len(SCREEN.findall(text)) for path, text in documents()}
+    assert counts["command.md"] >= 9 and counts["README.md"] >= 1
+
+
+def test_the_page_names_every_subcommand_and_the_number_of_fields():
+    (text,) = [text for path, text in documents() if path.endswith("command.md")]
+    for name in SUBCOMMANDS:
+        assert re.search(r"\b%s\b" % re.escape(name), text), name
+    assert "the %d fields" % len(FIELDS) in text
+
+
+def test_the_schema_names_every_key():
+    (text,) = [text for path, text in documents() if path.endswith("command.md")]
+    schema = text[text.index("## JSON") : text.index("## Errors")]
+    names = set(re.findall(r"`([a-z0-9_]+)`", schema))
+    names |= {"max_" + name for name in names}
+    for profile in ("s5000x8", "s80", "s3000-mpc"):
+        with simulated.machine(profile):
+            import pymtml_cli.devices
+
+            with pymtml_cli.devices.Machine() as machine:
+                found = set(keys(machine_object(machine, machine.cards)))
+        assert found - names - {"reasons"} == set()
+
+
+def keys(value):
+    """All keys in an object, below reasons none."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield key
+            if key != "reasons":
+                for name in keys(below):
+                    yield name
+    elif isinstance(value, list):
+        for below in value:
+            for name in keys(below):
+                yield name
+
+
+def test_help_says_what_there_is():
+    result = invoke("-h")
+    for name in SUBCOMMANDS:
+        assert re.search(r"^  %s +\S" % re.escape(name), result.stdout, re.M)
+    for name in SUBCOMMANDS:
+        if name not in ("run", "drop-in"):
+            help_text = invoke(name, "--help")
+            assert (help_text.status, help_text.stderr) == (0, "") and "usage: pymtml " + name in help_text.stdout
