@@ -1164,6 +1164,9 @@ class c_mtmlVirtType_t(_PrintableStructure):
         ("rsvd", c_int * 11),
     ]
 
+    deviceClass = ""  # MTML bindings have these two names; MTML tells neither
+    gpuCores = 0
+
     @property
     def apiType(self):
         """Alias of ``api``."""
@@ -2258,10 +2261,18 @@ def mtmlLibraryInitDeviceByUuid(uuid):
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
     """Handle of the device at that PCI address, as ``sbdf`` of mtmlDeviceGetPciInfo spells it (str or bytes).
 
+    Any case and a domain of four or eight digits will do, also where the library takes but one spelling.
+
     Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
     """
-    cell = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByPciSbdf", _bytes(pciSbdf), cell))
+    text, cell = _bytes(pciSbdf), _Pointer()
+    status = _library_call("mtmlLibraryInitDeviceByPciSbdf", text, cell)
+    if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+        address = _parse_bus_id(text.decode("utf-8", "replace"))
+        for spelling in () if address is None else (b"%08x:%02x:%02x.0", b"%04x:%02x:%02x.0"):
+            if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+                status = _library_call("mtmlLibraryInitDeviceByPciSbdf", spelling % address, cell)
+    _check(status)
     return _device_in(_check, cell)
 
 
@@ -3514,6 +3525,9 @@ NVML_FI_DEV_ECC_SBE_AGG_DEV = 22
 NVML_FI_DEV_ECC_SBE_AGG_TOTAL = 5
 NVML_FI_DEV_ECC_SBE_VOL_DEV = 11
 NVML_FI_DEV_ECC_SBE_VOL_TOTAL = 3
+NVML_FI_DEV_NVLINK_GET_SPEED = 164
+NVML_FI_DEV_NVLINK_GET_STATE = 165
+NVML_FI_DEV_NVLINK_GET_VERSION = 166
 NVML_FI_DEV_NVLINK_LINK_COUNT = 91
 NVML_FI_DEV_PCIE_REPLAY_COUNTER = 94
 NVML_FI_DEV_POWER_CURRENT_LIMIT = 190
@@ -3734,6 +3748,13 @@ class c_nvmlUtilization_t(_PrintableStructure):
     _fmt_ = {"<default>": "%d %%"}
 
 
+class _LinkNumber(property):
+    """A number of the PCIe link, which MTML bindings have on nvmlPciInfo_t; it may change, so it is asked for anew."""
+
+    def __init__(self, name, text):
+        super().__init__(lambda info: getattr(_pci_at(info), name), doc=text)
+
+
 class nvmlPciInfo_t(_PrintableStructure):
     """PCI address and ids; also readable by MTML's names for them."""
 
@@ -3756,14 +3777,33 @@ class nvmlPciInfo_t(_PrintableStructure):
 
     @property
     def sbdf(self):
-        """Alias of ``busId``."""
-        return self.busId
+        """PCI address as MTML writes it, which mtmlLibraryInitDeviceByPciSbdf takes back."""
+        return "%08x:%02x:%02x.0" % (self.domain, self.bus, self.device)
 
     @property
     def segment(self):
         """Alias of ``domain``."""
         return self.domain
 
+    @property
+    def pciSubsystemId(self):
+        """Alias of ``pciSubSystemId``."""
+        return self.pciSubSystemId
+
+    busWidth = _LinkNumber("busWidth", "The field of c_mtmlPciInfo_t.")
+    pciMaxSpeed = _LinkNumber("pciMaxSpeed", "Greatest speed of a lane in GT/s.")
+    pciCurSpeed = _LinkNumber("pciCurSpeed", "Speed of a lane in GT/s.")
+    pciMaxWidth = _LinkNumber("pciMaxWidth", "Greatest number of lanes.")
+    pciCurWidth = _LinkNumber("pciCurWidth", "Number of lanes in use.")
+    pciMaxGen = _LinkNumber("pciMaxGen", "Greatest PCIe generation.")
+    pciCurGen = _LinkNumber("pciCurGen", "PCIe generation in use.")
+
+
+# Names that MTML bindings have for what the facade returns.
+NVMLMemoryInfo = c_nvmlMemory_t
+NVMLUtilization = c_nvmlUtilization_t
+mtmlFriendlyObject = nvmlFriendlyObject
+mtmlStructToFriendlyObject = nvmlStructToFriendlyObject
 
 # ==== 11. Translation tables ==========================================================================================
 
@@ -3872,20 +3912,29 @@ _ECC_FIELDS = {
     NVML_FI_DEV_ECC_DBE_AGG_DEV: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC),
 }
 
+# Slices by NVML_GPU_INSTANCE_PROFILE_*, of those that say no more than how many there are.
+_SLICES = {0: 1, 1: 2, 2: 3, 3: 4, 6: 6, 4: 7, 5: 8}
+
 # MUSA compute capability by the high byte of the PCI device id, and by product name where that is hidden.
 _CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
 _CAPABILITY_BY_NAME = {
     "S10": (1, 0),
     "S30": (1, 0),
     "S50": (1, 0),
+    "S60": (1, 0),
     "S1000": (1, 0),
+    "S1000M": (1, 0),
     "S2000": (1, 0),
     "S70": (2, 1),
     "S80": (2, 1),
+    "S80ES": (2, 1),
+    "X300": (2, 1),
     "S3000": (2, 1),
+    "S3000E": (2, 1),
     "S90": (2, 2),
     "S4000": (2, 2),
     "S5000": (3, 1),
+    "X10000": (3, 1),
 }
 
 # ==== 12. Facade plumbing =============================================================================================
@@ -3902,6 +3951,7 @@ _UTILIZATION_MEMORY = c_nvmlUtilization_t.memory.offset
 # An array of words is read in a third of the time that a struct takes: structs of which one or two numbers are wanted.
 _WORD = ctypes.sizeof(c_uint)
 _CodecWords = c_uint * (ctypes.sizeof(c_mtmlCodecUtil_t) // _WORD)
+_CODEC_TOTAL = c_mtmlCodecUtil_t.util.offset // _WORD
 _CODEC_PERIOD = c_mtmlCodecUtil_t.period.offset // _WORD
 _CODEC_ENCODER = c_mtmlCodecUtil_t.encUtil.offset // _WORD
 _CODEC_DECODER = c_mtmlCodecUtil_t.decUtil.offset // _WORD
@@ -3910,6 +3960,10 @@ _PCI_MAX_WIDTH = c_mtmlPciInfo_t.pciMaxWidth.offset // _WORD
 _PCI_CUR_WIDTH = c_mtmlPciInfo_t.pciCurWidth.offset // _WORD
 _PCI_MAX_GEN = c_mtmlPciInfo_t.pciMaxGen.offset // _WORD
 _PCI_CUR_GEN = c_mtmlPciInfo_t.pciCurGen.offset // _WORD
+
+# Parameter defaults that stand for a struct of the function's own.
+_NO_PSTATES_INFO = c_nvmlGpuDynamicPstatesInfo_t()
+_NO_THERMAL_SETTINGS = c_nvmlGpuThermalSettings_t()
 
 # No card has more of these; a count beyond them is not worth the memory.
 _CODEC_SESSIONS_MAX = 1 << 16
@@ -4037,12 +4091,31 @@ def _pci(device):
     return pci
 
 
+def _pci_at(info):
+    """c_mtmlPciInfo_t of the device at the address of an nvmlPciInfo_t."""
+    return _pci(_nvmlDeviceGetHandleByPciBusId(info.busId))
+
+
+def _sys_root():
+    """Root of the sys file system."""
+    return os.environ.get("PYMTML_SYS_ROOT") or "/sys"
+
+
+def _sysfs_number(pci, name):
+    """The number in a file of a PCI device in sysfs, None where there is none to be had."""
+    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
+    try:
+        return int(_file_text(os.path.join(_sys_root(), "bus", "pci", "devices", address, name)), 0)
+    except (OSError, ValueError):
+        return None
+
+
 def _parse_bus_id(text):
     """(domain, bus, device) of a PCI address text, with or without domain, or None if it is none."""
     try:
         head, function = text.rsplit(".", 1) if "." in text else (text, "0")
         parts = [int(part, 16) for part in head.split(":")]
-        if int(function, 16) or not all(part.strip("0123456789abcdefABCDEF") == "" for part in head.split(":")):
+        if function != "0" or head.strip("0123456789abcdefABCDEF:"):
             return None
     except ValueError:
         return None
@@ -4184,6 +4257,15 @@ def nvmlSystemGetNVMLVersion():
     version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
     _nvml_check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
     return _text(version)
+
+
+def nvmlSystemGetHicVersion():
+    """Empty list: there are no host interface cards, which only NVIDIA's S-class racks have.
+
+    Raises: NVMLError_Uninitialized.
+    """
+    _require_initialized()
+    return []
 
 
 def nvmlSystemGetCudaDriverVersion():
@@ -4518,6 +4600,35 @@ def nvmlDeviceGetPciInfo_v3(handle):
     return _nvmlDeviceGetPciInfo(handle)
 
 
+def nvmlDeviceGetPciInfoExt(handle, c_info):
+    """None; fills ``c_info`` (nvmlPciInfoExt_v1_t with its version, or byref of one): PCI address, ids and class codes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_ArgumentVersionMismatch,
+    NVMLError_NotSupported where sysfs does not show the device.
+    MTML: mtmlDeviceGetPciInfo; class of the PCI device in sysfs.
+    """
+    device, target = _require(handle), _target(c_info)
+    if getattr(target, "version", None) != nvmlPciInfoExt_v1:
+        raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
+    pci = _pci(device)
+    codes = _sysfs_number(pci, "class")
+    if codes is None:
+        raise _unsupported()
+    target.domain, target.bus, target.device = pci.segment, pci.bus, pci.device
+    target.pciDeviceId, target.pciSubSystemId = pci.pciDeviceId, pci.pciSubsystemId
+    target.baseClass, target.subClass = codes >> 16 & 0xFF, codes >> 8 & 0xFF
+    target.busId = NVML_DEVICE_PCI_BUS_ID_FMT % (pci.segment, pci.bus, pci.device)
+
+
+def nvmlDeviceGetIrqNum(device):
+    """Number of the device's interrupt.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs shows none.
+    MTML: mtmlDeviceGetPciInfo; irq of the PCI device in sysfs.
+    """
+    return _known(_sysfs_number(_pci(_require(device)), "irq"))
+
+
 def nvmlDeviceGetBusType(device):
     """NVML_BUS_TYPE_PCIE.
 
@@ -4612,26 +4723,20 @@ def nvmlDeviceGetAccountingMode(handle):
 def nvmlDeviceGetCudaComputeCapability(handle):
     """(major, minor): MUSA compute capability, (0, 0) only if nothing tells it.
 
-    Asked in this order: the library, torch_musa if it is imported, the card's PCI id, its name, torch_musa if it can be
-    imported.
+    Asked in this order: the library, the card's PCI id, its name, and torch_musa if the program has imported it, which
+    knows the device by the number that musa_visible_devices gives it. Nothing is imported.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
-    MTML: mtmlDeviceGetMusaComputeCapability, mtmlDeviceGetPciInfo, mtmlDeviceGetName.
+    MTML: mtmlDeviceGetMusaComputeCapability (optional), mtmlDeviceGetPciInfo, mtmlDeviceGetName.
     """
     device = _require(handle)
-    major, minor = c_int(), c_int()
-    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, byref(major), byref(minor))
+    major, minor = _Int(), _Int()
+    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
     if status not in (MTML_SUCCESS, MTML_ERROR_FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
-    if status == MTML_SUCCESS and major.value > 0:
-        return major.value, minor.value
-    torch_musa = sys.modules.get("torch_musa")
-    return (
-        (torch_musa is not None and _torch_capability(torch_musa, device))
-        or _card_capability(device)
-        or _torch_capability(_import_torch_musa(), device)
-        or (0, 0)
-    )
+    if status == MTML_SUCCESS and major[0] > 0:
+        return major[0], minor[0]
+    return _card_capability(device) or _torch_capability(device) or (0, 0)
 
 
 def _card_capability(device):
@@ -4647,6 +4752,46 @@ def _card_capability(device):
     except NVMLError_NotSupported:
         return None
     return next((_CAPABILITY_BY_NAME[word] for word in words if word in _CAPABILITY_BY_NAME), None)
+
+
+# ---- Display and modes ----
+
+
+def nvmlDeviceGetDisplayMode(handle):
+    """NVML_FEATURE_ENABLED if a display is plugged into the card, else NVML_FEATURE_DISABLED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
+    connectors of a card that has some.
+    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; status of the DRM connectors in sysfs.
+    """
+    return _display(_require(handle), "status", "connected")
+
+
+def nvmlDeviceGetDisplayActive(handle):
+    """NVML_FEATURE_ENABLED if the card shows a picture on a display, else NVML_FEATURE_DISABLED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
+    connectors of a card that has some.
+    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; enabled of the DRM connectors in sysfs.
+    """
+    return _display(_require(handle), "enabled", "enabled")
+
+
+def _display(device, name, wanted):
+    """Whether a file of one of the card's DRM connectors says so; a card without outputs has no connectors."""
+    if not _number(_nvml_check, "mtmlDeviceCountDisplayInterface", "_device", device):
+        return NVML_FEATURE_DISABLED
+    path = _string(_nvml_check, "mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
+    card = os.path.basename(path)
+    folder = os.path.join(_sys_root(), "class", "drm", card)
+    try:
+        connectors = [entry for entry in os.listdir(folder) if card and entry.startswith(card + "-")]
+        found = [_file_text(os.path.join(folder, connector, name)).strip() for connector in connectors]
+    except OSError:
+        raise _unsupported()
+    if not found:
+        raise _unsupported()
+    return NVML_FEATURE_ENABLED if wanted in found else NVML_FEATURE_DISABLED
 
 
 # ---- Memory ----
@@ -4836,6 +4981,38 @@ def _codec_sessions(device, coder, capacity):
     ]
 
 
+def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO):
+    """Utilization by domain in percent (c_nvmlGpuDynamicPstatesInfo_t): of the GPU, its memory and its video unit.
+
+    A struct that is given is filled and handed back; given by reference it is filled, the answer being NVML_SUCCESS.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization, mtmlVpuGetUtilization.
+    """
+    device = _require(device)
+    rates, codecs = _nvmlDeviceGetUtilizationRates(device), _CodecWords()
+    status = _call("mtmlVpuGetUtilization", "_vpu", device, codecs)
+    if status not in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+        _nvml_check(status)
+    info = c_nvmlGpuDynamicPstatesInfo_t()
+    shares = (rates.gpu, rates.memory) + (() if status else (codecs[_CODEC_TOTAL],))
+    for domain, share in enumerate(shares):
+        info.utilization[domain].bIsPresent, info.utilization[domain].percentage = 1, share
+    filled = _filled(c_dynamicpstatesinfo, _NO_PSTATES_INFO, info)
+    return NVML_SUCCESS if filled is None else filled
+
+
+def _filled(given, default, struct):
+    """Where the caller finds ``struct``: in itself, in the struct that was given, or None if that was by reference."""
+    if given is default:
+        return struct
+    target = _target(given)
+    if type(target) is not type(struct):
+        raise _invalid()
+    ctypes.memmove(byref(target), byref(struct), ctypes.sizeof(struct))
+    return given if target is given else None
+
+
 # ---- Temperature ----
 
 
@@ -4900,6 +5077,31 @@ def nvmlDeviceGetMarginTemperature(handle):
     device = _require(handle)
     slowdown = _nvmlDeviceGetTemperatureThreshold(device, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
     return slowdown - _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU)
+
+
+def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS):
+    """Sensors of the GPU (list of three c_nvmlGpuThermalSensor_t): the first is the GPU's own, in degrees Celsius.
+
+    Its ``defaultMaxTemp`` is where the card shuts down, 0 where that is not known; ``defaultMinTemp`` is 0. A struct
+    that is given is filled; given by reference it is filled, and the answer is NVML_SUCCESS.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor than 0 or
+    NVML_THERMAL_TARGET_ALL.
+    MTML: mtmlGpuGetTemperature, mtmlGpuGetTemperatureThreshold (optional).
+    """
+    device = _require(device)
+    if _uint(sensorindex) not in (0, NVML_THERMAL_TARGET_ALL):
+        raise _invalid()
+    limit = _Int()
+    status = _call("mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN, limit)
+    if status not in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+        _nvml_check(status)
+    settings = c_nvmlGpuThermalSettings_t(count=1)
+    sensor = settings.sensor[0]
+    sensor.controller, sensor.target = NVML_THERMAL_CONTROLLER_GPU_INTERNAL, NVML_THERMAL_TARGET_GPU
+    sensor.currentTemp, sensor.defaultMaxTemp = _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU), limit[0]
+    filled = _filled(c_thermalsettings, _NO_THERMAL_SETTINGS, settings)
+    return NVML_SUCCESS if filled is None else filled.sensor[:]
 
 
 # ---- Clocks ----
@@ -5064,7 +5266,8 @@ def nvmlDeviceGetFanSpeed(handle):
     except AttributeError:
         status = _call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
-        raise _nvml_error(status)
+        without = status == MTML_ERROR_NOT_SUPPORTED or not _fan_count(device)
+        raise _nvml_error(MTML_ERROR_NOT_SUPPORTED if without else status)
     return speed[0]
 
 
@@ -5100,14 +5303,21 @@ def _fan_number(name, device, fan):
     """What a getter tells of one fan; NVML takes the number of a fan that is not there for a bad argument."""
     value = _UInt()
     status = _call(name, "_device", device, fan, value)
-    if status == MTML_ERROR_NOT_SUPPORTED:
-        count = _UInt()
-        counted = _call("mtmlDeviceCountFan", "_device", device, count)
-        if counted == MTML_ERROR_NOT_SUPPORTED or (counted == MTML_SUCCESS and fan >= count[0]):
-            raise _invalid()
-    if status:
-        raise _nvml_error(status)
+    if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_INVALID_ARGUMENT, MTML_ERROR_NOT_FOUND):
+        error = _invalid() if fan >= _fan_count(device) else _nvml_error(status)
+        error.mtml_code = status
+        raise error
+    _nvml_check(status)
     return value[0]
+
+
+def _fan_count(device):
+    """Number of fans, 0 for a card that knows none."""
+    count = _UInt()
+    status = _call("mtmlDeviceCountFan", "_device", device, count)
+    if status != MTML_ERROR_NOT_SUPPORTED:
+        _nvml_check(status)
+    return count[0]
 
 
 def nvmlDeviceGetNumFans(device):
@@ -5394,6 +5604,8 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
         if _pair_links(first, second):
             return NVML_P2P_STATUS_NOT_SUPPORTED
         return _p2p_status(first, second, MTML_P2P_CAPS_READ)
+    if p2pIndex == NVML_P2P_CAPS_INDEX_UNKNOWN:
+        return NVML_P2P_STATUS_UNKNOWN
     raise _invalid()
 
 
@@ -5503,18 +5715,13 @@ def nvmlDeviceGetNumaNodeId(handle):
     """Number of the NUMA node that the device sits on.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
-    MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else
-    mtmlDeviceGetMemoryAffinityWithinNode.
+    MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else mtmlDeviceGetMemoryAffinityWithinNode.
     """
     device = _require(handle)
-    pci = _pci(device)
-    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
-    try:
-        node = int(_file_text(os.path.join("/sys/bus/pci/devices", address, "numa_node")))
-        if node >= 0:
-            return node
-    except (OSError, ValueError):
-        pass  # no such device in this sysfs, as in a container: MTML may know
+    node = _sysfs_number(_pci(device), "numa_node")
+    if node is not None and node >= 0:
+        return node
+    # no such device in this sysfs, as in a container: MTML may know
     words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", device, 16, NVML_AFFINITY_SCOPE_NODE)
     bits = 8 * ctypes.sizeof(c_ulong)
     nodes = [bits * i + bit for i, word in enumerate(words) for bit in range(bits) if word >> bit & 1]
@@ -5570,10 +5777,10 @@ def nvmlDeviceGetNvLinkCapability(device, link, capability):
     NVMLError_NotSupported for a link that the device lacks and for other capabilities.
     MTML: mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkSpec.
     """
-    device = _require(device)
-    link, capability = _checked_link(device, link), _uint(capability)
+    device, capability = _require(device), _uint(capability)
     if capability >= NVML_NVLINK_CAP_COUNT:
         raise _invalid()
+    link = _checked_link(device, link)
     if capability == NVML_NVLINK_CAP_P2P_SUPPORTED:
         return 1 if _link_can(device, link, MTML_MTLINK_CAP_P2P_ACCESS) else 0
     if capability == NVML_NVLINK_CAP_P2P_ATOMICS:
@@ -5665,14 +5872,7 @@ def nvmlDeviceGetMaxMigDeviceCount(device):
     device = _require(device)
     if _property(device).mpcType != MTML_MPC_TYPE_PARENT:
         return 0
-    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
-    configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
-    if not len(configurations):
-        return 0
-    _nvml_check(
-        _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
-    )
-    return max(configuration.profileNum for configuration in configurations)
+    return max((configuration.profileNum for configuration in _mpc_configurations(device)), default=0)
 
 
 def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
@@ -5755,6 +5955,145 @@ def nvmlDeviceGetAttributes_v2(device):
 def nvmlDeviceGetAttributes(device):
     """Same as nvmlDeviceGetAttributes_v2."""
     return _nvmlDeviceGetAttributes_v2(device)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
+    """Instances of that many slices (c_nvmlGpuInstanceProfileInfo_v2_t; _t for version 1): a slice is a GPU core.
+
+    ``profile``: NVML_GPU_INSTANCE_PROFILE_*. Counts of engines and P2P support are 0: MTML does not tell them.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a profile that the card does
+    not offer, NVMLError_FunctionNotFound for another version.
+    MTML: mtmlDeviceGetSupportedMpcProfiles, mtmlDeviceGetSupportedMpcConfigurations, mtmlDeviceGetProperty.
+    """
+    device, profile = _require(device), _uint(profile)
+    if version not in (1, 2):
+        raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
+    if profile >= NVML_GPU_INSTANCE_PROFILE_COUNT:
+        raise _invalid()
+    for offered in _mpc_profiles(device):
+        if _SLICES.get(profile) == offered.coreCount:
+            return _profile_info(device, offered, version)
+    raise _unsupported()
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
+    """Same as nvmlDeviceGetGpuInstanceProfileInfo."""
+    return _nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version)
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
+    """Instances of an MPC profile by its id (c_nvmlGpuInstanceProfileInfo_v2_t).
+
+    As nvmlDeviceGetGpuInstanceProfileInfo.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an id that the card does not offer,
+    NVMLError_NotSupported for cards without MPC.
+    MTML: mtmlDeviceGetSupportedMpcProfiles, mtmlDeviceGetSupportedMpcConfigurations, mtmlDeviceGetProperty.
+    """
+    device, profileId = _require(device), _uint(profileId)
+    for offered in _mpc_profiles(device):
+        if offered.id == profileId:
+            return _profile_info(device, offered, 2)
+    raise _invalid()
+
+
+def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
+    """Same as nvmlDeviceGetGpuInstanceProfileInfoById."""
+    return _nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId)
+
+
+def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
+    """NVML_SUCCESS; fills an array of c_nvmlGpuInstance_t and byref of a c_uint with a profile's instances.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
+    NVMLError_InsufficientSize for a shorter array.
+    MTML: mtmlDeviceGetMpcInstancesByProfileId, mtmlDeviceGetProperty.
+    """
+    device, profileId = _require(device), _uint(profileId)
+    array, count = _target(gpuInstancesRef), _target(countRef)
+    gpu_instance = _catalogue_struct("c_nvmlGpuInstance_t")
+    if getattr(array, "_type_", None) is not gpu_instance or type(count) is not c_uint:
+        raise _invalid()
+    if not _property(device).mpcCap:
+        raise _unsupported()
+    found = _number(_nvml_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", device, profileId)
+    count.value = found
+    if found > len(array):
+        raise NVMLError(NVML_ERROR_INSUFFICIENT_SIZE)
+    cells = (c_void_p * found)()
+    if found:
+        _nvml_check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found, cells))
+    for position, instance in enumerate(_devices(cells)):
+        array[position] = ctypes.cast(instance, gpu_instance)
+    return NVML_SUCCESS
+
+
+def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
+    """Instance with that id, which is its index below the card (c_nvmlGpuInstance_t).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
+    NVMLError_NotFound where there is no such instance.
+    MTML: mtmlDeviceGetMpcInstanceByIndex, mtmlDeviceGetProperty.
+    """
+    instance = _nvmlDeviceGetMigDeviceHandleByIndex(device, gpuInstanceId)
+    return ctypes.cast(instance, _catalogue_struct("c_nvmlGpuInstance_t"))
+
+
+def nvmlGpuInstanceGetInfo(gpuInstance):
+    """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t); its placement is 0, as MTML does not tell it.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    MTML: mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetMpcProfileInfo,
+    mtmlDeviceGetProperty.
+    """
+    _require_initialized()
+    kind, life = _catalogue_struct("c_nvmlGpuInstance_t"), _session.life
+    device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
+    if device is None:
+        raise _invalid()
+    info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
+    info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)
+    info.id = _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
+    profile = _struct(_nvml_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    info.profileId, info.placement.size = profile.id, profile.coreCount
+    return info
+
+
+def _mpc_profiles(device):
+    """MPC profiles that a card offers (list of c_mtmlMpcProfile_t)."""
+    if not _property(device).mpcCap:
+        raise _unsupported()
+    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", device)
+    profiles = (c_mtmlMpcProfile_t * min(count, _MPC_CONFIGURATIONS_MAX))()
+    if len(profiles):
+        _nvml_check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles), profiles))
+    return list(profiles)
+
+
+def _mpc_configurations(device):
+    """Ways to divide a card (list of c_mtmlMpcConfiguration_t)."""
+    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
+    configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
+    if len(configurations):
+        _nvml_check(
+            _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
+        )
+    return list(configurations)
+
+
+def _profile_info(device, profile, version):
+    """NVML's description of an MPC profile."""
+    info = _catalogue_struct(
+        "c_nvmlGpuInstanceProfileInfo_v2_t" if version == 2 else "c_nvmlGpuInstanceProfileInfo_t"
+    )()
+    info.id, info.sliceCount, info.multiprocessorCount = profile.id, profile.coreCount, profile.coreCount
+    info.memorySizeMB = profile.memorySizeMB
+    ways = [list(way.profileId[: way.profileNum]).count(profile.id) for way in _mpc_configurations(device)]
+    info.instanceCount = max(ways, default=0)
+    if version == 2:
+        info.name = profile.name
+    return info
 
 
 def _property(device):
@@ -5885,13 +6224,25 @@ def nvmlVgpuInstanceGetType(vgpuInstance):
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
-    device, uuid = _vgpu_instance(vgpuInstance)
+    device = _virtual_device(vgpuInstance)
+    return _virt_type_number(_struct(_nvml_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", device))
+
+
+def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
+    """Frame buffer that a vGPU instance uses, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
+    """
+    return _long_number(_nvml_check, "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))
+
+
+def _virtual_device(number):
+    """The device handle of a vGPU instance number."""
+    device, uuid = _vgpu_instance(number)
     cell = _Pointer()
     _nvml_check(_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), cell))
-    virt_type = c_mtmlVirtType_t()
-    return _virt_type_number(
-        _struct(_nvml_check, virt_type, "mtmlDeviceGetVirtType", "_device", _device_in(_nvml_check, cell))
-    )
+    return _device_in(_nvml_check, cell)
 
 
 def _virt_types(device, which):
@@ -6421,6 +6772,12 @@ def _fill_field(value, device):
         if scope != NVML_POWER_SCOPE_GPU:
             raise _unsupported()
         value.value.uiVal = _POWER_FIELDS[field](device)
+    elif field in _LINK_FIELDS:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+        value.value.uiVal = _LINK_FIELDS[field](device, _existing_link(device, scope))
+    elif _speed_link(field) is not None:
+        value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
+        value.value.uiVal = _link_speed(device, _existing_link(device, _speed_link(field)))
     elif field == NVML_FI_DEV_MEMORY_TEMP:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
         temperature = _signed(_nvml_check, "mtmlMemoryGetTemperature", "_memory", device)
@@ -6454,6 +6811,30 @@ def _field_link_count(device):
     return _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device).linkNum
 
 
+def _existing_link(device, link):
+    """``link`` if the device has it: a field knows no other error for a bad link."""
+    if link >= _link_count(device):
+        raise _unsupported()
+    return link
+
+
+def _speed_link(field):
+    """The link whose speed a field is, None for other fields."""
+    if field == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON:
+        return 0
+    if NVML_FI_DEV_NVLINK_SPEED_MBPS_L0 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L5:
+        return field - NVML_FI_DEV_NVLINK_SPEED_MBPS_L0
+    if NVML_FI_DEV_NVLINK_SPEED_MBPS_L6 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L11:
+        return field - NVML_FI_DEV_NVLINK_SPEED_MBPS_L6 + 6
+    return None
+
+
+def _link_speed(device, link):
+    """Bandwidth of a link in MB/s; MTML tells one for all links, in GB/s."""
+    spec = _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    return _known(spec.bandWidth) * 1000
+
+
 # Fields by the type of their values. Here, below the functions they name, and not among the translation tables.
 _ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
@@ -6465,6 +6846,11 @@ _ULL_FIELDS = {
 _UINT_FIELDS = {
     NVML_FI_DEV_NVLINK_LINK_COUNT: _field_link_count,
     NVML_FI_DEV_PCIE_REPLAY_COUNTER: nvmlDeviceGetPcieReplayCounter,
+}
+_LINK_FIELDS = {  # their scope is the link
+    NVML_FI_DEV_NVLINK_GET_SPEED: _link_speed,
+    NVML_FI_DEV_NVLINK_GET_STATE: nvmlDeviceGetNvLinkState,
+    NVML_FI_DEV_NVLINK_GET_VERSION: nvmlDeviceGetNvLinkVersion,
 }
 _POWER_FIELDS = {  # in mW, and of the whole board: other scopes are not known
     NVML_FI_DEV_POWER_INSTANT: nvmlDeviceGetPowerUsage,
@@ -6482,6 +6868,18 @@ def nvmlGpmQueryDeviceSupport(device):
     return c_nvmlGpmSupport_t(NVML_GPM_SUPPORT_VERSION, 0)
 
 
+# ---- Units ----
+
+
+def nvmlUnitGetCount():
+    """0: there are no units, which only NVIDIA's S-class racks have.
+
+    Raises: NVMLError_Uninitialized.
+    """
+    _require_initialized()
+    return 0
+
+
 # ---- Names for calls from within ----
 # Programs replace public functions by wrappers around them (gpustat does): a call from here must not run into those.
 
@@ -6490,6 +6888,7 @@ _nvmlSystemGetCudaDriverVersion = nvmlSystemGetCudaDriverVersion
 _nvmlDeviceGetCount = nvmlDeviceGetCount
 _nvmlDeviceGetHandleByIndex = nvmlDeviceGetHandleByIndex
 _nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
+_nvmlDeviceGetHandleByPciBusId = nvmlDeviceGetHandleByPciBusId
 _nvmlDeviceGetName = nvmlDeviceGetName
 _nvmlDeviceGetUUID = nvmlDeviceGetUUID
 _nvmlDeviceGetSerial = nvmlDeviceGetSerial
@@ -6497,6 +6896,7 @@ _nvmlDeviceGetIndex = nvmlDeviceGetIndex
 _nvmlDeviceGetPciInfo = nvmlDeviceGetPciInfo
 _nvmlDeviceGetMemoryInfo = nvmlDeviceGetMemoryInfo
 _nvmlDeviceGetTemperature = nvmlDeviceGetTemperature
+_nvmlDeviceGetUtilizationRates = nvmlDeviceGetUtilizationRates
 _nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
 _nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
 _nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
@@ -6509,6 +6909,10 @@ _nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
 _nvmlDeviceGetTopologyCommonAncestor = nvmlDeviceGetTopologyCommonAncestor
 _nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity
 _nvmlDeviceGetAttributes_v2 = nvmlDeviceGetAttributes_v2
+_nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
+_nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
+_nvmlDeviceGetGpuInstanceProfileInfo = nvmlDeviceGetGpuInstanceProfileInfo
+_nvmlDeviceGetGpuInstanceProfileInfoById = nvmlDeviceGetGpuInstanceProfileInfoById
 _nvmlVgpuInstanceGetUUID = nvmlVgpuInstanceGetUUID
 _nvmlDeviceGetComputeRunningProcesses = nvmlDeviceGetComputeRunningProcesses
 _nvmlDeviceGetGraphicsRunningProcesses = nvmlDeviceGetGraphicsRunningProcesses
@@ -6943,23 +7347,29 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
     "nvmlDeviceGetPowerManagementLimitConstraints": (_refused, 1, _store_value),
     "nvmlDeviceGetTotalEnergyConsumption": (_refused, 1, _store_value),
     "nvmlDeviceGetPcieThroughput": (_refused_throughput, 2, _store_value),
-    "nvmlDeviceGetDisplayActive": (_refused, 1, _store_value),
-    "nvmlDeviceGetDisplayMode": (_refused, 1, _store_value),
+    "nvmlDeviceGetDisplayActive": (nvmlDeviceGetDisplayActive, 1, _store_value),
+    "nvmlDeviceGetDisplayMode": (nvmlDeviceGetDisplayMode, 1, _store_value),
+    "nvmlDeviceGetDynamicPstatesInfo": (nvmlDeviceGetDynamicPstatesInfo, 1, _store_struct),
+    "nvmlVgpuInstanceGetFbUsage": (nvmlVgpuInstanceGetFbUsage, 1, _store_value),
+    "nvmlUnitGetCount": (nvmlUnitGetCount, 0, _store_value),
 }
 
 # ==== 15. Framework hooks =============================================================================================
 
 
+# What torch tells a build with CUDA by: never added, so that torch.cuda.is_available() and the like answer as before.
+_CUDA_BUILD_MARKS = frozenset(("_cuda_getDeviceCount", "_has_cuda"))
+
+
 def patch_torch_c_for_musa():
     """Give torch._C what torch_musa._MUSAC has and it lacks; names of the attributes that were added (list of str).
 
-    Each attribute is added under its own name, and ``_musa_*`` under its ``_cuda_*`` name too. Nothing is replaced,
-    torch.cuda is left alone, and without torch_musa nothing happens.
+    Each attribute is added under its own name, and ``_musa_*`` under its ``_cuda_*`` name too, but for the names by
+    which torch tells a build with CUDA. Nothing is replaced, torch.cuda is left alone, and without torch_musa nothing
+    happens.
     """
-    torch_musa = sys.modules.get("torch_musa") or _import_torch_musa()
-    source = getattr(torch_musa, "_MUSAC", None)
-    torch = sys.modules.get("torch")
-    target = getattr(torch, "_C", None)
+    source = getattr(sys.modules.get("torch_musa") or _import_torch_musa(), "_MUSAC", None)
+    target = getattr(sys.modules.get("torch"), "_C", None)
     if source is None or target is None:
         return []
     added = []
@@ -6967,7 +7377,7 @@ def patch_torch_c_for_musa():
         if name.startswith("__"):
             continue
         for alias in (name, name.replace("_musa_", "_cuda_", 1)) if name.startswith("_musa_") else (name,):
-            if not hasattr(target, alias):
+            if not hasattr(target, alias) and alias not in _CUDA_BUILD_MARKS:
                 setattr(target, alias, getattr(source, name))
                 added.append(alias)
     return added
@@ -6977,20 +7387,54 @@ def _import_torch_musa():
     """The torch_musa package, None where it is not installed or does not start."""
     try:
         import torch_musa  # type: ignore[import]
-    except Exception:  # an import of a native package may end in anything; that must not end a query
+    except Exception:  # an import of a native package may end in anything
         return None
     return torch_musa
 
 
-def _torch_capability(torch_musa, device):
-    """(major, minor) as torch_musa tells it for a device, None if it does not."""
-    get_capability = getattr(torch_musa, "get_device_capability", None)
+def musa_visible_devices():
+    """Device handles in the order in which the MUSA runtime and torch_musa number them (list).
+
+    MUSA_VISIBLE_DEVICES chooses and orders them: indices or UUIDs, with or without a prefix, separated by commas. Where
+    it is not set these are all cards; where it is empty none; an entry that names no device, or one named before, ends
+    the list. All other functions number the cards as MTML does.
+
+    Raises: NVMLError_Uninitialized.
+    MTML: mtmlLibraryInitDeviceByIndex, mtmlLibraryInitDeviceByUuid.
+    """
+    _require_initialized()
+    chosen = os.environ.get("MUSA_VISIBLE_DEVICES")
+    if chosen is None:
+        return _all_cards()
+    devices = []
+    for entry in chosen.split(","):
+        entry = entry.strip()
+        try:
+            by_index = entry.isdecimal()
+            device = _nvmlDeviceGetHandleByIndex(int(entry)) if by_index else _nvmlDeviceGetHandleByUUID(entry)
+        except (NVMLError_InvalidArgument, NVMLError_NotFound):
+            break
+        if device in devices:
+            break
+        devices.append(device)
+    return devices
+
+
+_musa_visible_devices = musa_visible_devices
+
+
+def _torch_capability(device):
+    """(major, minor) as torch_musa tells it for a device; None if it is not imported, hides the device or fails."""
+    get_capability = getattr(sys.modules.get("torch_musa"), "get_device_capability", None)
     if get_capability is None:
         return None
+    visible = _musa_visible_devices()
+    if device not in visible:
+        return None
     try:
-        major, minor = get_capability(_nvmlDeviceGetIndex(device))
+        major, minor = get_capability(visible.index(device))
         return (int(major), int(minor)) if int(major) > 0 else None
-    except Exception:  # it is foreign code that may initialize hardware; without its word the next source is asked
+    except Exception:  # it is foreign code that may initialize hardware; without its word nobody is asked
         return None
 
 
@@ -7483,9 +7927,6 @@ NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_MAX = 200
 NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_MIN = 223
 NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_SUPPORTED = 225
 NVML_FI_DEV_NVLINK_GET_POWER_THRESHOLD_UNITS = 224
-NVML_FI_DEV_NVLINK_GET_SPEED = 164
-NVML_FI_DEV_NVLINK_GET_STATE = 165
-NVML_FI_DEV_NVLINK_GET_VERSION = 166
 NVML_FI_DEV_NVLINK_PLR_XMIT_BLOCKS = 294
 NVML_FI_DEV_NVLINK_PLR_XMIT_RETRY_BLOCKS = 295
 NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_L0 = 53
@@ -9649,14 +10090,6 @@ def nvmlSystemGetDriverBranch():
     raise _refuse()
 
 
-def nvmlSystemGetHicVersion():
-    """Not available: the host interface cards and their firmware versions.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
 def nvmlSystemGetNvlinkBwMode():
     """Not available: the NVLink bandwidth mode of all GPUs.
 
@@ -10013,14 +10446,6 @@ def nvmlDeviceGetCapabilities(device, caps):
     raise _refuse_device(device)
 
 
-def nvmlDeviceGetIrqNum(device):
-    """Not available: the number of the device's interrupt.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
 def nvmlDeviceGetAddressingMode(device):
     """Not available: how the device addresses host memory: HMM, ATS or neither.
 
@@ -10126,22 +10551,6 @@ def nvmlDeviceVgpuForceGspUnload(handle):
 
 
 # ---- Display and modes ----
-
-
-def nvmlDeviceGetDisplayMode(handle):
-    """Not available: whether a display is attached to the GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetDisplayActive(handle):
-    """Not available: whether a display is active on the GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPersistenceMode(handle):
@@ -10415,14 +10824,6 @@ def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
     raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
-
-
-def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=c_nvmlGpuThermalSettings_t()):
-    """Not available: the thermal sensors, in degrees Celsius.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
 
 
 def nvmlDeviceGetCoolerInfo(handle):
@@ -10711,14 +11112,6 @@ def nvmlDeviceGetPerformanceModes(handle):
     raise _refuse_device(handle)
 
 
-def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=c_nvmlGpuDynamicPstatesInfo_t()):
-    """Not available: utilization by domain, in percent, with thresholds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
 def nvmlDeviceGetPowerManagementMode(handle):
     """Not available: whether power management is on.
 
@@ -10915,14 +11308,6 @@ def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
 
 
 # ---- PCIe link ----
-
-
-def nvmlDeviceGetPciInfoExt(handle, c_info):
-    """Not available: PCI location and ids, with base class and subclass.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPcieThroughput(device, counter):
@@ -11193,38 +11578,6 @@ def nvmlDeviceReadPRMCounters_v1(handle, c_info):
 # ---- MIG (MPC) ----
 
 
-def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
-    """Not available: slices, engines and memory (MB) of an instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
-    """Not available: slices, engines and memory (MB) of an instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
-    """Not available: slices, engines and memory (MB) of an instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
-    """Not available: slices, engines and memory (MB) of an instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
 def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
     """Not available: where instances of a profile fit, in memory slices.
 
@@ -11255,30 +11608,6 @@ def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
     raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
-    """Not available: the GPU instances of a profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
-def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
-    """Not available: the GPU instance with an id.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(device)
-
-
-def nvmlGpuInstanceGetInfo(gpuInstance):
-    """Not available: device, id, profile and placement of a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
 
 
 def nvmlGpuInstanceDestroy(gpuInstance):
@@ -11756,14 +12085,6 @@ def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
     raise _refuse()
 
 
-def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
-    """Not available: the framebuffer a vGPU instance uses, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
 def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
     """Not available: the frame rate limit of a vGPU instance, in frames/s.
 
@@ -12085,14 +12406,6 @@ def nvmlGpmSetStreamingEnabled(device, state):
 # ---- Units ----
 
 
-def nvmlUnitGetCount():
-    """Not available: the number of rack units.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
 def nvmlUnitGetHandleByIndex(index):
     """Not available: the handle of a rack unit.
 
@@ -12175,14 +12488,18 @@ if TYPE_CHECKING:
     import threading  # noqa: F401
 
     nvmlLib: "Any"
+    mtmlLib: "Any"
+    libHandle: "Optional[c_mtmlLibrary_t]"
     _nvmlLib_refcount: "int"
 else:  # a checker that sees this takes any name for one that exists
 
     def __getattr__(name):
         if name in _CATALOGUE_STRUCTS:
             return _catalogue_struct(name)
-        if name == "nvmlLib":
+        if name in ("nvmlLib", "mtmlLib"):
             return _session.cdll
+        if name == "libHandle":
+            return None if _session.life is None else _session.life.library
         if name == "_nvmlLib_refcount":
             return _session.references
         if name in ("string", "threading"):  # modules that nvidia-ml-py has as attributes
@@ -12195,7 +12512,8 @@ else:  # a checker that sees this takes any name for one that exists
 
 
 def __dir__():
-    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, ("_nvmlLib_refcount", "nvmlLib", "string", "threading")))
+    made = ("_nvmlLib_refcount", "libHandle", "mtmlLib", "nvmlLib", "string", "threading")
+    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, made))
 
 
 def _run_command_line():

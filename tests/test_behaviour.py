@@ -30,7 +30,6 @@ LINKS = 14  # of an MTT S5000; the recorded GPU has 18
 ARGUMENT_DEVIATIONS = {
     "hash(handle)": ("int", "handles are hashable"),
     "P2PStatus(6)": (INVALID, "no such capability index"),
-    "P2PStatusSelf(5)": (INVALID, "no such capability index"),
     "P2PStatusSelf(6)": (INVALID, "no such capability index"),
     "P2PStatusSelf(7)": (INVALID, "no such capability index"),
     "TopologyNearestGpus(0)": ("list", "an empty list where no GPU is that near"),
@@ -72,6 +71,7 @@ ARGUMENT_DEVIATIONS.update(
 
 # Queries that MTML answers otherwise than the recorded GPU.
 QUERY_DEVIATIONS = {
+    "nvmlDeviceGetIrqNum": (UNSUPPORTED, "the kernel that runs the test has no such card"),
     "nvmlDeviceGetMinMaxFanSpeed": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
     "nvmlDeviceGetNumaNodeId": ("int", "the recorded driver does not tell it"),
     "nvmlDeviceGetRetiredPagesPendingStatus": ("int", "the recorded GPU remaps rows instead"),

@@ -1,5 +1,6 @@
 """docs/coverage.md is current, and what it says of each function is what the function does."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -65,6 +66,7 @@ def test_what_is_said_to_answer_does_and_nothing_else():
     answering.discard("nvmlDeviceGetComputeInstanceId")  # refuses each instance, after checking that it is one
     # These need a table of the driver, which test_processes.py gives them.
     answering.update(["nvmlDeviceGetProcessUtilization", "nvmlDeviceGetProcessesUtilizationInfo"])
+    answering.add("nvmlDeviceGetIrqNum")  # a tree of sysfs, which test_system_answers.py gives it
     assert answering == set(ANSWERING)
 
 
@@ -76,12 +78,21 @@ class Watch:
 
     def __call__(self, function, *arguments):
         simulated.reset_calls()
-        answer = function(*arguments)
-        self.seen.update(name for name in NATIVE if simulated.calls(name))
-        return answer
+        try:
+            return function(*arguments)
+        finally:
+            self.seen.update(name for name in NATIVE if simulated.calls(name))
 
 
 ARGUMENTS = {
+    "nvmlDeviceGetPciInfoExt": (nvml.nvmlPciInfoExt_v1_t(version=nvml.nvmlPciInfoExt_v1),),
+    "nvmlDeviceGetThermalSettings": (0,),
+    "nvmlDeviceGetGpuInstanceById": (0,),
+    "nvmlDeviceGetGpuInstanceProfileInfo": (0,),
+    "nvmlDeviceGetGpuInstanceProfileInfoV": (0,),
+    "nvmlDeviceGetGpuInstanceProfileInfoById": (0,),
+    "nvmlDeviceGetGpuInstanceProfileInfoByIdV": (0,),
+    "nvmlDeviceGetGpuInstances": (2, (nvml.c_nvmlGpuInstance_t * 4)(), nvml.c_uint()),
     "nvmlDeviceSetEccMode": (1,),
     "nvmlDeviceSetMigMode": (0,),
     "nvmlDeviceClearEccErrorCounts": (0,),
@@ -110,7 +121,8 @@ def test_the_calls_that_are_named_are_those_that_are_made(function, proc):
         with simulated.nvml(options.get("profile", "s80")):
             test_values.check(function, changes, arguments, options, watch)
     if function not in test_values.CASES:
-        with simulated.nvml("s5000x8" if "Ecc" in function else "s80"):
+        profile = "s3000-mpc" if "Instance" in function else "s5000x8" if "Ecc" in function else "s80"
+        with simulated.nvml(profile), contextlib.suppress(nvml.NVMLError_NotSupported):
             watch(getattr(nvml, function), nvml.nvmlDeviceGetHandleByIndex(0), *ARGUMENTS.get(function, ()))
     wanted = {TOGETHER.sub("codec sessions", name) for name in watch.seen - PLUMBING if "Count" not in name}
     assert wanted - {TOGETHER.sub("codec sessions", name) for name in named} == set()

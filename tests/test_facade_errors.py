@@ -58,9 +58,6 @@ QUERIES = {
     "nvmlDeviceGetPowerManagementLimit": ((), "mtmlGpuGetEnforcedPowerLimit", {}),
     "nvmlDeviceGetPowerManagementDefaultLimit": ((), "mtmlGpuGetPowerManagementDefaultLimit", {}),
     "nvmlDeviceGetPerformanceState": ((), "mtmlDeviceGetPerformanceState", {}),
-    "nvmlDeviceGetFanSpeed": ((), "mtmlDeviceGetFanSpeed", {}),
-    "nvmlDeviceGetFanSpeed_v2": ((0,), "mtmlDeviceGetFanSpeed", {4: nvml.NVMLError_InvalidArgument}),
-    "nvmlDeviceGetFanSpeedRPM": ((), "mtmlDeviceGetFanRpm", {4: nvml.NVMLError_InvalidArgument}),
     "nvmlDeviceGetNumFans": ((), "mtmlDeviceCountFan", {}),
     "nvmlDeviceGetCurrPcieLinkWidth": ((), "mtmlDeviceGetPciInfo", {}),
     "nvmlDeviceGetPcieReplayCounter": ((), "mtmlDeviceGetPcieReplayCounter", {}),
@@ -100,6 +97,11 @@ SYSTEM = {
     "nvmlDeviceGetHandleBySerial": (("x",), "mtmlDeviceGetSerialNumber", {4: nvml.NVMLError_NotFound}),
     "nvmlDeviceGetHandleByPciBusId": (("0000:00:00.0",), "mtmlLibraryInitDeviceByPciSbdf", {}),
     "nvmlSystemGetTopologyGpuSet": ((0,), "mtmlDeviceGetCpuAffinityWithinNode", {}),
+}
+FANS = {
+    "nvmlDeviceGetFanSpeed": ((), "mtmlDeviceGetFanSpeed"),
+    "nvmlDeviceGetFanSpeed_v2": ((0,), "mtmlDeviceGetFanSpeed"),
+    "nvmlDeviceGetFanSpeedRPM": ((), "mtmlDeviceGetFanRpm"),
 }
 SUB_HANDLES = {
     "nvmlDeviceGetTemperature": ((0,), "mtmlDeviceInitGpu"),
@@ -148,6 +150,29 @@ def test_status_of_a_query(function, device):
     arguments, c_function, otherwise = QUERIES[function]
     for status in STATUSES:
         assert_fails(function, (device,) + arguments, c_function, status, otherwise)
+
+
+@pytest.mark.parametrize("function", sorted(FANS))
+def test_status_of_a_query_of_a_fan(function):
+    arguments, c_function = FANS[function]
+    with simulated.nvml("s80"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        for status in STATUSES:
+            assert_fails(function, (card,) + arguments, c_function, status, {})
+
+
+@pytest.mark.parametrize("status", sorted(STATUSES))
+def test_a_card_without_fans_has_no_speed(status, device):
+    simulated.set_faults("mtmlDeviceGetFanSpeed=" + STATUSES[status][0])
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        nvml.nvmlDeviceGetFanSpeed(device)
+
+
+def test_two_failures_of_a_fan_query(device):
+    """Neither hides the other: what counts is why it is not known whether there is such a fan."""
+    simulated.set_faults("mtmlDeviceGetFanSpeed=NOT_SUPPORTED,mtmlDeviceCountFan=TIMEOUT")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.nvmlDeviceGetFanSpeed_v2(device, 0)
 
 
 @pytest.mark.parametrize("function", sorted(SYSTEM))

@@ -228,6 +228,9 @@ CALLS = [
     get("PcieThroughput", UINT, DEVICE, 0),
     get("DisplayActive", UINT, DEVICE),
     get("DisplayMode", UINT, DEVICE),
+    get("DynamicPstatesInfo", struct(nvml.c_nvmlGpuDynamicPstatesInfo_t), DEVICE),
+    get("nvmlVgpuInstanceGetFbUsage", numbers(c_ulonglong), VGPU),
+    get("nvmlUnitGetCount", UINT),
 ]
 # Functions whose C form differs from the facade's in more than where the answer goes have tests of their own below.
 APART = {

@@ -139,7 +139,15 @@ def test_failures_of_the_driver_are_no_status(function):
             nvml.nvmlDeviceGetP2PStatus(first, second, ATOMICS)
 
 
-@pytest.mark.parametrize("index", [5, 6, 7, 100, -1, 2**32])
+def test_the_unknown_capability_has_a_status():
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        assert (
+            nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_UNKNOWN) == nvml.NVML_P2P_STATUS_UNKNOWN
+        )
+
+
+@pytest.mark.parametrize("index", [6, 7, 100, -1, 2**32])
 def test_capabilities_out_of_range(index):
     with simulated.nvml("s5000x8"):
         first, second = handles()[:2]

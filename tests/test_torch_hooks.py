@@ -151,9 +151,17 @@ def test_the_library_or_the_card_tells_and_torch_is_not_imported(run, profile, c
     assert got[-2:] == [False, False]
 
 
-def test_an_imported_torch_musa_comes_before_the_card(run):
+def test_the_card_comes_before_an_imported_torch_musa(run):
     got = run(BOTH, IMPORTED, name="s3000x2")
-    assert got == [[3, 1], [2, 2], True, True]
+    assert got == [[2, 1], [2, 1], True, True]
+
+
+def test_an_unknown_card_asks_torch_musa_by_its_logical_index(run):
+    unknown = ";".join("%d.pci_device_id=0x09991ed5;%d.name=Unheard-of" % (card, card) for card in (0, 1))
+    assert run(BOTH, IMPORTED, name="s3000x2", set=unknown) == [[3, 1], [2, 2], True, True]
+    for visible, expected in (("1,0", [[2, 2], [3, 1]]), ("1", [[0, 0], [3, 1]]), ("", [[0, 0], [0, 0]])):
+        options = {"extra_environment": {"MUSA_VISIBLE_DEVICES": visible}}
+        assert run(BOTH, IMPORTED, name="s3000x2", set=unknown, **options)[:2] == expected, visible
 
 
 def test_the_library_comes_before_an_imported_torch_musa(run):
@@ -162,7 +170,18 @@ def test_the_library_comes_before_an_imported_torch_musa(run):
 
 @pytest.mark.parametrize(
     "name, capability",
-    [("MTT S90", [2, 2]), ("MTT S5000", [3, 1]), ("MTT S3000 MtvGPU-1108", [2, 1]), ("MTT S50", [1, 0])],
+    [
+        ("MTT S90", [2, 2]),
+        ("MTT S5000", [3, 1]),
+        ("MTT S3000 MtvGPU-1108", [2, 1]),
+        ("MTT S50", [1, 0]),
+        ("X10000", [3, 1]),
+        ("MTT X300", [2, 1]),
+        ("MTT S3000E", [2, 1]),
+        ("MTT S80ES", [2, 1]),
+        ("MTT S60", [1, 0]),
+        ("MTT S1000M", [1, 0]),
+    ],
 )
 def test_the_name_tells_where_the_pci_id_does_not(run, name, capability):
     got = run(BOTH, CAPABILITY, set="0.pci_device_id=0x09991ed5;0.name=" + name)
@@ -174,8 +193,8 @@ def test_a_card_of_another_vendor_is_not_taken_for_one_of_these(run):
     assert got == [[0, 0], False, False]
 
 
-def test_an_unknown_card_asks_torch_musa(run):
-    assert run(BOTH, CAPABILITY, set=UNKNOWN) == [[3, 1], True, True]
+def test_nothing_is_imported_to_find_out(run):
+    assert run(BOTH, CAPABILITY, set=UNKNOWN) == [[0, 0], False, False]
 
 
 @pytest.mark.parametrize(

@@ -187,15 +187,15 @@ PCI_CHANGES = [
             "pci_device_id": "0x04001ed5",
             "pci_subsystem_id": "0x12345678",
         },
-        (1, 42, 31, 0x04001ED5, 0x12345678, "00000001:2A:1F.0", "0001:2A:1F.0", 1, "00000001:2A:1F.0"),
+        (1, 42, 31, 0x04001ED5, 0x12345678, "00000001:2A:1F.0", "0001:2A:1F.0", 1, "00000001:2a:1f.0"),
     ),
     (
         {"pci_segment": 0x1ABCD, "pci_bus": 0xFE, "pci_device": 0, "pci_device_id": 1, "pci_subsystem_id": 0},
-        (0x1ABCD, 254, 0, 1, 0, "0001ABCD:FE:00.0", "1ABCD:FE:00.0", 0x1ABCD, "0001ABCD:FE:00.0"),
+        (0x1ABCD, 254, 0, 1, 0, "0001ABCD:FE:00.0", "1ABCD:FE:00.0", 0x1ABCD, "0001abcd:fe:00.0"),
     ),
     (  # a driver that fills in the text alone
         {"pci_segment": 0, "pci_bus": 0, "pci_device": 0, "pci_sbdf": "00000002:0c:01.0"},
-        (2, 12, 1, 1, 0, "00000002:0C:01.0", "0002:0C:01.0", 2, "00000002:0C:01.0"),
+        (2, 12, 1, 1, 0, "00000002:0C:01.0", "0002:0C:01.0", 2, "00000002:0c:01.0"),
     ),
 ]
 case("nvmlDeviceGetPciInfo nvmlDeviceGetPciInfo_v3", PCI_CHANGES, read=attributes(*PCI), kept=True)
@@ -566,6 +566,12 @@ case(
     kept=True,
 )
 case(
+    "nvmlVgpuInstanceGetFbUsage",
+    [({(virtual_device(0, 1), "memory_used"): used}, used) for used in (0, 3 << 30, (1 << 34) - 1)],
+    on=lambda: nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[1:2],
+    profile="s3000-vgpu-host",
+)
+case(
     "nvmlVgpuInstanceGetType",
     [({(virtual_device(0, 1), "virt_type"): "mtgpu-%d" % number}, number) for number in (1101, 1116)],
     on=lambda: nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[1:2],
@@ -606,6 +612,21 @@ FIXED = {
 
 # Functions whose answers other files change, and those that ask no hardware.
 ELSEWHERE = {
+    "nvmlDeviceGetIrqNum": "test_system_answers.py",
+    "nvmlDeviceGetPciInfoExt": "test_system_answers.py",
+    "nvmlDeviceGetDisplayActive": "test_system_answers.py",
+    "nvmlDeviceGetDisplayMode": "test_system_answers.py",
+    "nvmlDeviceGetDynamicPstatesInfo": "test_system_answers.py",
+    "nvmlDeviceGetThermalSettings": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstanceById": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstanceProfileInfo": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstanceProfileInfoById": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstanceProfileInfoByIdV": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstanceProfileInfoV": "test_system_answers.py",
+    "nvmlDeviceGetGpuInstances": "test_system_answers.py",
+    "nvmlGpuInstanceGetInfo": "test_system_answers.py",
+    "nvmlSystemGetHicVersion": "test_system_answers.py",
+    "nvmlUnitGetCount": "test_system_answers.py",
     "nvmlDeviceGetComputeRunningProcesses": "test_processes.py",
     "nvmlDeviceGetComputeRunningProcesses_v2": "test_processes.py",
     "nvmlDeviceGetComputeRunningProcesses_v3": "test_processes.py",
@@ -741,17 +762,12 @@ def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use():
 
 
 def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
-    files = {}
-
-    def open_elsewhere(path, *arguments):
-        return open(str(files[path]) if path in files else path, *arguments)
-
-    monkeypatch.setattr(nvml, "_open", open_elsewhere)
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
     with simulated.nvml("s80"):
         handle = nvml.nvmlDeviceGetHandleByIndex(0)
         change({"pci_segment": 0x7FFF, "memory_affinity": "0"})
-        node = tmp_path / "numa_node"
-        files["/sys/bus/pci/devices/7fff:01:00.0/numa_node"] = node
+        node = tmp_path / "bus" / "pci" / "devices" / "7fff:01:00.0" / "numa_node"
+        node.parent.mkdir(parents=True)
         # -1 is the kernel's word for "not known"
         for text, answer in (("3\n", 3), ("0\n", 0), ("-1\n", 0), ("nonsense", 0)):
             node.write_text(text)

@@ -1,0 +1,361 @@
+"""Answers that rest on sysfs, on structs that the caller hands in, or on the instances of a divided card."""
+
+import ctypes
+
+import pytest
+import simulated
+
+import pymtml as nvml
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A sys file system of the test's own: tree(path, content) writes a file of it."""
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+
+    def write(path, content):
+        file = tmp_path.joinpath(*path.split("/"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+
+    return write
+
+
+@pytest.fixture
+def device():
+    with simulated.nvml("s5000x8"):
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
+
+
+PCI = "bus/pci/devices/0000:2a:00.0/"
+
+
+def unsupported(function, *arguments):
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        function(*arguments)
+
+
+# ---- The PCI device's folder ----
+
+
+@pytest.mark.parametrize("text, answer", [("41\n", 41), ("1\n", 1), ("0\n", None), ("", None), ("none\n", None)])
+def test_interrupt_number(tree, device, text, answer):
+    unsupported(nvml.nvmlDeviceGetIrqNum, device)
+    tree(PCI + "irq", text)
+    if answer is None:
+        unsupported(nvml.nvmlDeviceGetIrqNum, device)
+    else:
+        assert nvml.nvmlDeviceGetIrqNum(device) == answer
+
+
+@pytest.mark.parametrize("text, base, sub", [("0x030000\n", 3, 0), ("0x120000\n", 0x12, 0), ("0x030200\n", 3, 2)])
+def test_class_codes(tree, device, text, base, sub):
+    tree(PCI + "class", text)
+    info = nvml.nvmlPciInfoExt_v1_t(version=nvml.nvmlPciInfoExt_v1)
+    for given in (ctypes.byref(info), ctypes.pointer(info), info):
+        ctypes.memset(ctypes.addressof(info) + 4, 0xFF, ctypes.sizeof(info) - 4)
+        assert nvml.nvmlDeviceGetPciInfoExt(device, given) is None
+        keys = simulated.device_keys("s5000x8", 0)
+        assert (info.domain, info.bus, info.device, info.busId) == (0, 0x2A, 0, "00000000:2A:00.0")
+        ids = int(keys.get("pci_device_id"), 0), int(keys.get("pci_subsystem_id"), 0)
+        assert (info.pciDeviceId, info.pciSubSystemId) == ids
+        assert (info.baseClass, info.subClass, info.version) == (base, sub, nvml.nvmlPciInfoExt_v1)
+
+
+def test_class_codes_need_version_struct_and_sysfs(tree, device):
+    with pytest.raises(nvml.NVMLError_ArgumentVersionMismatch):
+        nvml.nvmlDeviceGetPciInfoExt(device, nvml.nvmlPciInfoExt_v1_t())
+    for given in (None, 7, ctypes.c_uint()):
+        with pytest.raises((nvml.NVMLError_InvalidArgument, nvml.NVMLError_ArgumentVersionMismatch)):
+            nvml.nvmlDeviceGetPciInfoExt(device, given)
+    unsupported(nvml.nvmlDeviceGetPciInfoExt, device, nvml.nvmlPciInfoExt_v1_t(version=nvml.nvmlPciInfoExt_v1))
+
+
+# ---- Displays ----
+
+
+@pytest.mark.parametrize(
+    "connectors, mode, active",
+    [
+        ({"card0-HDMI-A-1": ("connected", "enabled"), "card0-DP-1": ("disconnected", "disabled")}, 1, 1),
+        ({"card0-HDMI-A-1": ("connected", "disabled")}, 1, 0),
+        ({"card0-DP-1": ("disconnected", "disabled"), "card0-DP-2": ("unknown", "disabled")}, 0, 0),
+    ],
+)
+def test_displays_by_their_connectors(tree, connectors, mode, active):
+    for connector, (status, enabled) in connectors.items():
+        tree("class/drm/card0/%s/status" % connector, status + "\n")
+        tree("class/drm/card0/%s/enabled" % connector, enabled + "\n")
+    tree("class/drm/card0/dev", "226:0\n")
+    tree("class/drm/card0/card1-DP-1/status", "connected\n")
+    with simulated.nvml("s80"):
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert (nvml.nvmlDeviceGetDisplayMode(handle), nvml.nvmlDeviceGetDisplayActive(handle)) == (mode, active)
+
+
+def test_displays_of_a_card_whose_connectors_are_not_shown(tree):
+    with simulated.nvml("s80"):
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        for _ in range(2):
+            unsupported(nvml.nvmlDeviceGetDisplayMode, handle)
+            unsupported(nvml.nvmlDeviceGetDisplayActive, handle)
+            tree("class/drm/card0/dev", "226:0\n")
+
+
+def test_a_card_without_outputs_shows_nothing(tree, device):
+    assert nvml.nvmlDeviceGetDisplayMode(device) == nvml.NVML_FEATURE_DISABLED
+    assert nvml.nvmlDeviceGetDisplayActive(device) == nvml.NVML_FEATURE_DISABLED
+
+
+# ---- Structs that the caller may hand in ----
+
+
+def test_utilization_by_domain(device):
+    simulated.set_value(0, "gpu_utilization", 71)
+    simulated.set_value(0, "memory_utilization", 34)
+    simulated.set_value(0, "vpu_utilization", 12)
+    ours = nvml.nvmlDeviceGetDynamicPstatesInfo(device)
+    given = nvml.c_nvmlGpuDynamicPstatesInfo_t()
+    assert nvml.nvmlDeviceGetDynamicPstatesInfo(device, given) is given
+    by_reference = nvml.c_nvmlGpuDynamicPstatesInfo_t()
+    assert nvml.nvmlDeviceGetDynamicPstatesInfo(device, ctypes.byref(by_reference)) == nvml.NVML_SUCCESS
+    for info in (ours, given, by_reference):
+        shares = [(domain.bIsPresent, domain.percentage) for domain in info.utilization]
+        assert shares == [(1, 71), (1, 34), (1, 12)] + [(0, 0)] * 5
+    assert nvml.nvmlDeviceGetDynamicPstatesInfo(device) is not ours
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlDeviceGetDynamicPstatesInfo(device, nvml.c_nvmlMemory_t())
+
+
+def test_utilization_of_a_device_without_video_unit(device):
+    simulated.set_faults("mtmlVpuGetUtilization=NOT_SUPPORTED")
+    info = nvml.nvmlDeviceGetDynamicPstatesInfo(device)
+    assert [domain.bIsPresent for domain in info.utilization] == [1, 1] + [0] * 6
+    simulated.set_faults("mtmlVpuGetUtilization=TIMEOUT")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.nvmlDeviceGetDynamicPstatesInfo(device)
+
+
+def test_the_sensor_of_the_gpu(device):
+    simulated.set_value(0, "gpu_temperature", -7)
+    given = nvml.c_nvmlGpuThermalSettings_t()
+    for index in (0, nvml.NVML_THERMAL_TARGET_ALL):
+        for sensors in (
+            nvml.nvmlDeviceGetThermalSettings(device, index),
+            nvml.nvmlDeviceGetThermalSettings(device, index, given),
+        ):
+            first = sensors[0]
+            assert len(sensors) == 3
+            assert (first.currentTemp, first.target, first.controller) == (-7, 1, 1)
+            limit = nvml.nvmlDeviceGetTemperatureThreshold(device, nvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN)
+            assert (first.defaultMinTemp, first.defaultMaxTemp) == (0, limit)
+    assert given.count == 1
+    assert nvml.nvmlDeviceGetThermalSettings(device, 0, ctypes.byref(given)) == nvml.NVML_SUCCESS
+    for index in (1, 2, 14, 16, -1, 1 << 40):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetThermalSettings(device, index)
+    simulated.set_faults("mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED")
+    assert nvml.nvmlDeviceGetThermalSettings(device, 0)[0].defaultMaxTemp == 0
+
+
+def test_there_are_no_units_and_no_host_interface_cards():
+    for function in (nvml.nvmlUnitGetCount, nvml.nvmlSystemGetHicVersion):
+        with pytest.raises(nvml.NVMLError_Uninitialized):
+            function()
+        with simulated.nvml("s80"):
+            assert function() in (0, [])
+
+
+# ---- Instances of a divided card, by NVML's GPU instance queries ----
+
+
+@pytest.fixture
+def divided():
+    with simulated.nvml("s3000-mpc"):
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
+
+
+def test_profiles_by_slices(divided):
+    found = {}
+    for profile in range(nvml.NVML_GPU_INSTANCE_PROFILE_COUNT):
+        try:
+            info = nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile)
+        except nvml.NVMLError_NotSupported:
+            continue
+        found[profile] = (info.id, info.name, info.sliceCount, info.memorySizeMB, info.instanceCount)
+        assert info.multiprocessorCount == info.sliceCount
+        assert nvml.nvmlDeviceGetGpuInstanceProfileInfoV(divided, profile).name == info.name
+        assert nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile, 1).memorySizeMB == info.memorySizeMB
+        for by_id in (nvml.nvmlDeviceGetGpuInstanceProfileInfoById, nvml.nvmlDeviceGetGpuInstanceProfileInfoByIdV):
+            assert bytes(by_id(divided, info.id)) == bytes(info)
+    assert found == {
+        nvml.NVML_GPU_INSTANCE_PROFILE_8_SLICE: (0, "8c+32gb", 8, 32768, 1),
+        nvml.NVML_GPU_INSTANCE_PROFILE_4_SLICE: (1, "4c+16gb", 4, 16384, 2),
+        nvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE: (2, "2c+8gb", 2, 8192, 4),
+        nvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE: (3, "1c+4gb", 1, 4096, 8),
+    }
+
+
+def test_profiles_that_are_none(divided):
+    for profile in (nvml.NVML_GPU_INSTANCE_PROFILE_COUNT, -1, 1 << 40):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile)
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlDeviceGetGpuInstanceProfileInfoById(divided, 77)
+    with pytest.raises(nvml.NVMLError_FunctionNotFound):
+        nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, 0, 3)
+
+
+def test_instances_of_a_profile(divided):
+    array, count = (nvml.c_nvmlGpuInstance_t * 4)(), ctypes.c_uint()
+    assert nvml.nvmlDeviceGetGpuInstances(divided, 2, array, ctypes.byref(count)) == nvml.NVML_SUCCESS
+    assert count.value == 2
+    seen = [nvml.nvmlGpuInstanceGetInfo(array[position]) for position in range(2)]
+    assert [(info.id, info.profileId, info.placement.size) for info in seen] == [(1, 2, 2), (2, 2, 2)]
+    for info in seen:
+        assert nvml.nvmlDeviceGetUUID(info.device) == nvml.nvmlDeviceGetUUID(divided)
+        by_id = nvml.nvmlDeviceGetGpuInstanceById(divided, info.id)
+        assert nvml.nvmlGpuInstanceGetInfo(by_id).profileId == 2
+    assert nvml.nvmlDeviceGetGpuInstances(divided, 3, array, count) == nvml.NVML_SUCCESS and count.value == 0
+    with pytest.raises(nvml.NVMLError_InsufficientSize):
+        nvml.nvmlDeviceGetGpuInstances(divided, 2, (nvml.c_nvmlGpuInstance_t * 1)(), count)
+    assert count.value == 2
+    for bad in (None, 7, (ctypes.c_uint * 4)(), ctypes.byref(ctypes.c_uint())):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetGpuInstances(divided, 2, bad, count)
+    for bad in (None, 7, (ctypes.c_uint * 4)(), ctypes.c_float()):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetGpuInstances(divided, 2, array, bad)
+    with pytest.raises(nvml.NVMLError_NotFound):
+        nvml.nvmlDeviceGetGpuInstanceById(divided, 3)
+
+
+def test_what_is_no_instance(divided):
+    instance = nvml.nvmlDeviceGetGpuInstanceById(divided, 0)
+    card = ctypes.cast(divided, nvml.c_nvmlGpuInstance_t)
+    for bad in (None, 0, 4096, "x", divided, card, nvml.c_nvmlGpuInstance_t(), ctypes.c_void_p(4096)):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlGpuInstanceGetInfo(bad)
+    nvml.nvmlShutdown()
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        nvml.nvmlGpuInstanceGetInfo(instance)
+    nvml.nvmlInit()
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlGpuInstanceGetInfo(instance)
+
+
+def test_cards_without_mpc_have_no_instances():
+    with simulated.nvml("s3000-vgpu-guest"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        unsupported(nvml.nvmlDeviceGetGpuInstanceProfileInfo, card, 0)
+        unsupported(nvml.nvmlDeviceGetGpuInstanceProfileInfoById, card, 0)
+        unsupported(nvml.nvmlDeviceGetGpuInstanceById, card, 0)
+        array, count = (nvml.c_nvmlGpuInstance_t * 4)(), ctypes.c_uint()
+        unsupported(nvml.nvmlDeviceGetGpuInstances, card, 0, array, count)
+
+
+# ---- NVLink fields ----
+
+
+def test_fields_of_a_link():
+    with simulated.nvml("s5000x8"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        keys = simulated.device_keys("s5000x8", 0)
+        speed = int(keys["mtlink_bandwidth"]) * 1000
+        simulated.set_value(0, "mtlink_state.3", "DOWN")
+        fields = [nvml.NVML_FI_DEV_NVLINK_GET_SPEED, nvml.NVML_FI_DEV_NVLINK_GET_STATE]
+        fields += [nvml.NVML_FI_DEV_NVLINK_GET_VERSION, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
+        for link in (0, 3, 13):
+            values = nvml.nvmlDeviceGetFieldValues(card, [(field, link) for field in fields])
+            version = nvml.nvmlDeviceGetNvLinkVersion(card, link)
+            assert [value.nvmlReturn for value in values] == [0] * 4
+            assert [value.value.uiVal for value in values] == [speed, int(link != 3), version, 14]
+            assert {value.valueType for value in values} == {nvml.NVML_VALUE_TYPE_UNSIGNED_INT}
+        for link in (14, 99, 0xFFFFFFFF):
+            values = nvml.nvmlDeviceGetFieldValues(card, [(field, link) for field in fields])
+            assert [value.nvmlReturn for value in values] == [3, 3, 3, 0]
+
+
+def test_speeds_by_the_number_of_the_link():
+    with simulated.nvml("s5000x8"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        speed = int(simulated.device_keys("s5000x8", 0)["mtlink_bandwidth"]) * 1000
+        names = ["NVML_FI_DEV_NVLINK_SPEED_MBPS_L%d" % link for link in range(12)]
+        fields = [getattr(nvml, name) for name in names + ["NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON"]]
+        values = nvml.nvmlDeviceGetFieldValues(card, fields)
+        assert [(value.nvmlReturn, value.value.uiVal) for value in values] == [(0, speed)] * 13
+    with simulated.nvml("s80"):
+        values = nvml.nvmlDeviceGetFieldValues(nvml.nvmlDeviceGetHandleByIndex(0), fields)
+        assert {value.nvmlReturn for value in values} == {nvml.NVML_ERROR_NOT_SUPPORTED}
+
+
+# ---- MUSA_VISIBLE_DEVICES ----
+
+UUIDS = [simulated.device_keys("s5000x8", card)["uuid"] for card in range(8)]
+
+
+@pytest.mark.parametrize(
+    "chosen, expected",
+    [
+        (None, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("", []),
+        ("3", [3]),
+        ("7, 0 ,2", [7, 0, 2]),
+        (UUIDS[5], [5]),
+        ("GPU-" + UUIDS[5] + "," + UUIDS[1], [5, 1]),
+        ("1," + UUIDS[6] + ",0", [1, 6, 0]),
+        ("2,8,3", [2]),
+        ("2,-1,3", [2]),
+        ("2,nothing,3", [2]),
+        ("2,,3", [2]),
+        ("2,3,2,4", [2, 3]),
+        ("2," + UUIDS[2] + ",4", [2]),
+        ("99999999999999999999", []),
+        ("\u0662", [2]),
+    ],
+)
+def test_the_order_of_the_musa_runtime(monkeypatch, device, chosen, expected):
+    if chosen is None:
+        monkeypatch.delenv("MUSA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", chosen)
+    assert [nvml.nvmlDeviceGetIndex(visible) for visible in nvml.musa_visible_devices()] == expected
+    assert nvml.nvmlDeviceGetCount() == 8 and nvml.nvmlDeviceGetIndex(device) == 0
+
+
+def test_visible_devices_need_the_library():
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        nvml.musa_visible_devices()
+
+
+# ---- What programs of other MTML bindings look for ----
+
+
+def test_the_pci_object_has_the_names_of_mtml(device):
+    info, native = nvml.nvmlDeviceGetPciInfo(device), nvml.mtmlDeviceGetPciInfo(device)
+    names = ["busWidth", "pciMaxSpeed", "pciCurSpeed", "pciMaxWidth", "pciCurWidth", "pciMaxGen", "pciCurGen"]
+    for name in ["sbdf", "segment", "pciSubsystemId"] + names:
+        assert getattr(info, name) == getattr(native, name), name
+        with pytest.raises(AttributeError):
+            setattr(info, name, 1)
+    assert nvml.mtmlLibraryInitDeviceByPciSbdf(info.sbdf) is device
+    simulated.set_value(0, "pci_cur_gen", 3)
+    assert info.pciCurGen == 3
+
+
+def test_names_of_what_is_returned(device):
+    assert isinstance(nvml.nvmlDeviceGetMemoryInfo(device), nvml.NVMLMemoryInfo)
+    assert isinstance(nvml.nvmlDeviceGetUtilizationRates(device), nvml.NVMLUtilization)
+    assert nvml.mtmlStructToFriendlyObject(nvml.nvmlDeviceGetMemoryInfo(device)).total > 0
+    assert nvml.mtmlLib is nvml.nvmlLib
+    assert nvml.libHandle == nvml.mtmlLibraryInit()
+    nvml.mtmlLibraryShutDown()
+    assert (nvml.c_mtmlVirtType_t().deviceClass, nvml.c_mtmlVirtType_t().gpuCores) == ("", 0)
+
+
+@pytest.mark.parametrize("spelling", ["00000000:2a:00.0", "0000:2a:00.0", "00000000:2A:00.0", b"0000:2A:00.0"])
+@pytest.mark.parametrize("domain", ["00000000", "0000"])
+def test_addresses_of_any_spelling_also_where_the_library_is_strict(device, spelling, domain):
+    simulated.set_value(0, "pci_sbdf", domain + ":2a:00.0")
+    assert nvml.mtmlLibraryInitDeviceByPciSbdf(spelling) is device
+    assert nvml.nvmlDeviceGetHandleByPciBusId(spelling) is device
