@@ -7457,7 +7457,7 @@ def _catalogue_type(expression):
     return globals()[item] if item in globals() else _catalogue_struct(item)
 
 
-def _catalogue_struct(name):
+def _catalogue_struct(name) -> "Any":
     """Makes the type that `_CATALOGUE_STRUCTS[name]` describes and binds it here; all callers get the same one.
 
     No lock: what two threads make at once is made twice, and `setdefault` keeps one, for nested structs as well.
