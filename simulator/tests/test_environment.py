@@ -67,6 +67,7 @@ def test_misspelt_variable(variable, value, told):
         (("[device.0]", "name = " + "x" * 300), 4, "name: text too long"),
         (("[device.0]", "cpu_affinity = 3-1"), 4, "cpu_affinity"),
         (("[device.0]", "mtlink_peer = 1-2"), 4, "mtlink_peer: not of the form"),
+        (("[device.0]", "mtlink_peer = 00000000000000000001.2"), 4, "mtlink_peer: not of the form"),
         (("[device.0]", "encoder_sessions = id=0 color=3"), 4, "encoder_sessions: a session has"),
         (("[device.0]", "unsupported = mtmlNothing"), 4, "unsupported: not a list of"),
         (("[device.0]", "lost = GONE"), 4, "lost: not of the form"),
@@ -139,6 +140,18 @@ def test_profile_by_path_is_read_again_when_it_changes(tmp_path):
     with Session(path, keep=True) as session:
         assert session.count() == 2
         assert integer("mtmlGpuGetTemperature", session.gpu()) == 77
+
+
+def test_profiles_are_closed(tmp_path):
+    """Also what can be opened but not read, as a folder can."""
+    before = len(os.listdir("/proc/self/fd"))
+    for profile, code in ((str(tmp_path), "INVALID_ARGUMENT"), ("s80", "SUCCESS"), ("nowhere", "INVALID_ARGUMENT")) * 5:
+        os.environ["MTML_SIM_PROFILE"] = profile
+        slot = ctypes.c_void_p()
+        assert interface.reason("mtmlLibraryInit", ctypes.byref(slot)) == code
+        if slot:
+            interface.call("mtmlLibraryShutDown", slot)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_profile_by_the_bare_name_of_a_file(tmp_path, monkeypatch):

@@ -403,6 +403,8 @@ def test_elements_of_lists():
         assert uint("mtmlDeviceGetTopologyLevel", session.device(0), session.device(5)) == 1
         assert uint("mtmlDeviceGetTopologyLevel", session.device(0), session.device(6)) == 5
         assert interface.LIBRARY.mtmlSimSet(0, b"engine_utilization.9", b"1") == -1
+        assert [interface.sim_get(0, key) for key in ("topology.40", "mtlink_peer.20")] == ["-", "-"]
+        assert [interface.sim_get(0, "mtlink_state.%d" % link) for link in (3, 20)] == ["DOWN", "UP"]
 
 
 def test_parent_and_first_instance_are_different_devices():

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from machines import MIB
+from machines import MIB, Machine
 from program_set import GPUSTACK as PROGRAM
 
 MISSING = ""
@@ -22,11 +22,15 @@ def ask(runner, machine, *arguments):
     return runner.run([PROGRAM.script("gpustack-runtime")] + list(arguments), environment)
 
 
-def test_detect(runner, machine):
-    """`gpustack-runtime detect`: identity, memory, utilization, temperature, power and PCI id of eight GPUs."""
+def detected(runner, machine):
     page = ask(runner, machine, "detect", "--format", "json")
     # A screen's worth of control codes comes first.
-    shown = json.loads(page[page.index("[\n") :])
+    return json.loads(page[page.index("[\n") :])
+
+
+def test_detect(runner, machine):
+    """`gpustack-runtime detect`: identity, memory, utilization, temperature, power and PCI id of eight GPUs."""
+    shown = detected(runner, machine)
     assert len(shown) == 8
     for gpu, device in zip(machine.gpus, shown):
         used, total = gpu.number("memory_used") // MIB, gpu.number("memory_total") // MIB
@@ -43,6 +47,34 @@ def test_detect(runner, machine):
         assert device["appendix"]["numa"] == gpu.text("memory_affinity")
 
 
+@pytest.mark.parametrize("profile", ["x10000x8", "s90", "s2000", "used-above-total", "busy-but-0-percent"])
+def test_detect_other_machines(runner, tmp_path, profile):
+    """`gpustack-runtime detect` on other machines that were seen: names, memory (also above the total), load."""
+    machine = Machine(tmp_path, profile)
+    shown = detected(runner, machine)
+    assert [(device["index"], device["name"], device["uuid"]) for device in shown] == [
+        (gpu.index, gpu.name, gpu.uuid) for gpu in machine.gpus
+    ]
+    for gpu, device in zip(machine.gpus, shown):
+        assert device["memory"] == gpu.number("memory_total") // MIB
+        assert device["memory_used"] == gpu.number("memory_used") // MIB
+        assert device["cores_utilization"] == gpu.number("gpu_utilization")
+        assert device["temperature"] == gpu.number("gpu_temperature")
+
+
+def test_detect_a_divided_card(runner, tmp_path):
+    """`gpustack-runtime detect` asks MTML itself: the divided card, its three instances, the other card."""
+    shown = detected(runner, Machine(tmp_path, "s3000-mpc"))
+    assert [(device["cores"], device["memory"]) for device in shown] == [
+        (8, 32768),
+        (4, 16384),
+        (2, 8192),
+        (2, 8192),
+        (8, 32768),
+    ]
+    assert len({device["uuid"] for device in shown}) == 5
+
+
 def distances(page):
     """The matrix of the table that `topology` prints."""
     rows = [line.split("|")[2:-3] for line in page.splitlines() if line.startswith("| Device")]
@@ -53,6 +85,18 @@ def test_topology(runner, machine):
     """`gpustack-runtime topology`: LINK for every pair of the eight GPUs."""
     expected = [["X" if i == j else "LINK" for j in range(8)] for i in range(8)]
     assert distances(ask(runner, machine, "topology")) == expected
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s5000x8-cpu-hole"])
+def test_topology_of_hosts_that_were_seen(runner, tmp_path, profile):
+    """Without MtLink: NODE within each four, SYS across, memory of node 0 and 1, as users of this program reported."""
+    machine = Machine(tmp_path, profile, changes={"mtlink_capability": lambda i: "no"})
+    page = ask(runner, machine, "topology")
+    assert distances(page) == [
+        ["X" if i == j else "NODE" if i // 4 == j // 4 else "SYS" for j in range(8)] for i in range(8)
+    ]
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| Device")]
+    assert [row[-2].strip() for row in rows] == ["0"] * 4 + ["1"] * 4
 
 
 def test_topology_without_links(runner, machine):
