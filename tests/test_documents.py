@@ -37,7 +37,15 @@ def promql(text):
         promql_parser.parse(query)
 
 
+def c_source(text):
+    """Compiles a program against the headers, without a result."""
+    folders = [simulated.ROOT, os.path.join(simulated.ROOT, "simulator")]
+    command = [os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c", "-"]
+    subprocess.run(command + ["-I" + folder for folder in folders], input=text.encode(), check=True)
+
+
 DATA = {
+    "c": c_source,
     "promql": promql,
     "json": json.loads,
     "yaml": lambda text: list(yaml.safe_load_all(text)),
@@ -76,6 +84,9 @@ NOT_RUN = {
     "apt-get install prometheus": "installs a package of the system",
     "cp examples/fleet/prometheus.yml /etc/prometheus/prometheus.yml": "writes outside of the checkout",
     "systemctl restart prometheus": "is for a system with systemd",
+    "cd examples/ci/platform_probe && python -m pytest": "needs the installed plugin; test_ci_examples.py does it",
+    "python -m mtml_simulator exec s5000x8+frozen -- sh -c 'cc -Wall test.c -lmtml -o test && ./test'": "compiles the "
+    "program on the same page; test_package_wheel.py does it",
     "pip install ./simulator": "writes into this environment; test_package_wheel.py does it in one of its own",
 }
 # Programs of the extras demo and dev: without them the commands are skipped.

@@ -3,6 +3,8 @@
 import glob
 import os
 import platform
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -169,6 +171,18 @@ def test_c_programs(installed, tmp_path, how):
     assert done.stdout.startswith("21 0\n"), done.stderr
     # As a program linked on a machine with the driver has it.
     assert "[libmtml.so.2]" in done.stdout
+
+
+def test_program_of_the_page_on_c(installed, tmp_path):
+    with open(os.path.join(packaged.ROOT, "docs", "simulator-in-c.md")) as file:
+        page = file.read()
+    (program,) = re.findall(r"```c\n(.*?)```", page, re.S)
+    (command,) = re.findall(r"^    python -m mtml_simulator (exec .*)$", page, re.M)
+    (tmp_path / "test.c").write_text(program)
+    done = packaged.run(
+        [sys.executable, "-m", "mtml_simulator"] + shlex.split(command), environment(installed), cwd=str(tmp_path)
+    )
+    assert (done.returncode, done.stdout) == (0, "passed\n"), done.stderr
 
 
 REFUSE = """
