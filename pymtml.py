@@ -6025,7 +6025,7 @@ def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
     if found:
         _nvml_check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found, cells))
     for position, instance in enumerate(_devices(cells)):
-        array[position] = ctypes.cast(instance, gpu_instance)
+        array[position] = ctypes.cast(instance, array._type_)
     return NVML_SUCCESS
 
 
