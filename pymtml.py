@@ -85,8 +85,9 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ctypes import _PyCStructType as _StructureType  # ctypes gives it no public name
-    from typing import Any, Dict, List, Optional, Tuple, Type
+    from typing import Any as _Any
 else:
+    _Any = object  # for typing.get_type_hints: nothing of typing is imported
     _StructureType = type(Structure)
 
 # ======================================================================================================================
@@ -329,11 +330,11 @@ class MTMLError(Exception):
     error, None where the check was pymtml's own), ``detail`` (what pymtml knows beyond the code, or None).
     """
 
-    value: "Any" = None
-    mtml_code: "Optional[int]" = None
-    detail: "Optional[str]" = None
-    _errcode_to_string: "Dict[int, str]" = {}
-    _valClassMapping: "Dict[int, Type[MTMLError]]" = {}
+    value: "_Any" = None
+    mtml_code: "int | None" = None
+    detail: "str | None" = None
+    _errcode_to_string: "dict[int, str]" = {}
+    _valClassMapping: "dict[int, _Any]" = {}
     _unknown_text = "MTML Error with code %s"
 
     def __new__(cls, *args):
@@ -903,11 +904,11 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
         "_table",
     )
 
-    _device: "Any"  # what C gets for the device
-    _board: "Any"  # the same, for what is true of the whole board: an instance of a divided card has none
-    _gpu: "Any"  # for its gpu
-    _memory: "Any"  # for its memory
-    _vpu: "Any"  # for its video unit
+    _device: "_Any"  # what C gets for the device
+    _board: "_Any"  # the same, for what is true of the whole board: an instance of a divided card has none
+    _gpu: "_Any"  # for its gpu
+    _memory: "_Any"  # for its memory
+    _vpu: "_Any"  # for its video unit
     _name: "str"
     _uuid: "str"
     _serial: "str"
@@ -1002,7 +1003,7 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
     `_fmt_` maps a field name to its format, and "<default>" to the format of all other fields.
     """
 
-    _fmt_: "Dict[str, str]" = {}
+    _fmt_: "dict[str, str]" = {}
 
     def __str__(self):
         formats = self._fmt_
@@ -1021,7 +1022,7 @@ class nvmlFriendlyObject:
         return str(self.__dict__)
 
 
-def nvmlStructToFriendlyObject(struct):
+def nvmlStructToFriendlyObject(struct) -> "nvmlFriendlyObject":
     """The fields of an NVML struct as an nvmlFriendlyObject; bytes become str."""
     values = {}
     for field in struct._fields_:
@@ -1030,7 +1031,7 @@ def nvmlStructToFriendlyObject(struct):
     return nvmlFriendlyObject(values)
 
 
-def nvmlFriendlyObjectToStruct(obj, model):
+def nvmlFriendlyObjectToStruct(obj, model) -> "_Any":
     """Fills the struct `model` from the attributes of `obj`, str becoming UTF-8, and returns it.
 
     Raises: KeyError if `obj` lacks a field of `model`.
@@ -1413,7 +1414,7 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
 
 # The C parameters of each function, in header order. Calls of this module pass ready-made arguments and need no
 # argtypes; who asks _mtmlGetFunctionPointer for a function gets it with argtypes and restype from here.
-_PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
+_PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlLibraryInit": ("MtmlLibrary **",),
     "mtmlLibraryShutDown": ("MtmlLibrary *",),
     "mtmlLibraryGetVersion": ("const MtmlLibrary *", "char *", "unsigned int"),
@@ -1565,7 +1566,7 @@ _PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
 }
 
 # What newer libraries export beyond the 2.2.0 header; asked for, never required.
-_OPTIONAL_PROTOTYPES: "Dict[str, Tuple[str, ...]]" = {
+_OPTIONAL_PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlDeviceGetMusaComputeCapability": ("const MtmlDevice *", "int *", "int *"),
     "mtmlDeviceGetPcieReplayCounter": ("const MtmlDevice *", "unsigned int *"),
     "mtmlDeviceGetPerformanceState": ("const MtmlDevice *", "int *"),
@@ -1618,26 +1619,26 @@ class _Life:
     def __init__(self, library):
         self.library: "c_mtmlLibrary_t" = library
         self.argument = library._library  # the library as C gets it
-        self.devices: "Dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "Dict[Any, Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
-        self.vgpus: "Dict[int, Tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
-        self.whole: "Dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
-        self.order: "Dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
-        self.walk: "Optional[_Walk]" = None  # the last one through /proc
+        self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
+        self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
+        self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
+        self.whole: "dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
+        self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
+        self.walk: "_Walk | None" = None  # the last one through /proc
 
 
 class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.tokens: "List[None]" = []  # one for each init that no shutdown has matched yet
-        self.current: "Dict[str, _Life]" = {}  # the life under "life" while there is one
-        self.cdll: "Any" = None
-        self.load_report: "Optional[str]" = None
-        self.clock: "Any" = None  # seconds since 1970
-        self.monotonic: "Any" = None  # seconds since some moment
-        self.log_callback: "Optional[int]" = None  # address of the installed callback
-        self.log_callback_owner: "Any" = None
+        self.tokens: "list[None]" = []  # one for each init that no shutdown has matched yet
+        self.current: "dict[str, _Life]" = {}  # the life under "life" while there is one
+        self.cdll: "_Any" = None
+        self.load_report: "str | None" = None
+        self.clock: "_Any" = None  # seconds since 1970
+        self.monotonic: "_Any" = None  # seconds since some moment
+        self.log_callback: "int | None" = None  # address of the installed callback
+        self.log_callback_owner: "_Any" = None
 
     @property
     def references(self):
@@ -1645,14 +1646,14 @@ class _Session:
         return len(self.tokens)
 
     @property
-    def life(self) -> "Any":
+    def life(self) -> "_Any":
         """The life of the library, None while it is not initialized."""
         return self.current.get("life")
 
 
-_c: "Any" = _Native()
+_c: "_Any" = _Native()
 _session = _Session()
-_mtmlGetFunctionPointer_cache: "Dict[str, Any]" = {}
+_mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
 def _library_files():
@@ -1700,7 +1701,7 @@ def _c_type(text):
     stars = text.count("*")
     if base == "char" and stars == 1:
         return c_char_p
-    ctype: "Any" = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
+    ctype: "_Any" = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
     for _ in range(stars):
         ctype = POINTER(ctype)
     return ctype
@@ -1942,7 +1943,7 @@ def _make_system():
         return MTML_SUCCESS, system
 
 
-def _live_device(handle) -> "Any":
+def _live_device(handle) -> "_Any":
     """The live device handle that was given, or None.
 
     A pointer that went through a copy, a cast or a struct field counts as the live handle whose address it holds.
@@ -2187,7 +2188,7 @@ def _stale_call(untouched, call, *arguments):
 # ---- Library ----
 
 
-def mtmlLibraryInit():
+def mtmlLibraryInit() -> "c_mtmlLibrary_t":
     """Take a reference on the library, initializing it for the first one; the library's handle.
 
     Calls are counted: each needs its own mtmlLibraryShutDown.
@@ -2198,12 +2199,12 @@ def mtmlLibraryInit():
     return _session.life.library
 
 
-def mtmlLibraryShutDown():
+def mtmlLibraryShutDown() -> "None":
     """Give back a reference of mtmlLibraryInit; with the last one the library ends and every handle is stale."""
     _check(_stop())
 
 
-def mtmlLibraryGetVersion():
+def mtmlLibraryGetVersion() -> "str":
     """Version of the MTML library as text.
 
     Raises: MTMLError_InsufficientSize.
@@ -2213,7 +2214,7 @@ def mtmlLibraryGetVersion():
     return _text(version)
 
 
-def mtmlLibraryInitSystem():
+def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
     """Handle of the host system, the same one each time.
 
     Raises: MTMLError_InsufficientMemory.
@@ -2223,7 +2224,7 @@ def mtmlLibraryInitSystem():
     return system
 
 
-def mtmlLibraryFreeSystem(sys):
+def mtmlLibraryFreeSystem(sys) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated and not called; the system stays usable.
@@ -2231,14 +2232,14 @@ def mtmlLibraryFreeSystem(sys):
     _check(_resolve("_system", sys)[0])
 
 
-def mtmlLibraryCountDevice():
+def mtmlLibraryCountDevice() -> "int":
     """Number of devices that can be had by index; with MPC on, parents and instances both count."""
     count = _UInt()
     _check(_library_call("mtmlLibraryCountDevice", count))
     return count[0]
 
 
-def mtmlLibraryInitDeviceByIndex(index):
+def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
     """Handle of the device with that index, 0 to mtmlLibraryCountDevice() - 1.
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
@@ -2248,7 +2249,7 @@ def mtmlLibraryInitDeviceByIndex(index):
     return _device_in(_check, cell)
 
 
-def mtmlLibraryInitDeviceByUuid(uuid):
+def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID, as mtmlDeviceGetUUID spells it (str or bytes).
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
@@ -2258,7 +2259,7 @@ def mtmlLibraryInitDeviceByUuid(uuid):
     return _device_in(_check, cell)
 
 
-def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
+def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address, as ``sbdf`` of mtmlDeviceGetPciInfo spells it (str or bytes).
 
     Any case and a domain of four or eight digits will do, also where the library takes but one spelling.
@@ -2276,7 +2277,7 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf):
     return _device_in(_check, cell)
 
 
-def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
+def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
     """Set the MPC configuration of several devices, given as parallel lists; slow.
 
     Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
@@ -2294,7 +2295,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds):
     _check(_stale_call(_UNREACHED, _library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(devices), handles, ids))
 
 
-def mtmlLibraryFreeDevice(dev):
+def mtmlLibraryFreeDevice(dev) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated, is known to crash with some drivers and is not called; the device stays usable.
@@ -2305,7 +2306,7 @@ def mtmlLibraryFreeDevice(dev):
 # ---- System ----
 
 
-def mtmlSystemGetDriverVersion(sys=None):
+def mtmlSystemGetDriverVersion(sys=None) -> "str":
     """Version of the kernel driver as text.
 
     Without an argument pymtml's own system handle is used.
@@ -2321,7 +2322,7 @@ def mtmlSystemGetDriverVersion(sys=None):
 # ---- Device ----
 
 
-def mtmlDeviceInitGpu(dev):
+def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
     """Handle of the device's graphics and compute unit, the same one each time.
 
     Not needed before mtmlGpu* calls, which take the device as well.
@@ -2331,7 +2332,7 @@ def mtmlDeviceInitGpu(dev):
     return _child("_gpu", dev)
 
 
-def mtmlDeviceFreeGpu(gpu):
+def mtmlDeviceFreeGpu(gpu) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
@@ -2339,7 +2340,7 @@ def mtmlDeviceFreeGpu(gpu):
     _check(_resolve("_gpu", gpu)[0])
 
 
-def mtmlDeviceInitMemory(dev):
+def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
     """Handle of the device's memory, the same one each time.
 
     Not needed before mtmlMemory* calls, which take the device as well.
@@ -2349,7 +2350,7 @@ def mtmlDeviceInitMemory(dev):
     return _child("_memory", dev)
 
 
-def mtmlDeviceFreeMemory(mem):
+def mtmlDeviceFreeMemory(mem) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
@@ -2357,7 +2358,7 @@ def mtmlDeviceFreeMemory(mem):
     _check(_resolve("_memory", mem)[0])
 
 
-def mtmlDeviceInitVpu(dev):
+def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
     """Handle of the device's video unit, the same one each time.
 
     Not needed before mtmlVpu* calls, which take the device as well.
@@ -2367,7 +2368,7 @@ def mtmlDeviceInitVpu(dev):
     return _child("_vpu", dev)
 
 
-def mtmlDeviceFreeVpu(vpu):
+def mtmlDeviceFreeVpu(vpu) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
@@ -2375,7 +2376,7 @@ def mtmlDeviceFreeVpu(vpu):
     _check(_resolve("_vpu", vpu)[0])
 
 
-def mtmlDeviceGetIndex(dev):
+def mtmlDeviceGetIndex(dev) -> "int":
     """Index of the device, as mtmlLibraryInitDeviceByIndex takes it.
 
     Raises: MTMLError_NotSupported.
@@ -2383,7 +2384,7 @@ def mtmlDeviceGetIndex(dev):
     return _number(_check, "mtmlDeviceGetIndex", "_device", dev)
 
 
-def mtmlDeviceGetUUID(dev):
+def mtmlDeviceGetUUID(dev) -> "str":
     """UUID of the device as text, 8-4-4-4-12 hexadecimal digits without a prefix.
 
     Raises: MTMLError_InsufficientSize.
@@ -2391,7 +2392,7 @@ def mtmlDeviceGetUUID(dev):
     return _string(_check, "mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
 
 
-def mtmlDeviceGetBrand(dev):
+def mtmlDeviceGetBrand(dev) -> "int":
     """MTML_BRAND_* of the device.
 
     Raises: MTMLError_DriverFailure.
@@ -2399,7 +2400,7 @@ def mtmlDeviceGetBrand(dev):
     return _number(_check, "mtmlDeviceGetBrand", "_device", dev)
 
 
-def mtmlDeviceGetName(dev):
+def mtmlDeviceGetName(dev) -> "str":
     """Product name of the device as text.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
@@ -2408,7 +2409,7 @@ def mtmlDeviceGetName(dev):
     return _string(_check, "mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
 
 
-def mtmlDeviceGetPciInfo(dev):
+def mtmlDeviceGetPciInfo(dev) -> "c_mtmlPciInfo_t":
     """PCI address, ids and link of the device (c_mtmlPciInfo_t; speeds in GT/s per lane).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2416,7 +2417,7 @@ def mtmlDeviceGetPciInfo(dev):
     return _struct(_check, c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
 
 
-def mtmlDeviceGetPowerUsage(dev):
+def mtmlDeviceGetPowerUsage(dev) -> "int":
     """Power drawn by the whole board, in mW.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2424,7 +2425,7 @@ def mtmlDeviceGetPowerUsage(dev):
     return _number(_check, "mtmlDeviceGetPowerUsage", "_device", dev)
 
 
-def mtmlDeviceGetGpuPath(dev):
+def mtmlDeviceGetGpuPath(dev) -> "str":
     """Path of the device node, such as /dev/mtgpu.0.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize.
@@ -2432,7 +2433,7 @@ def mtmlDeviceGetGpuPath(dev):
     return _string(_check, "mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
-def mtmlDeviceGetPrimaryPath(dev):
+def mtmlDeviceGetPrimaryPath(dev) -> "str":
     """Path of the DRM primary node, such as /dev/dri/card0.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2440,7 +2441,7 @@ def mtmlDeviceGetPrimaryPath(dev):
     return _string(_check, "mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
-def mtmlDeviceGetRenderPath(dev):
+def mtmlDeviceGetRenderPath(dev) -> "str":
     """Path of the DRM render node, such as /dev/dri/renderD128.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2448,7 +2449,7 @@ def mtmlDeviceGetRenderPath(dev):
     return _string(_check, "mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
-def mtmlDeviceGetVbiosVersion(dev):
+def mtmlDeviceGetVbiosVersion(dev) -> "str":
     """Version of the device's firmware as text; the old name of mtmlDeviceGetMtBiosVersion.
 
     Deprecated in C.
@@ -2458,7 +2459,7 @@ def mtmlDeviceGetVbiosVersion(dev):
     return _string(_check, "mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
 
 
-def mtmlDeviceGetMtBiosVersion(dev):
+def mtmlDeviceGetMtBiosVersion(dev) -> "str":
     """Version of the device's firmware as text.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
@@ -2467,7 +2468,7 @@ def mtmlDeviceGetMtBiosVersion(dev):
     return _string(_check, "mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
 
 
-def mtmlDeviceGetProperty(dev):
+def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
     """What kind of device this is: virtualization, MPC and MtLink flags (c_mtmlDeviceProperty_t).
 
     Raises: MTMLError_DriverFailure.
@@ -2475,7 +2476,7 @@ def mtmlDeviceGetProperty(dev):
     return _struct(_check, c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
 
 
-def mtmlDeviceCountFan(dev):
+def mtmlDeviceCountFan(dev) -> "int":
     """Number of fan channels; 0 or an error for cards without fans of their own.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2483,7 +2484,7 @@ def mtmlDeviceCountFan(dev):
     return _number(_check, "mtmlDeviceCountFan", "_device", dev)
 
 
-def mtmlDeviceGetFanSpeed(dev, index):
+def mtmlDeviceGetFanSpeed(dev, index) -> "int":
     """Target speed of a fan in percent of its noise-limited maximum; may pass 100.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2491,7 +2492,7 @@ def mtmlDeviceGetFanSpeed(dev, index):
     return _number(_check, "mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
 
 
-def mtmlDeviceGetFanRpm(dev, fanIndex):
+def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
     """Speed of a fan in revolutions per minute.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2499,7 +2500,7 @@ def mtmlDeviceGetFanRpm(dev, fanIndex):
     return _number(_check, "mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
 
 
-def mtmlDeviceGetPcieSlotInfo(dev):
+def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
     """Number and label of the slot that the card sits in (c_mtmlPciSlotInfo_t).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2507,7 +2508,7 @@ def mtmlDeviceGetPcieSlotInfo(dev):
     return _struct(_check, c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
 
 
-def mtmlDeviceCountDisplayInterface(device):
+def mtmlDeviceCountDisplayInterface(device) -> "int":
     """Number of display outputs.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2515,7 +2516,7 @@ def mtmlDeviceCountDisplayInterface(device):
     return _number(_check, "mtmlDeviceCountDisplayInterface", "_device", device)
 
 
-def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex):
+def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_t":
     """Kind and greatest mode of a display output (c_mtmlDispIntfSpec_t; pixels, Hz).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2525,7 +2526,7 @@ def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex):
     )
 
 
-def mtmlDeviceGetSerialNumber(device):
+def mtmlDeviceGetSerialNumber(device) -> "str":
     """Serial number of the board as text.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld,
@@ -2536,7 +2537,7 @@ def mtmlDeviceGetSerialNumber(device):
     return _text(serial)
 
 
-def mtmlDeviceCountGpuCores(device):
+def mtmlDeviceCountGpuCores(device) -> "int":
     """Number of GPU cores (8 on an MTT S80), not of arithmetic units.
 
     Raises: MTMLError_NotSupported.
@@ -2547,7 +2548,7 @@ def mtmlDeviceCountGpuCores(device):
 # ---- Virtualization ----
 
 
-def mtmlDeviceCountSupportedVirtTypes(dev):
+def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
     """Number of virtual device types that the card knows.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2555,7 +2556,7 @@ def mtmlDeviceCountSupportedVirtTypes(dev):
     return _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
 
 
-def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
+def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     """Virtual device types that the card knows (list of c_mtmlVirtType_t).
 
     ``count``: as mtmlDeviceCountSupportedVirtTypes says; left out, it is asked for.
@@ -2568,7 +2569,7 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None):
     return list(types)[:available]
 
 
-def mtmlDeviceCountAvailVirtTypes(dev):
+def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
     """Number of virtual device types that can be created now.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2576,7 +2577,7 @@ def mtmlDeviceCountAvailVirtTypes(dev):
     return _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
 
 
-def mtmlDeviceGetAvailVirtTypes(dev, count=None):
+def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     """Virtual device types that can be created now (list of c_mtmlVirtType_t).
 
     ``count``: as mtmlDeviceCountAvailVirtTypes says; left out, it is asked for.
@@ -2589,7 +2590,7 @@ def mtmlDeviceGetAvailVirtTypes(dev, count=None):
     return list(types)[:available]
 
 
-def mtmlDeviceCountAvailVirtDevices(dev, type):
+def mtmlDeviceCountAvailVirtDevices(dev, type) -> "int":
     """Number of virtual devices of a type (c_mtmlVirtType_t) that can still be created.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2597,7 +2598,7 @@ def mtmlDeviceCountAvailVirtDevices(dev, type):
     return _number(_check, "mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
-def mtmlDeviceCountActiveVirtDevices(dev):
+def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
     """Number of virtual devices that hold resources of the card.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2605,7 +2606,7 @@ def mtmlDeviceCountActiveVirtDevices(dev):
     return _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
 
 
-def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None):
+def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None) -> "list[str]":
     """UUIDs of the virtual devices that hold resources of the card (list of str).
 
     ``entryCount``: as mtmlDeviceCountActiveVirtDevices says; left out, it is asked for. ``entryLength``: bytes per
@@ -2625,7 +2626,7 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
     return [text for text in texts if text]
 
 
-def mtmlDeviceCountMaxVirtDevices(dev, type):
+def mtmlDeviceCountMaxVirtDevices(dev, type) -> "int":
     """Number of virtual devices of a type (c_mtmlVirtType_t) that an empty card can hold.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2633,7 +2634,7 @@ def mtmlDeviceCountMaxVirtDevices(dev, type):
     return _number(_check, "mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
-def mtmlDeviceInitVirtDevice(dev, uuid):
+def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
     """Handle of an active virtual device of the card, by its UUID (str or bytes).
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientMemory, MTMLError_NotFound, MTMLError_DriverFailure.
@@ -2643,7 +2644,7 @@ def mtmlDeviceInitVirtDevice(dev, uuid):
     return _device_in(_check, cell)
 
 
-def mtmlDeviceFreeVirtDevice(virtDev):
+def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
     """Check the handle, and nothing else: the library owns it until shutdown.
 
     The C function is deprecated and not called; the virtual device stays usable.
@@ -2651,7 +2652,7 @@ def mtmlDeviceFreeVirtDevice(virtDev):
     _check(_resolve("_device", virtDev)[0])
 
 
-def mtmlDeviceGetVirtType(virtDev):
+def mtmlDeviceGetVirtType(virtDev) -> "c_mtmlVirtType_t":
     """Type of a virtual device (c_mtmlVirtType_t).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2659,7 +2660,7 @@ def mtmlDeviceGetVirtType(virtDev):
     return _struct(_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
 
 
-def mtmlDeviceGetPhyDeviceUuid(virtDev):
+def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
     """UUID of the card that a virtual device lives on, as text.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
@@ -2670,7 +2671,7 @@ def mtmlDeviceGetPhyDeviceUuid(virtDev):
 # ---- Topology ----
 
 
-def mtmlDeviceGetTopologyLevel(dev1, dev2):
+def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
     """MTML_TOPOLOGY_* distance of two devices.
 
     Linux only.
@@ -2680,7 +2681,7 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2):
     return _pair_number(_check, "mtmlDeviceGetTopologyLevel", dev1, dev2)
 
 
-def mtmlDeviceCountDeviceByTopologyLevel(dev, level):
+def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
     """Number of other devices at a MTML_TOPOLOGY_* distance.
 
     Linux only.
@@ -2690,7 +2691,7 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level):
     return _number(_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
 
 
-def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None):
+def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
     """Other devices at a MTML_TOPOLOGY_* distance (list of handles).
 
     ``count``: as mtmlDeviceCountDeviceByTopologyLevel says; left out, it is asked for. Linux only.
@@ -2704,7 +2705,7 @@ def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None):
     return _devices(cells)
 
 
-def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap):
+def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap) -> "int":
     """MTML_P2P_STATUS_* of a MTML_P2P_CAPS_* between two devices.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -2715,7 +2716,7 @@ def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap):
 # ---- GPU ----
 
 
-def mtmlGpuGetUtilization(gpu):
+def mtmlGpuGetUtilization(gpu) -> "int":
     """Utilization of the GPU in percent.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2723,7 +2724,7 @@ def mtmlGpuGetUtilization(gpu):
     return _number(_check, "mtmlGpuGetUtilization", "_gpu", gpu)
 
 
-def mtmlGpuGetTemperature(gpu):
+def mtmlGpuGetTemperature(gpu) -> "int":
     """Temperature of the GPU in degrees Celsius, negative below zero.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2731,7 +2732,7 @@ def mtmlGpuGetTemperature(gpu):
     return _signed(_check, "mtmlGpuGetTemperature", "_gpu", gpu)
 
 
-def mtmlGpuGetClock(gpu):
+def mtmlGpuGetClock(gpu) -> "int":
     """Current clock of the GPU in MHz.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2739,7 +2740,7 @@ def mtmlGpuGetClock(gpu):
     return _number(_check, "mtmlGpuGetClock", "_gpu", gpu)
 
 
-def mtmlGpuGetMaxClock(gpu):
+def mtmlGpuGetMaxClock(gpu) -> "int":
     """Greatest clock of the GPU in MHz.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2747,7 +2748,7 @@ def mtmlGpuGetMaxClock(gpu):
     return _number(_check, "mtmlGpuGetMaxClock", "_gpu", gpu)
 
 
-def mtmlGpuGetEngineUtilization(gpu, engine):
+def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
     """Utilization of one MTML_GPU_ENGINE_* in percent.
 
     Linux only.
@@ -2760,7 +2761,7 @@ def mtmlGpuGetEngineUtilization(gpu, engine):
 # ---- Memory ----
 
 
-def mtmlMemoryGetTotal(mem):
+def mtmlMemoryGetTotal(mem) -> "int":
     """Size of the device memory in bytes.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2768,7 +2769,7 @@ def mtmlMemoryGetTotal(mem):
     return _long_number(_check, "mtmlMemoryGetTotal", "_memory", mem)
 
 
-def mtmlMemoryGetUsed(mem):
+def mtmlMemoryGetUsed(mem) -> "int":
     """Device memory in use, in bytes.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2776,7 +2777,7 @@ def mtmlMemoryGetUsed(mem):
     return _long_number(_check, "mtmlMemoryGetUsed", "_memory", mem)
 
 
-def mtmlMemoryGetUsedSystem(mem):
+def mtmlMemoryGetUsedSystem(mem) -> "int":
     """Host memory in use by the device, in bytes.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2784,7 +2785,7 @@ def mtmlMemoryGetUsedSystem(mem):
     return _long_number(_check, "mtmlMemoryGetUsedSystem", "_memory", mem)
 
 
-def mtmlMemoryGetUtilization(mem):
+def mtmlMemoryGetUtilization(mem) -> "int":
     """Utilization of the device memory in percent.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2792,7 +2793,7 @@ def mtmlMemoryGetUtilization(mem):
     return _number(_check, "mtmlMemoryGetUtilization", "_memory", mem)
 
 
-def mtmlMemoryGetClock(mem):
+def mtmlMemoryGetClock(mem) -> "int":
     """Current clock of the memory in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2800,7 +2801,7 @@ def mtmlMemoryGetClock(mem):
     return _number(_check, "mtmlMemoryGetClock", "_memory", mem)
 
 
-def mtmlMemoryGetMaxClock(mem):
+def mtmlMemoryGetMaxClock(mem) -> "int":
     """Greatest clock of the memory in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2808,7 +2809,7 @@ def mtmlMemoryGetMaxClock(mem):
     return _number(_check, "mtmlMemoryGetMaxClock", "_memory", mem)
 
 
-def mtmlMemoryGetBusWidth(mem):
+def mtmlMemoryGetBusWidth(mem) -> "int":
     """Width of the memory bus in bits.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2816,7 +2817,7 @@ def mtmlMemoryGetBusWidth(mem):
     return _number(_check, "mtmlMemoryGetBusWidth", "_memory", mem)
 
 
-def mtmlMemoryGetBandwidth(mem):
+def mtmlMemoryGetBandwidth(mem) -> "int":
     """Bandwidth of the memory in GB/s.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2824,7 +2825,7 @@ def mtmlMemoryGetBandwidth(mem):
     return _number(_check, "mtmlMemoryGetBandwidth", "_memory", mem)
 
 
-def mtmlMemoryGetSpeed(mem):
+def mtmlMemoryGetSpeed(mem) -> "int":
     """Data rate of the memory in Mbps per pin.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2832,7 +2833,7 @@ def mtmlMemoryGetSpeed(mem):
     return _number(_check, "mtmlMemoryGetSpeed", "_memory", mem)
 
 
-def mtmlMemoryGetVendor(mem):
+def mtmlMemoryGetVendor(mem) -> "str":
     """Maker of the memory chips as text.
 
     Raises: MTMLError_DriverFailure, MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverTooOld,
@@ -2843,7 +2844,7 @@ def mtmlMemoryGetVendor(mem):
     return _text(vendor)
 
 
-def mtmlMemoryGetType(mem):
+def mtmlMemoryGetType(mem) -> "int":
     """MTML_MEM_TYPE_* of the memory; a number beyond those is a kind that this header does not name.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2854,7 +2855,7 @@ def mtmlMemoryGetType(mem):
 # ---- VPU ----
 
 
-def mtmlVpuGetUtilization(vpu):
+def mtmlVpuGetUtilization(vpu) -> "c_mtmlCodecUtil_t":
     """Utilization of the video unit in percent, with the sample period in microseconds (c_mtmlCodecUtil_t).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2862,7 +2863,7 @@ def mtmlVpuGetUtilization(vpu):
     return _struct(_check, c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
 
 
-def mtmlVpuGetClock(vpu):
+def mtmlVpuGetClock(vpu) -> "int":
     """Current clock of the video unit in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2870,7 +2871,7 @@ def mtmlVpuGetClock(vpu):
     return _number(_check, "mtmlVpuGetClock", "_vpu", vpu)
 
 
-def mtmlVpuGetMaxClock(vpu):
+def mtmlVpuGetMaxClock(vpu) -> "int":
     """Greatest clock of the video unit in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2878,7 +2879,7 @@ def mtmlVpuGetMaxClock(vpu):
     return _number(_check, "mtmlVpuGetMaxClock", "_vpu", vpu)
 
 
-def mtmlVpuGetCodecCapacity(vpu):
+def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
     """(encode, decode): how many encoder and decoder sessions can run at once.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2886,7 +2887,7 @@ def mtmlVpuGetCodecCapacity(vpu):
     return _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)
 
 
-def mtmlVpuGetEncoderSessionStates(vpu, length=None):
+def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the encoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
     ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
@@ -2900,7 +2901,7 @@ def mtmlVpuGetEncoderSessionStates(vpu, length=None):
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
 
 
-def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId):
+def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
     """What one encoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2910,7 +2911,7 @@ def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId):
     )
 
 
-def mtmlVpuGetDecoderSessionStates(vpu, length=None):
+def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the decoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
     ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
@@ -2924,7 +2925,7 @@ def mtmlVpuGetDecoderSessionStates(vpu, length=None):
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
 
 
-def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId):
+def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
     """What one decoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -2937,7 +2938,7 @@ def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId):
 # ---- Log ----
 
 
-def mtmlLogSetConfiguration(configuration):
+def mtmlLogSetConfiguration(configuration) -> "None":
     """Set where the library logs, for the whole process (c_mtmlLogConfiguration_t).
 
     A Python callback in it is kept alive as long as it is installed. Needs no mtmlLibraryInit.
@@ -2956,7 +2957,7 @@ def mtmlLogSetConfiguration(configuration):
             _session.log_callback, _session.log_callback_owner = callback, dict(configuration._objects or {})
 
 
-def mtmlLogGetConfiguration():
+def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
     """Where the library logs (c_mtmlLogConfiguration_t).
 
     Needs no mtmlLibraryInit.
@@ -2971,7 +2972,7 @@ def mtmlLogGetConfiguration():
 # ---- Error ----
 
 
-def mtmlErrorString(result):
+def mtmlErrorString(result) -> "str":
     """The library's own text for an MTML status.
 
     Needs no mtmlLibraryInit.
@@ -2983,7 +2984,7 @@ def mtmlErrorString(result):
 # ---- MPC ----
 
 
-def mtmlDeviceSetMpcMode(device, mode):
+def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """Turn MPC on or off (MTML_DEVICE_MPC_*).
 
     Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
@@ -2994,7 +2995,7 @@ def mtmlDeviceSetMpcMode(device, mode):
     _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
 
 
-def mtmlDeviceGetMpcMode(device):
+def mtmlDeviceGetMpcMode(device) -> "int":
     """MTML_DEVICE_MPC_* of the device.
 
     Since the Chunxiao generation.
@@ -3002,7 +3003,7 @@ def mtmlDeviceGetMpcMode(device):
     return _number(_check, "mtmlDeviceGetMpcMode", "_device", device)
 
 
-def mtmlDeviceCountSupportedMpcProfiles(parentDevice):
+def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
     """Number of MPC profiles that the parent device offers.
 
     Linux only. Since the Chunxiao generation.
@@ -3012,7 +3013,7 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice):
     return _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
 
 
-def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
+def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
     """MPC profiles that the parent device offers (list of c_mtmlMpcProfile_t).
 
     ``count``: as mtmlDeviceCountSupportedMpcProfiles says; left out, it is asked for. Linux only. Since the
@@ -3026,7 +3027,7 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None):
     return list(info)[:available]
 
 
-def mtmlDeviceCountSupportedMpcConfigurations(parentDevice):
+def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
     """Number of MPC configurations that the parent device offers.
 
     Linux only. Since the Chunxiao generation.
@@ -3036,7 +3037,7 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice):
     return _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
 
 
-def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
+def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
     """MPC configurations that the parent device offers (list of c_mtmlMpcConfiguration_t).
 
     ``count``: as mtmlDeviceCountSupportedMpcConfigurations says; left out, it is asked for. Linux only. Since the
@@ -3050,7 +3051,7 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None):
     return list(info)[:available]
 
 
-def mtmlDeviceGetMpcConfiguration(parentDevice):
+def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
     """MPC configuration in force on the parent device (c_mtmlMpcConfiguration_t).
 
     Linux only. Since the Chunxiao generation.
@@ -3060,7 +3061,7 @@ def mtmlDeviceGetMpcConfiguration(parentDevice):
     return _struct(_check, c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
 
 
-def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName):
+def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcConfiguration_t":
     """MPC configuration of that name (str or bytes), among those the parent device offers.
 
     Linux only. Since the Chunxiao generation.
@@ -3077,7 +3078,7 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName):
     )
 
 
-def mtmlDeviceSetMpcConfiguration(parentDevice, id):
+def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     """Set the MPC configuration of the parent device, by configuration id.
 
     Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
@@ -3088,7 +3089,7 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id):
     _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, _uint(id)))
 
 
-def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId):
+def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
     """Number of existing MPC instances of a profile.
 
     Linux only. Since the Chunxiao generation.
@@ -3098,7 +3099,7 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId):
     return _number(_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
 
 
-def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None):
+def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of a profile (list of handles).
 
     ``count``: as mtmlDeviceCountMpcInstancesByProfileId says; left out, it is asked for. Linux only. Since the
@@ -3113,7 +3114,7 @@ def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None):
     return _devices(cells)
 
 
-def mtmlDeviceCountMpcInstances(parentDevice):
+def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
     """Number of existing MPC instances of the parent device.
 
     Linux only. Since the Chunxiao generation.
@@ -3123,7 +3124,7 @@ def mtmlDeviceCountMpcInstances(parentDevice):
     return _number(_check, "mtmlDeviceCountMpcInstances", "_device", parentDevice)
 
 
-def mtmlDeviceGetMpcInstances(parentDevice, count=None):
+def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of the parent device (list of handles).
 
     ``count``: as mtmlDeviceCountMpcInstances says; left out, it is asked for. Linux only. Since the Chunxiao
@@ -3138,7 +3139,7 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None):
     return _devices(cells)
 
 
-def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index):
+def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
     """Handle of an MPC instance by its index below the parent device.
 
     Linux only. Since the Chunxiao generation.
@@ -3150,7 +3151,7 @@ def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index):
     return _device_in(_check, cell)
 
 
-def mtmlDeviceGetMpcParentDevice(mpcInstance):
+def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
     """Handle of the parent device of an MPC instance.
 
     Linux only. Since the Chunxiao generation.
@@ -3162,7 +3163,7 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance):
     return _device_in(_check, cell)
 
 
-def mtmlDeviceGetMpcProfileInfo(mpcInstance):
+def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
     """MPC profile of an instance (c_mtmlMpcProfile_t).
 
     Linux only. Since the Chunxiao generation.
@@ -3172,7 +3173,7 @@ def mtmlDeviceGetMpcProfileInfo(mpcInstance):
     return _struct(_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
 
 
-def mtmlDeviceGetMpcInstanceIndex(mpcInstance):
+def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
     """Index of an MPC instance below its parent device.
 
     Linux only. Since the Chunxiao generation.
@@ -3185,7 +3186,7 @@ def mtmlDeviceGetMpcInstanceIndex(mpcInstance):
 # ---- MtLink ----
 
 
-def mtmlDeviceGetMtLinkSpec(device):
+def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
     """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t; GB/s per link).
 
     Since the Quyuan generation.
@@ -3195,7 +3196,7 @@ def mtmlDeviceGetMtLinkSpec(device):
     return _struct(_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
 
 
-def mtmlDeviceGetMtLinkState(device, linkId):
+def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
     """MTML_MTLINK_STATE_* of a link.
 
     Since the Quyuan generation.
@@ -3205,7 +3206,7 @@ def mtmlDeviceGetMtLinkState(device, linkId):
     return _number(_check, "mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
 
 
-def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability):
+def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
     """MTML_MTLINK_CAP_STATUS_* of a MTML_MTLINK_CAP_* on a link.
 
     Since the Quyuan generation.
@@ -3215,7 +3216,7 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability):
     return _number(_check, "mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
 
 
-def mtmlDeviceGetMtLinkRemoteDevice(device, linkId):
+def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
     """Handle of the device at the other end of a link; NotFound for an unconnected or hidden one.
 
     Since the Quyuan generation.
@@ -3227,7 +3228,7 @@ def mtmlDeviceGetMtLinkRemoteDevice(device, linkId):
     return _device_in(_check, cell)
 
 
-def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice):
+def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int, int]":
     """(pathCount, pathLength): shortest MtLink paths of two devices; the length counts both ends.
 
     Since the Quyuan generation.
@@ -3244,7 +3245,9 @@ def _count_paths(localDevice, remoteDevice):
     return count[0], length[0]
 
 
-def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, pathLength=None):
+def mtmlDeviceGetMtLinkShortestPaths(
+    localDevice, remoteDevice, pathCount=None, pathLength=None
+) -> "list[list[c_mtmlDevice_t]]":
     """Shortest MtLink paths of two devices: a list per path, handles from the local to the remote device.
 
     ``pathCount``, ``pathLength``: as mtmlDeviceCountMtLinkShortestPaths says; left out, they are asked for. Since
@@ -3261,7 +3264,7 @@ def mtmlDeviceGetMtLinkShortestPaths(localDevice, remoteDevice, pathCount=None, 
     return [row for row in rows if row]
 
 
-def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice):
+def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
     """Number of direct MtLinks between two devices.
 
     Since the Quyuan generation.
@@ -3271,7 +3274,7 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice):
     return _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
 
 
-def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
+def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "list[c_mtmlMtLinkLayout_t]":
     """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t).
 
     ``linkCount``: as mtmlDeviceCountMtLinkLayouts says; left out, it is asked for. Since the Quyuan generation.
@@ -3287,7 +3290,7 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None):
 # ---- Affinity, reset, ECC ----
 
 
-def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize):
+def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize) -> "list[int]":
     """Bit mask of the NUMA nodes next to the device (list of ints, one per C unsigned long).
 
     ``nodeSetSize``: number of words to report. Linux only. Since the Sudi generation.
@@ -3299,7 +3302,7 @@ def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize):
     return list(words)
 
 
-def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize):
+def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
     """Bit mask of the CPUs next to the device (list of ints, one per C unsigned long).
 
     ``cpuSetSize``: number of words to report. Linux only. Since the Sudi generation.
@@ -3311,7 +3314,7 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize):
     return list(words)
 
 
-def mtmlDeviceReset(device):
+def mtmlDeviceReset(device) -> "None":
     """Reset the whole device, which must be idle. Makes every handle but the library's stale.
 
     Linux only.
@@ -3321,7 +3324,7 @@ def mtmlDeviceReset(device):
     _check(_stale_call(_REFUSED, _call, "mtmlDeviceReset", "_device", device))
 
 
-def mtmlMemorySetEccMode(mem, mode):
+def mtmlMemorySetEccMode(mem, mode) -> "None":
     """Set the MTML_MEMORY_ECC_* mode that holds from the next reboot on.
 
     Since the Pinghu generation.
@@ -3331,7 +3334,7 @@ def mtmlMemorySetEccMode(mem, mode):
     _check(_call("mtmlMemorySetEccMode", "_memory", mem, _uint(mode)))
 
 
-def mtmlMemoryGetEccMode(mem):
+def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
     """(current, pending): MTML_MEMORY_ECC_* now, and from the next reboot on.
 
     Since the Pinghu generation.
@@ -3341,7 +3344,7 @@ def mtmlMemoryGetEccMode(mem):
     return _two_numbers(_check, "mtmlMemoryGetEccMode", "_memory", mem)
 
 
-def mtmlMemoryGetRetiredPagesCount(mem):
+def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
     """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t).
 
     Since the Pinghu generation.
@@ -3351,7 +3354,7 @@ def mtmlMemoryGetRetiredPagesCount(mem):
     return _struct(_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
 
 
-def mtmlMemoryGetRetiredPages(mem, cause, count=None):
+def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirement_t]":
     """Retired pages of a MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
 
     ``count``: as mtmlMemoryGetRetiredPagesCount says for the cause; left out, it is asked for. Since the Pinghu
@@ -3366,7 +3369,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None):
     return list(pages)[:available]
 
 
-def mtmlMemoryGetRetiredPagesPendingStatus(mem):
+def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
     """MTML_RETIRED_PAGES_PENDING_STATE_*: whether pages wait for a reboot to be retired.
 
     Since the Pinghu generation.
@@ -3376,7 +3379,7 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem):
     return _number(_check, "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
 
 
-def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType):
+def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "int":
     """Number of ECC errors of a MTML_MEMORY_ERROR_TYPE_*, MTML_*_ECC counter and MTML_MEMORY_LOCATION_* mask.
 
     Since the Pinghu generation.
@@ -3387,7 +3390,7 @@ def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType):
     return _long_number(_check, "mtmlMemoryGetEccErrorCounter", "_memory", mem, *kinds)
 
 
-def mtmlMemoryClearEccErrorCounts(mem, counterType):
+def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
     """Clear all ECC error counters of a kind (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC).
 
     Since the Pinghu generation.
@@ -3401,7 +3404,7 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType):
 # Not in the 2.2.0 header: a library that lacks one gives MTMLError_FunctionNotFound.
 
 
-def mtmlDeviceGetMusaComputeCapability(dev):
+def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability of the device.
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3411,7 +3414,7 @@ def mtmlDeviceGetMusaComputeCapability(dev):
     return major.value, minor.value
 
 
-def mtmlDeviceGetPcieReplayCounter(dev):
+def mtmlDeviceGetPcieReplayCounter(dev) -> "int":
     """Number of PCIe replays.
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3419,7 +3422,7 @@ def mtmlDeviceGetPcieReplayCounter(dev):
     return _number(_check, "mtmlDeviceGetPcieReplayCounter", "_device", dev)
 
 
-def mtmlDeviceGetPerformanceState(dev):
+def mtmlDeviceGetPerformanceState(dev) -> "int":
     """Performance state of the device, 0 for P0.
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3427,7 +3430,7 @@ def mtmlDeviceGetPerformanceState(dev):
     return _signed(_check, "mtmlDeviceGetPerformanceState", "_device", dev)
 
 
-def mtmlGpuGetEnforcedPowerLimit(gpu):
+def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
     """Power limit in force, in mW; some drivers answer 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3435,7 +3438,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu):
     return _signed(_check, "mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu)
 
 
-def mtmlGpuGetPowerManagementDefaultLimit(gpu):
+def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
     """Power limit by default, in mW; some drivers answer 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3443,7 +3446,7 @@ def mtmlGpuGetPowerManagementDefaultLimit(gpu):
     return _signed(_check, "mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu)
 
 
-def mtmlGpuGetTemperatureThreshold(gpu, kind):
+def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
     """Temperature in degrees Celsius at which the card shuts down (kind 0) or slows down (kind 1).
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3451,7 +3454,7 @@ def mtmlGpuGetTemperatureThreshold(gpu, kind):
     return _signed(_check, "mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind))
 
 
-def mtmlGpuGetVoltage(gpu):
+def mtmlGpuGetVoltage(gpu) -> "int":
     """Voltage of the GPU in mV.
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3459,7 +3462,7 @@ def mtmlGpuGetVoltage(gpu):
     return _signed(_check, "mtmlGpuGetVoltage", "_gpu", gpu)
 
 
-def mtmlMemoryGetTemperature(mem):
+def mtmlMemoryGetTemperature(mem) -> "int":
     """Temperature of the device memory in degrees Celsius, negative below zero.
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3484,17 +3487,17 @@ class _ChildContext:
         return False
 
 
-def mtmlGpuContext(device):
+def mtmlGpuContext(device) -> "_ChildContext":
     """Context manager that hands out the device's gpu handle."""
     return _ChildContext("_gpu", device)
 
 
-def mtmlMemoryContext(device):
+def mtmlMemoryContext(device) -> "_ChildContext":
     """Context manager that hands out the device's memory handle."""
     return _ChildContext("_memory", device)
 
 
-def mtmlVpuContext(device):
+def mtmlVpuContext(device) -> "_ChildContext":
     """Context manager that hands out the device's vpu handle."""
     return _ChildContext("_vpu", device)
 
@@ -4135,7 +4138,7 @@ def _argument_text(value):
     return value
 
 
-def convertStrBytes(func):
+def convertStrBytes(func) -> "_Any":
     """Decorator: ``func`` gets str arguments as bytes, and bytes that it returns become str."""
     from functools import wraps
 
@@ -4147,7 +4150,7 @@ def convertStrBytes(func):
     return wrapper
 
 
-def throwOnVersionMismatch(func):
+def throwOnVersionMismatch(func) -> "_Any":
     """Decorator: a function that the library lacks becomes an NVMLLibraryMismatchError.
 
     Raises: NVMLLibraryMismatchError from what it returns.
@@ -4186,7 +4189,7 @@ def throwOnVersionMismatch(func):
 # ---- Library and system ----
 
 
-def nvmlInit():
+def nvmlInit() -> "None":
     """Initialize the library, or count one more initialization.
 
     Raises: NVMLError_LibraryNotFound (saying what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
@@ -4197,7 +4200,7 @@ def nvmlInit():
         raise _nvml_error(status)
 
 
-def nvmlInitWithFlags(flags):
+def nvmlInitWithFlags(flags) -> "None":
     """Initialize the library like nvmlInit; MTML knows no flags, any are taken.
 
     Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown.
@@ -4206,7 +4209,7 @@ def nvmlInitWithFlags(flags):
     _nvmlInit()
 
 
-def nvmlShutdown():
+def nvmlShutdown() -> "None":
     """Take back one nvmlInit; the last one ends the library and makes every handle stale.
 
     A query that another thread has under way at the last one is undefined in C: let each thread hold its own nvmlInit.
@@ -4219,13 +4222,13 @@ def nvmlShutdown():
         raise _nvml_error(status)
 
 
-def nvmlErrorString(result):
+def nvmlErrorString(result) -> "str":
     """Text for an NVML code."""
     text = _ERROR_STRINGS.get(result) or NVMLError._errcode_to_string.get(result)
     return NVMLError._errcode_to_string[NVML_ERROR_UNKNOWN] if text is None else text
 
 
-def nvmlExceptionClass(nvmlErrorCode):
+def nvmlExceptionClass(nvmlErrorCode) -> "type[NVMLError]":
     """The NVMLError class for an NVML code.
 
     Raises: ValueError for a code that has none.
@@ -4235,7 +4238,7 @@ def nvmlExceptionClass(nvmlErrorCode):
     return NVMLError._valClassMapping[nvmlErrorCode]
 
 
-def nvmlSystemGetDriverVersion():
+def nvmlSystemGetDriverVersion() -> "str":
     """Version of the kernel driver as text.
 
     Raises: NVMLError_Uninitialized.
@@ -4248,7 +4251,7 @@ def nvmlSystemGetDriverVersion():
     return _text(version)
 
 
-def nvmlSystemGetNVMLVersion():
+def nvmlSystemGetNVMLVersion() -> "str":
     """Version of the library that answers, which is MTML's, as text.
 
     Raises: NVMLError_Uninitialized.
@@ -4259,7 +4262,7 @@ def nvmlSystemGetNVMLVersion():
     return _text(version)
 
 
-def nvmlSystemGetHicVersion():
+def nvmlSystemGetHicVersion() -> "list[object]":
     """Empty list: there are no host interface cards, which only NVIDIA's S-class racks have.
 
     Raises: NVMLError_Uninitialized.
@@ -4268,7 +4271,7 @@ def nvmlSystemGetHicVersion():
     return []
 
 
-def nvmlSystemGetCudaDriverVersion():
+def nvmlSystemGetCudaDriverVersion() -> "int":
     """Version of the MUSA driver API as a number, 1000 * major + 10 * minor as CUDA counts.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported without a MUSA driver library.
@@ -4287,7 +4290,7 @@ def nvmlSystemGetCudaDriverVersion():
     raise _unsupported()
 
 
-def nvmlSystemGetCudaDriverVersion_v2():
+def nvmlSystemGetCudaDriverVersion_v2() -> "int":
     """Same as nvmlSystemGetCudaDriverVersion."""
     return _nvmlSystemGetCudaDriverVersion()
 
@@ -4295,7 +4298,7 @@ def nvmlSystemGetCudaDriverVersion_v2():
 # ---- Device handles ----
 
 
-def nvmlDeviceGetCount():
+def nvmlDeviceGetCount() -> "int":
     """Number of cards; the instances of a divided card are not counted, but where their card is not visible.
 
     Raises: NVMLError_Uninitialized.
@@ -4311,7 +4314,7 @@ def nvmlDeviceGetCount():
     return len(_whole_cards(min(count[0], _DEVICES_MAX)))
 
 
-def nvmlDeviceGetHandleByIndex(index):
+def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     """Handle of the card with that index, the same object each time.
 
     Cards are numbered in MTML's order. An instance of a divided card has no index of its own:
@@ -4377,7 +4380,7 @@ def _is_whole(life, position, address):
     return whole
 
 
-def nvmlDeviceGetHandleByUUID(uuid):
+def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID, str or bytes, as MTML writes it or with a GPU- or MIG- prefix.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
@@ -4404,7 +4407,7 @@ def nvmlDeviceGetHandleByUUID(uuid):
 nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
 
 
-def nvmlDeviceGetHandleByUUIDV(uuid, type):
+def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID: text (NVML_UUID_TYPE_ASCII) or 16 bytes (NVML_UUID_TYPE_BINARY).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotFound.
@@ -4421,7 +4424,7 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type):
     return _nvmlDeviceGetHandleByUUID(uuid)
 
 
-def nvmlDeviceGetHandleBySerial(serial):
+def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
     """Handle of the device whose board has that serial number, str or bytes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
@@ -4440,7 +4443,7 @@ def nvmlDeviceGetHandleBySerial(serial):
     raise NVMLError(NVML_ERROR_NOT_FOUND)
 
 
-def nvmlDeviceGetHandleByPciBusId(pciBusId):
+def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address, str or bytes, any case, domain of 4 or 8 digits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no PCI address, NVMLError_NotFound.
@@ -4459,7 +4462,7 @@ def nvmlDeviceGetHandleByPciBusId(pciBusId):
 # ---- Identity ----
 
 
-def nvmlDeviceGetName(handle):
+def nvmlDeviceGetName(handle) -> "str":
     """Product name of the device as text.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
@@ -4474,7 +4477,7 @@ def nvmlDeviceGetName(handle):
     return _keep(device, "_name", name)
 
 
-def nvmlDeviceGetUUID(handle):
+def nvmlDeviceGetUUID(handle) -> "str":
     """UUID of the device as MTML writes it, without a prefix.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4490,7 +4493,7 @@ def nvmlDeviceGetUUID(handle):
     )
 
 
-def nvmlDeviceGetSerial(handle):
+def nvmlDeviceGetSerial(handle) -> "str":
     """Serial number of the board as text.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4506,7 +4509,7 @@ def nvmlDeviceGetSerial(handle):
     return _keep(device, "_serial", _text(serial))
 
 
-def nvmlDeviceGetIndex(handle):
+def nvmlDeviceGetIndex(handle) -> "int":
     """Index of the card, as nvmlDeviceGetHandleByIndex takes it; of an instance its index below its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
@@ -4524,7 +4527,7 @@ def nvmlDeviceGetIndex(handle):
     return _keep(device, "_index", _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device))
 
 
-def nvmlDeviceGetBrand(handle):
+def nvmlDeviceGetBrand(handle) -> "int":
     """NVML_BRAND_UNKNOWN: NVML has no number for Moore Threads' brand.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4534,7 +4537,7 @@ def nvmlDeviceGetBrand(handle):
     return NVML_BRAND_UNKNOWN
 
 
-def nvmlDeviceGetVbiosVersion(handle):
+def nvmlDeviceGetVbiosVersion(handle) -> "str":
     """Version of the device's firmware as text.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4551,7 +4554,7 @@ def nvmlDeviceGetVbiosVersion(handle):
     return _text(version)
 
 
-def nvmlDeviceGetMinorNumber(handle):
+def nvmlDeviceGetMinorNumber(handle) -> "int":
     """N of the device node /dev/mtgpu.N.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
@@ -4569,7 +4572,7 @@ def nvmlDeviceGetMinorNumber(handle):
     return _keep(device, "_minor", int(digits))
 
 
-def nvmlDeviceGetPciInfo(handle):
+def nvmlDeviceGetPciInfo(handle) -> "nvmlPciInfo_t":
     """PCI address and ids of the device (nvmlPciInfo_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
@@ -4595,12 +4598,12 @@ def nvmlDeviceGetPciInfo(handle):
     return info
 
 
-def nvmlDeviceGetPciInfo_v3(handle):
+def nvmlDeviceGetPciInfo_v3(handle) -> "nvmlPciInfo_t":
     """Same as nvmlDeviceGetPciInfo."""
     return _nvmlDeviceGetPciInfo(handle)
 
 
-def nvmlDeviceGetPciInfoExt(handle, c_info):
+def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
     """None; fills ``c_info`` (nvmlPciInfoExt_v1_t with its version, or byref of one): PCI address, ids and class codes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_ArgumentVersionMismatch,
@@ -4620,7 +4623,7 @@ def nvmlDeviceGetPciInfoExt(handle, c_info):
     target.busId = NVML_DEVICE_PCI_BUS_ID_FMT % (pci.segment, pci.bus, pci.device)
 
 
-def nvmlDeviceGetIrqNum(device):
+def nvmlDeviceGetIrqNum(device) -> "int":
     """Number of the device's interrupt.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs shows none.
@@ -4629,7 +4632,7 @@ def nvmlDeviceGetIrqNum(device):
     return _known(_sysfs_number(_pci(_require(device)), "irq"))
 
 
-def nvmlDeviceGetBusType(device):
+def nvmlDeviceGetBusType(device) -> "int":
     """NVML_BUS_TYPE_PCIE.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
@@ -4639,7 +4642,7 @@ def nvmlDeviceGetBusType(device):
     return NVML_BUS_TYPE_PCIE
 
 
-def nvmlDeviceGetBoardId(handle):
+def nvmlDeviceGetBoardId(handle) -> "int":
     """Number that devices of one board share: bus << 8 | device of its PCI address.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4649,7 +4652,7 @@ def nvmlDeviceGetBoardId(handle):
     return pci.bus << 8 | pci.device
 
 
-def nvmlDeviceGetMultiGpuBoard(handle):
+def nvmlDeviceGetMultiGpuBoard(handle) -> "int":
     """1 if another GPU sits on the same board, else 0; MPC instances are no GPUs of their own.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4667,7 +4670,7 @@ def nvmlDeviceGetMultiGpuBoard(handle):
     return 1 if any(_nvmlDeviceGetPciInfo(other).busId != here for other in _devices(cells)) else 0
 
 
-def nvmlDeviceOnSameBoard(handle1, handle2):
+def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
     """Whether two devices sit on one board (bool).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4678,7 +4681,7 @@ def nvmlDeviceOnSameBoard(handle1, handle2):
     return _pair_number(_nvml_check, "mtmlDeviceGetTopologyLevel", handle1, handle2) == MTML_TOPOLOGY_INTERNAL
 
 
-def nvmlDeviceGetNumGpuCores(device):
+def nvmlDeviceGetNumGpuCores(device) -> "int":
     """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4693,7 +4696,7 @@ def nvmlDeviceGetNumGpuCores(device):
     return _keep(device, "_cores", _number(_nvml_check, "mtmlDeviceCountGpuCores", "_device", device))
 
 
-def nvmlDeviceGetArchitecture(device):
+def nvmlDeviceGetArchitecture(device) -> "int":
     """NVML_DEVICE_ARCH_UNKNOWN: none of NVIDIA's architectures.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4702,7 +4705,7 @@ def nvmlDeviceGetArchitecture(device):
     return NVML_DEVICE_ARCH_UNKNOWN
 
 
-def nvmlDeviceGetComputeMode(handle):
+def nvmlDeviceGetComputeMode(handle) -> "int":
     """NVML_COMPUTEMODE_DEFAULT: any number of processes may compute on the device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4711,7 +4714,7 @@ def nvmlDeviceGetComputeMode(handle):
     return NVML_COMPUTEMODE_DEFAULT
 
 
-def nvmlDeviceGetAccountingMode(handle):
+def nvmlDeviceGetAccountingMode(handle) -> "int":
     """NVML_FEATURE_DISABLED: the driver keeps no accounts of processes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4720,7 +4723,7 @@ def nvmlDeviceGetAccountingMode(handle):
     return NVML_FEATURE_DISABLED
 
 
-def nvmlDeviceGetCudaComputeCapability(handle):
+def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability, (0, 0) only if nothing tells it.
 
     Asked in this order: the library, the card's PCI id, its name, and torch_musa if the program has imported it, which
@@ -4757,7 +4760,7 @@ def _card_capability(device):
 # ---- Display and modes ----
 
 
-def nvmlDeviceGetDisplayMode(handle):
+def nvmlDeviceGetDisplayMode(handle) -> "int":
     """NVML_FEATURE_ENABLED if a display is plugged into the card, else NVML_FEATURE_DISABLED.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
@@ -4767,7 +4770,7 @@ def nvmlDeviceGetDisplayMode(handle):
     return _display(_require(handle), "status", "connected")
 
 
-def nvmlDeviceGetDisplayActive(handle):
+def nvmlDeviceGetDisplayActive(handle) -> "int":
     """NVML_FEATURE_ENABLED if the card shows a picture on a display, else NVML_FEATURE_DISABLED.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
@@ -4797,7 +4800,7 @@ def _display(device, name, wanted):
 # ---- Memory ----
 
 
-def nvmlDeviceGetMemoryInfo(handle, version=None):
+def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     """Device memory in bytes: c_nvmlMemory_t (total, free, used), or c_nvmlMemory_v2_t for version=nvmlMemory_v2.
 
     ``reserved`` of the latter is 0: MTML does not tell it.
@@ -4838,7 +4841,7 @@ def _memory_total(device):
     return _keep(device, "_total", _long_number(_nvml_check, "mtmlMemoryGetTotal", "_memory", device))
 
 
-def nvmlDeviceGetMemoryBusWidth(device):
+def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     """Width of the memory bus in bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4856,7 +4859,7 @@ def nvmlDeviceGetMemoryBusWidth(device):
 # ---- Utilization and codecs ----
 
 
-def nvmlDeviceGetUtilizationRates(handle):
+def nvmlDeviceGetUtilizationRates(handle) -> "c_nvmlUtilization_t":
     """Utilization of GPU and memory in percent (c_nvmlUtilization_t: gpu, memory).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -4877,7 +4880,7 @@ def nvmlDeviceGetUtilizationRates(handle):
     return rates
 
 
-def nvmlDeviceGetEncoderUtilization(handle):
+def nvmlDeviceGetEncoderUtilization(handle) -> "list[int]":
     """[utilization of the encoder in percent, sample period in microseconds].
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4894,7 +4897,7 @@ def nvmlDeviceGetEncoderUtilization(handle):
     return [words[_CODEC_ENCODER], words[_CODEC_PERIOD]]
 
 
-def nvmlDeviceGetDecoderUtilization(handle):
+def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
     """[utilization of the decoder in percent, sample period in microseconds].
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4911,7 +4914,7 @@ def nvmlDeviceGetDecoderUtilization(handle):
     return [words[_CODEC_DECODER], words[_CODEC_PERIOD]]
 
 
-def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType):
+def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType) -> "int":
     """Encoder capacity that is left, in percent of the sessions that can run at once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown query type, NVMLError_NotSupported.
@@ -4926,7 +4929,7 @@ def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType):
     return (capacity - len(_codec_sessions(device, "Encoder", capacity))) * 100 // capacity
 
 
-def nvmlDeviceGetEncoderStats(handle):
+def nvmlDeviceGetEncoderStats(handle) -> "tuple[int, int, int]":
     """(active encoder sessions, their average frames per second, their average latency in microseconds).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4940,7 +4943,7 @@ def nvmlDeviceGetEncoderStats(handle):
     return count, sum(s.frameRate for s in sessions) // count, sum(s.latency for s in sessions) // count
 
 
-def nvmlDeviceGetEncoderSessions(handle):
+def nvmlDeviceGetEncoderSessions(handle) -> "list[c_nvmlEncoderSession_t]":
     """Active encoder sessions (list of c_nvmlEncoderSession_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -4981,7 +4984,7 @@ def _codec_sessions(device, coder, capacity):
     ]
 
 
-def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO):
+def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO) -> "_Any":
     """Utilization by domain in percent (c_nvmlGpuDynamicPstatesInfo_t): of the GPU, its memory and its video unit.
 
     A struct that is given is filled and handed back; given by reference it is filled, the answer being NVML_SUCCESS.
@@ -5016,7 +5019,7 @@ def _filled(given, default, struct):
 # ---- Temperature ----
 
 
-def nvmlDeviceGetTemperature(handle, sensor):
+def nvmlDeviceGetTemperature(handle, sensor) -> "int":
     """Temperature of the GPU in degrees Celsius, negative below zero; the sensor is NVML_TEMPERATURE_GPU.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor.
@@ -5036,12 +5039,12 @@ def nvmlDeviceGetTemperature(handle, sensor):
     return temperature[0]
 
 
-def nvmlDeviceGetTemperatureV1(handle, sensor):
+def nvmlDeviceGetTemperatureV1(handle, sensor) -> "int":
     """Same as nvmlDeviceGetTemperature."""
     return _nvmlDeviceGetTemperature(handle, sensor)
 
 
-def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1):
+def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1) -> "int":
     """Temperature of the GPU in degrees Celsius, as nvmlDeviceGetTemperature.
 
     Raises: NVMLError_ArgumentVersionMismatch for a version other than nvmlTemperature_v1, and what that raises.
@@ -5051,7 +5054,7 @@ def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1):
     return _nvmlDeviceGetTemperature(handle, sensor)
 
 
-def nvmlDeviceGetTemperatureThreshold(handle, threshold):
+def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """Temperature in degrees Celsius at which the card shuts down or slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
@@ -5068,7 +5071,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold):
     raise _unsupported()
 
 
-def nvmlDeviceGetMarginTemperature(handle):
+def nvmlDeviceGetMarginTemperature(handle) -> "int":
     """Degrees Celsius that are left to the temperature at which the card slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
@@ -5079,7 +5082,7 @@ def nvmlDeviceGetMarginTemperature(handle):
     return slowdown - _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU)
 
 
-def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS):
+def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS) -> "_Any":
     """Sensors of the GPU (list of three c_nvmlGpuThermalSensor_t): the first is the GPU's own, in degrees Celsius.
 
     Its ``defaultMaxTemp`` is where the card shuts down, 0 where that is not known; ``defaultMinTemp`` is 0. A struct
@@ -5107,7 +5110,7 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
 # ---- Clocks ----
 
 
-def nvmlDeviceGetClockInfo(handle, type):
+def nvmlDeviceGetClockInfo(handle, type) -> "int":
     """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
@@ -5131,7 +5134,7 @@ def nvmlDeviceGetClockInfo(handle, type):
     return clock[0]
 
 
-def nvmlDeviceGetMaxClockInfo(handle, type):
+def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
     """Greatest clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
@@ -5155,7 +5158,7 @@ def nvmlDeviceGetMaxClockInfo(handle, type):
     return clock[0]
 
 
-def nvmlDeviceGetClock(handle, type, id):
+def nvmlDeviceGetClock(handle, type, id) -> "int":
     """Clock in MHz: the current one (NVML_CLOCK_ID_CURRENT) or the greatest (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
@@ -5176,7 +5179,7 @@ def nvmlDeviceGetClock(handle, type, id):
 # ---- Power and performance state ----
 
 
-def nvmlDeviceGetPowerUsage(handle):
+def nvmlDeviceGetPowerUsage(handle) -> "int":
     """Power drawn by the whole board, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for an instance of a
@@ -5194,7 +5197,7 @@ def nvmlDeviceGetPowerUsage(handle):
     return power[0]
 
 
-def nvmlDeviceGetEnforcedPowerLimit(handle):
+def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     """Power limit in force, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
@@ -5204,7 +5207,7 @@ def nvmlDeviceGetEnforcedPowerLimit(handle):
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
-def nvmlDeviceGetPowerManagementLimit(handle):
+def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
     """Power limit in mW: MTML knows one limit and no way to set another, so it is the one in force.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
@@ -5214,7 +5217,7 @@ def nvmlDeviceGetPowerManagementLimit(handle):
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
-def nvmlDeviceGetPowerManagementDefaultLimit(handle):
+def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
     """Power limit by default, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
@@ -5233,7 +5236,7 @@ def _power_limit(name, device):
     return limit
 
 
-def nvmlDeviceGetPerformanceState(handle):
+def nvmlDeviceGetPerformanceState(handle) -> "int":
     """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
@@ -5245,7 +5248,7 @@ def nvmlDeviceGetPerformanceState(handle):
     return state
 
 
-def nvmlDeviceGetPowerState(handle):
+def nvmlDeviceGetPowerState(handle) -> "int":
     """Same as nvmlDeviceGetPerformanceState."""
     return _nvmlDeviceGetPerformanceState(handle)
 
@@ -5253,7 +5256,7 @@ def nvmlDeviceGetPowerState(handle):
 # ---- Fans ----
 
 
-def nvmlDeviceGetFanSpeed(handle):
+def nvmlDeviceGetFanSpeed(handle) -> "int":
     """Target speed of the first fan in percent, which may pass 100.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without fans.
@@ -5271,7 +5274,7 @@ def nvmlDeviceGetFanSpeed(handle):
     return speed[0]
 
 
-def nvmlDeviceGetFanSpeed_v2(handle, fan):
+def nvmlDeviceGetFanSpeed_v2(handle, fan) -> "int":
     """Target speed of a fan in percent, which may pass 100.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a fan that the card lacks, NVMLError_NotSupported.
@@ -5280,12 +5283,12 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan):
     return _fan_number("mtmlDeviceGetFanSpeed", _require(handle), _uint(fan))
 
 
-def nvmlDeviceGetTargetFanSpeed(handle, fan):
+def nvmlDeviceGetTargetFanSpeed(handle, fan) -> "int":
     """Same as nvmlDeviceGetFanSpeed_v2: what MTML tells is the target."""
     return _nvmlDeviceGetFanSpeed_v2(handle, fan)
 
 
-def nvmlDeviceGetFanSpeedRPM(handle):
+def nvmlDeviceGetFanSpeedRPM(handle) -> "int":
     """Speed of the first fan in revolutions per minute.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a card without fans, NVMLError_NotSupported.
@@ -5320,7 +5323,7 @@ def _fan_count(device):
     return count[0]
 
 
-def nvmlDeviceGetNumFans(device):
+def nvmlDeviceGetNumFans(device) -> "int":
     """Number of fans.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5332,7 +5335,7 @@ def nvmlDeviceGetNumFans(device):
 # ---- PCIe link ----
 
 
-def nvmlDeviceGetCurrPcieLinkGeneration(handle):
+def nvmlDeviceGetCurrPcieLinkGeneration(handle) -> "int":
     """PCIe generation that the link runs at.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5341,7 +5344,7 @@ def nvmlDeviceGetCurrPcieLinkGeneration(handle):
     return _known(_pci_word(_require(handle), _PCI_CUR_GEN))
 
 
-def nvmlDeviceGetMaxPcieLinkGeneration(handle):
+def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
     """Greatest PCIe generation that card and slot allow.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5350,7 +5353,7 @@ def nvmlDeviceGetMaxPcieLinkGeneration(handle):
     return _known(_pci_word(_require(handle), _PCI_MAX_GEN))
 
 
-def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
+def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle) -> "int":
     """Greatest PCIe generation of the card; MTML knows one number for card and slot.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5359,7 +5362,7 @@ def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle):
     return _nvmlDeviceGetMaxPcieLinkGeneration(handle)
 
 
-def nvmlDeviceGetCurrPcieLinkWidth(handle):
+def nvmlDeviceGetCurrPcieLinkWidth(handle) -> "int":
     """Number of PCIe lanes in use.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5368,7 +5371,7 @@ def nvmlDeviceGetCurrPcieLinkWidth(handle):
     return _known(_pci_word(_require(handle), _PCI_CUR_WIDTH))
 
 
-def nvmlDeviceGetMaxPcieLinkWidth(handle):
+def nvmlDeviceGetMaxPcieLinkWidth(handle) -> "int":
     """Greatest number of PCIe lanes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5377,7 +5380,7 @@ def nvmlDeviceGetMaxPcieLinkWidth(handle):
     return _known(_pci_word(_require(handle), _PCI_MAX_WIDTH))
 
 
-def nvmlDeviceGetPcieSpeed(device):
+def nvmlDeviceGetPcieSpeed(device) -> "int":
     """Speed of a PCIe lane in Mbps (32000 for generation 5).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5389,7 +5392,7 @@ def nvmlDeviceGetPcieSpeed(device):
     return int(round(speed * 1000))
 
 
-def nvmlDeviceGetPcieLinkMaxSpeed(device):
+def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
     """NVML_PCIE_LINK_MAX_SPEED_* of the link, by its speed per lane, or by its generation where that is not known.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5399,7 +5402,7 @@ def nvmlDeviceGetPcieLinkMaxSpeed(device):
     return _known(_PCIE_SPEEDS.get(pci.pciMaxSpeed) or _PCIE_GENERATIONS.get(pci.pciMaxGen, 0))
 
 
-def nvmlDeviceGetPcieReplayCounter(handle):
+def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     """Number of PCIe replays.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
@@ -5430,7 +5433,7 @@ def _known(value):
 # ---- ECC and retired pages ----
 
 
-def nvmlDeviceGetEccMode(handle):
+def nvmlDeviceGetEccMode(handle) -> "list[int]":
     """[current mode, pending mode]: NVML_FEATURE_ENABLED or NVML_FEATURE_DISABLED.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5439,17 +5442,17 @@ def nvmlDeviceGetEccMode(handle):
     return list(_two_numbers(_nvml_check, "mtmlMemoryGetEccMode", "_memory", _require(handle)))
 
 
-def nvmlDeviceGetCurrentEccMode(handle):
+def nvmlDeviceGetCurrentEccMode(handle) -> "int":
     """ECC mode now, as nvmlDeviceGetEccMode."""
     return _nvmlDeviceGetEccMode(handle)[0]
 
 
-def nvmlDeviceGetPendingEccMode(handle):
+def nvmlDeviceGetPendingEccMode(handle) -> "int":
     """ECC mode from the next reboot on, as nvmlDeviceGetEccMode."""
     return _nvmlDeviceGetEccMode(handle)[1]
 
 
-def nvmlDeviceSetEccMode(handle, mode):
+def nvmlDeviceSetEccMode(handle, mode) -> "None":
     """Set the ECC mode that holds from the next reboot on.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
@@ -5461,7 +5464,7 @@ def nvmlDeviceSetEccMode(handle, mode):
     _nvml_check(_call("mtmlMemorySetEccMode", "_memory", device, _uint(mode)))
 
 
-def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
+def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType) -> "int":
     """Number of memory errors of a NVML_MEMORY_ERROR_TYPE_*, by a NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC counter.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5470,7 +5473,7 @@ def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType):
     return _nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, NVML_MEMORY_LOCATION_DRAM)
 
 
-def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType):
+def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType) -> "int":
     """Number of memory errors by type, counter and location, as nvmlDeviceGetTotalEccErrors.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another location than
@@ -5491,7 +5494,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     return _long_number(_nvml_check, "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)
 
 
-def nvmlDeviceClearEccErrorCounts(handle, counterType):
+def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
     """Clear all error counters of a kind, NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
@@ -5503,7 +5506,7 @@ def nvmlDeviceClearEccErrorCounts(handle, counterType):
     _nvml_check(_call("mtmlMemoryClearEccErrorCounts", "_memory", device, _uint(counterType)))
 
 
-def nvmlDeviceGetRetiredPages(device, sourceFilter):
+def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
     """Addresses of the pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5512,7 +5515,7 @@ def nvmlDeviceGetRetiredPages(device, sourceFilter):
     return [page.address for page in _retired_pages(_require(device), sourceFilter)]
 
 
-def nvmlDeviceGetRetiredPages_v2(device, sourceFilter):
+def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]":
     """Pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5524,7 +5527,7 @@ def nvmlDeviceGetRetiredPages_v2(device, sourceFilter):
     ]
 
 
-def nvmlDeviceGetRetiredPagesPendingStatus(device):
+def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
     """1 if pages wait for a reboot to be retired, else 0.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5552,7 +5555,7 @@ def _retired_pages(device, cause):
 # ---- Topology and affinity ----
 
 
-def nvmlDeviceGetTopologyCommonAncestor(device1, device2):
+def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
     """NVML_TOPOLOGY_* level at which two devices meet.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5564,7 +5567,7 @@ def nvmlDeviceGetTopologyCommonAncestor(device1, device2):
     return _TOPOLOGY_FROM_MTML[level]
 
 
-def nvmlDeviceGetTopologyNearestGpus(device, level):
+def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
     """Other devices that meet this one at a NVML_TOPOLOGY_* level or nearer (list of handles).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no level, NVMLError_NotSupported.
@@ -5578,7 +5581,7 @@ def nvmlDeviceGetTopologyNearestGpus(device, level):
     return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
 
 
-def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex):
+def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
 
     READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair; ATOMICS whether those carry atomics; PCI is
@@ -5672,7 +5675,7 @@ def _link_can(device, link, capability):
     return status == MTML_MTLINK_CAP_STATUS_OK
 
 
-def nvmlDeviceGetCpuAffinity(handle, cpuSetSize):
+def nvmlDeviceGetCpuAffinity(handle, cpuSetSize) -> "ctypes.Array[c_ulong]":
     """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5681,7 +5684,7 @@ def nvmlDeviceGetCpuAffinity(handle, cpuSetSize):
     return _affinity("mtmlDeviceGetCpuAffinityWithinNode", _require(handle), cpuSetSize, NVML_AFFINITY_SCOPE_NODE)
 
 
-def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope):
+def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs), within node or socket.
 
     MTML knows the node, and answers with the nearest ancestor where that does not fit.
@@ -5692,7 +5695,7 @@ def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope):
     return _affinity("mtmlDeviceGetCpuAffinityWithinNode", _require(handle), cpuSetSize, scope)
 
 
-def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope):
+def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the NUMA nodes next to the device (array of ``nodeSetSize`` unsigned longs), within node or socket.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -5711,7 +5714,7 @@ def _affinity(name, device, size, scope):
     return words
 
 
-def nvmlDeviceGetNumaNodeId(handle):
+def nvmlDeviceGetNumaNodeId(handle) -> "int":
     """Number of the NUMA node that the device sits on.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
@@ -5730,7 +5733,7 @@ def nvmlDeviceGetNumaNodeId(handle):
     return nodes[0]
 
 
-def nvmlSystemGetTopologyGpuSet(cpuNumber):
+def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
     """Devices that have a CPU next to them (list of handles).
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
@@ -5746,7 +5749,7 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber):
 # ---- NVLink (MtLink) ----
 
 
-def nvmlDeviceGetNvLinkState(device, link):
+def nvmlDeviceGetNvLinkState(device, link) -> "int":
     """NVML_FEATURE_ENABLED for a link that carries data, also at reduced width, NVML_FEATURE_DISABLED for one down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
@@ -5757,7 +5760,7 @@ def nvmlDeviceGetNvLinkState(device, link):
     return NVML_FEATURE_ENABLED if _link_is_up(device, _checked_link(device, link)) else NVML_FEATURE_DISABLED
 
 
-def nvmlDeviceGetNvLinkVersion(device, link):
+def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
     """NVML_NVLINK_VERSION_* with the number of the MtLink version.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
@@ -5770,7 +5773,7 @@ def nvmlDeviceGetNvLinkVersion(device, link):
     return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
 
 
-def nvmlDeviceGetNvLinkCapability(device, link, capability):
+def nvmlDeviceGetNvLinkCapability(device, link, capability) -> "int":
     """1 if a link has a NVML_NVLINK_CAP_*, else 0; known are P2P_SUPPORTED, P2P_ATOMICS and VALID.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS or NVML_NVLINK_CAP_COUNT on,
@@ -5790,7 +5793,7 @@ def nvmlDeviceGetNvLinkCapability(device, link, capability):
     raise _unsupported()
 
 
-def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
+def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
     """PCI address and ids of the device at the other end of a link (nvmlPciInfo_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
@@ -5804,7 +5807,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link):
     return _nvmlDeviceGetPciInfo(_device_in(_nvml_check, cell))
 
 
-def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link):
+def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
     """NVML_NVLINK_DEVICE_TYPE_GPU for a peer that can be seen, NVML_NVLINK_DEVICE_TYPE_UNKNOWN for a hidden one.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
@@ -5835,7 +5838,7 @@ def _checked_link(device, link):
 # ---- MIG (MPC) ----
 
 
-def nvmlDeviceGetMigMode(device):
+def nvmlDeviceGetMigMode(device) -> "list[int]":
     """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE, equal as MPC changes at once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
@@ -5848,7 +5851,7 @@ def nvmlDeviceGetMigMode(device):
     return [mode, mode]
 
 
-def nvmlDeviceSetMigMode(device, mode):
+def nvmlDeviceSetMigMode(device, mode) -> "int":
     """Turn MPC on or off; NVML_SUCCESS, as the change takes effect at once. Every handle is stale afterwards.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_InUse.
@@ -5863,7 +5866,7 @@ def nvmlDeviceSetMigMode(device, mode):
     return NVML_SUCCESS
 
 
-def nvmlDeviceGetMaxMigDeviceCount(device):
+def nvmlDeviceGetMaxMigDeviceCount(device) -> "int":
     """Greatest number of instances that the card can be divided into, 0 while it is not divided or cannot be.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -5875,7 +5878,7 @@ def nvmlDeviceGetMaxMigDeviceCount(device):
     return max((configuration.profileNum for configuration in _mpc_configurations(device)), default=0)
 
 
-def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
+def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
     """Handle of an instance by its index below the parent device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
@@ -5896,7 +5899,7 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index):
     return _device_in(_nvml_check, cell)
 
 
-def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
+def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
     """Handle of the parent device of an instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
@@ -5909,7 +5912,7 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice):
     return _device_in(_nvml_check, cell)
 
 
-def nvmlDeviceIsMigDeviceHandle(device):
+def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
     """c_uint(1) for an instance, else c_uint(0).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -5918,7 +5921,7 @@ def nvmlDeviceIsMigDeviceHandle(device):
     return c_uint(1 if _property(_require(device)).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
 
 
-def nvmlDeviceGetGpuInstanceId(device):
+def nvmlDeviceGetGpuInstanceId(device) -> "int":
     """Index of an instance below its parent device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
@@ -5929,7 +5932,7 @@ def nvmlDeviceGetGpuInstanceId(device):
     return _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
 
 
-def nvmlDeviceGetComputeInstanceId(device):
+def nvmlDeviceGetComputeInstanceId(device) -> "None":
     """Not available: MPC does not divide an instance further.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
@@ -5938,7 +5941,7 @@ def nvmlDeviceGetComputeInstanceId(device):
     raise _unsupported()
 
 
-def nvmlDeviceGetAttributes_v2(device):
+def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     """Share of the card that an instance has (c_nvmlDeviceAttributes: multiprocessorCount in GPU cores, memorySizeMB).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for what is no instance.
@@ -5952,12 +5955,12 @@ def nvmlDeviceGetAttributes_v2(device):
     )
 
 
-def nvmlDeviceGetAttributes(device):
+def nvmlDeviceGetAttributes(device) -> "c_nvmlDeviceAttributes":
     """Same as nvmlDeviceGetAttributes_v2."""
     return _nvmlDeviceGetAttributes_v2(device)
 
 
-def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
+def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
     """Instances of that many slices (c_nvmlGpuInstanceProfileInfo_v2_t; _t for version 1): a slice is a GPU core.
 
     ``profile``: NVML_GPU_INSTANCE_PROFILE_*. Counts of engines and P2P support are 0: MTML does not tell them.
@@ -5977,12 +5980,12 @@ def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2):
     raise _unsupported()
 
 
-def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2):
+def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2) -> "_Any":
     """Same as nvmlDeviceGetGpuInstanceProfileInfo."""
     return _nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version)
 
 
-def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
+def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId) -> "_Any":
     """Instances of an MPC profile by its id (c_nvmlGpuInstanceProfileInfo_v2_t).
 
     As nvmlDeviceGetGpuInstanceProfileInfo.
@@ -5998,12 +6001,12 @@ def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId):
     raise _invalid()
 
 
-def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId):
+def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId) -> "_Any":
     """Same as nvmlDeviceGetGpuInstanceProfileInfoById."""
     return _nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId)
 
 
-def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
+def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "int":
     """NVML_SUCCESS; fills an array of c_nvmlGpuInstance_t and byref of a c_uint with a profile's instances.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
@@ -6029,7 +6032,7 @@ def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef):
     return NVML_SUCCESS
 
 
-def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
+def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId) -> "_Any":
     """Instance with that id, which is its index below the card (c_nvmlGpuInstance_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
@@ -6040,7 +6043,7 @@ def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId):
     return ctypes.cast(instance, _catalogue_struct("c_nvmlGpuInstance_t"))
 
 
-def nvmlGpuInstanceGetInfo(gpuInstance):
+def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t); its placement is 0, as MTML does not tell it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
@@ -6112,7 +6115,7 @@ def _require_instance(device):
 # an instance's is given out here, one per UUID.
 
 
-def nvmlDeviceGetVirtualizationMode(handle):
+def nvmlDeviceGetVirtualizationMode(handle) -> "int":
     """NVML_GPU_VIRTUALIZATION_MODE_*: HOST_VGPU for a card with virtual devices, VGPU for a virtual device, else NONE.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -6126,7 +6129,7 @@ def nvmlDeviceGetVirtualizationMode(handle):
     return NVML_GPU_VIRTUALIZATION_MODE_NONE
 
 
-def nvmlDeviceGetSupportedVgpus(handle):
+def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
     """Numbers of the vGPU types that the card knows (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -6135,7 +6138,7 @@ def nvmlDeviceGetSupportedVgpus(handle):
     return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Supported")]
 
 
-def nvmlDeviceGetCreatableVgpus(handle):
+def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
     """Numbers of the vGPU types that can be created now (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -6144,7 +6147,7 @@ def nvmlDeviceGetCreatableVgpus(handle):
     return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Avail")]
 
 
-def nvmlDeviceGetActiveVgpus(handle):
+def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
     """Numbers of the vGPU instances that hold resources of the card (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
@@ -6154,7 +6157,7 @@ def nvmlDeviceGetActiveVgpus(handle):
     return [_vgpu_number(device, uuid) for uuid in _active_virt_uuids(device)]
 
 
-def nvmlVgpuTypeGetName(vgpuTypeId):
+def nvmlVgpuTypeGetName(vgpuTypeId) -> "str":
     """Name of a vGPU type as text.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
@@ -6163,7 +6166,7 @@ def nvmlVgpuTypeGetName(vgpuTypeId):
     return _virt_type(vgpuTypeId).name
 
 
-def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId):
+def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId) -> "int":
     """Frame buffer of a vGPU type in bytes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
@@ -6172,7 +6175,7 @@ def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId):
     return _virt_type(vgpuTypeId).memSize
 
 
-def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId):
+def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId) -> "int":
     """Greatest number of displays of a vGPU type.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
@@ -6181,7 +6184,7 @@ def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId):
     return _virt_type(vgpuTypeId).maxVirtualDisplay
 
 
-def nvmlVgpuTypeGetResolution(vgpuTypeId):
+def nvmlVgpuTypeGetResolution(vgpuTypeId) -> "tuple[int, int]":
     """(width, height) of a vGPU type's displays, pixels.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
@@ -6191,7 +6194,7 @@ def nvmlVgpuTypeGetResolution(vgpuTypeId):
     return virt_type.horizontalResolution, virt_type.verticalResolution
 
 
-def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId):
+def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
     """Greatest number of vGPUs of a type that the empty card can hold.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not know,
@@ -6205,7 +6208,7 @@ def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId):
     raise _invalid()
 
 
-def nvmlVgpuInstanceGetUUID(vgpuInstance):
+def nvmlVgpuInstanceGetUUID(vgpuInstance) -> "str":
     """UUID of a vGPU instance as text.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
@@ -6213,12 +6216,12 @@ def nvmlVgpuInstanceGetUUID(vgpuInstance):
     return _vgpu_instance(vgpuInstance)[1]
 
 
-def nvmlVgpuInstanceGetMdevUUID(vgpuInstance):
+def nvmlVgpuInstanceGetMdevUUID(vgpuInstance) -> "str":
     """Same as nvmlVgpuInstanceGetUUID: MTML's UUID is that of the mediated device."""
     return _nvmlVgpuInstanceGetUUID(vgpuInstance)
 
 
-def nvmlVgpuInstanceGetType(vgpuInstance):
+def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     """Number of the vGPU type of an instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
@@ -6228,7 +6231,7 @@ def nvmlVgpuInstanceGetType(vgpuInstance):
     return _virt_type_number(_struct(_nvml_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", device))
 
 
-def nvmlVgpuInstanceGetFbUsage(vgpuInstance):
+def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     """Frame buffer that a vGPU instance uses, in bytes.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
@@ -6318,7 +6321,7 @@ def _vgpu_instance(number):
 # device nodes under /proc/PID/fd do. Codec sessions name their processes through MTML. Nobody tells their memory.
 
 
-def nvmlDeviceGetComputeRunningProcesses(handle):
+def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
     Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
@@ -6331,17 +6334,17 @@ def nvmlDeviceGetComputeRunningProcesses(handle):
     return [_process(pid) for pid in _compute_pids(_require(handle))]
 
 
-def nvmlDeviceGetComputeRunningProcesses_v2(handle):
+def nvmlDeviceGetComputeRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetComputeRunningProcesses."""
     return _nvmlDeviceGetComputeRunningProcesses(handle)
 
 
-def nvmlDeviceGetComputeRunningProcesses_v3(handle):
+def nvmlDeviceGetComputeRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetComputeRunningProcesses."""
     return _nvmlDeviceGetComputeRunningProcesses(handle)
 
 
-def nvmlDeviceGetGraphicsRunningProcesses(handle):
+def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that draw on the device, by the engines they keep busy (list as nvmlDeviceGetComputeRunningProcesses).
 
     Only the driver's table tells engines: without it the list is empty.
@@ -6354,17 +6357,17 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle):
     return [_process(pid) for pid in dict.fromkeys(pid for pid, _ in drawing)]
 
 
-def nvmlDeviceGetGraphicsRunningProcesses_v2(handle):
+def nvmlDeviceGetGraphicsRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetGraphicsRunningProcesses."""
     return _nvmlDeviceGetGraphicsRunningProcesses(handle)
 
 
-def nvmlDeviceGetGraphicsRunningProcesses_v3(handle):
+def nvmlDeviceGetGraphicsRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetGraphicsRunningProcesses."""
     return _nvmlDeviceGetGraphicsRunningProcesses(handle)
 
 
-def nvmlDeviceGetMPSComputeRunningProcesses(handle):
+def nvmlDeviceGetMPSComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Empty list: MUSA has no multi-process service whose clients could run.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -6373,17 +6376,17 @@ def nvmlDeviceGetMPSComputeRunningProcesses(handle):
     return []
 
 
-def nvmlDeviceGetMPSComputeRunningProcesses_v2(handle):
+def nvmlDeviceGetMPSComputeRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
     return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
 
 
-def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle):
+def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
     """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
     return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
 
 
-def nvmlDeviceGetProcessUtilization(handle, timeStamp):
+def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUtilizationSample_t]":
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
     ``smUtil`` is the process's total, 0 where the driver's number can be no share; memory, encoder and decoder shares
@@ -6397,7 +6400,7 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp):
     return [c_nvmlProcessUtilizationSample_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
 
 
-def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
+def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProcessUtilizationInfo_v1_t]":
     """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
 
     As nvmlDeviceGetProcessUtilization.
@@ -6408,7 +6411,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp):
     return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
 
 
-def nvmlSystemGetProcessName(pid):
+def nvmlSystemGetProcessName(pid) -> "str":
     """Program of a process as its command line has it, or its short name if it has no command line.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
@@ -6696,7 +6699,7 @@ class _Walk:
     def __init__(self, root, stems):
         begin = _session.monotonic()
         self.root, self.stems = root, stems
-        self.holders: "Dict[str, Any]" = {}  # numbers of processes by path
+        self.holders: "dict[str, _Any]" = {}  # numbers of processes by path
         try:
             names = os.listdir(root)
         except OSError:
@@ -6726,7 +6729,7 @@ def _size(path):
 # ---- Field values and GPM ----
 
 
-def nvmlDeviceGetFieldValues(handle, fieldIds):
+def nvmlDeviceGetFieldValues(handle, fieldIds) -> "ctypes.Array[c_nvmlFieldValue_t]":
     """Values of several fields (array of c_nvmlFieldValue_t), each with its own NVML code in ``nvmlReturn``.
 
     ``fieldIds``: field ids, or (field id, scope id) pairs. Time stamps and latencies are in microseconds.
@@ -6859,7 +6862,7 @@ _POWER_FIELDS = {  # in mW, and of the whole board: other scopes are not known
 }
 
 
-def nvmlGpmQueryDeviceSupport(device):
+def nvmlGpmQueryDeviceSupport(device) -> "c_nvmlGpmSupport_t":
     """Whether the device has GPM (c_nvmlGpmSupport_t with ``isSupportedDevice`` 0: it has not).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -6871,7 +6874,7 @@ def nvmlGpmQueryDeviceSupport(device):
 # ---- Units ----
 
 
-def nvmlUnitGetCount():
+def nvmlUnitGetCount() -> "int":
     """0: there are no units, which only NVIDIA's S-class racks have.
 
     Raises: NVMLError_Uninitialized.
@@ -6922,7 +6925,7 @@ _nvmlDeviceGetMPSComputeRunningProcesses = nvmlDeviceGetMPSComputeRunningProcess
 # Some programs take NVML's C functions by name and call them with C arguments. Each is served by the function above;
 # the table says what it takes and where its answer goes.
 
-_nvmlGetFunctionPointer_cache: "Dict[str, Any]" = {}
+_nvmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
 def _nvmlGetFunctionPointer(name):
@@ -6963,7 +6966,7 @@ class _CFunction:
         return "<C-style %s>" % self.__name__
 
 
-_CArgument: "Any" = type(byref(c_int()))
+_CArgument: "_Any" = type(byref(c_int()))
 
 
 def _by_value(argument):
@@ -6971,7 +6974,7 @@ def _by_value(argument):
     return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
 
 
-def _target(argument) -> "Any":
+def _target(argument) -> "_Any":
     """The ctypes object that byref(x), pointer(x) or x itself stands for.
 
     Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset, which does not say what lies
@@ -6990,7 +6993,7 @@ def _target(argument) -> "Any":
     raise _invalid()
 
 
-def _cells(argument) -> "Any":
+def _cells(argument) -> "_Any":
     """What an array argument can be indexed by: the array, or the pointer to its first element; None for NULL."""
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
@@ -7214,7 +7217,7 @@ def _refused_throughput(handle, counter):
 
 
 # Name: (function that answers, number of leading arguments it takes, how its answer is stored).
-_C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
+_C_FUNCTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
     "nvmlInit": (nvmlInit, 0, _store_nothing),
     "nvmlInit_v2": (nvmlInit, 0, _store_nothing),
     "nvmlInitWithFlags": (nvmlInitWithFlags, 1, _store_nothing),
@@ -7361,7 +7364,7 @@ _C_FUNCTIONS: "Dict[str, Tuple[Any, int, Any]]" = {
 _CUDA_BUILD_MARKS = frozenset(("_cuda_getDeviceCount", "_has_cuda"))
 
 
-def patch_torch_c_for_musa():
+def patch_torch_c_for_musa() -> "list[str]":
     """Give torch._C what torch_musa._MUSAC has and it lacks; names of the attributes that were added (list of str).
 
     Each attribute is added under its own name, and ``_musa_*`` under its ``_cuda_*`` name too, but for the names by
@@ -7392,7 +7395,7 @@ def _import_torch_musa():
     return torch_musa
 
 
-def musa_visible_devices():
+def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     """Device handles in the order in which the MUSA runtime and torch_musa number them (list).
 
     MUSA_VISIBLE_DEVICES chooses and orders them: indices or UUIDs, with or without a prefix, separated by commas. Where
@@ -7457,7 +7460,7 @@ def _catalogue_type(expression):
     return globals()[item] if item in globals() else _catalogue_struct(item)
 
 
-def _catalogue_struct(name) -> "Any":
+def _catalogue_struct(name) -> "_Any":
     """Makes the type that `_CATALOGUE_STRUCTS[name]` describes and binds it here; all callers get the same one.
 
     No lock: what two threads make at once is made twice, and `setdefault` keeps one, for nested structs as well.
@@ -12487,9 +12490,9 @@ if TYPE_CHECKING:
     import string  # noqa: F401
     import threading  # noqa: F401
 
-    nvmlLib: "Any"
-    mtmlLib: "Any"
-    libHandle: "Optional[c_mtmlLibrary_t]"
+    nvmlLib: "_Any"
+    mtmlLib: "_Any"
+    libHandle: "c_mtmlLibrary_t | None"
     _nvmlLib_refcount: "int"
 else:  # a checker that sees this takes any name for one that exists
 

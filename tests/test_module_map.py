@@ -3,7 +3,9 @@
 import ast
 import inspect
 import re
+import sys
 import types
+import typing
 
 import pytest
 from native_calls import FUNCTIONS
@@ -159,6 +161,24 @@ def test_public_functions_are_documented(name):
     if same:
         text += inspect.getdoc(CALLABLES[same.group(1)])
     assert "Raises:" in text, text
+
+
+# These always raise: what they would return is nvidia-ml-py's to say.
+ANSWERING = [name for name in sorted(CALLABLES) if not (CALLABLES[name].__doc__ or "").startswith("Not available")]
+
+
+@pytest.mark.parametrize("name", ANSWERING)
+def test_functions_that_answer_say_of_what_type(name):
+    assert "return" in CALLABLES[name].__annotations__
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="annotations are written as Python 3.10 reads them")
+def test_annotations_can_be_read():
+    assert typing.get_type_hints(pymtml)
+    for name, value in vars(pymtml).items():
+        if isinstance(value, (types.FunctionType, type)) and value.__module__ == "pymtml":
+            typing.get_type_hints(value)
+    assert typing.get_type_hints(pymtml.nvmlDeviceGetUtilizationRates)["return"] is pymtml.c_nvmlUtilization_t
 
 
 def test_errors_named_in_docstrings_exist():
