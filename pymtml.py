@@ -6240,6 +6240,26 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     return _long_number(_nvml_check, "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))
 
 
+def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
+    """Utilization by active vGPU in percent (list of c_nvmlVgpuInstanceUtilizationSample_t; values in ``uiVal``).
+
+    Encoder and decoder shares are 0: MTML does not tell them of a virtual device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
+    """
+    device, since, samples = _require(handle), c_ulonglong(timeStamp).value, []
+    for uuid in _active_virt_uuids(device):
+        number = _vgpu_number(device, uuid)
+        rates = _nvmlDeviceGetUtilizationRates(_virtual_device(number))
+        sample = _catalogue_struct("c_nvmlVgpuInstanceUtilizationSample_t")()
+        sample.vgpuInstance, sample.timeStamp = number, int(_session.clock() * 1000000)
+        sample.smUtil.uiVal, sample.memUtil.uiVal = rates.gpu, rates.memory
+        if sample.timeStamp > since:
+            samples.append(sample)
+    return samples
+
+
 def _virtual_device(number):
     """The device handle of a vGPU instance number."""
     device, uuid = _vgpu_instance(number)
@@ -11858,14 +11878,6 @@ def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version
 
 def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
     """Not available: where vGPUs of a type fit now.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceGetVgpuUtilization(handle, timeStamp):
-    """Not available: utilization by vGPU instance, in percent.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """

@@ -16,6 +16,7 @@ import pymtml as nvml
 
 ROOT = simulated.ROOT
 TOOL = os.path.join(ROOT, "tools", "generate_coverage.py")
+sys.path.insert(0, os.path.dirname(TOOL))  # where the tool finds what it shares with others
 SPEC = importlib.util.spec_from_file_location("generate_coverage", TOOL)
 coverage = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(coverage)
@@ -56,6 +57,14 @@ def test_check_mode_tells_when_it_is_not(tmp_path):
         assert stale.read_text(encoding="utf-8") == content
 
 
+def test_every_refusal_has_its_reason():
+    rows = coverage.generate_refusals.rows()
+    assert [name for name, row in rows.items() if not (row["what"] and row["reason"] and row["group"])] == []
+    assert {name for name in FUNCTIONS if name not in ANSWERING} - {"nvmlDeviceGetComputeInstanceId"} == {
+        name for name in rows if name in FUNCTIONS
+    }
+
+
 def test_every_function_of_the_surface_is_listed():
     listed = {name for name in FUNCTIONS if name.startswith("nvml")}
     assert {name for name in SURFACE["functions"] if name.startswith("nvml")} - listed == set()
@@ -85,6 +94,7 @@ class Watch:
 
 
 ARGUMENTS = {
+    "nvmlDeviceGetVgpuUtilization": (0,),
     "nvmlDeviceGetPciInfoExt": (nvml.nvmlPciInfoExt_v1_t(version=nvml.nvmlPciInfoExt_v1),),
     "nvmlDeviceGetThermalSettings": (0,),
     "nvmlDeviceGetGpuInstanceById": (0,),
@@ -121,7 +131,11 @@ def test_the_calls_that_are_named_are_those_that_are_made(function, proc):
         with simulated.nvml(options.get("profile", "s80")):
             test_values.check(function, changes, arguments, options, watch)
     if function not in test_values.CASES:
-        profile = "s3000-mpc" if "Instance" in function else "s5000x8" if "Ecc" in function else "s80"
+        profile = (
+            "s3000-vgpu-host"
+            if "Vgpu" in function
+            else "s3000-mpc" if "Instance" in function else "s5000x8" if "Ecc" in function else "s80"
+        )
         with simulated.nvml(profile), contextlib.suppress(nvml.NVMLError_NotSupported):
             watch(getattr(nvml, function), nvml.nvmlDeviceGetHandleByIndex(0), *ARGUMENTS.get(function, ()))
     wanted = {TOGETHER.sub("codec sessions", name) for name in watch.seen - PLUMBING if "Count" not in name}

@@ -272,6 +272,28 @@ def test_a_host_of_virtual_devices():
         assert [nvml.nvmlVgpuInstanceGetType(number) for number in active] == [1108, 1104, 1116]
 
 
+def test_utilization_by_virtual_device():
+    with simulated.nvml("s3000-vgpu-host"):
+        first, second = handles()
+        active = nvml.nvmlDeviceGetActiveVgpus(first)
+        simulated.set_value(2 << 16, "gpu_utilization", 77)
+        simulated.set_value(2 << 16, "memory_utilization", 33)
+        samples = nvml.nvmlDeviceGetVgpuUtilization(first, 0)
+        assert [sample.vgpuInstance for sample in samples] == active
+        assert (samples[1].smUtil.uiVal, samples[1].memUtil.uiVal) == (77, 33)
+        assert samples[1].timeStamp > 1600000000000000
+        assert nvml.nvmlDeviceGetVgpuUtilization(first, samples[2].timeStamp + 60000000) == []
+        assert nvml.nvmlDeviceGetVgpuUtilization(second, 0) == []
+        assert (
+            answer(
+                nvml.nvmlDeviceGetVgpuUtilization,
+                nvml.mtmlDeviceInitVirtDevice(first, nvml.nvmlVgpuInstanceGetUUID(active[0])),
+                0,
+            )
+            is UNSUPPORTED
+        )
+
+
 def test_virtual_device_types():
     section = simulated.profile("s3000-vgpu-host")
     with simulated.nvml("s3000-vgpu-host"):

@@ -612,6 +612,7 @@ FIXED = {
 
 # Functions whose answers other files change, and those that ask no hardware.
 ELSEWHERE = {
+    "nvmlDeviceGetVgpuUtilization": "test_devices_kinds.py",
     "nvmlDeviceGetIrqNum": "test_system_answers.py",
     "nvmlDeviceGetPciInfoExt": "test_system_answers.py",
     "nvmlDeviceGetDisplayActive": "test_system_answers.py",

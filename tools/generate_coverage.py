@@ -4,7 +4,8 @@
     python tools/generate_coverage.py            rewrite docs/coverage.md
     python tools/generate_coverage.py --check    exit status 1, with a diff, if the file is not current
 
-All of it is read from the module's source: the groups are its banners, what stands in the rows its docstrings.
+It is read from the module's source: the groups are its banners, what stands in the rows its docstrings. Why a function
+is refused stands in facts/refusals.csv.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import difflib
 import os
 import re
 import sys
+
+import generate_refusals
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
@@ -131,7 +134,7 @@ def cell(text):
 
 def document(source):
     """docs/coverage.md for the source of the module."""
-    functions = read_functions(source)
+    functions, reasons = read_functions(source), generate_refusals.rows()
     answering = [function for function in functions.values() if answers(function)]
     refusing = [function for function in functions.values() if not answers(function)]
     lines = [HEADER.format(total=len(functions), answered=len(answering))]
@@ -155,9 +158,11 @@ def document(source):
         lines.append("")
     lines += ["## Functions that raise NVMLError_NotSupported", ""]
     for group, members in grouped(refusing):
-        lines += ["### %s" % group, "", "| function | would be |", "|---|---|"]
+        lines += ["### %s" % group, "", "| function | would be | why not |", "|---|---|---|"]
         for function in members:
-            lines.append("| `%s` | %s |" % (function.name, cell(summary(function)[len(REFUSAL) :].strip(": .")) or "-"))
+            what = cell(summary(function)[len(REFUSAL) :].strip(": .")) or "-"
+            reason = reasons[function.name]["reason"] if function.name in reasons else "-"
+            lines.append("| `%s` | %s | %s |" % (function.name, what, cell(reason)))
         lines.append("")
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ Names and parameters come from facts/nvml_surface.json, the rest from facts/refu
     checks   what NVML looks at before it refuses, in order: `handle` for a device handle in that parameter,
              `mode<NVML_COMPUTEMODE_COUNT` or `mode<=NVML_GOM_LOW_DP` for an enum, nothing for no more than nvmlInit
     what     half a sentence: what the function would tell or do
+    reason   why nothing here can, for docs/coverage.md
 
 A function that pymtml.py defines by hand stays out, and so does a row whose function the surface lacks. One without a
 row is refused as "Not available." until it gets one.
@@ -29,9 +30,9 @@ NO_ROW = "Not described yet"
 
 
 def rows():
-    """The table: (group, checks, what) by name, in its order."""
+    """The table: each function's row by column (dict), in its order."""
     with open(TABLE, encoding="utf-8", newline="") as stream:
-        return {row["name"]: (row["group"], row["checks"], row["what"]) for row in csv.DictReader(stream)}
+        return {row["name"]: row for row in csv.DictReader(stream)}
 
 
 def wanted(surface, taken):
@@ -112,11 +113,11 @@ def block(surface, taken):
     described = [name for name in table if name in functions]
     above = None
     for name in described + sorted(set(functions) - set(table)):
-        group, checks, what = table.get(name) or (NO_ROW, guess(name, functions[name]), None)
-        if group != above:
-            lines += (["", ""] if above else [""]) + ["# ---- %s ----" % group]
-            above = group
-        lines += function_lines(name, functions[name], checks, what, structs)
+        row = table.get(name) or {"group": NO_ROW, "checks": guess(name, functions[name]), "what": None}
+        if row["group"] != above:
+            lines += (["", ""] if above else [""]) + ["# ---- %s ----" % row["group"]]
+            above = row["group"]
+        lines += function_lines(name, functions[name], row["checks"], row["what"], structs)
     return "\n".join(lines + ["", "", end, ""])
 
 
