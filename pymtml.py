@@ -14,14 +14,18 @@ Programs written for NVIDIA's module run unmodified with ``import pymtml as pynv
 
 Units: memory in bytes, clocks in MHz, power in mW, temperatures in degrees Celsius (signed), utilization in percent,
 sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so. What the hardware or the driver
-cannot tell raises an error; nothing stands in for a value that is not known.
+cannot tell raises an error; nothing stands in for a value that is not known, with these exceptions, which structs
+and tuples force: 0 for ``reserved`` of memory version 2, for the memory, encoder and decoder shares of processes and
+virtual devices, for the lowest temperature of a thermal sensor, and for engines and P2P of an instance profile; (0, 0)
+for a compute capability that nobody knows; ``deviceClass`` "" and ``gpuCores`` 0 of c_mtmlVirtType_t, names of other
+bindings. ``usedGpuMemory`` of a process is None, as NVML has it where it does not know: MTML does not tell it.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
 
 Environment: PYMTML_LIBRARY (file of the MTML library to load, instead of libmtml.so.2 or libmtml.so),
 PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; asked for its version
-only), PYMTML_PROC_ROOT (root of the proc file system that process queries read, instead of /proc).
+only), PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys).
 
 Map of this file (search for the number with its dots, ``==== 7.``):
 
@@ -33,7 +37,7 @@ Part I: native
     5. Loader, prototypes, function pointers
     6. Lifecycle and calls
     7. mtml* functions
-    8. Functions that newer libraries add
+    8. Functions outside the 2.2.0 header
 Part II: NVML facade
     9. NVML vocabulary of the facade
     10. Facade structs
@@ -1565,7 +1569,7 @@ _PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlMemoryClearEccErrorCounts": ("const MtmlMemory *", "MtmlEccCounterType"),
 }
 
-# What newer libraries export beyond the 2.2.0 header; asked for, never required.
+# What libraries export beyond the 2.2.0 header; asked for, never required.
 _OPTIONAL_PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlDeviceGetMusaComputeCapability": ("const MtmlDevice *", "int *", "int *"),
     "mtmlDeviceGetPcieReplayCounter": ("const MtmlDevice *", "unsigned int *"),
@@ -3400,8 +3404,8 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
     _check(_call("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
 
 
-# ==== 8. Functions that newer libraries add ===========================================================================
-# Not in the 2.2.0 header: a library that lacks one gives MTMLError_FunctionNotFound.
+# ==== 8. Functions outside the 2.2.0 header ===========================================================================
+# Libraries export them without documenting them: one that lacks a function gives MTMLError_FunctionNotFound.
 
 
 def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
@@ -5058,7 +5062,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """Temperature in degrees Celsius at which the card shuts down or slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
-    other thresholds, and for all where the library is older.
+    other thresholds, and for all where the library lacks it.
     MTML: mtmlGpuGetTemperatureThreshold (optional).
     """
     device = _require(handle)
@@ -5074,7 +5078,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
 def nvmlDeviceGetMarginTemperature(handle) -> "int":
     """Degrees Celsius that are left to the temperature at which the card slows down.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
     device = _require(handle)
@@ -5113,6 +5117,9 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
 def nvmlDeviceGetClockInfo(handle, type) -> "int":
     """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
+    The memory's is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half of it. Programs that
+    take twice the clock times the bus width for the bandwidth are four times too low: mtmlMemoryGetBandwidth tells it.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
     """
@@ -5136,6 +5143,8 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
 
 def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
     """Greatest clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+
+    The memory's is an eighth of the data rate, as that of nvmlDeviceGetClockInfo.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
@@ -5200,7 +5209,7 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     """Power limit in force, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
     driver answers 0 for "unknown".
     MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
@@ -5210,7 +5219,7 @@ def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
 def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
     """Power limit in mW: MTML knows one limit and no way to set another, so it is the one in force.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
     driver answers 0 for "unknown".
     MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
@@ -5220,7 +5229,7 @@ def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
 def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
     """Power limit by default, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older or the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
     driver answers 0 for "unknown".
     MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
     """
@@ -5239,7 +5248,7 @@ def _power_limit(name, device):
 def nvmlDeviceGetPerformanceState(handle) -> "int":
     """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
     state = _signed(_nvml_check, "mtmlDeviceGetPerformanceState", "_device", _require(handle))
@@ -5405,7 +5414,7 @@ def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
 def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     """Number of PCIe replays.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library is older.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
     return _number(_nvml_check, "mtmlDeviceGetPcieReplayCounter", "_device", _require(handle))
@@ -6344,7 +6353,7 @@ def _vgpu_instance(number):
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
-    Memory is None, as nothing tells it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
+    Memory is None, as MTML does not tell it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
     Without the driver's table one walk of /proc answers for all devices, for as long as it took (20 ms to 1 s).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.

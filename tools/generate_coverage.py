@@ -47,9 +47,13 @@ HEADER = """\
 
 Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. Of {total} functions {answered} answer, on
 the devices and library versions that know the answer; the others check what NVML checks and raise
-`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for.
+`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for. Nothing stands in for a value
+that is not known, with these exceptions, which structs and tuples force: 0 for `reserved` of memory version 2, for the
+memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor and
+for engines and P2P of an instance profile; (0, 0) for a compute capability that nobody knows; `deviceClass` "" and
+`gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings.
 
-"optional" marks a function that libraries newer than MTML 2.2.0 export; without it the query raises
+"optional" marks a function that libraries export although the 2.2.0 header lacks it; without it the query raises
 `NVMLError_NotSupported`. What a function raises is in its docstring: `help(pymtml.nvmlDeviceGetPowerUsage)`.
 
 ## Functions that answer
