@@ -5117,8 +5117,9 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
 def nvmlDeviceGetClockInfo(handle, type) -> "int":
     """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
-    The memory's is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half of it. Programs that
-    take twice the clock times the bus width for the bandwidth are four times too low: mtmlMemoryGetBandwidth tells it.
+    The memory's is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half of it. Programs
+    that take twice the clock times the bus width for the bandwidth are four times too low: mtmlMemoryGetBandwidth
+    tells it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
@@ -6353,8 +6354,9 @@ def _vgpu_instance(number):
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
-    Memory is None, as MTML does not tell it. Processes that only draw are left to nvmlDeviceGetGraphicsRunningProcesses.
-    Without the driver's table one walk of /proc answers for all devices, for as long as it took (20 ms to 1 s).
+    Memory is None, as MTML does not tell it. Processes that only draw are left to
+    nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table one walk of /proc answers for all devices, for as
+    long as it took (20 ms to 1 s).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
