@@ -1,7 +1,7 @@
 """The screens in README and docs: found by their mark, made anew from the simulator.
 
     <!-- screen PROFILE: pymtml ARGUMENTS -->
-    ```
+    ```text
     what the command prints
     ```
 
@@ -20,7 +20,7 @@ import simulated  # noqa: E402
 from command import invoke  # noqa: E402
 
 FILES = ("README.md", "docs/command.md")
-SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```\n)(.*?)(```\n)", re.S)
+SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```text\n)(.*?)(```\n)", re.S)
 TIME = "Sat Nov 21 20:07:40 2026"
 
 
