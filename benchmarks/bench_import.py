@@ -50,15 +50,17 @@ def source_folder(binding):
     """A folder with a copy of the module that never gets bytecode."""
     folder = os.path.join(common.BUILD, "source", common.PYTHON_TAG, binding.key)
     os.makedirs(folder, exist_ok=True)
-    shutil.copy(binding.source, folder)
+    shutil.copy(binding.source, os.path.join(folder, binding.module + ".py"))
     return folder
 
 
 def check_module(binding, mode, program):
     """The module has to be the installed one, or its copy, not one that happens to lie in the way."""
-    folder = binding.site if mode == "bytecode" else source_folder(binding)
+    wanted = binding.source
+    if mode == "source":
+        wanted = os.path.join(source_folder(binding), binding.module + ".py")
     path = program.output("import %s as module; print(module.__file__)" % binding.module).strip()
-    if os.path.dirname(path) != folder:
+    if path != wanted:
         raise common.BenchmarkError("%s was imported from %s" % (binding.title, path))
 
 

@@ -101,7 +101,8 @@ class Binding:
 
     @property
     def source(self):
-        return os.path.join(self.site, self.module + ".py")
+        package = os.path.join(self.site, self.module, "__init__.py")
+        return package if os.path.exists(package) else os.path.join(self.site, self.module + ".py")
 
     @property
     def version(self):

@@ -1,4 +1,4 @@
-"""Run the four benchmarks on each Python named on the command line (default: this one), and write results.md."""
+"""Run the benchmarks on each Python named on the command line (default: this one), and write results.md."""
 
 import importlib
 import json
@@ -9,10 +9,11 @@ import time
 
 import common
 
-BENCHMARKS = ("call", "tick", "import", "threads")
+BENCHMARKS = ("call", "tick", "processes", "import", "threads")
 TITLES = {
     "call": "One call",
     "tick": "One tick of a monitor",
+    "processes": "Processes",
     "import": "Import",
     "threads": "Threads",
 }

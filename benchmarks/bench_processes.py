@@ -1,0 +1,187 @@
+"""Process queries of a tick, over one plain walk of the same /proc: 8 GPUs, compute and graphics, with and without the
+driver's table."""
+
+import os
+import random
+import shutil
+import statistics
+import tempfile
+import time
+
+import common
+
+PROCESSES, FILES = 3000, 60
+HEADER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+PER_GPU = 8
+WALK, OPEN_NODES, ONE_QUERY, TABLE = "plain walk", "16 queries, open nodes", "1 query, open nodes", "16 queries, table"
+LIMITS = {OPEN_NODES: 1.5, ONE_QUERY: 1.3, TABLE: 0.05}
+
+
+def users_of(index):
+    """Processes that have a GPU's node open (list of int)."""
+    return [1000 + index * PER_GPU + number for number in range(PER_GPU)]
+
+
+def build(root):
+    """A proc file system of many processes with many files, of which each GPU has a few."""
+    nodes = {pid: "/dev/mtgpu.%d" % index for index in range(common.DEVICES) for pid in users_of(index)}
+    for pid in range(1000, 1000 + PROCESSES):
+        directory = os.path.join(root, str(pid), "fd")
+        os.makedirs(directory)
+        for number in range(FILES):
+            target = nodes.get(pid, "/dev/null") if number == 7 else "socket:[%d]" % (pid * FILES + number)
+            os.symlink(target, os.path.join(directory, str(number)))
+        for name, text in (("comm", "worker\n"), ("status", "Name:\tworker\nNSpid:\t%d\n" % pid)):
+            with open(os.path.join(root, str(pid), name), "w") as file:
+                file.write(text)
+
+
+def write_tables(root):
+    """The driver's tables of a tree of build()."""
+    for index in range(common.DEVICES):
+        directory = os.path.join(root, "driver", "musa", "gpu%02x" % index)
+        os.makedirs(directory)
+        rows = ["%d %d 5 0 0 0 5 0 worker" % (pid, pid) for pid in users_of(index)]
+        for name, text in (("devname", "mtgpu.%d" % index), ("proc_util", "\n".join([HEADER] + rows))):
+            with open(os.path.join(directory, name), "w") as file:
+                file.write(text + "\n")
+
+
+def plain_walk(root):
+    """What anybody would write who wants to know who has a node open."""
+    found = set()
+    for pid in os.listdir(root):
+        if not pid.isdigit():
+            continue
+        directory = os.path.join(root, pid, "fd")
+        try:
+            names = os.listdir(directory)
+        except OSError:
+            continue
+        for name in names:
+            try:
+                target = os.readlink(os.path.join(directory, name))
+            except OSError:
+                continue
+            if target.startswith("/dev/mtgpu."):
+                found.add(int(pid))
+    return found
+
+
+class Subject:
+    """pymtml's process queries; a new life of the library has no walk to fall back on."""
+
+    def __init__(self, nvml):
+        self.nvml = nvml
+        nvml.nvmlShutdown()
+
+    def tick(self, gpus=common.DEVICES):
+        """(nanoseconds, pids by GPU) of the queries for compute and, for all GPUs, graphics processes."""
+        nvml = self.nvml
+        nvml.nvmlInit()
+        handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(gpus)]
+        start = time.perf_counter_ns()
+        found = []
+        for handle in handles:
+            found.append(nvml.nvmlDeviceGetComputeRunningProcesses(handle))
+            if gpus > 1:
+                nvml.nvmlDeviceGetGraphicsRunningProcesses(handle)
+        elapsed = time.perf_counter_ns() - start
+        nvml.nvmlShutdown()
+        return elapsed, [[process.pid for process in processes] for processes in found]
+
+
+def timed_walk(root):
+    start = time.perf_counter_ns()
+    plain_walk(root)
+    return time.perf_counter_ns() - start
+
+
+def queries(subject, root, gpus=common.DEVICES, expected=None):
+    """A sampler of a tick below a root, once its answer has proved right."""
+
+    def sample():
+        os.environ["PYMTML_PROC_ROOT"] = root
+        elapsed, pids = subject.tick(gpus)
+        if expected is not None and pids != expected[:gpus]:
+            raise common.BenchmarkError("wrong processes below %s: %s" % (root, pids))
+        return elapsed
+
+    return sample
+
+
+def measure(options, trees):
+    (binding,) = [binding for binding in options.bindings if binding.key == "pymtml"]
+    subject = Subject(binding.load())
+    expected = [users_of(index) for index in range(common.DEVICES)]
+    bare, table = trees
+    jobs = {"%d processes with %d files" % (PROCESSES, FILES): (bare, expected), "this machine": ("/proc", None)}
+    figures = []
+    for title, (root, right) in jobs.items():
+        samplers = {
+            WALK: lambda root=root: timed_walk(root),
+            OPEN_NODES: queries(subject, root, expected=right),
+            ONE_QUERY: queries(subject, root, gpus=1, expected=right),
+        }
+        if right:
+            samplers[TABLE] = queries(subject, table, expected=right)
+        figures.append((title, samplers, {name: [] for name in samplers}))
+    with common.quiet():
+        for _ in range(options.rounds + 1):
+            for _, samplers, samples in figures:
+                order = list(samplers)
+                random.shuffle(order)
+                for name in order:
+                    samples[name].append(samplers[name]())
+    summary = []
+    for title, _, samples in figures:
+        for values in samples.values():
+            # The first round warms caches.
+            del values[0]
+        summary.append(
+            {
+                "tree": title,
+                "ns": {name: statistics.median(values) for name, values in samples.items()},
+                "ratios": {
+                    name: common.ratio(values, samples[WALK]) for name, values in samples.items() if name != WALK
+                },
+            }
+        )
+    return summary
+
+
+def budgets_of(figures):
+    return [
+        common.budget("%s / plain walk" % name, spread["median"], LIMITS[name], figures[0]["tree"])
+        for name, spread in figures[0]["ratios"].items()
+    ]
+
+
+def report(document):
+    rows = []
+    for tree in document["figures"]:
+        for name, nanoseconds in tree["ns"].items():
+            ratio = tree["ratios"].get(name, {}).get("median")
+            rows.append(["%s: %s" % (tree["tree"], name), "%.2f" % (nanoseconds / 1e6), common.number(ratio, 2)])
+    return "\n\n".join([common.table(["ms", "pymtml", "/plain walk"], rows), common.budget_table(document)])
+
+
+def main():
+    options = common.arguments(__doc__, rounds=7)
+    cpu = common.pin()
+    directory = tempfile.mkdtemp(prefix="pymtml-proc-")
+    try:
+        bare, table = os.path.join(directory, "bare"), os.path.join(directory, "table")
+        build(bare)
+        os.mkdir(table)
+        for name in os.listdir(bare):
+            os.symlink(os.path.join(bare, name), os.path.join(table, name))
+        write_tables(table)
+        figures = measure(options, (bare, table))
+    finally:
+        shutil.rmtree(directory)
+    common.finish(common.result("processes", options, cpu, figures, budgets_of(figures)), options, report)
+
+
+if __name__ == "__main__":
+    main()
