@@ -1628,6 +1628,8 @@ class _Life:
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
         self.whole: "dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
+        self.counts: "dict[int, int]" = {}  # cards by MTML's number of devices
+        self.missing: "set[str]" = set()  # MUSA libraries that are not there
         self.walk: "_Walk | None" = None  # the last one through /proc
 
 
@@ -1843,7 +1845,7 @@ def _unpublish(tokens):
 
 def _retire_all(life):
     """Make every handle of a life but the library's stale, and forget what MPC may have changed."""
-    for known in (life.vgpus, life.whole, life.order):
+    for known in (life.vgpus, life.whole, life.order, life.counts):
         known.clear()
     for registry in (life.others, life.devices):
         while registry:
@@ -3814,25 +3816,25 @@ mtmlStructToFriendlyObject = nvmlStructToFriendlyObject
 
 # ==== 11. Translation tables ==========================================================================================
 
-_NVML_CODES = {
-    MTML_ERROR_DRIVER_NOT_LOADED: NVML_ERROR_DRIVER_NOT_LOADED,
-    MTML_ERROR_DRIVER_FAILURE: NVML_ERROR_UNKNOWN,
-    MTML_ERROR_INVALID_ARGUMENT: NVML_ERROR_INVALID_ARGUMENT,
-    MTML_ERROR_NOT_SUPPORTED: NVML_ERROR_NOT_SUPPORTED,
-    MTML_ERROR_NO_PERMISSION: NVML_ERROR_NO_PERMISSION,
-    MTML_ERROR_INSUFFICIENT_SIZE: NVML_ERROR_INSUFFICIENT_SIZE,
-    MTML_ERROR_NOT_FOUND: NVML_ERROR_NOT_FOUND,
-    MTML_ERROR_INSUFFICIENT_MEMORY: NVML_ERROR_MEMORY,
-    MTML_ERROR_DRIVER_TOO_OLD: NVML_ERROR_LIB_RM_VERSION_MISMATCH,
-    MTML_ERROR_DRIVER_TOO_NEW: NVML_ERROR_LIB_RM_VERSION_MISMATCH,
-    MTML_ERROR_TIMEOUT: NVML_ERROR_TIMEOUT,
-    MTML_ERROR_RESOURCE_IS_BUSY: NVML_ERROR_IN_USE,
-    MTML_ERROR_UNKNOWN: NVML_ERROR_UNKNOWN,
-    MTML_ERROR_UNINITIALIZED: NVML_ERROR_UNINITIALIZED,
+_NVML_CLASSES = {
+    MTML_ERROR_DRIVER_NOT_LOADED: NVMLError_DriverNotLoaded,
+    MTML_ERROR_DRIVER_FAILURE: NVMLError_Unknown,
+    MTML_ERROR_INVALID_ARGUMENT: NVMLError_InvalidArgument,
+    MTML_ERROR_NOT_SUPPORTED: NVMLError_NotSupported,
+    MTML_ERROR_NO_PERMISSION: NVMLError_NoPermission,
+    MTML_ERROR_INSUFFICIENT_SIZE: NVMLError_InsufficientSize,
+    MTML_ERROR_NOT_FOUND: NVMLError_NotFound,
+    MTML_ERROR_INSUFFICIENT_MEMORY: NVMLError_Memory,
+    MTML_ERROR_DRIVER_TOO_OLD: NVMLError_LibRmVersionMismatch,
+    MTML_ERROR_DRIVER_TOO_NEW: NVMLError_LibRmVersionMismatch,
+    MTML_ERROR_TIMEOUT: NVMLError_Timeout,
+    MTML_ERROR_RESOURCE_IS_BUSY: NVMLError_InUse,
+    MTML_ERROR_UNKNOWN: NVMLError_Unknown,
+    MTML_ERROR_UNINITIALIZED: NVMLError_Uninitialized,
     # A function that the loaded MTML library lacks is a question that it cannot answer.
-    MTML_ERROR_FUNCTION_NOT_FOUND: NVML_ERROR_NOT_SUPPORTED,
-    MTML_ERROR_GPU_IS_LOST: NVML_ERROR_GPU_IS_LOST,
-    MTML_ERROR_LIBRARY_NOT_FOUND: NVML_ERROR_LIBRARY_NOT_FOUND,
+    MTML_ERROR_FUNCTION_NOT_FOUND: NVMLError_NotSupported,
+    MTML_ERROR_GPU_IS_LOST: NVMLError_GpuIsLost,
+    MTML_ERROR_LIBRARY_NOT_FOUND: NVMLError_LibraryNotFound,
 }
 
 # Where nvmlErrorString words a code otherwise than str(NVMLError(code)).
@@ -3989,9 +3991,14 @@ _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
 
 
+# What a device refuses a monitor asks for in every tick: NVMLError(code) finds the class in twice the time of this.
+_new_error = Exception.__new__
+
+
 def _nvml_error(status):
     """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
-    error = NVMLError(_NVML_CODES.get(status, NVML_ERROR_UNKNOWN))
+    error_class = _NVML_CLASSES.get(status, NVMLError_Unknown)
+    error = _new_error(error_class, error_class.value)
     error.mtml_code = status
     if status == MTML_ERROR_LIBRARY_NOT_FOUND:
         error.detail = _session.load_report
@@ -4016,12 +4023,12 @@ def _nvmlCheckReturn(ret):
 
 def _invalid():
     """The error for an argument that NVML refuses."""
-    return NVMLError(NVML_ERROR_INVALID_ARGUMENT)
+    return _new_error(NVMLError_InvalidArgument, NVML_ERROR_INVALID_ARGUMENT)
 
 
 def _unsupported():
     """The error for what the hardware or MTML cannot answer."""
-    return NVMLError(NVML_ERROR_NOT_SUPPORTED)
+    return _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
 
 
 def _require(handle) -> "c_mtmlDevice_t":
@@ -4044,11 +4051,11 @@ def _require_initialized():
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
 
 
-def _refuse_device(*handles):
-    """The error for a device query without an MTML counterpart: NotSupported, once the handles have proved good."""
-    for handle in handles:
+def _refuse_device(handle):
+    """The error for a device query without an MTML counterpart: NotSupported, once the handle has proved good."""
+    if type(handle) is not c_mtmlDevice_t or not hasattr(handle, "_device"):
         _require(handle)
-    return _unsupported()
+    return _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
 
 
 def _refuse_values(handle, *checks):
@@ -4248,10 +4255,16 @@ def nvmlSystemGetDriverVersion() -> "str":
     Raises: NVMLError_Uninitialized.
     MTML: mtmlSystemGetDriverVersion.
     """
-    status, system = _make_system()
-    _nvml_check(status)
     version = (c_char * MTML_DRIVER_VERSION_BUFFER_SIZE)()
-    _nvml_check(_call("mtmlSystemGetDriverVersion", "_system", system, version, len(version)))
+    try:
+        system = _session.current["life"].others["system"]._system
+        status = _c.mtmlSystemGetDriverVersion(system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
+    except (AttributeError, KeyError):
+        status, system = _make_system()
+        _nvml_check(status)
+        status = _call("mtmlSystemGetDriverVersion", "_system", system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
+    if status:
+        raise _nvml_error(status)
     return _text(version)
 
 
@@ -4281,13 +4294,18 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported without a MUSA driver library.
     MUSA: muDriverGetVersion of libmusa.so, which does not initialize MUSA.
     """
-    _require_initialized()
+    life = _session.life
+    if life is None:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
     chosen = os.environ.get("PYMTML_MUSA_LIBRARY")
-    for name in [chosen] if chosen else ["libmusa.so.1", "libmusa.so"]:
+    for name in (chosen,) if chosen else ("libmusa.so.1", "libmusa.so"):
+        if name in life.missing:
+            continue
         try:
             get_version = CDLL(name).muDriverGetVersion
         except (OSError, AttributeError):
-            continue  # not there, or not a MUSA library
+            life.missing.add(name)  # not there, or not a MUSA library: that takes long to find out
+            continue
         version = c_int()
         if get_version(byref(version)) == 0:
             return version.value
@@ -4311,11 +4329,12 @@ def nvmlDeviceGetCount() -> "int":
     count = _UInt()
     try:
         status = _c.mtmlLibraryCountDevice(_c.library, count)
-    except AttributeError:
-        status = _library_call("mtmlLibraryCountDevice", count)
+        cards = _session.current["life"].counts.get(count[0])
+    except (AttributeError, KeyError):
+        status, cards = _library_call("mtmlLibraryCountDevice", count), None
     if status:
         raise _nvml_error(status)
-    return len(_whole_cards(min(count[0], _DEVICES_MAX)))
+    return len(_whole_cards(min(count[0], _DEVICES_MAX))) if cards is None else cards
 
 
 def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
@@ -4328,14 +4347,14 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     integer.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
-    if type(index) is not int or not 0 <= index <= _UINT_MAX:
+    if type(index) is not int:
         index = _uint(index)
     cell = _Pointer()
     try:
         status = _c.mtmlLibraryInitDeviceByIndex(_c.library, _c.order[index], cell)
         device = _c.devices.get(cell[0])
     except (AttributeError, KeyError):
-        status, device = _card_by_index(index, cell), None
+        status, device = _card_by_index(_uint(index), cell), None
     if status:
         raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
     return device or _device_in(_nvml_check, cell)
@@ -4373,7 +4392,9 @@ def _whole_cards(count):
             if position not in life.whole:
                 status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
                 _is_whole(life, position, None if status else cell[0])
-    return [position for position in range(count) if life.whole.get(position, True)]
+    cards = [position for position in range(count) if life.whole.get(position, True)]
+    life.counts[count] = len(cards)
+    return cards
 
 
 def _is_whole(life, position, address):
@@ -5339,7 +5360,11 @@ def nvmlDeviceGetNumFans(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountFan.
     """
-    return _number(_nvml_check, "mtmlDeviceCountFan", "_device", _require(device))
+    count = _UInt()
+    status = _call("mtmlDeviceCountFan", "_device", _require(device), count)
+    if status:
+        raise _nvml_error(status)
+    return count[0]
 
 
 # ---- PCIe link ----
@@ -5351,7 +5376,7 @@ def nvmlDeviceGetCurrPcieLinkGeneration(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(_require(handle), _PCI_CUR_GEN))
+    return _pci_word(handle, _PCI_CUR_GEN)
 
 
 def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
@@ -5360,7 +5385,7 @@ def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(_require(handle), _PCI_MAX_GEN))
+    return _pci_word(handle, _PCI_MAX_GEN)
 
 
 def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle) -> "int":
@@ -5378,7 +5403,7 @@ def nvmlDeviceGetCurrPcieLinkWidth(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(_require(handle), _PCI_CUR_WIDTH))
+    return _pci_word(handle, _PCI_CUR_WIDTH)
 
 
 def nvmlDeviceGetMaxPcieLinkWidth(handle) -> "int":
@@ -5387,7 +5412,7 @@ def nvmlDeviceGetMaxPcieLinkWidth(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
     """
-    return _known(_pci_word(_require(handle), _PCI_MAX_WIDTH))
+    return _pci_word(handle, _PCI_MAX_WIDTH)
 
 
 def nvmlDeviceGetPcieSpeed(device) -> "int":
@@ -5421,8 +5446,9 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     return _number(_nvml_check, "mtmlDeviceGetPcieReplayCounter", "_device", _require(handle))
 
 
-def _pci_word(device, word):
-    """One unsigned int of the device's MtmlPciInfo, by its position in words."""
+def _pci_word(handle, word):
+    """One unsigned int of the device's MtmlPciInfo, by its position in words; never the 0 of a link not known."""
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     words = _PciWords()
     try:
         status = _c.mtmlDeviceGetPciInfo(device._device, words)
@@ -5430,7 +5456,7 @@ def _pci_word(device, word):
         status = _call("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
-    return words[word]
+    return words[word] or _known(0)
 
 
 def _known(value):
@@ -5957,7 +5983,10 @@ def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for what is no instance.
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
-    profile = _struct(_nvml_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", _require(device))
+    profile = c_mtmlMpcProfile_t()
+    status = _call("mtmlDeviceGetMpcProfileInfo", "_device", _require(device), byref(profile))
+    if status:
+        raise _nvml_error(status)
     return c_nvmlDeviceAttributes(
         multiprocessorCount=profile.coreCount,
         gpuInstanceSliceCount=profile.coreCount,
@@ -6145,7 +6174,7 @@ def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Supported")]
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle))]
 
 
 def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
@@ -6154,7 +6183,10 @@ def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetAvailVirtTypes.
     """
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle), "Avail")]
+    return [
+        _virt_type_number(virt_type)
+        for virt_type in _virt_types(_require(handle), "mtmlDeviceCountAvailVirtTypes", "mtmlDeviceGetAvailVirtTypes")
+    ]
 
 
 def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
@@ -6212,7 +6244,7 @@ def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
     MTML: mtmlDeviceCountMaxVirtDevices.
     """
     device = _require(handle)
-    for virt_type in _virt_types(device, "Supported"):
+    for virt_type in _virt_types(device):
         if _virt_type_number(virt_type) == vgpuTypeId:
             return _number(_nvml_check, "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))
     raise _invalid()
@@ -6278,12 +6310,16 @@ def _virtual_device(number):
     return _device_in(_nvml_check, cell)
 
 
-def _virt_types(device, which):
-    """The "Supported" or the "Avail" virtual device types of a card (list of c_mtmlVirtType_t)."""
-    count = min(_number(_nvml_check, "mtmlDeviceCount%sVirtTypes" % which, "_device", device), _VIRT_TYPES_MAX)
+def _virt_types(device, count_name="mtmlDeviceCountSupportedVirtTypes", name="mtmlDeviceGetSupportedVirtTypes"):
+    """The virtual device types of a card that C functions count and tell, all or those available (list)."""
+    found = _UInt()
+    status = _call(count_name, "_device", device, found)
+    if status:
+        raise _nvml_error(status)
+    count = min(found[0], _VIRT_TYPES_MAX)
     types = (c_mtmlVirtType_t * count)()
     if count:
-        _nvml_check(_call("mtmlDeviceGet%sVirtTypes" % which, "_device", device, types, count))
+        _nvml_check(_call(name, "_device", device, types, count))
     return list(types)
 
 
@@ -6301,7 +6337,7 @@ def _virt_type(number):
     _require_initialized()
     for device in _all_cards():
         try:
-            for virt_type in _virt_types(device, "Supported"):
+            for virt_type in _virt_types(device):
                 if _virt_type_number(virt_type) == number:
                     return virt_type
         except NVMLError_NotSupported:
@@ -6311,7 +6347,11 @@ def _virt_type(number):
 
 def _active_virt_uuids(device):
     """UUIDs of the active virtual devices of a card (list of str)."""
-    count = min(_number(_nvml_check, "mtmlDeviceCountActiveVirtDevices", "_device", device), _VIRT_DEVICES_MAX)
+    found = _UInt()
+    status = _call("mtmlDeviceCountActiveVirtDevices", "_device", device, found)
+    if status:
+        raise _nvml_error(status)
+    count = min(found[0], _VIRT_DEVICES_MAX)
     if not count:
         return []
     uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()

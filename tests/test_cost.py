@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import inspect
 import sys
 
 import pytest
@@ -103,6 +104,58 @@ def test_native_calls_of_a_query(card, name, args, calls):
     query = getattr(pymtml, name)
     query(card, *args)
     assert native_calls(query, card, *args) == calls
+
+
+@pytest.mark.parametrize(
+    "name, args", [("nvmlDeviceGetCount", ()), ("nvmlDeviceGetHandleByIndex", (5,)), ("nvmlSystemGetDriverVersion", ())]
+)
+@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc"])
+def test_native_calls_of_a_query_without_a_device(profile, name, args):
+    with initialized(profile):
+        query = getattr(pymtml, name)
+        args = args if profile == "s5000x8" else [min(arg, 1) for arg in args]
+        first = query(*args)
+        assert native_calls(query, *args) == 1
+        assert query(*args) == first
+
+
+def test_a_refusal_without_a_counterpart_makes_no_native_call(nvml):
+    handle = nvml.nvmlDeviceGetHandleByIndex(0)
+    asks = ["nvmlDeviceGetComputeInstanceId"]  # whether the device is an instance, which NVML looks at first
+    refused = 0
+    simulated.reset_calls()
+    for name, function in inspect.getmembers(nvml, inspect.isfunction):
+        missing = (function.__doc__ or "").startswith("Not available")
+        if missing and name.startswith("nvmlDevice") and name not in asks:
+            parameters = list(inspect.signature(function).parameters.values())
+            with pytest.raises(nvml.NVMLError):
+                function(handle, *[0 for one in parameters[1:] if one.default is one.empty])
+            refused += 1
+    assert refused > 50
+    assert simulated.calls() == 0
+
+
+def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
+    looked = []
+
+    def load(name, *args, **kwargs):
+        looked.append(name)
+        raise OSError("not there")
+
+    monkeypatch.delenv("PYMTML_MUSA_LIBRARY")
+    monkeypatch.setattr(nvml, "CDLL", load)
+
+    def ask(times):
+        for _ in range(times):
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                nvml.nvmlSystemGetCudaDriverVersion()
+
+    ask(3)
+    assert looked == ["libmusa.so.1", "libmusa.so"]
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    ask(3)
+    assert len(looked) == 4
 
 
 def test_native_calls_of_a_tick(nvml):

@@ -8,7 +8,7 @@ Names and parameters come from facts/nvml_surface.json, the rest from facts/refu
 
     group    the sub-banner that it stands under, named as those of the functions that answer
     name     the function
-    checks   what NVML looks at before it refuses, in order: `handle` for a device handle in that parameter,
+    checks   what NVML looks at before it refuses, in order: `handle` for the device handle in that parameter,
              `mode<NVML_COMPUTEMODE_COUNT` or `mode<=NVML_GOM_LOW_DP` for an enum, nothing for no more than nvmlInit
     what     half a sentence: what the function would tell or do
     reason   why nothing here can, for docs/coverage.md
