@@ -9,10 +9,11 @@ import time
 
 import common
 
-BENCHMARKS = ("call", "tick", "processes", "import", "threads")
+BENCHMARKS = ("call", "tick", "refusals", "processes", "import", "threads")
 TITLES = {
     "call": "One call",
     "tick": "One tick of a monitor",
+    "refusals": "Refusals",
     "processes": "Processes",
     "import": "Import",
     "threads": "Threads",
