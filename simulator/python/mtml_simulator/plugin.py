@@ -24,6 +24,16 @@ def _marked(profile=None, faults="", frozen=True):
     return profile, faults, frozen
 
 
+def _configured(config):
+    """The machine of tests that do not name one; paths are as seen from where they were written."""
+    option, ini = config.getoption("--mtml-profile"), config.getini("mtml_profile")
+    if option:
+        return profiles.from_folder(option, str(config.invocation_params.dir))
+    if ini:
+        return profiles.from_folder(ini, str(config.inipath.parent if config.inipath else config.rootpath))
+    return profiles.DEFAULT
+
+
 def _wanted(request):
     """Profile, faults and whether values stay, for the test that asks."""
     marker = request.node.get_closest_marker("mtml")
@@ -31,8 +41,7 @@ def _wanted(request):
         profile, faults, frozen = _marked(*marker.args, **marker.kwargs) if marker else _marked()
     except TypeError as error:
         raise pytest.UsageError("pytest.mark.mtml: %s" % str(error).replace("_marked()", "the marker")) from None
-    chosen = profile or request.config.getoption("--mtml-profile") or request.config.getini("mtml_profile")
-    return chosen or profiles.DEFAULT, faults, frozen
+    return profile or _configured(request.config), faults, frozen
 
 
 def pytest_itemcollected(item):

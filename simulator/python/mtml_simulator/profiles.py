@@ -40,6 +40,15 @@ def path(profile):
     )
 
 
+def from_folder(profile, folder):
+    """A profile that is named as seen from a folder: the path of a file there is made absolute (str)."""
+    name, frozen = split(profile)
+    file = os.path.join(folder, name)
+    if name in names() or not os.path.isfile(file):
+        return profile
+    return file + (FROZEN if frozen else "")
+
+
 def value(profile):
     """What MTML_SIM_PROFILE is to hold for a profile, so that it is found from every folder (str).
 

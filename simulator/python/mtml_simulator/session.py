@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 
 from . import environment, native, profiles
 from .native import SimulatorError
@@ -113,8 +114,8 @@ class Simulator:
         count = self.references()
         if count:
             raise LibraryInUse("the profile cannot change while the library is initialized: " + _describe(count))
-        chosen = self._file(name_or_text) if "\n" in name_or_text else name_or_text
-        value = profiles.value(chosen)
+        chosen = os.fspath(name_or_text)
+        value = profiles.value(self._file(chosen) if "\n" in chosen else chosen)
         if frozen and not value.endswith(profiles.FROZEN):
             value += profiles.FROZEN
         before = {name: os.environ.pop(name, None) for name in list(os.environ) if name.startswith("MTML_SIM_")}
@@ -128,6 +129,8 @@ class Simulator:
         self._faults = []
 
     def _file(self, text):
+        # Indented as the test is that it stands in.
+        text = textwrap.dedent(text)
         name = "profile-%s.ini" % hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         path = os.path.join(self._folder, name)
         if not os.path.exists(path):
@@ -254,6 +257,9 @@ class Simulator:
 
 # ==== In force and undone ====
 
+# One within the other, as a session's fixture and a test's are.
+_active = []
+
 
 def _end(library, before):
     """Undo what `simulate` did; what was left open, or None."""
@@ -264,7 +270,9 @@ def _end(library, before):
     leak = _describe(count) if count else None
     if count:
         _release(library)
-    library.mtmlSimWatchReferences(native.Watcher())
+    _active.pop()
+    if not _active:
+        library.mtmlSimWatchReferences(native.Watcher())
     for name in _ours(os.environ):
         del os.environ[name]
     os.environ.update({name: before[name] for name in _ours(before)})
@@ -298,9 +306,10 @@ def simulate(profile=profiles.DEFAULT, faults="", frozen=True):
         for name in [name for name in os.environ if name.startswith("MTML_SIM_")] + ["PYMTML_KEEP_LIBRARY"]:
             os.environ.pop(name, None)
         os.environ.update(environment.variables(profiles.DEFAULT))
+        simulator = Simulator(library, folder)
+        _active.append(simulator)
         library.mtmlSimWatchReferences(_watcher)
         try:
-            simulator = Simulator(library, folder)
             simulator.profile(profile, frozen)
             if faults:
                 simulator.arm(faults)

@@ -241,6 +241,26 @@ def test(mtml_simulator):
     passes(tmp_path, text)
 
 
+def test_forms_of_a_profile(tmp_path):
+    text = """
+def test(mtml_simulator, tmp_path):
+    mtml_simulator.profile(
+        \'\'\'
+        [machine]
+        library_version = 1-simulator
+
+        [device.0]
+        name = MTT S9
+        \'\'\'
+    )
+    assert name() == child("name()") == "MTT S9"
+    (tmp_path / "other.ini").write_text("[machine]\\nlibrary_version = 1-simulator\\n[device.0]\\nname = MTT S8\\n")
+    mtml_simulator.profile(tmp_path / "other.ini")
+    assert name() == "MTT S8"
+"""
+    passes(tmp_path, text)
+
+
 def test_values_stay_unless_they_are_to_move(tmp_path):
     text = """
 def test(mtml_simulator):
@@ -522,6 +542,53 @@ def test_second(mtml_simulator):
     passes(tmp_path, text, count=2)
 
 
+# ==== Scopes ====
+
+
+def test_machine_of_a_session_below_that_of_a_test(tmp_path):
+    text = """
+import mtml_simulator as package
+
+@pytest.fixture(scope="session")
+def session_machine():
+    with package.simulate("s80") as simulator:
+        simulator.set("0.gpu_temperature", 12)
+        yield simulator
+
+def test_of_the_session(session_machine):
+    assert (name(), temperature(), child("temperature()")) == ("MTT S80", 12, "12")
+
+def test_of_its_own(session_machine, mtml_simulator):
+    assert name() == "MTT S5000"
+
+def test_of_the_session_again(session_machine):
+    assert (name(), temperature(), child("temperature()")) == ("MTT S80", 12, "12")
+    session_machine.set("0.gpu_temperature", 13)
+    assert temperature() == 13
+"""
+    passes(tmp_path, text, count=3)
+
+
+def test_unittest(tmp_path):
+    text = """
+import unittest
+
+@pytest.mark.mtml(profile="s80")
+class TestMarked(unittest.TestCase):
+    def setUp(self):
+        self.name = name()
+
+    def test(self):
+        self.assertEqual(self.name, "MTT S80")
+
+@pytest.mark.usefixtures("mtml_simulator")
+class TestUsing(unittest.TestCase):
+    def test(self):
+        self.assertEqual(name(), "MTT S5000")
+"""
+    passes(tmp_path, text, count=2)
+
+
 # ==== Leaks ====
 
 
@@ -634,6 +701,21 @@ def test_ini_key(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmtml_profile = s3000x2\n")
     passes(tmp_path, CHOICE % "S3000")
     passes(tmp_path, CHOICE % "S80", "--mtml-profile=s80")
+
+
+def test_paths_are_as_seen_from_where_they_were_written(tmp_path):
+    (tmp_path / "mine.ini").write_text("[machine]\nlibrary_version = 1-simulator\n[device.0]\nname = MTT S9\n")
+    text = """
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+def test(elsewhere, mtml_simulator):
+    assert name() == "MTT S9"
+"""
+    passes(tmp_path, text, "--mtml-profile=mine.ini")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmtml_profile = mine.ini\n")
+    passes(tmp_path, text)
 
 
 def test_bad_option(tmp_path):
