@@ -16,6 +16,7 @@ import sys
 from pymtml_cli.errors import CommandError, called
 
 SUBCOMMANDS = {
+    "capture": ("capture", "print a profile of this machine that the simulator loads"),
     "dmon": ("dmon", "a line for each card and second"),
     "pmon": ("pmon", "a line for each process and second"),
     "mtlink": ("mtlink", "state, speed and far end of each MtLink"),

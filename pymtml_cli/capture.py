@@ -1,0 +1,685 @@
+"""capture: walks a machine through the MTML C API and prints a profile that the simulator loads.
+
+This file also runs by itself beside a lone pymtml.py: python capture.py > machine.ini. It asks, and changes nothing.
+Serial numbers and UUIDs are masked unless --unmasked.
+"""
+
+import argparse
+import sys
+import time
+
+import pymtml
+
+CPU_WORDS, NODE_WORDS = 64, 16
+WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
+UNREACHABLE = 12
+
+BRANDS = {pymtml.MTML_BRAND_MTT: "MTT", pymtml.MTML_BRAND_UNKNOWN: "UNKNOWN"}
+SWITCH = {0: "DISABLE", 1: "ENABLE"}
+MEMORY_TYPES = {pymtml.MTML_MEM_TYPE_LPDDR4: "LPDDR4", pymtml.MTML_MEM_TYPE_GDDR6: "GDDR6"}
+LEVELS = {
+    pymtml.MTML_TOPOLOGY_INTERNAL: "INTERNAL",
+    pymtml.MTML_TOPOLOGY_SINGLE: "SINGLE",
+    pymtml.MTML_TOPOLOGY_MULTIPLE: "MULTIPLE",
+    pymtml.MTML_TOPOLOGY_HOSTBRIDGE: "HOSTBRIDGE",
+    pymtml.MTML_TOPOLOGY_NODE: "NODE",
+    pymtml.MTML_TOPOLOGY_SYSTEM: "SYSTEM",
+}
+P2P = {
+    pymtml.MTML_P2P_STATUS_OK: "OK",
+    pymtml.MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED: "CHIPSET_NOT_SUPPORTED",
+    pymtml.MTML_P2P_STATUS_GPU_NOT_SUPPORTED: "GPU_NOT_SUPPORTED",
+    pymtml.MTML_P2P_STATUS_UNKNOWN: "UNKNOWN",
+}
+LINK_STATES = {
+    pymtml.MTML_MTLINK_STATE_DOWN: "DOWN",
+    pymtml.MTML_MTLINK_STATE_UP: "UP",
+    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "DOWNGRADE",
+}
+LINK_STATUS = {pymtml.MTML_MTLINK_CAP_STATUS_NOT_SUPPORTED: "NOT_SUPPORTED", pymtml.MTML_MTLINK_CAP_STATUS_OK: "OK"}
+DISPLAYS = {
+    pymtml.MTML_DISP_INTF_TYPE_DP: "DP",
+    pymtml.MTML_DISP_INTF_TYPE_EDP: "EDP",
+    pymtml.MTML_DISP_INTF_TYPE_VGA: "VGA",
+    pymtml.MTML_DISP_INTF_TYPE_HDMI: "HDMI",
+    pymtml.MTML_DISP_INTF_TYPE_LVDS: "LVDS",
+}
+CODECS = {
+    getattr(pymtml, "MTML_CODEC_TYPE_" + name): name
+    for name in "AVC VC1 MPEG2 MPEG4 H263 DIV3 RV AVS RSVD1 THO VP3 VP8 HEVC VP9 AVS2 RSVD2 AV1".split()
+}
+SESSION_STATES = {
+    pymtml.MTML_CODEC_SESSION_STATE_UNKNOWN: "UNKNOWN",
+    pymtml.MTML_CODEC_SESSION_STATE_IDLE: "IDLE",
+    pymtml.MTML_CODEC_SESSION_STATE_ACTIVE: "ACTIVE",
+}
+# The C API does not tell the generation; the high byte of the PCI device id does.
+GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
+NEWEST_GENERATION = "PINGHU"
+CODES = {
+    getattr(pymtml, name): name[len("MTML_ERROR_") :]
+    for name in dir(pymtml)
+    if name.startswith("MTML_ERROR_") and name != "MTML_ERROR_GPU_IS_LOST"
+}
+
+# Keys that hold one number or text: (key, function, arguments, what becomes of the answer)
+PLAIN = (
+    ("name", "mtmlDeviceGetName", (), None),
+    ("uuid", "mtmlDeviceGetUUID", (), None),
+    ("serial_number", "mtmlDeviceGetSerialNumber", (), None),
+    ("mtbios_version", "mtmlDeviceGetMtBiosVersion", (), None),
+    ("gpu_path", "mtmlDeviceGetGpuPath", (), None),
+    ("primary_path", "mtmlDeviceGetPrimaryPath", (), None),
+    ("render_path", "mtmlDeviceGetRenderPath", (), None),
+    ("brand", "mtmlDeviceGetBrand", (), BRANDS),
+    ("gpu_cores", "mtmlDeviceCountGpuCores", (), None),
+    ("power_usage", "mtmlDeviceGetPowerUsage", (), None),
+    ("gpu_utilization", "mtmlGpuGetUtilization", (), None),
+    ("gpu_temperature", "mtmlGpuGetTemperature", (), None),
+    ("gpu_clock", "mtmlGpuGetClock", (), None),
+    ("gpu_max_clock", "mtmlGpuGetMaxClock", (), None),
+    ("memory_total", "mtmlMemoryGetTotal", (), None),
+    ("memory_used", "mtmlMemoryGetUsed", (), None),
+    ("memory_used_system", "mtmlMemoryGetUsedSystem", (), None),
+    ("memory_utilization", "mtmlMemoryGetUtilization", (), None),
+    ("memory_clock", "mtmlMemoryGetClock", (), None),
+    ("memory_max_clock", "mtmlMemoryGetMaxClock", (), None),
+    ("memory_bus_width", "mtmlMemoryGetBusWidth", (), None),
+    ("memory_bandwidth", "mtmlMemoryGetBandwidth", (), None),
+    ("memory_speed", "mtmlMemoryGetSpeed", (), None),
+    ("memory_vendor", "mtmlMemoryGetVendor", (), None),
+    ("memory_type", "mtmlMemoryGetType", (), MEMORY_TYPES),
+    ("vpu_clock", "mtmlVpuGetClock", (), None),
+    ("vpu_max_clock", "mtmlVpuGetMaxClock", (), None),
+    ("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", (0, 0, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
+    ("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", (0, 1, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
+    ("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", (1, 0, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
+    ("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", (1, 1, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
+    ("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", (), {0: "no", 1: "yes"}),
+    ("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter", (), None),
+    ("performance_state", "mtmlDeviceGetPerformanceState", (), None),
+    ("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit", (), None),
+    ("default_power_limit", "mtmlGpuGetPowerManagementDefaultLimit", (), None),
+    ("shutdown_temperature", "mtmlGpuGetTemperatureThreshold", (0,), None),
+    ("slowdown_temperature", "mtmlGpuGetTemperatureThreshold", (1,), None),
+    ("gpu_voltage", "mtmlGpuGetVoltage", (), None),
+    ("memory_temperature", "mtmlMemoryGetTemperature", (), None),
+)
+# Asked so that a refusal is known, though the answer stands elsewhere
+ALSO_ASKED = ("mtmlDeviceGetVbiosVersion",)
+
+
+class Failed:
+    """In the place of an answer: the MTML code that a function gave."""
+
+    def __init__(self, code):
+        self.code = code
+
+
+class Walk:
+    """A machine while it is asked: its cards, and what failed."""
+
+    def __init__(self, unmasked):
+        self.unmasked = unmasked
+        self.failures = []  # (function, device's label, code)
+        self.masks = {}
+        self.definitions = {}  # section: keys, of types and configurations that cards share
+        self.label = "machine"
+
+    def ask(self, function, *arguments):
+        """What a function answers, or a Failed."""
+        try:
+            return getattr(pymtml, function)(*arguments)
+        except pymtml.MTMLError as error:
+            code = error.mtml_code if error.mtml_code is not None else error.value
+            self.failures.append((function, self.label, code))
+            return Failed(code)
+
+    def masked(self, kind, text):
+        """A serial number or UUID, replaced by another of the same form unless --unmasked."""
+        if self.unmasked or not text:
+            return text
+        number = len([key for key in self.masks if key[0] == kind]) + 1
+        number = self.masks.setdefault((kind, text), number)
+        if kind == "uuid":
+            return "00000000-0000-0000-0000-%012x" % number
+        return text[:4] + ("%d" % number).rjust(max(len(text) - 4, 4), "0")
+
+
+def escaped(text):
+    """A text as profiles write it."""
+    result = ""
+    for character in text:
+        if character == "\\":
+            result += "\\\\"
+        elif character < " " or character == "\x7f":
+            result += {"\n": "\\n", "\t": "\\t"}.get(character, "\\x%02x" % ord(character))
+        else:
+            result += character
+    for strip, position in ((result[:1] == " ", 0), (result[1:] and result[-1:] == " ", -1)):
+        if strip:
+            result = "\\s" + result[1:] if position == 0 else result[:-1] + "\\s"
+    return result
+
+
+def named(names, code):
+    """An enumeration's value by name, or the number that has none."""
+    return names.get(code, str(code))
+
+
+def mask_ranges(words):
+    """Bits of words as 0-31,64-95."""
+    numbers = [
+        word * WORD_BITS + bit for word, value in enumerate(words) for bit in range(WORD_BITS) if value >> bit & 1
+    ]
+    parts = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in parts)
+
+
+def device_keys(walk, device):
+    """Keys of a card, an instance or a virtual device."""
+    keys = {}
+    failed_before = len(walk.failures)
+    for key, function, arguments, names in PLAIN:
+        answer = walk.ask(function, device, *arguments)
+        if isinstance(answer, Failed):
+            continue
+        if key in ("uuid", "serial_number"):
+            answer = walk.masked(key, answer)
+        if names is not None:
+            keys[key] = named(names, answer)
+        else:
+            keys[key] = escaped(answer) if isinstance(answer, str) else str(answer)
+    for function in ALSO_ASKED:
+        walk.ask(function, device)
+    for part in (pci_keys, slot_keys, fan_keys, display_keys, engine_keys, codec_keys, ecc_keys, affinity_keys):
+        keys.update(part(walk, device))
+    capability = walk.ask("mtmlDeviceGetMusaComputeCapability", device)
+    if not isinstance(capability, Failed):
+        keys["musa_compute_capability"] = "%d.%d" % tuple(capability)
+    refused = [
+        function for function, _, code in walk.failures[failed_before:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED
+    ]
+    return keys, unique(refused)
+
+
+def unique(names):
+    """Names without repetition, in order."""
+    return [name for index, name in enumerate(names) if name not in names[:index]]
+
+
+def pci_keys(walk, device):
+    """PCI address, ids and link."""
+    info = walk.ask("mtmlDeviceGetPciInfo", device)
+    if isinstance(info, Failed):
+        return {}
+    generation = GENERATIONS.get(info.pciDeviceId >> 24, NEWEST_GENERATION)
+    return {
+        "generation": generation,
+        "pci_sbdf": escaped(info.sbdf),
+        "pci_segment": str(info.segment),
+        "pci_bus": str(info.bus),
+        "pci_device": str(info.device),
+        "pci_device_id": "0x%08x" % info.pciDeviceId,
+        "pci_subsystem_id": "0x%08x" % info.pciSubsystemId,
+        "pci_bus_width": str(info.busWidth),
+        "pci_max_speed": "%g" % info.pciMaxSpeed,
+        "pci_cur_speed": "%g" % info.pciCurSpeed,
+        "pci_max_width": str(info.pciMaxWidth),
+        "pci_cur_width": str(info.pciCurWidth),
+        "pci_max_gen": str(info.pciMaxGen),
+        "pci_cur_gen": str(info.pciCurGen),
+    }
+
+
+def slot_keys(walk, device):
+    """The slot of the host."""
+    slot = walk.ask("mtmlDeviceGetPcieSlotInfo", device)
+    return {} if isinstance(slot, Failed) else {"slot_id": str(slot.slotId), "slot_name": escaped(slot.slotName)}
+
+
+def fan_keys(walk, device):
+    """Fans; where their number is not told, the first is asked nevertheless, so that its refusal is known."""
+    count = walk.ask("mtmlDeviceCountFan", device)
+    speeds, turns = [], []
+    for fan in range(1 if isinstance(count, Failed) else count):
+        for function, found in (("mtmlDeviceGetFanSpeed", speeds), ("mtmlDeviceGetFanRpm", turns)):
+            answer = walk.ask(function, device, fan)
+            if not isinstance(answer, Failed):
+                found.append(str(answer))
+    return {"fan_speed": ", ".join(speeds), "fan_rpm": ", ".join(turns)}
+
+
+def display_keys(walk, device):
+    """Display interfaces."""
+    count = walk.ask("mtmlDeviceCountDisplayInterface", device)
+    found = []
+    for number in range(0 if isinstance(count, Failed) else count):
+        spec = walk.ask("mtmlDeviceGetDisplayInterfaceSpec", device, number)
+        if not isinstance(spec, Failed):
+            form = "%s %dx%d@%g"
+            found.append(form % (named(DISPLAYS, spec.type), spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate))
+    return {"displays": ", ".join(found)}
+
+
+def engine_keys(walk, device):
+    """Utilization by engine, and of the video engine."""
+    engines = [walk.ask("mtmlGpuGetEngineUtilization", device, engine) for engine in range(pymtml.MTML_GPU_ENGINE_MAX)]
+    keys = {}
+    if not any(isinstance(answer, Failed) for answer in engines):
+        keys["engine_utilization"] = ", ".join(map(str, engines))
+    use = walk.ask("mtmlVpuGetUtilization", device)
+    if not isinstance(use, Failed):
+        keys.update(
+            vpu_utilization=str(use.util),
+            codec_sample_period=str(use.period),
+            encoder_utilization=str(use.encUtil),
+            decoder_utilization=str(use.decUtil),
+        )
+    return keys
+
+
+def codec_keys(walk, device):
+    """Sessions of the video engine."""
+    keys = {}
+    capacity = walk.ask("mtmlVpuGetCodecCapacity", device)
+    if not isinstance(capacity, Failed):
+        keys["encoder_capacity"], keys["decoder_capacity"] = map(str, capacity)
+    for key, kind in (("encoder_sessions", "Encoder"), ("decoder_sessions", "Decoder")):
+        states = walk.ask("mtmlVpuGet%sSessionStates" % kind, device)
+        sessions = []
+        for session in [] if isinstance(states, Failed) else states:
+            if session.state == pymtml.MTML_CODEC_SESSION_STATE_IDLE:
+                continue  # the state of what is not in use
+            text = session_text(walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId), session)
+            sessions.append(text)
+        keys[key] = ", ".join(sessions)
+    return keys
+
+
+def session_text(metrics, session):
+    """A session as profiles write it."""
+    state = named(SESSION_STATES, session.state)
+    if isinstance(metrics, Failed):
+        return "id=%d state=%s" % (session.sessionId, state)
+    form = "id=%d pid=%d width=%d height=%d fps=%d bitrate=%d latency=%d codec=%s state=%s"
+    sizes = (metrics.hResolution, metrics.vResolution, metrics.frameRate, metrics.bitRate, metrics.latency)
+    return form % ((session.sessionId, metrics.pid) + sizes + (named(CODECS, metrics.codecType), state))
+
+
+def ecc_keys(walk, device):
+    """ECC mode and retired pages."""
+    keys = {}
+    modes = walk.ask("mtmlMemoryGetEccMode", device)
+    if not isinstance(modes, Failed):
+        keys["ecc_mode"], keys["ecc_pending_mode"] = (named(SWITCH, mode) for mode in modes)
+    counts = walk.ask("mtmlMemoryGetRetiredPagesCount", device)
+    for key, cause, count in (("retired_pages_sbe", 0, "singleBitEcc"), ("retired_pages_dbe", 1, "doubleBitEcc")):
+        number = 0 if isinstance(counts, Failed) else getattr(counts, count)
+        pages = walk.ask("mtmlMemoryGetRetiredPages", device, cause, number or 1)
+        if not isinstance(pages, Failed):
+            keys[key] = ", ".join("0x%x@%d" % (page.address, page.timestamp) for page in pages[:number])
+    return keys
+
+
+def affinity_keys(walk, device):
+    """Processors and memory next to the device."""
+    keys = {}
+    for key, function, size in (
+        ("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS),
+        ("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS),
+    ):
+        words = walk.ask(function, device, size)
+        if not isinstance(words, Failed):
+            keys[key] = mask_ranges(words)
+    return keys
+
+
+class Card:
+    """A card, its keys, its instances and its virtual devices."""
+
+    def __init__(self, device, number):
+        self.device, self.number = device, number
+        self.keys, self.refused = {}, []
+        self.children = []  # (section's end, keys, refused)
+        self.peers = []  # (number of the card, number of the link there) or None by link
+
+
+def cards(walk):
+    """All cards, in MTML's order; an instance whose parent cannot be seen counts as one."""
+    found, instances = [], 0
+    count = walk.ask("mtmlLibraryCountDevice")
+    for index in range(0 if isinstance(count, Failed) else count):
+        device = walk.ask("mtmlLibraryInitDeviceByIndex", index)
+        if isinstance(device, Failed):
+            continue
+        properties = walk.ask("mtmlDeviceGetProperty", device)
+        if not isinstance(properties, Failed) and properties.mpcType == pymtml.MTML_MPC_TYPE_INSTANCE:
+            if not isinstance(walk.ask("mtmlDeviceGetMpcParentDevice", device), Failed):
+                instances += 1
+                continue
+        found.append(Card(device, len(found)))
+    return found
+
+
+def fill(walk, card):
+    """Ask everything about a card that does not concern another one."""
+    walk.label = "device.%d" % card.number
+    properties = walk.ask("mtmlDeviceGetProperty", card.device)
+    card.keys, card.refused = device_keys(walk, card.device)
+    if isinstance(properties, Failed):
+        return
+    roles = {pymtml.MTML_VIRT_ROLE_GUEST_VIRTDEVICE: "GUEST_VIRTDEVICE"}
+    card.keys["virt_role"] = roles.get(properties.virtRole, "NONE")
+    for key, value in (
+        ("mtlink_capability", properties.mtLinkCap),
+        ("mpc_capability", properties.mpcCap),
+        ("virt_capability", properties.virtCap),
+    ):
+        card.keys[key] = "yes" if value else "no"
+    if properties.mpcCap:
+        fill_mpc(walk, card)
+    if properties.virtCap:
+        fill_virtual(walk, card)
+
+
+def add_child(walk, card, end, device):
+    """Keys of a child that are not its card's, and those that would follow from its profile or type."""
+    walk.label = "device.%d.%s" % (card.number, end)
+    keys, refused = device_keys(walk, device)
+    keys.pop("generation", None)
+    differing = {key: value for key, value in keys.items() if key in CHILD_ALWAYS or card.keys.get(key) != value}
+    card.children.append((end, differing, refused))
+
+
+CHILD_ALWAYS = ("uuid", "memory_total", "memory_used", "gpu_cores", "encoder_capacity", "decoder_capacity")
+
+
+def fill_mpc(walk, card):
+    """Profiles, configurations and instances."""
+    profiles = walk.ask("mtmlDeviceGetSupportedMpcProfiles", card.device)
+    configurations = walk.ask("mtmlDeviceGetSupportedMpcConfigurations", card.device)
+    if not isinstance(profiles, Failed):
+        card.keys["mpc_profiles"] = ", ".join(str(profile.id) for profile in profiles)
+        for profile in profiles:
+            walk.definitions["mpc_profile.%d" % profile.id] = {
+                "name": escaped(profile.name),
+                "cores": str(profile.coreCount),
+                "memory": str(profile.memorySizeMB),
+            }
+    if not isinstance(configurations, Failed):
+        card.keys["mpc_configurations"] = ", ".join(str(configuration.id) for configuration in configurations)
+        for configuration in configurations:
+            ids = [str(profile) for profile in configuration.profileId if profile >= 0]
+            walk.definitions["mpc_configuration.%d" % configuration.id] = {
+                "name": escaped(configuration.name),
+                "profiles": ", ".join(ids),
+            }
+    mode = walk.ask("mtmlDeviceGetMpcMode", card.device)
+    if isinstance(mode, Failed):
+        return
+    card.keys["mpc_mode"] = named(SWITCH, mode)
+    if mode != pymtml.MTML_DEVICE_MPC_ENABLE:
+        return
+    current = walk.ask("mtmlDeviceGetMpcConfiguration", card.device)
+    if not isinstance(current, Failed):
+        card.keys["mpc_configuration"] = str(current.id)
+    instances = walk.ask("mtmlDeviceGetMpcInstances", card.device)
+    instances = [] if isinstance(instances, Failed) else instances
+    for number, instance in enumerate(instances):
+        add_child(walk, card, "instance.%d" % number, instance)
+    if not isinstance(current, Failed):
+        for number in range(len(instances), sum(profile >= 0 for profile in current.profileId)):
+            card.children.append(("instance.%d" % number, {"visible": "no"}, []))
+    walk.label = "device.%d" % card.number
+
+
+def fill_virtual(walk, card):
+    """Types of virtual devices, and those that are active."""
+    types = walk.ask("mtmlDeviceGetSupportedVirtTypes", card.device)
+    if not isinstance(types, Failed):
+        card.keys["virt_types"] = ", ".join(kind.id for kind in types)
+        for kind in types:
+            walk.definitions["virt_type." + kind.id] = {
+                "name": escaped(kind.name),
+                "api": escaped(kind.api),
+                "horizontal_resolution": str(kind.horizontalResolution),
+                "vertical_resolution": str(kind.verticalResolution),
+                "frame_buffer": str(kind.frameBuffer),
+                "max_encode": str(kind.maxEncodeNum),
+                "max_decode": str(kind.maxDecodeNum),
+                "max_instances": str(kind.maxInstances),
+                "max_displays": str(kind.maxVirtualDisplay),
+            }
+    uuids = walk.ask("mtmlDeviceGetActiveVirtDeviceUuids", card.device)
+    for number, uuid in enumerate([] if isinstance(uuids, Failed) else uuids):
+        device = walk.ask("mtmlDeviceInitVirtDevice", card.device, uuid)
+        if isinstance(device, Failed):
+            continue
+        add_child(walk, card, "virt.%d" % number, device)
+        kind = walk.ask("mtmlDeviceGetVirtType", device)
+        if not isinstance(kind, Failed):
+            card.children[-1][1]["virt_type"] = kind.id
+    walk.label = "device.%d" % card.number
+
+
+def fill_pairs(walk, found):
+    """How cards are joined."""
+    for card in found:
+        walk.label = "device.%d" % card.number
+        before = len(walk.failures)
+        levels, reads, writes = [], [], []
+        for other in found:
+            if other is card:
+                levels.append("-")
+            else:
+                level = walk.ask("mtmlDeviceGetTopologyLevel", card.device, other.device)
+                levels.append("-" if isinstance(level, Failed) else named(LEVELS, level))
+            for statuses, capability in ((reads, pymtml.MTML_P2P_CAPS_READ), (writes, pymtml.MTML_P2P_CAPS_WRITE)):
+                status = walk.ask("mtmlDeviceGetP2PStatus", card.device, other.device, capability)
+                statuses.append("UNKNOWN" if isinstance(status, Failed) else named(P2P, status))
+        card.keys.update(topology=", ".join(levels), p2p_read=", ".join(reads), p2p_write=", ".join(writes))
+        refused = [name for name, _, code in walk.failures[before:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED]
+        card.refused = unique(card.refused + refused)
+        if card.keys.get("mtlink_capability") == "yes":
+            fill_links(walk, card, found)
+
+
+def fill_links(walk, card, found):
+    """MtLinks of a card, and where each one ends."""
+    spec = walk.ask("mtmlDeviceGetMtLinkSpec", card.device)
+    if isinstance(spec, Failed):
+        return
+    card.keys["mtlink_version"], card.keys["mtlink_bandwidth"] = str(spec.version), str(spec.bandWidth)
+    card.keys["mtlink_count"] = str(spec.linkNum)
+    states, access, atomics = [], [], []
+    card.peers = []
+    ends = {}  # (number of the other card, link here): link there
+    for other in found:
+        if other is not card:
+            layouts = walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device)
+            for layout in [] if isinstance(layouts, Failed) else layouts:
+                ends[other.number, layout.localLinkId] = layout.remoteLinkId
+    for link in range(spec.linkNum):
+        for function, arguments, names, found_values in (
+            ("mtmlDeviceGetMtLinkState", (), LINK_STATES, states),
+            ("mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ACCESS,), LINK_STATUS, access),
+            ("mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), LINK_STATUS, atomics),
+        ):
+            answer = walk.ask(function, card.device, link, *arguments)
+            found_values.append(next(iter(names.values())) if isinstance(answer, Failed) else named(names, answer))
+        remote = walk.ask("mtmlDeviceGetMtLinkRemoteDevice", card.device, link)
+        other = None if isinstance(remote, Failed) else next((one for one in found if one.device == remote), None)
+        card.peers.append(None if other is None else [other.number, ends.get((other.number, link))])
+    card.keys.update(
+        mtlink_state=", ".join(states), mtlink_p2p_access=", ".join(access), mtlink_p2p_atomics=", ".join(atomics)
+    )
+
+
+def join_ends(found):
+    """Number the far ends of links that no layout tells (those that are down): the links of a pair in order."""
+    for card in found:
+        for link, peer in enumerate(card.peers):
+            if peer is None or peer[1] is not None:
+                continue
+            other = found[peer[0]]
+            taken = {end for number, end in filter(None, card.peers) if number == peer[0]}
+            back = [there for there, far in enumerate(other.peers) if far and far[0] == card.number]
+            peer[1] = next((there for there in back if there not in taken), link)
+    for card in found:
+        if card.peers:
+            card.keys["mtlink_peer"] = ", ".join("-" if peer is None else "%d.%d" % tuple(peer) for peer in card.peers)
+
+
+def includes_nearer(walk, found):
+    """Whether a query by topology level counts nearer devices, too."""
+    for card in found:
+        levels = [text for text in card.keys.get("topology", "").split(", ") if text in LEVELS.values()]
+        far = walk.ask("mtmlDeviceCountDeviceByTopologyLevel", card.device, pymtml.MTML_TOPOLOGY_SYSTEM)
+        if isinstance(far, Failed) or not levels:
+            continue
+        # Instances are devices at a level, too: only a machine without them tells.
+        if any(one.children for one in found):
+            return False
+        return far == len(levels) != levels.count("SYSTEM")
+    return False
+
+
+def missing():
+    """Functions that the library does not export."""
+    names = list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES)
+    found = []
+    for name in names:
+        try:
+            pymtml._mtmlGetFunctionPointer(name)
+        except pymtml.MTMLError:
+            found.append(name)
+    return found
+
+
+def section(name, keys):
+    """A section of the profile."""
+    return ["", "[%s]" % name] + [("%s = %s" % (key, value)).rstrip() for key, value in keys.items()]
+
+
+def profile(unmasked=False):
+    """The profile as text.
+
+    Raises: MTMLError_LibraryNotFound.
+    """
+    walk = Walk(unmasked)
+    try:
+        pymtml.mtmlLibraryInit()
+    except pymtml.MTMLError as error:
+        if isinstance(error, pymtml.NVMLError_LibraryNotFound):
+            raise
+        code = CODES.get(error.value, str(error.value))
+        machine = {"library_version": "unknown-simulator", "driver_version": "unknown", "init": code}
+        return "\n".join(heading("mtmlLibraryInit returns " + code) + section("machine", machine)) + "\n"
+    try:
+        library = walk.ask("mtmlLibraryGetVersion")
+        driver = walk.ask("mtmlSystemGetDriverVersion")
+        found = cards(walk)
+        for card in found:
+            fill(walk, card)
+        fill_pairs(walk, found)
+        join_ends(found)
+        nearer = includes_nearer(walk, found)
+    finally:
+        pymtml.mtmlLibraryShutDown()
+    absent = missing()
+    library = "unknown" if isinstance(library, Failed) else library
+    driver = "unknown" if isinstance(driver, Failed) else driver
+    machine = {
+        # The simulator never calls itself anything else.
+        "library_version": escaped(library if "simulator" in library else library[:20] + "-simulator"),
+        "driver_version": escaped(driver),
+    }
+    if absent:
+        machine["missing"] = ", ".join(absent)
+    if nearer:
+        machine["topology_includes_nearer"] = "yes"
+    again = second_life()
+    if again:
+        machine["reinit"] = again
+    lines = (
+        heading("library %s, driver %s" % (library, driver)) + failure_lines(walk, absent) + section("machine", machine)
+    )
+    for name in sorted(walk.definitions, key=natural):
+        lines += section(name, walk.definitions[name])
+    for card in found:
+        lines += section("device.%d" % card.number, with_refused(card.keys, card.refused, absent))
+        for end, keys, refused in card.children:
+            lines += section("device.%d.%s" % (card.number, end), with_refused(keys, refused, absent))
+    return "\n".join(lines) + "\n"
+
+
+def with_refused(keys, refused, absent):
+    """Keys with the functions that the device refuses."""
+    names = [name for name in refused if name not in absent]
+    return dict(keys, unsupported=", ".join(names)) if names else keys
+
+
+def natural(name):
+    """A key that sorts numbers by size."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in name.replace("-", ".").split(".")]
+
+
+def heading(text):
+    """The comment at the top."""
+    return [
+        "# Captured by pymtml %s on %s: %s." % (pymtml.__version__, time.strftime("%Y-%m-%d"), " ".join(text.split())),
+        "# A profile of the MTML simulator. Values are those of one moment.",
+    ]
+
+
+def failure_lines(walk, absent):
+    """What failed, and with which code, as comments."""
+    lines = []
+    if absent:
+        lines.append("# Not exported: %s" % ", ".join(absent))
+    by_failure = {}
+    for function, label, code in walk.failures:
+        if function not in absent:
+            by_failure.setdefault((function, code), []).append(label)
+    for (function, code), labels in by_failure.items():
+        text = CODES.get(code, str(code))
+        lines.append("# %s: %s (%s)" % (function, text, "; ".join(unique(labels))))
+    return lines
+
+
+def second_life():
+    """Code with which an init after the last shutdown fails, or None."""
+    try:
+        pymtml.mtmlLibraryInit()
+    except pymtml.MTMLError as error:
+        return CODES.get(error.value, str(error.value))
+    pymtml.mtmlLibraryShutDown()
+    return None
+
+
+def add_arguments(parser):
+    """Arguments of the subcommand."""
+    parser.add_argument("--unmasked", action="store_true", help="leave serial numbers and UUIDs as they are")
+
+
+def run(options):
+    """Print the profile (exit status)."""
+    try:
+        text = profile(options.unmasked)
+    except pymtml.MTMLError as error:
+        sys.stderr.write("capture: %s\n" % " ".join(str(error).split()))
+        return UNREACHABLE
+    sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    add_arguments(arguments)
+    sys.exit(run(arguments.parse_args()))

@@ -1,0 +1,265 @@
+"""capture: a captured machine, loaded by the simulator, answers everything as the original does."""
+
+import configparser
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import simulated
+from command import invoke
+from native_calls import plain
+
+import pymtml
+
+# What would change the machine, or hands out what differs from life to life
+LEFT_OUT = {
+    "mtmlLibraryInit",
+    "mtmlLibraryShutDown",
+    "mtmlLibraryInitSystem",
+    "mtmlLibraryFreeSystem",
+    "mtmlLibrarySetMpcConfigurationInBatch",
+    "mtmlLibraryFreeDevice",
+    "mtmlLibraryInitDeviceByUuid",
+    "mtmlDeviceInitGpu",
+    "mtmlDeviceFreeGpu",
+    "mtmlDeviceInitMemory",
+    "mtmlDeviceFreeMemory",
+    "mtmlDeviceInitVpu",
+    "mtmlDeviceFreeVpu",
+    "mtmlDeviceFreeVirtDevice",
+    "mtmlLogSetConfiguration",
+    "mtmlLogGetConfiguration",
+    "mtmlErrorString",
+    "mtmlDeviceSetMpcMode",
+    "mtmlDeviceSetMpcConfiguration",
+    "mtmlDeviceReset",
+    "mtmlMemorySetEccMode",
+    "mtmlMemoryClearEccErrorCounts",
+}
+# Values of the parameters that are no devices
+VALUES = {
+    "index": range(6),
+    "fanIndex": range(4),
+    "intfIndex": range(5),
+    "level": range(6),
+    "p2pCap": range(2),
+    "engine": range(4),
+    "linkId": range(16),
+    "capability": range(2),
+    "cause": range(2),
+    "errorType": range(2),
+    "counterType": range(2),
+    "locationType": [pymtml.MTML_MEMORY_LOCATION_DRAM],
+    "kind": range(2),
+    "profileId": range(4),
+    "configName": ["8-8", "8-44", "8-422"],
+    "nodeSetSize": [2],
+    "cpuSetSize": [8],
+    "sessionId": range(8),
+    "pciSbdf": ["00000000:2a:00.0", "0000:3b:00.0", "00000000:01:00.0", "x"],
+}
+DEVICES = ("dev", "device", "gpu", "mem", "vpu", "parentDevice", "mpcInstance", "dev1", "localDevice")
+OTHERS = ("dev2", "remoteDevice")
+
+
+def comparable(value, names):
+    """An answer without handles: those by the UUID of their device."""
+    if isinstance(value, (list, tuple)):
+        return [comparable(item, names) for item in value]
+    if isinstance(value, pymtml.c_mtmlDevice_t):
+        return names.get(value) or pymtml.mtmlDeviceGetUUID(value)
+    return plain(value)
+
+
+def call(function, arguments, names):
+    try:
+        return comparable(function(*arguments), names)
+    except pymtml.MTMLError as error:
+        return type(error).__name__
+
+
+def answers():
+    """{call: answer} of everything that can be asked on this machine."""
+    found = {}
+    try:
+        pymtml.mtmlLibraryInit()
+    except pymtml.MTMLError as error:
+        return {"init": type(error).__name__}
+    try:
+        devices = [pymtml.mtmlLibraryInitDeviceByIndex(index) for index in range(pymtml.mtmlLibraryCountDevice())]
+        for device in list(devices):
+            try:
+                uuids = pymtml.mtmlDeviceGetActiveVirtDeviceUuids(device)
+            except pymtml.MTMLError:
+                continue
+            devices += [pymtml.mtmlDeviceInitVirtDevice(device, uuid) for uuid in uuids]
+        names = {device: pymtml.mtmlDeviceGetUUID(device) for device in devices}
+        types = []
+        for device in devices:
+            try:
+                types += pymtml.mtmlDeviceGetSupportedVirtTypes(device)
+            except pymtml.MTMLError:
+                pass
+        for name in list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES):
+            if name in LEFT_OUT:
+                continue
+            function = getattr(pymtml, name)
+            lists = [()]
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.default is not inspect.Parameter.empty:
+                    continue
+                choices = VALUES.get(parameter.name)
+                if parameter.name in DEVICES + OTHERS + ("virtDev",):
+                    choices = devices
+                elif parameter.name == "type":
+                    choices = types[:6]
+                elif parameter.name == "uuid":
+                    choices = list(names.values())[:4]
+                assert choices is not None, (name, parameter.name)
+                lists = [arguments + (choice,) for arguments in lists for choice in choices]
+            for arguments in lists:
+                shown = tuple(names[one] if isinstance(one, pymtml.c_mtmlDevice_t) else plain(one) for one in arguments)
+                found[name, str(shown)] = call(function, arguments, names)
+    finally:
+        pymtml.mtmlLibraryShutDown()
+    try:  # a second life
+        pymtml.mtmlLibraryInit()
+        pymtml.mtmlLibraryShutDown()
+    except pymtml.MTMLError as error:
+        found["reinit"] = type(error).__name__
+    return found
+
+
+def exported(name):
+    try:
+        pymtml._mtmlGetFunctionPointer(name)
+    except pymtml.MTMLError:
+        return False
+    return True
+
+
+def in_another_process(profile):
+    """Answers and exported functions, in a process that loads the library with that profile."""
+    code = (
+        "import sys, json; sys.path[:0] = [%r, %r]\n"
+        "import os; wanted = os.environ['MTML_SIM_PROFILE']\n"
+        "import simulated; os.environ['MTML_SIM_PROFILE'] = wanted\n"
+        "import pymtml, test_capture\n"
+        "names = list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES)\n"
+        "answers = {str(key): repr(value) for key, value in test_capture.answers().items()}\n"
+        "json.dump([answers, [name for name in names if test_capture.exported(name)]], sys.stdout)"
+    ) % (os.path.dirname(os.path.abspath(__file__)), os.path.join(simulated.ROOT, "tests"))
+    result = simulated.run_python(code, name=profile)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("profile", simulated.ALL_PROFILES)
+def test_a_captured_machine_answers_as_the_original(profile, tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "pymtml", "capture", "--unmasked"],
+        env=simulated.environment(profile),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    file = tmp_path / "captured.ini"
+    file.write_text(result.stdout)
+    original, captured = in_another_process(profile), in_another_process(str(file))
+    assert captured[1] == original[1]
+    assert {key for key in original[0] if captured[0].get(key) != original[0][key]} == set()
+    assert set(captured[0]) == set(original[0])
+
+
+def parsed(text):
+    parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",))
+    parser.read_string(text)
+    return parser
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s3000-vgpu-host"])
+def test_serial_numbers_and_uuids_are_masked(profile, tmp_path):
+    with simulated.machine(profile):
+        masked, open_ = invoke("capture").stdout, invoke("capture", "--unmasked").stdout
+    secrets = set(re.findall(r"(?m)^(?:uuid|serial_number) = (\S+)", open_))
+    assert len(secrets) > 3 and not [secret for secret in secrets if secret in masked]
+    for section in parsed(open_).sections():
+        for key, value in parsed(open_)[section].items():
+            if key in ("uuid", "serial_number") and value:
+                stand_in = parsed(masked)[section][key]
+                assert len(stand_in) == len(value) and (key == "uuid" or stand_in[:4] == value[:4])
+            else:
+                assert parsed(masked)[section][key] == value
+    shown = re.findall(r"(?m)^(?:uuid|serial_number) = (\S+)", masked)
+    assert len(shown) == len(set(shown))
+    file = tmp_path / "masked.ini"
+    file.write_text(masked)
+    with simulated.machine(profile):
+        lines = len(invoke("-L").lines)
+    with simulated.machine(str(file)):
+        assert len(invoke("-L").lines) == lines > 0
+
+
+def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml_cli", "capture.py"), str(tmp_path))
+    env = simulated.environment("s80")
+    env.pop("PYTHONPATH")
+    alone = subprocess.check_output([sys.executable, str(tmp_path / "capture.py")], env=env, universal_newlines=True)
+    with simulated.machine("s80"):
+        assert invoke("capture").stdout == alone
+    env["PYMTML_LIBRARY"] = str(tmp_path / "none.so")
+    result = subprocess.run(
+        [sys.executable, str(tmp_path / "capture.py")], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert (result.returncode, result.stdout, result.stderr.count(b"\n")) == (12, b"", 1)
+
+
+def test_versions_symbols_and_failures_are_told():
+    with simulated.machine("s3000x2", faults="mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetName=4711"):
+        text = invoke("capture").stdout
+    head = [line for line in text.splitlines() if line.startswith("#")]
+    assert re.match(r"# Captured by pymtml \S+ on \d{4}-\d\d-\d\d: library \S+, driver \S+\.$", head[0])
+    assert "# mtmlGpuGetTemperature: TIMEOUT (device.0; device.1)" in head
+    assert "# mtmlDeviceGetName: 4711 (device.0; device.1)" in head
+    result = subprocess.check_output(
+        [sys.executable, "-m", "pymtml", "capture"], env=simulated.environment("old-library"), universal_newlines=True
+    )
+    missing = simulated.profile("old-library")["machine"]["missing"]
+    assert set(parsed(result)["machine"]["missing"].split(", ")) == set(missing.split(", "))
+    assert "# Not exported: " in result
+
+
+def test_a_second_life_that_fails_is_captured():
+    with simulated.machine("s3000x2", set="machine.reinit=DRIVER_FAILURE"):
+        assert parsed(invoke("capture").stdout)["machine"]["reinit"] == "DRIVER_FAILURE"
+
+
+def test_links_that_are_down_keep_their_far_ends(tmp_path):
+    change = "1.mtlink_state.0=DOWN;0.mtlink_state.0=DOWN;1.mtlink_state.4=DOWNGRADE"
+    with simulated.machine("s4000x8", set=change):
+        first = invoke("capture", "--unmasked").stdout
+    file = tmp_path / "links.ini"
+    file.write_text(first)
+    with simulated.machine(str(file)):
+        assert invoke("capture", "--unmasked").stdout == first
+    assert parsed(first)["device.1"]["mtlink_state"].split(", ")[:5] == ["DOWN", "UP", "UP", "UP", "DOWNGRADE"]
+    assert parsed(first)["device.1"]["mtlink_peer"] == simulated.device_keys("s4000x8", 1)["mtlink_peer"]
+
+
+def test_texts_that_need_escapes(tmp_path):
+    with simulated.machine("s3000x2", set=r"0.name=\sMTT\tS\\3000\s"):
+        text = invoke("capture", "--unmasked").stdout
+    file = tmp_path / "escaped.ini"
+    file.write_text(text)
+    with simulated.machine(str(file)):
+        pymtml.nvmlInit()
+        name = pymtml.mtmlDeviceGetName(pymtml.mtmlLibraryInitDeviceByIndex(0))
+        pymtml.nvmlShutdown()
+    assert name == " MTT\tS\\3000 "
