@@ -160,7 +160,8 @@ class Machine:
     def _cards(self):
         count = ask(pymtml.nvmlDeviceGetCount)
         if isinstance(count, Unknown):
-            raise CommandError("cannot count the devices: %s" % describe(count.error), OTHER)
+            text = "cannot count the devices: %s; `pymtml doctor` says more" % describe(count.error)
+            raise CommandError(text, OTHER)
         handles = [ask(pymtml.nvmlDeviceGetHandleByIndex, index) for index in range(count)]
         known = [handle for handle in handles if not isinstance(handle, Unknown)]
         parents = {handle: _parent(handle, known) for handle in known}
