@@ -81,6 +81,7 @@ def test_busy_but_0_percent():
     with Session("busy-but-0-percent") as session:
         assert uint("mtmlGpuGetUtilization", session.gpu(0)) == 0
         assert uint64("mtmlMemoryGetUsed", session.memory(0)) > 60000 * MIB
+        assert refused("mtmlGpuGetClock", session.gpu(0)) and refused("mtmlMemoryGetBandwidth", session.memory(0))
     with Session("busy-but-0-percent+frozen") as session:
         assert uint64("mtmlMemoryGetUsed", session.memory(0)) == 66641 * MIB
 
