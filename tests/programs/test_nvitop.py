@@ -78,7 +78,8 @@ def test_screen(runner, machine):
     screen = runner.run([PROGRAM.script("nvitop"), "-1", "--ascii"], runner.on_pymtml(machine))
     assert "Driver Version: %s" % machine.driver in screen
     for gpu in machine.gpus:
-        first = r"\| +%d +%s .*%s N/A \| Disabled +%d " % (
+        # "Off": these cards have no display interface.
+        first = r"\| +%d +%s .*%s Off \| Disabled +%d " % (
             gpu.index,
             gpu.name,
             gpu.bus_id,
