@@ -1790,15 +1790,14 @@ def _stop():
 
 
 def _restart():
-    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status.
+    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status. Needs the lock.
 
     References stay as they are unless the library does not come back: then it counts as shut down.
     """
-    with libLoadLock:
-        status = _unpublish(()) or _publish()
-        if _session.life is None:
-            del _session.tokens[:]
-        return status
+    status = _unpublish(()) or _publish()
+    if _session.life is None:
+        del _session.tokens[:]
+    return status
 
 
 def _publish():
@@ -7098,7 +7097,7 @@ def _store_handle(outputs, facade, inputs):
     device = facade(*inputs)
     (output,) = outputs
     target = output._obj if type(output) is _CArgument else output
-    if isinstance(target, POINTER(POINTER(struct_c_nvmlDevice_t))) and target:
+    if isinstance(target, (POINTER(c_nvmlDevice_t), POINTER(POINTER(struct_c_nvmlDevice_t)))) and target:
         target = target.contents  # pointer(handle)
     if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
         raise _invalid()  # no place for a handle, or a handle that others hold and that must not change
@@ -7236,6 +7235,7 @@ def _store_samples(outputs, facade, inputs):
 
 def _store_sized_text(outputs, facade, inputs):
     """A text, to a buffer whose length is given by reference."""
+    _require_initialized()
     buffer, length = outputs
     return _store_text([buffer, _target(length).value], facade, inputs)
 

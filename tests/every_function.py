@@ -49,7 +49,27 @@ ORDINARY = {  # values by parameter name; parameters that are not listed get 0 a
     "timeStamp": [0],
     "mode": [1, 0],
 }
+JUNK = [  # for a parameter that is no device
+    None,
+    -1,
+    99,
+    1 << 31,
+    1 << 32,
+    1 << 70,
+    1.5,
+    "x",
+    b"x",
+    "",
+    "\0",
+    "\ud800",
+    [],
+    {},
+    object(),
+    ctypes.c_uint(7),
+]
 NATIVE_ERRORS = tuple(set(nvml.MTMLError._valClassMapping.values()))
+# What nvidia-ml-py looks at in Python, before it asks the library.
+CHECKED_BEFORE_C = {"nvmlDeviceGetTemperatureV": (nvml.NVMLError_ArgumentVersionMismatch,)}
 trace = None
 problems = []
 
@@ -166,6 +186,12 @@ def uninitialized():
         for handle in stale:
             for arguments in ordinary(name, handle, [handle]):
                 attempt(name, arguments, (nvml.NVMLError_Uninitialized,), must_fail=True)
+        for position in range(len(parameters(name))):
+            for thing in JUNK:
+                values = fill(name, None)
+                values[position] = thing
+                allowed = (nvml.NVMLError_Uninitialized, TypeError) + CHECKED_BEFORE_C.get(name, ())
+                attempt(name, values, allowed, must_fail=True)
 
 
 def parts(device):
@@ -221,30 +247,12 @@ def junk():
 
 def arguments():
     """Every function with a good handle and junk in each other place: an answer, an NVMLError or a TypeError."""
-    odd = [
-        None,
-        -1,
-        99,
-        1 << 31,
-        1 << 32,
-        1 << 70,
-        1.5,
-        "x",
-        b"x",
-        "",
-        "\0",
-        "\ud800",
-        [],
-        {},
-        object(),
-        ctypes.c_uint(7),
-    ]
     for name in FUNCTIONS:
         names = parameters(name)
         for position, parameter in enumerate(names):
             if is_device(name, parameter):
                 continue
-            for thing in odd:
+            for thing in JUNK:
                 start()
                 values = fill(name, handles()[0])
                 values[position] = thing

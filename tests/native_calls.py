@@ -606,7 +606,9 @@ CALLS = {
     "mtmlDeviceGetCpuAffinityWithinNode": Call(
         CARDS, lambda m: (m.device, 3), lambda m: words(mask(m.keys["cpu_affinity"]), 3)
     ),
-    "mtmlDeviceReset": Call(CARDS, lambda m: (m.device,), lambda m: None),
+    "mtmlDeviceReset": Call(
+        CARDS, lambda m: (m.device,), lambda m: None, lambda m: simulated.get_value(m.card, "resets") == "1"
+    ),
     "mtmlMemorySetEccMode": Call(
         LINKED,
         lambda m: (m.memory, ENUMS["MTML_MEMORY_ECC_DISABLE"]),

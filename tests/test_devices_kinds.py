@@ -142,6 +142,27 @@ def test_dividing_a_card_and_undoing_it():
         assert nvml.nvmlDeviceGetCount() == 2
 
 
+def test_dividing_a_card_after_which_the_library_does_not_come_back():
+    """It counts as shut down then, however often it was initialized, and can be initialized when it is well again."""
+    with simulated.nvml("s80"):
+        nvml.nvmlInit()
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_value(simulated.MACHINE, "reinit", "DRIVER_FAILURE")
+        try:
+            assert answer(nvml.nvmlDeviceSetMigMode, card, 1) is nvml.NVMLError_Unknown
+            assert (nvml._nvmlLib_refcount, simulated.references()) == (0, 0)
+            for call in (nvml.nvmlDeviceGetCount, nvml.nvmlShutdown, nvml.mtmlLibraryCountDevice):
+                with pytest.raises((nvml.NVMLError_Uninitialized, nvml.MTMLError_Uninitialized)):
+                    call()
+            assert answer(nvml.nvmlInit) is nvml.NVMLError_Unknown
+        finally:
+            simulated.set_value(simulated.MACHINE, "reinit", "OK")
+        nvml.nvmlInit()
+        assert (nvml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        assert answer(nvml.nvmlDeviceGetName, card) is INVALID
+        assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [1, 1]
+
+
 def test_dividing_a_card_counts_no_initialization():
     with simulated.nvml("s80"):
         nvml.nvmlInit()

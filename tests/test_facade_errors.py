@@ -213,17 +213,21 @@ def test_status_that_no_header_names(device):
     assert caught.value.mtml_code == 1234
 
 
-def test_second_call_of_a_function_may_fail(device):
-    """Utilization takes two calls of C, memory too: a failure of the second is not swallowed."""
-    for function, c_function in (
-        ("nvmlDeviceGetUtilizationRates", "mtmlMemoryGetUtilization"),
-        ("nvmlDeviceGetMemoryInfo", "mtmlMemoryGetTotal"),
-        ("nvmlDeviceGetRetiredPages", "mtmlMemoryGetRetiredPages"),
-    ):
-        if function == "nvmlDeviceGetRetiredPages" and not nvml.nvmlDeviceGetRetiredPages(device, 0):
-            continue  # no retired pages, no second call
-        arguments = (0,) if function == "nvmlDeviceGetRetiredPages" else ()
-        assert_fails(function, (device,) + arguments, c_function, 2, {})
+@pytest.mark.parametrize(
+    "function, arguments, c_function",
+    [
+        ("nvmlDeviceGetUtilizationRates", (), "mtmlMemoryGetUtilization"),
+        ("nvmlDeviceGetMemoryInfo", (), "mtmlMemoryGetTotal"),
+        ("nvmlDeviceGetRetiredPages", (0,), "mtmlMemoryGetRetiredPages"),
+        ("nvmlDeviceGetRetiredPages", (1,), "mtmlMemoryGetRetiredPages"),
+        ("nvmlDeviceGetRetiredPages_v2", (0,), "mtmlMemoryGetRetiredPages"),
+    ],
+)
+def test_second_call_of_a_function_may_fail(function, arguments, c_function, device):
+    """Each of these takes two calls of C: a failure of the second is not swallowed."""
+    simulated.set_value(0, "retired_pages_sbe", "4096@11")
+    simulated.set_value(0, "retired_pages_dbe", "8192@12")
+    assert_fails(function, (device,) + arguments, c_function, 2, {})
 
 
 def test_transient_failure_passes(device):
@@ -393,6 +397,35 @@ def test_either_device_of_a_pair_may_be_bad(bad, device):
 def test_argument_out_of_range(function, arguments, device):
     with pytest.raises(nvml.NVMLError_InvalidArgument):
         getattr(nvml, function)(device, *arguments)
+
+
+@pytest.mark.parametrize("counter", [2, -1, 1 << 40, "x", None])
+def test_checks_before_ecc_counters_are_cleared(counter, device):
+    """Initialized comes first, then the handle, then the counter's type, and only then whether the card has ECC."""
+    function = nvml.nvmlDeviceClearEccErrorCounts
+    simulated.set_faults("mtmlMemoryClearEccErrorCounts=NOT_SUPPORTED")
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        function(device, counter)
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        function(device, nvml.NVML_VOLATILE_ECC)
+    nvml.nvmlShutdown()
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        function(device, counter)
+
+
+def test_uuid_in_binary(device):
+    """16 bytes, and nothing else, stand for a UUID; a text of 16 characters does not."""
+    raw = bytes.fromhex(nvml.nvmlDeviceGetUUID(device).replace("-", ""))
+    for good in (raw, bytearray(raw)):
+        assert nvml.nvmlDeviceGetHandleByUUIDV(good, nvml.NVML_UUID_TYPE_BINARY) is device
+    for bad in (raw[:-1], raw + b"\0", b"", "x" * 16, list(raw), None, 16, memoryview(raw)):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetHandleByUUIDV(bad, nvml.NVML_UUID_TYPE_BINARY)
+    with pytest.raises(nvml.NVMLError_NotFound):
+        nvml.nvmlDeviceGetHandleByUUIDV(bytes(16), nvml.NVML_UUID_TYPE_BINARY)
+    for kind in (nvml.NVML_UUID_TYPE_NONE, 3, -1, None, "2"):
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetHandleByUUIDV(raw, kind)
 
 
 def test_level_beyond_the_last_is_the_last(device):

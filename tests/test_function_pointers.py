@@ -14,14 +14,18 @@ PROFILES = ("s5000x8", "s3000-mpc", "s3000-vgpu-host", "s80")
 MEMORY_V2 = nvml.nvmlMemory_v2
 
 
+# Each way to ask says by which arguments C programs give no place for the answer: `null`.
+
+
 def numbers(*types):
     """Outputs of one number each, by reference."""
 
-    def ask(function, arguments):
+    def ask(function, arguments, by=byref):
         outputs = [ctype() for ctype in types]
-        code = function(*(list(arguments) + [byref(output) for output in outputs]))
+        code = function(*(list(arguments) + [by(output) for output in outputs]))
         return code, outputs[0].value if len(outputs) == 1 else [output.value for output in outputs]
 
+    ask.null = [[None] * len(types), [ctypes.POINTER(ctype)() for ctype in types]]
     return ask
 
 
@@ -31,20 +35,25 @@ def text(function, arguments):
     return function(*(list(arguments) + [buffer, c_uint(256)])), buffer.value.decode()
 
 
-def handle(function, arguments):
+def handle(function, arguments, by=byref):
     """A device handle, by reference."""
     device = nvml.c_nvmlDevice_t()
-    code = function(*(list(arguments) + [byref(device)]))
+    code = function(*(list(arguments) + [by(device)]))
     return code, nvml.nvmlDeviceGetUUID(device) if code == 0 else None
+
+
+text.null = [[None, 64], [ctypes.c_char_p(), 64]]
+handle.null = [[None], [ctypes.POINTER(nvml.c_nvmlDevice_t)()]]
 
 
 def struct(struct_class, **fields):
     """A struct, by reference, some of whose fields the caller sets."""
 
-    def ask(function, arguments):
+    def ask(function, arguments, by=byref):
         value = struct_class(**fields)
-        return function(*(list(arguments) + [byref(value)])), comparable(value)
+        return function(*(list(arguments) + [by(value)])), comparable(value)
 
+    ask.null = [[None], [ctypes.POINTER(struct_class)()]]
     return ask
 
 
@@ -60,6 +69,7 @@ def sequence(ctype):
         code = function(*(list(arguments) + [byref(count), values]))
         return code, [comparable(value) for value in values[: count.value]]
 
+    ask.null = [[None, None], [ctypes.POINTER(c_uint)(), None]]
     return ask
 
 
@@ -70,6 +80,7 @@ def mask(size, *behind):
         words = (c_ulong * size)()
         return function(*(list(arguments) + [words] + list(behind))), list(words)
 
+    ask.null = [[None] + list(behind), [ctypes.POINTER(c_ulong)()] + list(behind)]
     return ask
 
 
@@ -353,6 +364,22 @@ def test_handles_by_identity(device):
         assert handle(pointer(name), [None])[0] == nvml.NVML_ERROR_INVALID_ARGUMENT
 
 
+def test_where_a_handle_goes(device):
+    """byref(handle), pointer(handle), a void pointer: all take it; NULL, no pointer, a handle in use do not."""
+    function = pointer("nvmlDeviceGetHandleByIndex_v2")
+    uuid = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(3))
+    for by in (byref, ctypes.pointer, lambda target: target):
+        target = nvml.c_nvmlDevice_t()
+        assert function(3, by(target)) == nvml.NVML_SUCCESS
+        assert nvml.nvmlDeviceGetUUID(target) == uuid
+    address = ctypes.c_void_p()
+    assert function(3, byref(address)) == nvml.NVML_SUCCESS
+    assert nvml.nvmlDeviceGetUUID(ctypes.cast(address, nvml.c_nvmlDevice_t)) == uuid
+    for bad in (None, ctypes.POINTER(nvml.c_nvmlDevice_t)(), c_uint(), byref(c_ulonglong()), device, byref(device)):
+        assert function(3, bad) == nvml.NVML_ERROR_INVALID_ARGUMENT, bad
+    assert nvml.nvmlDeviceGetIndex(device) == 0
+
+
 # ---- The pointers themselves ----
 
 
@@ -405,25 +432,32 @@ def test_bad_handle(name, ask, inputs, device):
         assert ask(pointer(name), values_of(inputs, machine))[0] == nvml.NVML_ERROR_INVALID_ARGUMENT, bad
 
 
-@pytest.mark.parametrize("name", sorted(nvml._C_FUNCTIONS))
-def test_uninitialized_comes_first(name):
+@pytest.mark.parametrize("name, ask, inputs", [entry[:3] for entry in CALLS])
+def test_uninitialized_comes_first(name, ask, inputs):
     """Before init nothing is looked at: whatever the arguments, NULL outputs too, NVML says that first."""
-    if name.startswith("nvmlInit"):
-        return
-    entry = {entry[0]: entry for entry in CALLS}.get(name)
-    inputs = [] if entry is None else values_of(entry[2], {})
     with simulated.machine("s5000x8"):
-        if entry is not None:
-            assert entry[1](pointer(name), inputs)[0] == nvml.NVML_ERROR_UNINITIALIZED
-        if entry is not None and entry[1] in (UINT, handle):
-            assert pointer(name)(*(inputs + [None])) == nvml.NVML_ERROR_UNINITIALIZED
+        assert ask(pointer(name), values_of(inputs, {}))[0] == nvml.NVML_ERROR_UNINITIALIZED
+        for output in ask.null if ask in (UINT, handle) else []:
+            assert pointer(name)(*(values_of(inputs, {}) + output)) == nvml.NVML_ERROR_UNINITIALIZED
 
 
-@pytest.mark.parametrize("name", sorted(nvml._C_FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(name for name in APART if not name.startswith("nvmlInit")))
+def test_uninitialized_comes_first_in_functions_of_their_own_kind(name):
+    inputs = nvml._C_FUNCTIONS[name][1]
+    with simulated.machine("s5000x8"):
+        codes = [pointer(name)(*[None] * count) for count in range(inputs, inputs + 4)]
+    # One of these is the number of arguments that the function has, for which nothing else is to be said.
+    assert nvml.NVML_ERROR_UNINITIALIZED in codes
+    assert set(codes) <= {nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_INVALID_ARGUMENT}
+
+
+# These change what the others need.
+LIFECYCLE = {"nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", "nvmlDeviceSetMigMode"}
+
+
+@pytest.mark.parametrize("name", sorted(set(nvml._C_FUNCTIONS) - LIFECYCLE))
 def test_any_number_and_kind_of_arguments(name, device):
     """No arguments at all, too many, NULL for every reference, wrong kinds: a code comes back, nothing is raised."""
-    if name in ("nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", "nvmlDeviceSetMigMode"):
-        return
     one = c_uint(7)
     for count in range(8):
         for argument in (
@@ -450,17 +484,23 @@ def test_any_number_and_kind_of_arguments(name, device):
 
 @pytest.mark.parametrize("name, ask, inputs", QUERIES, ids=[name for name, _, _ in QUERIES])
 def test_null_output(name, ask, inputs, device):
-    if ask is handle or ask is text:
-        outputs = [[None] if ask is handle else [None, 64]]
-    elif ask in (UINT, TWO_UINTS):
-        outputs = [[None] * (1 if ask is UINT else 2)]
-    else:
-        return
     machine = {DEVICE: device, PEER: device, INSTANCE: device}
     supported = ask(pointer(name), values_of(inputs, machine))[0] == 0
-    for output in outputs:
+    for output in ask.null:
         code = pointer(name)(*(values_of(inputs, machine) + output))
         assert code == nvml.NVML_ERROR_INVALID_ARGUMENT if supported else code in (2, 3, 6), output
+
+
+BY_POINTER = [query for query in QUERIES if query[1] in (UINT, TWO_UINTS) or len(query[1].null[0]) == 1]
+BY_POINTER = [(name, ask, inputs) for name, ask, inputs in BY_POINTER if "by" in ask.__code__.co_varnames]
+
+
+@pytest.mark.parametrize("name, ask, inputs", BY_POINTER, ids=[name for name, _, _ in BY_POINTER])
+def test_output_by_pointer(name, ask, inputs, device):
+    """pointer(x) is as good as byref(x)."""
+    machine = {DEVICE: device, PEER: device, INSTANCE: device}
+    expected = ask(pointer(name), values_of(inputs, machine))
+    assert ask(pointer(name), values_of(inputs, machine), by=ctypes.pointer) == expected
 
 
 @pytest.mark.parametrize("name", ["nvmlDeviceGetName", "nvmlDeviceGetUUID", "nvmlDeviceGetSerial"])

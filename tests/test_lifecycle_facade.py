@@ -2,6 +2,8 @@
 
 import ctypes
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -495,25 +497,51 @@ def test_daemon_thread_may_query_to_the_end():
     assert result.returncode == 0, result.stderr
 
 
-def test_spawned_child_starts_anew():
-    code = (
-        "import multiprocessing\nimport pymtml as nvml\n"
-        "def work(index):\n"
-        "    nvml.nvmlInit()\n"
-        "    try:\n"
-        "        return nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(index))\n"
-        "    finally:\n"
-        "        nvml.nvmlShutdown()\n"
-        "def fail(index):\n"
-        "    nvml.nvmlDeviceGetName(None)\n"
-        "if __name__ == '__main__':\n"
-        "    nvml.nvmlInit()\n"
-        "    with multiprocessing.get_context('fork').Pool(2) as pool:\n"
-        "        print(pool.map(work, range(8)) == ['MTT S5000'] * 8)\n"
-        "        try:\n"
-        "            pool.map(fail, [0])\n"
-        "        except nvml.NVMLError_InvalidArgument as error:\n"
-        "            print(error, error.value)\n"
+POOL = """
+import multiprocessing
+import sys
+
+import pymtml as nvml
+
+
+def work(index):
+    nvml.nvmlInit()
+    try:
+        name = nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(index))
+        return name, nvml._nvmlLib_refcount
+    finally:
+        nvml.nvmlShutdown()
+
+
+def fail(index):
+    nvml.nvmlDeviceGetName(None)
+
+
+if __name__ == "__main__":
+    nvml.nvmlInit()
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        print(*sorted(set(pool.map(work, range(8)))))
+        try:
+            pool.map(fail, [0])
+        except nvml.NVMLError as error:
+            print(type(error).__name__, error.value)
+"""
+
+
+@pytest.mark.parametrize(
+    "method, references, error", [("fork", 2, "InvalidArgument 2"), ("spawn", 1, "Uninitialized 1")]
+)
+def test_pool_of_processes(method, references, error, tmp_path):
+    """A forked child goes on with its parent's init, a spawned one begins without; errors come back to the parent."""
+    program = tmp_path / "program.py"  # a child that is spawned imports it
+    program.write_text(POOL)
+    result = subprocess.run(
+        [sys.executable, str(program), method],
+        env=simulated.environment("s5000x8"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
     )
-    result = simulated.run_python(code)
-    assert (result.stdout, result.returncode) == ("True\nInvalid Argument 2\n", 0), result.stderr
+    expected = "('MTT S5000', %d)\nNVMLError_%s\n" % (references, error)
+    assert (result.stdout, result.returncode) == (expected, 0), result.stderr

@@ -192,6 +192,29 @@ def test_functions_that_an_old_library_lacks():
     assert answers["present"] == ["MTT S3000", simulated.profile("old-library")["machine"]["library_version"]]
 
 
+FOUND = """
+import pymtml
+found = []
+for name in list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES):
+    try:
+        pymtml._mtmlGetFunctionPointer(name)
+    except pymtml.MTMLError_FunctionNotFound:
+        continue
+    found.append(name)
+print(" ".join(found))
+"""
+
+
+@pytest.mark.parametrize("table", ["_PROTOTYPES", "_OPTIONAL_PROTOTYPES"])
+def test_function_that_is_missing_hides_no_other(table):
+    """Each function that stands behind a missing one, here the first of its table that can be missed, is found."""
+    everything = list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES)
+    missing = next(name for name in getattr(pymtml, table) if name not in ("mtmlLibraryInit", "mtmlLibraryShutDown"))
+    result = run_python(FOUND, name="s80", set="machine.missing=" + missing)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.split() == [name for name in everything if name != missing]
+
+
 @pytest.mark.parametrize(
     "lacking, code",
     [

@@ -2,10 +2,12 @@
 
 import ctypes
 import inspect
+import os
 import re
 import types
 
 import pytest
+import simulated
 from native_calls import API, ENUMS, FUNCTIONS
 
 import pymtml
@@ -192,6 +194,28 @@ def test_function_pointer(name):
     assert function.restype is (ctypes.c_char_p if name == "mtmlErrorString" else ctypes.c_uint)
     expected = [parameter_type(parameter["ctype"]) for parameter in FUNCTIONS[name]["params"]]
     assert [argtype for argtype in function.argtypes] == expected
+
+
+def undocumented():
+    """The functions beyond the header, as the simulator declares them: {name: types of the parameters}."""
+    with open(os.path.join(simulated.ROOT, "simulator", "src", "undocumented.h")) as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+    found = re.findall(r"(\w+)\(([^()]*)\)\s*;", text)
+    # A parameter is its type and its name: "const MtmlGpu *gpu".
+    return {
+        name: [re.sub(r"\s*\w+$", "", parameter.strip()) for parameter in parameters.split(",")]
+        for name, parameters in found
+    }
+
+
+def test_pointers_of_the_undocumented_functions():
+    """ctypes lets a wrong type through while its size is right: the pointers are compared with C's declarations."""
+    declared = undocumented()
+    assert sorted(declared) == sorted(pymtml._OPTIONAL_PROTOTYPES)
+    for name, parameters in declared.items():
+        function = pymtml._mtmlGetFunctionPointer(name)
+        assert (name, function.restype) == (name, ctypes.c_uint)
+        assert (name, function.argtypes) == (name, [parameter_type(parameter) for parameter in parameters])
 
 
 @pytest.mark.parametrize("name", ["mtmlNoSuchFunction", "", "mtmlSimGetHandleCount", "printf"])

@@ -44,6 +44,22 @@ def test_mtml_class(code):
             raise error
 
 
+@pytest.mark.parametrize("root", [pymtml.MTMLError, pymtml.NVMLError])
+def test_error_without_a_code(root):
+    """A program may make one to compare with, or to raise: it has no value, and says nothing of one."""
+    error = root()
+    assert (type(error), error.args, error.value, error.mtml_code, error.detail) == (root, (), None, None, None)
+    assert error == root() and not error != root() and hash(error) == hash(root())
+    assert error != root(2) and root(2) != error
+    assert repr(error) == root.__name__ + "()" and root(2).args == (2,)
+    assert str(error) == "%s Error with code None" % root.__name__[:4]
+    error.note = "a program's own"
+    for twin in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert (type(twin), twin.args, twin.value, twin.note) == (root, (), None, "a program's own")
+    with pytest.raises(root):
+        raise error
+
+
 def test_all_classes_are_known():
     classes = {name for name in dir(pymtml) if name.startswith("MTMLError_")}
     assert classes == {"MTMLError_" + name for name, _ in MTML.values()}

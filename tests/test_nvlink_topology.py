@@ -56,6 +56,39 @@ def test_link_status_of_every_pair(profile):
                     assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == expected, (i, j)
 
 
+@pytest.mark.parametrize("code", ["NOT_SUPPORTED", "NOT_FOUND"])
+@pytest.mark.parametrize("name", ["mtmlDeviceCountMtLinkLayouts", "mtmlDeviceGetMtLinkLayouts"])
+def test_link_status_where_the_library_knows_no_layouts(name, code):
+    """Then the links are walked, with the same outcome; another failure is the caller's to see."""
+    with simulated.nvml("s4000x8"):
+        first, linked, apart = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1, 4)]
+        expected = [statuses(first, linked), statuses(first, apart)]
+        assert [pair[2] for pair in expected] == [OK, ABSENT]
+        simulated.set_faults("%s=%s" % (name, code))
+        assert [statuses(first, linked), statuses(first, apart)] == expected
+        simulated.set_faults(name + "=TIMEOUT")
+        with pytest.raises(nvml.NVMLError_Timeout):
+            nvml.nvmlDeviceGetP2PStatus(first, linked, NVLINK)
+
+
+def test_links_of_a_library_without_their_specification():
+    """A library that lacks the function knows no links: the pair is not joined, the peer is reached over PCIe."""
+    code = (
+        "import pymtml as nvml\nnvml.nvmlInit()\n"
+        "first, second = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]\n"
+        "capabilities = range(nvml.NVML_P2P_CAPS_INDEX_UNKNOWN)\n"
+        "print([nvml.nvmlDeviceGetP2PStatus(first, first, index) for index in capabilities])\n"
+        "print([nvml.nvmlDeviceGetP2PStatus(first, second, index) for index in capabilities])\n"
+    )
+    missing = "machine.missing=mtmlDeviceGetMtLinkSpec,mtmlDeviceCountMtLinkLayouts"
+    result = simulated.run_python(code, name="s5000x8", set=missing)
+    assert (result.returncode, result.stderr) == (0, "")
+    expected = [ABSENT] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN
+    for index in (READ, WRITE, PCI):
+        expected[index] = OK
+    assert result.stdout.splitlines() == [str(expected)] * 2
+
+
 def test_link_status_does_not_depend_on_the_direction():
     for profile in ("s5000x8", "s4000x8", "s5000x8-container", "s3000x2", "s3000-mpc"):
         with simulated.nvml(profile):

@@ -115,6 +115,26 @@ def test_patch_without_a_working_torch_musa_does_nothing(run, packages):
     assert (got["added"], got["new"], got["again"], got["count"]) == ([], [], [], "torch's own")
 
 
+def test_patch_while_torch_musa_is_being_imported(run):
+    """torch_musa itself may ask for the patch, before and after it has _MUSAC: what is not there yet is not missed."""
+    early = """
+        import pymtml
+        import torch
+        first = pymtml.patch_torch_c_for_musa()
+        from . import _MUSAC
+        second = pymtml.patch_torch_c_for_musa()
+    """
+    code = "import torch_musa; print(json.dumps([torch_musa.first, sorted(torch_musa.second)]))"
+    first, second = run(dict(TORCH, **dict(TORCH_MUSA, **{"torch_musa/__init__.py": early})), code)
+    assert first == [] and "_musa_init" in second
+
+
+def test_patch_while_torch_is_being_imported(run):
+    early = "import pymtml; first = pymtml.patch_torch_c_for_musa()"
+    packages = dict(TORCH_MUSA, **{"torch/__init__.py": early, "torch_musa/__init__.py": "from . import _MUSAC"})
+    assert run(packages, "import torch; print(json.dumps(torch.first))") == []
+
+
 @pytest.mark.parametrize(
     "packages",
     [{}, dict(BROKEN, **{"torch/__init__.py": "raise ImportError('no torch here')"})],
@@ -141,6 +161,13 @@ IMPORTED = "import torch_musa" + CAPABILITY
 BOTH = dict(TORCH, **TORCH_MUSA)
 # A card that neither its PCI id nor its name gives away.
 UNKNOWN = "0.pci_device_id=0x09991ed5;0.name=MTT Next"
+
+
+@pytest.mark.parametrize("said", ["(0, 0)", "None", "(-1, 0)", "'3.1'"])
+def test_what_torch_musa_cannot_say_is_not_taken_for_an_answer(run, said):
+    """An imported torch_musa without a word on the card leaves it to the card."""
+    packages = dict(TORCH, **{"torch_musa/__init__.py": "def get_device_capability(device): return %s" % said})
+    assert run(packages, IMPORTED)[0] == [2, 1]
 
 
 @pytest.mark.parametrize("profile, capability", [("s80", [2, 1]), ("s4000x8", [2, 2]), ("s5000x8", [3, 1])])
