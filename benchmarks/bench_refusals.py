@@ -1,4 +1,4 @@
-"""Time of a refusal, for every function that pymtml refuses: over C libraries that refuse at once, and the simulator."""
+"""Time of a refusal, for every function that pymtml refuses: over C libraries that refuse at once and the simulator."""
 
 import inspect
 import json
