@@ -906,6 +906,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
         "_pci",
         "_minor",
         "_table",
+        "_wires",
+        "_links",
     )
 
     _device: "_Any"  # what C gets for the device
@@ -922,6 +924,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _bus_width: "int"  # bits
     _pci: "bytes"  # an nvmlPciInfo_t
     _minor: "int"
+    _links: "int"  # how many it has
+    _wires: "dict[int, list[int]]"  # numbers of the links to a device, by its address
     _table: "str"  # directory of its process table below /proc/driver/musa
 
 
@@ -5596,10 +5600,15 @@ def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetTopologyLevel.
     """
-    level = _pair_number(_nvml_check, "mtmlDeviceGetTopologyLevel", device1, device2)
-    if level not in _TOPOLOGY_FROM_MTML:
-        raise _nvml_error(MTML_ERROR_UNKNOWN)
-    return _TOPOLOGY_FROM_MTML[level]
+    first, second = _require(device1), _require(device2)
+    level = _UInt()
+    try:
+        status = _c.mtmlDeviceGetTopologyLevel(first._device, second._device, level)
+    except AttributeError:
+        status = _pair_call("mtmlDeviceGetTopologyLevel", first, second, level)
+    if status or level[0] not in _TOPOLOGY_FROM_MTML:
+        raise _nvml_error(status or MTML_ERROR_UNKNOWN)
+    return _TOPOLOGY_FROM_MTML[level[0]]
 
 
 def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
@@ -5633,13 +5642,13 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     if p2pIndex == NVML_P2P_CAPS_INDEX_WRITE:
         return _p2p_status(first, second, MTML_P2P_CAPS_WRITE)
     if p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK:
-        return NVML_P2P_STATUS_OK if _pair_links(first, second) else NVML_P2P_STATUS_NOT_SUPPORTED
+        return NVML_P2P_STATUS_OK if any(_links_up(first, second)) else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_ATOMICS:
-        links = _pair_links(first, second)
+        links = [link for link, up in zip(_wired_links(first, second), _links_up(first, second)) if up]
         atomics = links and all(_link_can(first, link, MTML_MTLINK_CAP_P2P_ATOMICS) for link in links)
         return NVML_P2P_STATUS_OK if atomics else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_PCI:
-        if _pair_links(first, second):
+        if any(_links_up(first, second)):
             return NVML_P2P_STATUS_NOT_SUPPORTED
         return _p2p_status(first, second, MTML_P2P_CAPS_READ)
     if p2pIndex == NVML_P2P_CAPS_INDEX_UNKNOWN:
@@ -5649,21 +5658,39 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
 
 def _p2p_status(first, second, capability):
     """NVML_P2P_STATUS_* of one of MTML's capabilities between two devices."""
-    status = _pair_number(_nvml_check, "mtmlDeviceGetP2PStatus", first, second, capability)
-    return _P2P_FROM_MTML.get(status, NVML_P2P_STATUS_UNKNOWN)
+    value = _UInt()
+    try:
+        status = _c.mtmlDeviceGetP2PStatus(first._device, second._device, capability, value)
+    except AttributeError:
+        status = _pair_call("mtmlDeviceGetP2PStatus", first, second, capability, value)
+    if status:
+        raise _nvml_error(status)
+    return _P2P_FROM_MTML.get(value[0], NVML_P2P_STATUS_UNKNOWN)
 
 
-def _pair_links(first, second):
-    """Numbers of the links in use that lead from ``first`` to ``second`` (list), empty where the card has no MtLink.
-
-    A device's own links count as leading to itself: what it can do with a peer it can do at home.
-    """
-    links = range(_link_count(first)) if first is second else _wired_links(first, second)
-    return [link for link in links if _link_is_up(first, link)]
+def _links_up(first, second):
+    """Of each link that is wired from ``first`` to ``second``, whether it is in use (iterator of bool)."""
+    return (_link_is_up(first, link) for link in _wired_links(first, second))
 
 
 def _wired_links(first, second):
-    """Numbers of the links that are wired from ``first`` to ``second`` (list), in use or not."""
+    """Numbers of the links that are wired from ``first`` to ``second`` (list), kept after they were read once.
+
+    A device's own links count as leading to itself: what it can do with a peer it can do at home.
+    """
+    try:
+        return first._wires[second._address]
+    except (AttributeError, KeyError):
+        pass  # asked for the first time, or no live handle
+    links = list(range(_link_count(first))) if first is second else _read_wires(first, second)
+    if not hasattr(first, "_wires"):
+        _keep(first, "_wires", {})
+    getattr(first, "_wires", {})[second._address] = links
+    return links
+
+
+def _read_wires(first, second):
+    """Numbers of the links from one device to another (list), as layouts tell them, else the UUIDs of their ends."""
     count = c_uint()
     status = _pair_call("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
     if status == MTML_SUCCESS and count.value <= NVML_NVLINK_MAX_LINKS:
@@ -5680,18 +5707,27 @@ def _wired_links(first, second):
 
 
 def _link_count(device):
-    """Number of MtLinks of a device, 0 where the card or the library knows none."""
+    """Number of MtLinks of a device, kept after it was read once; 0 where the card or the library knows none."""
+    if hasattr(device, "_links"):
+        return device._links
     spec = c_mtmlMtLinkSpec_t()
     status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
         return 0
     _nvml_check(status)
-    return min(spec.linkNum, NVML_NVLINK_MAX_LINKS)
+    return _keep(device, "_links", min(spec.linkNum, NVML_NVLINK_MAX_LINKS))
 
 
 def _link_is_up(device, link):
     """Whether a link of the device carries data."""
-    return _number(_nvml_check, "mtmlDeviceGetMtLinkState", "_device", device, link) != MTML_MTLINK_STATE_DOWN
+    state = _UInt()
+    try:
+        status = _c.mtmlDeviceGetMtLinkState(device._device, link, state)
+    except AttributeError:
+        status = _call("mtmlDeviceGetMtLinkState", "_device", device, link, state)
+    if status:
+        raise _nvml_error(status)
+    return state[0] != MTML_MTLINK_STATE_DOWN
 
 
 def _link_peer_uuid(device, link):
@@ -6557,8 +6593,9 @@ def _compute_pids(device):
         known = [pid for pid, _ in rows]
         # An idle process has its context for computing.
         found = [pid for pid, row in rows if not _draws(row) or _computes(row)]
-    coding = [pid for pid in _codec_pids(device) if pid not in known and _is_running(root, pid)]
-    return list(dict.fromkeys(found + coding))
+    coding = [pid for pid in _codec_pids(device) if pid not in known]
+    running = [pid for pid in coding if os.path.isdir(os.path.join(root, str(pid))) or not _shows_processes(root)]
+    return list(dict.fromkeys(found + running))
 
 
 def _process_shares(device, timeStamp):
@@ -6682,11 +6719,6 @@ def _own_pid(root, paths, row):
     return 0
 
 
-def _is_running(root, pid):
-    """Whether a process is there, as far as the proc file system shows any."""
-    return os.path.isdir(os.path.join(root, str(pid))) or not _shows_processes(root)
-
-
 def _shows_processes(root):
     """Whether the proc file system shows processes; a tree of driver files alone does not."""
     try:
@@ -6724,10 +6756,10 @@ def _has_open(root, pid, paths):
     return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid)))
 
 
-def _open_files(directory):
-    """Paths of what a process has open, by its directory of descriptors (iterator of str)."""
+def _open_files(directory, counted=False):
+    """Paths of what a process has open, by its directory of descriptors; its size may count them (iterator of str)."""
     try:
-        names = os.listdir(directory)
+        names = os.listdir(directory) if not counted or os.stat(directory).st_size else ()
     except OSError:
         return  # ended, or not ours to look into
     for name in names:
@@ -6776,24 +6808,14 @@ class _Walk:
             raise _unsupported() from None
         prefixes = tuple(stems)
         # Where the size of fd is the number of descriptors (Linux 6.2), kernel threads show as empty.
-        counted = _size(root + "/self/fd") > 0
+        counted = os.path.exists(root + "/self/fd") and os.path.getsize(root + "/self/fd") > 0
         for name in names:
-            directory = "%s/%s/fd" % (root, name)
-            if not name.isdecimal() or (counted and not _size(directory)):
-                continue
-            for path in _open_files(directory):
-                if path.startswith(prefixes):
-                    self.holders.setdefault(path, set()).add(int(name))
+            if name.isdecimal():
+                for path in _open_files("%s/%s/fd" % (root, name), counted):
+                    if path.startswith(prefixes):
+                        self.holders.setdefault(path, set()).add(int(name))
         end = _session.monotonic()
         self.expires = end + min(max(end - begin, _WALK_AGE_MIN), _WALK_AGE_MAX)
-
-
-def _size(path):
-    """Size of a file or directory, 0 for one that is not there."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 # ---- Field values and GPM ----

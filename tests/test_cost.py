@@ -119,6 +119,61 @@ def test_native_calls_of_a_query_without_a_device(profile, name, args):
         assert query(*args) == first
 
 
+# Question, arguments after the devices, native calls between two cards that two links join. The wiring is read once.
+PAIRS = [
+    ("nvmlDeviceGetTopologyCommonAncestor", (), 1),
+    ("nvmlDeviceGetP2PStatus", (pymtml.NVML_P2P_CAPS_INDEX_READ,), 1),
+    ("nvmlDeviceGetP2PStatus", (pymtml.NVML_P2P_CAPS_INDEX_WRITE,), 1),
+    ("nvmlDeviceGetP2PStatus", (pymtml.NVML_P2P_CAPS_INDEX_NVLINK,), 1),
+    ("nvmlDeviceGetP2PStatus", (pymtml.NVML_P2P_CAPS_INDEX_ATOMICS,), 4),
+    ("nvmlDeviceGetP2PStatus", (pymtml.NVML_P2P_CAPS_INDEX_PCI,), 1),
+]
+
+
+@pytest.mark.parametrize("name, args, calls", PAIRS)
+def test_native_calls_of_a_question_about_a_pair(nvml, name, args, calls):
+    first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
+    question = getattr(nvml, name)
+    answer = question(first, second, *args)
+    assert native_calls(question, first, second, *args) == calls
+    assert question(first, second, *args) == answer
+
+
+@pytest.mark.parametrize("name", ["nvmlDeviceGetNvLinkState", "nvmlDeviceGetNvLinkRemoteDeviceType"])
+def test_native_calls_of_a_question_about_a_link(nvml, name):
+    handle = nvml.nvmlDeviceGetHandleByIndex(0)
+    question = getattr(nvml, name)
+    question(handle, 3)
+    assert native_calls(question, handle, 4) == 1
+
+
+def test_wiring_is_kept_and_states_are_asked(nvml):
+    first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
+
+    def joined():
+        return nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK)
+
+    assert joined() == nvml.NVML_P2P_STATUS_OK
+    simulated.set_value(2, "mtlink_state", "DOWN")
+    assert joined() == nvml.NVML_P2P_STATUS_NOT_SUPPORTED
+    simulated.set_value(2, "mtlink_state", "UP")
+    assert joined() == nvml.NVML_P2P_STATUS_OK
+    assert nvml.nvmlDeviceGetNvLinkState(first, 0)
+    assert first._links and first._wires
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    assert not hasattr(first, "_links") and not hasattr(first, "_wires")
+
+
+def test_wiring_that_could_not_be_read_is_not_kept(nvml):
+    first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
+    simulated.set_faults("mtmlDeviceCountMtLinkLayouts=TIMEOUT")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK)
+    simulated.set_faults("")
+    assert nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK) == nvml.NVML_P2P_STATUS_OK
+
+
 def test_a_refusal_without_a_counterpart_makes_no_native_call(nvml):
     handle = nvml.nvmlDeviceGetHandleByIndex(0)
     asks = ["nvmlDeviceGetComputeInstanceId"]  # whether the device is an instance, which NVML looks at first
