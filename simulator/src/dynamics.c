@@ -16,7 +16,8 @@ static uint64_t milliseconds(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    /* Nothing moves within its few milliseconds, and it costs a fifth. */
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     /* Well above the longest look back in time, so that the subtraction cannot wrap. */
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1000000;
 }
@@ -59,19 +60,48 @@ static int64_t activity_at(const struct device *device, uint64_t time)
     return (2 * noise(seed, time, 9000) + noise(seed + 77, time, 2300)) / 3;
 }
 
+/* What a card's movement was last: many reads fall into one tick of the clock. The caller holds the lock. */
+struct tick {
+    uint64_t seed;
+    uint64_t time;
+    int64_t value;
+};
+
+static bool ticked(struct tick *tick, const struct device *device, uint64_t time)
+{
+    uint64_t seed = seed_of(device);
+
+    if (tick->seed == seed && tick->time == time)
+        return false;
+    tick->seed = seed;
+    tick->time = time;
+    return true;
+}
+
 static int64_t activity(const struct device *device)
 {
-    return activity_at(device, milliseconds());
+    static struct tick ticks[SIM_MAX_DEVICES];
+    struct tick *tick = &ticks[device->card->number];
+    uint64_t now = milliseconds();
+
+    if (ticked(tick, device, now))
+        tick->value = activity_at(device, now);
+    return tick->value;
 }
 
 static int64_t heat(const struct device *device)
 {
+    static struct tick ticks[SIM_MAX_DEVICES];
+    struct tick *tick = &ticks[device->card->number];
     uint64_t now = milliseconds();
     int64_t sum = 0;
 
+    if (!ticked(tick, device, now))
+        return tick->value;
     for (uint64_t back = 0; back < 4; back++)
         sum += activity_at(device, now - back * 3000);
-    return sum / 4;
+    tick->value = sum / 4;
+    return tick->value;
 }
 
 static int64_t clamp(int64_t value, int64_t lowest, int64_t highest)
