@@ -6,6 +6,7 @@ after it.
 """
 
 import os
+import runpy
 import shutil
 import tempfile
 
@@ -19,10 +20,25 @@ class CustomBuildHook(BuildHookInterface):
         if self.target_name != "wheel" or version != "standard":
             return
         self.made = tempfile.TemporaryDirectory()
+        module = os.path.join(self.root, "pymtml.py")
         entry = shutil.copy(os.path.join(self.root, "pymtml_cli", "__main__.py"), self.made.name)
+        generate = runpy.run_path(os.path.join(self.root, "tools", "generate_stub.py"))["generate"]
+        stub = self.make("__init__.pyi", generate(module, os.path.join(self.root, "facts", "nvml_surface.json")))
         build_data["force_include"].update(
-            {os.path.join(self.root, "pymtml.py"): "pymtml/__init__.py", entry: "pymtml/__main__.py"}
+            {
+                module: "pymtml/__init__.py",
+                stub: "pymtml/__init__.pyi",
+                entry: "pymtml/__main__.py",
+                self.make("py.typed", ""): "pymtml/py.typed",
+            }
         )
+
+    def make(self, name, text):
+        """The path of a file with the text, until the wheel is finished."""
+        path = os.path.join(self.made.name, name)
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        return path
 
     def finalize(self, version, build_data, artifact_path):
         if self.target_name == "wheel" and version == "standard":

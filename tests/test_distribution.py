@@ -57,6 +57,10 @@ def test_files(wheel):
             "pymtml_dropin",
         }
         assert archive.read("pymtml/__init__.py") == read(os.path.join(simulated.ROOT, "pymtml.py"))
+        sources = [os.path.join(simulated.ROOT, name) for name in ("pymtml.py", "facts/nvml_surface.json")]
+        generator = [sys.executable, os.path.join(simulated.ROOT, "tools", "generate_stub.py")]
+        assert archive.read("pymtml/__init__.pyi") == subprocess.check_output(generator + sources)
+        assert archive.read("pymtml/py.typed") == b""
         for package in ("pymtml_cli", "pymtml_dropin"):
             tracked = subprocess.check_output(
                 ["git", "ls-files", package], cwd=simulated.ROOT, universal_newlines=True
@@ -133,6 +137,20 @@ def test_the_commands(wheel, environment):
     assert environment.run("-m", "pymtml_cli", "--help") == said
     folder = subprocess.check_output([command, "drop-in", "path"], universal_newlines=True).strip()
     assert folder == os.path.join(environment.packages, "pymtml_dropin", "path")
+
+
+def test_a_checker_finds_the_types(wheel, environment, tmp_path):
+    pytest.importorskip("mypy")
+    environment.install(wheel)
+    program = tmp_path / "program.py"
+    program.write_text("import pymtml\npymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0))\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", environment.python, str(program)]
+    env = dict(os.environ, MYPY_CACHE_DIR=str(tmp_path / "cache"))
+    done = subprocess.run(command, cwd=str(tmp_path), env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    assert done.returncode == 0, done.stdout
+    program.write_text("import pymtml\npymtml.nvmlDeviceGetNaem\n")
+    done = subprocess.run(command, cwd=str(tmp_path), env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    assert done.returncode == 1 and "nvmlDeviceGetNaem" in done.stdout
 
 
 def test_an_editable_install(environment, tmp_path):

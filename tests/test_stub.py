@@ -1,0 +1,284 @@
+"""The type stub of the wheel: it has every name, on every Python the same, and checkers accept and refuse by it."""
+
+import ctypes
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import simulated
+from test_interpreters import interpreter
+
+import pymtml
+
+GENERATOR = os.path.join(simulated.ROOT, "tools", "generate_stub.py")
+SOURCES = [os.path.join(simulated.ROOT, "pymtml.py"), os.path.join(simulated.ROOT, "facts", "nvml_surface.json")]
+
+RIGHT = '''
+"""A program over both layers, with nothing that a strict checker could take amiss."""
+
+import ctypes
+from typing import List, Optional, Tuple
+
+import pymtml
+import pymtml as pynvml
+from pymtml import NVMLError, mtmlLibraryInit, mtmlLibraryShutDown
+
+
+def native() -> List[Tuple[str, int]]:
+    mtmlLibraryInit()
+    found: List[Tuple[str, int]] = []
+    count: int = pymtml.mtmlLibraryCountDevice()
+    for index in range(count):
+        device = pymtml.mtmlLibraryInitDeviceByIndex(index)
+        memory = pymtml.mtmlDeviceInitMemory(device)
+        used: int = pymtml.mtmlMemoryGetUsed(memory)
+        used = pymtml.mtmlMemoryGetUsed(device)
+        name: str = pymtml.mtmlDeviceGetName(device)
+        found.append((name, used))
+    driver: str = pymtml.mtmlSystemGetDriverVersion()
+    found.append((driver, pymtml.MTML_ERROR_UNKNOWN))
+    mtmlLibraryShutDown()
+    return found
+
+
+def facade(uuid: str, raw: bytes) -> Optional[int]:
+    pynvml.nvmlInit()
+    handle: pynvml.c_nvmlDevice_t = pynvml.nvmlDeviceGetHandleByIndex(0)
+    pynvml.nvmlDeviceGetHandleByUUID(uuid)
+    pynvml.nvmlDeviceGetHandleByUUID(raw)
+    memory: pynvml.c_nvmlMemory_t = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    newer: pynvml.c_nvmlMemory_v2_t = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    total: int = memory.total + newer.reserved
+    try:
+        total += int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))
+    except pynvml.NVMLError_NotSupported as error:
+        code: int = error.value
+        behind: Optional[int] = error.mtml_code
+        total += code + (behind or 0)
+    except NVMLError:
+        raise
+    pci: pynvml.nvmlPciInfo_t = pynvml.nvmlDeviceGetPciInfo(handle)
+    text: str = pci.busId
+    friendly = pynvml.nvmlStructToFriendlyObject(pci)
+    total += len(text) + friendly.bus
+    late: int = pynvml.c_nvmlAccountingStats_t().gpuUtilization
+    field = pynvml.c_nvmlFieldValue_t(fieldId=pynvml.NVML_FI_DEV_NVLINK_LINK_COUNT)
+    value: float = field.value.dVal
+    number = pynvml.c_uint(7)
+    pointer = pynvml.byref(number)
+    ctypes.memset(ctypes.addressof(number), 0, ctypes.sizeof(number))
+    pynvml.nvmlShutdown()
+    return total + late if pointer and value is not None else None
+'''
+
+PREAMBLE = """
+import pymtml
+import pymtml as pynvml
+
+handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+device: pymtml.c_mtmlDevice_t = handle
+memory = pynvml.c_nvmlMemory_t()
+gpu: pymtml.c_mtmlGpu_t
+"""
+
+# Each is one mistake; by what a checker's message names it.
+WRONG = {
+    "pynvml.nvmlDeviceGetNaem(device)": "nvmlDeviceGetNaem",
+    "pymtml.mtmlLibraryInnit()": "mtmlLibraryInnit",
+    "pynvml.NVML_TEMPERATUR_GPU": "NVML_TEMPERATUR_GPU",
+    "pynvml.NVMLError_NotSuported": "NVMLError_NotSuported",
+    "from pymtml import mtmlDeviceGetNam": "mtmlDeviceGetNam",
+    "memory.totl": "totl",
+    "memory.usd = 5": "usd",
+    "memory.used = 'much'": "",
+    "pynvml.c_nvmlFieldValue_t().value.dval": "dval",
+    "pynvml.c_nvmlAccountingStats_t().gpuUtilisation": "gpuUtilisation",
+    "pynvml.nvmlStructToFriendlyObject(memory).totl": "totl",
+    "memory.total.upper()": "upper",
+    "pynvml.nvmlDeviceGetName('0')": "str",
+    "pynvml.nvmlDeviceGetName(0)": "int",
+    "pynvml.nvmlDeviceGetHandleByIndex('0')": "str",
+    "pynvml.nvmlDeviceGetHandleByUUID(5)": "int",
+    "pymtml.mtmlDeviceGetName(memory)": "c_nvmlMemory_t",
+    "pymtml.mtmlMemoryGetTotal(5)": "int",
+    "pynvml.nvmlDeviceGetTemperature(device, 'gpu')": "str",
+    "pynvml.nvmlDeviceGetName()": "handle",
+    "pynvml.nvmlDeviceGetName(device, 1)": "",
+    "pynvml.nvmlDeviceGetName(device=device)": "device",
+    "pynvml.nvmlInit(1, 2)": "",
+    "pynvml.NVML_SUCCESS = 3": "NVML_SUCCESS",
+}
+
+
+@pytest.fixture(scope="module")
+def stub():
+    return subprocess.check_output([sys.executable, GENERATOR] + SOURCES, universal_newlines=True)
+
+
+@pytest.fixture(scope="module")
+def package(stub, tmp_path_factory):
+    """A folder with the package as the wheel installs it."""
+    folder = tmp_path_factory.mktemp("typed")
+    (folder / "pymtml").mkdir()
+    (folder / "pymtml" / "__init__.pyi").write_text(stub)
+    (folder / "pymtml" / "py.typed").write_text("")
+    shutil.copy(SOURCES[0], str(folder / "pymtml" / "__init__.py"))
+    return folder
+
+
+@pytest.mark.parametrize("version", ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_every_python_writes_the_same(stub, version):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip("there is no Python %s on this machine" % version)
+    command = [python, "-W", "error", GENERATOR] + SOURCES
+    assert subprocess.check_output(command, universal_newlines=True) == stub
+
+
+def test_every_public_name(stub):
+    """Also those of ctypes, which come with a star, and the private ones that nvidia-ml-py has."""
+    with open(SOURCES[1]) as file:
+        surface = json.load(file)
+    wanted = {name for name in dir(pymtml) if not name.startswith("_")} - set(dir(ctypes)) - {"TYPE_CHECKING", "ctypes"}
+    for kind in ("functions", "constants", "errors", "structs", "types", "other"):
+        wanted |= set(surface[kind])
+    have = set()
+    for line in stub.splitlines():
+        if line.startswith(("def ", "class ")):
+            have.add(line.split()[1].split("(")[0].rstrip(":"))
+        elif line.startswith("import ") and " as " in line:
+            have.add(line.split()[-1])
+        elif line and line[0] not in " #@":
+            have.add(line.split(":")[0].split(" =")[0])
+    assert wanted - have == set()
+
+
+def test_every_field(stub):
+    structs = {}
+    for name in dir(pymtml):
+        struct = getattr(pymtml, name)
+        if (
+            isinstance(struct, type)
+            and issubclass(struct, (ctypes.Structure, ctypes.Union))
+            and struct.__module__ == "pymtml"
+        ):
+            structs.setdefault(struct.__name__, [field[0] for field in getattr(struct, "_fields_", ())])
+    assert len(structs) > 200
+    body = {}
+    for line in stub.splitlines():
+        if line.startswith("class "):
+            fields = body[line.split()[1].split("(")[0].rstrip(":")] = []
+        elif line.startswith("    ") and ":" in line and "def " not in line:
+            fields.append(line.split(":")[0].strip())
+    for name, fields in structs.items():
+        assert body[name][: len(fields)] == fields, name
+
+
+def test_every_parameter(stub):
+    """Names, order, and which may be left out, of every public function."""
+    functions = {line.split()[1].split("(")[0]: line for line in stub.splitlines() if line.startswith("def ")}
+    for name in dir(pymtml):
+        function = getattr(pymtml, name)
+        if not inspect.isfunction(function) or name.startswith("_") or function.__module__ != "pymtml":
+            continue
+        line = functions.get(function.__name__)
+        assert line is not None, name
+        for parameter in inspect.signature(function).parameters.values():
+            written = line.partition(" %s: " % parameter.name)[2] or line.partition("(%s: " % parameter.name)[2]
+            assert written, (name, parameter)
+            optional = written.split(",")[0].split(") ->")[0].endswith(" = ...")
+            assert optional is (parameter.default is not inspect.Parameter.empty), (name, parameter)
+
+
+# ---- checkers ----
+
+
+def mypy(package, *arguments):
+    pytest.importorskip("mypy")
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-color-output"] + list(arguments),
+        cwd=str(package.parent),
+        env=dict(os.environ, MYPYPATH=str(package), MYPY_CACHE_DIR=str(package.parent / "cache")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+
+
+def pyright(package, *arguments):
+    pytest.importorskip("basedpyright")
+    configuration = package.parent / "pyrightconfig.json"
+    configuration.write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [str(package)]}))
+    return subprocess.run(
+        [sys.executable, "-m", "basedpyright", "--project", str(configuration), "--level", "error"] + list(arguments),
+        cwd=str(package.parent),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_a_right_program(checker, package, tmp_path):
+    program = tmp_path / "right.py"
+    program.write_text(RIGHT)
+    done = checker(package, str(program))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_wrong_programs(checker, package, tmp_path):
+    """All mistakes in one file, each on a line of its own; every one is reported, and nothing else is."""
+    program = tmp_path / "wrong.py"
+    program.write_text(PREAMBLE + "".join(line + "\n" for line in WRONG))
+    first = PREAMBLE.count("\n") + 1
+    done = checker(package, str(program))
+    assert done.returncode == 1
+    reported = {}
+    for line in done.stdout.splitlines():
+        parts = line.strip().split(":")
+        if len(parts) > 2 and parts[0].endswith("wrong.py") and parts[1].isdigit() and " error" in line:
+            reported.setdefault(int(parts[1]), line)
+    for number, (line, named) in enumerate(WRONG.items(), first):
+        assert named in reported.pop(number, "not reported"), (line, done.stdout)
+    assert reported == {}
+
+
+def test_the_stub_against_the_module(package):
+    """mypy's own comparison of stub and module."""
+    pytest.importorskip("mypy")
+    allowed = package.parent / "allowed.txt"
+    # On this system c_ulonglong is another name of c_ulong; __all__ is made when somebody asks for it; the stub takes
+    # from the structs what ctypes' own stub gives them.
+    allowed.write_text("pymtml\\.__all__\npymtml\\.NVML_VALUE_NOT_AVAILABLE_ulonglong\npymtml\\..*\\.__[gs]etattr__\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "pymtml", "--concise", "--ignore-unused-allowlist"]
+        + ["--allowlist", str(allowed)],
+        cwd=str(package),
+        env=dict(os.environ, MYPY_CACHE_DIR=str(package.parent / "cache")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "code, names",
+    [
+        ("import pymtml\npymtml.c_nvmlMemory_t().", {"total", "used", "free"}),
+        ("import pymtml as pynvml\npynvml.c_nvmlAccountingStats_t().", {"gpuUtilization", "maxMemoryUsage", "time"}),
+        ("import pymtml\npymtml.mtmlDeviceGetN", {"mtmlDeviceGetName"}),
+        ("import pymtml\npymtml.NVML_TEMPERATURE_G", {"NVML_TEMPERATURE_GPU"}),
+    ],
+)
+def test_completion(package, code, names):
+    """jedi, which completes in IPython and many editors."""
+    jedi = pytest.importorskip("jedi")
+    project = jedi.Project(str(package), sys_path=[str(package)], smart_sys_path=False)
+    found = {completion.name for completion in jedi.Script(code, project=project).complete()}
+    assert names <= found
