@@ -61,6 +61,8 @@ def facade(uuid: str, raw: bytes) -> Optional[int]:
         total += code + (behind or 0)
     except NVMLError:
         raise
+    rates: List[int] = pynvml.nvmlDeviceGetEncoderUtilization(handle)
+    total += rates[0] + pynvml.nvmlDeviceGetPciInfo(handle).segment
     pci: pynvml.nvmlPciInfo_t = pynvml.nvmlDeviceGetPciInfo(handle)
     text: str = pci.busId
     friendly = pynvml.nvmlStructToFriendlyObject(pci)
@@ -99,6 +101,10 @@ WRONG = {
     "pynvml.c_nvmlAccountingStats_t().gpuUtilisation": "gpuUtilisation",
     "pynvml.nvmlStructToFriendlyObject(memory).totl": "totl",
     "memory.total.upper()": "upper",
+    "pynvml.nvmlDeviceGetMemoryInfo(device).reserved": "reserved",
+    "pynvml.nvmlDeviceGetUtilizationRates(device).gpus": "gpus",
+    "pynvml.nvmlDeviceGetPciInfo(device).sbdf + 1": "",
+    "pymtml.mtmlDeviceGetName(device) + 1": "",
     "pynvml.nvmlDeviceGetName('0')": "nvmlDeviceGetName",
     "pynvml.nvmlDeviceGetName(0)": "nvmlDeviceGetName",
     "pynvml.nvmlDeviceGetHandleByIndex('0')": "nvmlDeviceGetHandleByIndex",
@@ -179,7 +185,10 @@ def test_every_field(stub):
 
 def test_every_parameter(stub):
     """Names, order, and which may be left out, of every public function."""
-    functions = {line.split()[1].split("(")[0]: line for line in stub.splitlines() if line.startswith("def ")}
+    functions = {}
+    for line in stub.splitlines():
+        if line.startswith("def "):
+            functions.setdefault(line.split()[1].split("(")[0], line)  # of two forms the first
     for name in dir(pymtml):
         function = getattr(pymtml, name)
         if not inspect.isfunction(function) or name.startswith("_") or function.__module__ != "pymtml":

@@ -11,6 +11,7 @@ Runs on every Python that builds a wheel, and writes the same text on each.
 import ast
 import json
 import operator
+import re
 import sys
 
 HEAD = """\
@@ -21,6 +22,7 @@ import string as string
 import sys as sys
 import threading as threading
 import typing
+from typing import Any as _Any
 from builtins import bytes as _bytes, float as _float, int as _int, str as _str
 from ctypes import *
 from typing import Any, Callable, Dict, Final, List, Optional, Sequence, Tuple, Type, TypeVar
@@ -102,6 +104,12 @@ class _PrintableStructure(ctypes.Structure):
     "_nvmlGetFunctionPointer": "def _nvmlGetFunctionPointer(name: str) -> Callable[..., int]: ...\n",
     "_mtmlGetFunctionPointer": "def _mtmlGetFunctionPointer(name: str) -> Callable[..., Any]: ...\n",
     "_nvmlCheckReturn": "def _nvmlCheckReturn(ret: int) -> int: ...\n",
+    "nvmlDeviceGetMemoryInfo": """\
+@typing.overload
+def nvmlDeviceGetMemoryInfo(handle: c_mtmlDevice_t, version: None = ...) -> c_nvmlMemory_t: ...
+@typing.overload
+def nvmlDeviceGetMemoryInfo(handle: c_mtmlDevice_t, version: int) -> c_nvmlMemory_v2_t: ...
+""",
     "libLoadLock": "libLoadLock: Any\n",
     "nvmlLib": "nvmlLib: Any\n",
     "_nvmlLib_refcount": "_nvmlLib_refcount: int\n",
@@ -110,6 +118,11 @@ class _PrintableStructure(ctypes.Structure):
     "c_mtmlLogCallback_t": "c_mtmlLogCallback_t: Any\n",
     "__version__": "__version__: str\n",
 }
+
+# What the attributes read that classes of the module's own make.
+DESCRIPTORS = {"_LinkNumber": "_int"}
+
+PROPERTY = "    @property\n    def %s(self) -> %s: ...\n"
 
 MODULES = ("os", "string", "sys", "threading")
 LEFT_OUT = ("TYPE_CHECKING",)
@@ -191,6 +204,11 @@ class Stub:
             else:
                 type_ = self.type_text(node.value)
                 self.add(name, "%s: Any\n" % name if type_ is None else "%s = %s\n" % (name, type_))
+
+    def declaration(self, node):
+        name = node.target.id
+        if name not in self.lazy and self.wanted(name):
+            self.add(name, SPECIAL.get(name) or "%s: %s\n" % (name, annotation(node.annotation)))
 
     # ---- types of C ----
 
@@ -301,12 +319,16 @@ class Stub:
                 for field in item.value.elts:
                     fields[literal(field.elts[0])] = self.python_type(field.elts[1], printable)
             elif isinstance(item, ast.Assign) and not item.targets[0].id.startswith("_"):
+                made_by = getattr(getattr(item.value, "func", None), "id", None)
+                if made_by in DESCRIPTORS:
+                    rest.append(PROPERTY % (item.targets[0].id, DESCRIPTORS[made_by]))
+                    continue
                 value = self.value(item.value)
                 rest.append("    %s: %s\n" % (item.targets[0].id, type(value).__name__ if value is not None else "Any"))
             elif isinstance(item, ast.AnnAssign) and not item.target.id.startswith("_"):
                 rest.append("    %s: %s\n" % (item.target.id, annotation(item.annotation)))
             elif isinstance(item, ast.FunctionDef):
-                rest += self.method(item)
+                rest += self.method(item, fields)
         if fields or bases[:1] == ["ctypes.Structure"]:
             self.struct(name, ", ".join(bases), fields, rest)
         else:
@@ -315,15 +337,15 @@ class Stub:
                 "class %s%s:\n%s" % (name, "(%s)" % ", ".join(bases) if bases else "", "".join(rest) or "    ...\n"),
             )
 
-    def method(self, node):
+    def method(self, node, fields):
         """The lines of a method; properties keep their name, what object has by itself is left to it."""
         decorators = [getattr(one, "id", getattr(one, "attr", "")) for one in node.decorator_list]
         returned = annotation(node.returns)
         if "property" in decorators:
-            return ["    @property\n    def %s(self) -> %s: ...\n" % (node.name, returned)]
+            return [PROPERTY % (node.name, property_type(node, fields) if node.returns is None else returned)]
         if "setter" in decorators:
             return ["    @%s.setter\n    def %s(self, value: Any) -> None: ...\n" % (node.name, node.name)]
-        if node.name.startswith("_") and node.name != "__init__":
+        if node.name.startswith("_") and node.name not in ("__init__", "__enter__", "__exit__"):
             return []
         parameters = self.parameters(node)
         return [
@@ -387,11 +409,11 @@ class Stub:
             if isinstance(node, ast.Assign):
                 self.assignment(node)
             elif isinstance(node, ast.AnnAssign):
-                name = node.target.id
-                if name in self.lazy:
-                    continue
-                if self.wanted(name):
-                    self.add(name, SPECIAL.get(name) or "%s: %s\n" % (name, annotation(node.annotation)))
+                self.declaration(node)
+            elif isinstance(node, ast.If):  # what only a checker is told
+                for inner in node.body:
+                    if isinstance(inner, ast.AnnAssign):
+                        self.declaration(inner)
             elif isinstance(node, (ast.ClassDef, ast.FunctionDef)) and self.wanted(node.name):
                 self.class_(node) if isinstance(node, ast.ClassDef) else self.function(node)
         for name in sorted(self.lazy):
@@ -400,7 +422,15 @@ class Stub:
             if name not in self.names:
                 self.add(name, SPECIAL[name])
         self.friendly_object()
+        self.helpers()
         return "".join(self.lines)
+
+    def helpers(self):
+        """Classes of the module's own that its functions return."""
+        returned = {word for line in self.lines for word in re.findall(r"-> (_\w+)", line)}
+        for node in self.tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in returned - self.names:
+                self.class_(node)
 
 
 def annotation(node):
@@ -411,6 +441,16 @@ def annotation(node):
         return node.id
     text = literal(node)
     return "None" if text is None else text
+
+
+def property_type(node, fields):
+    """The type of a property that is another name of a field, or a text made from fields."""
+    value = getattr(node.body[-1], "value", None)
+    if isinstance(value, ast.Attribute) and value.attr in fields:
+        return fields[value.attr]
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod) and isinstance(literal(value.left), str):
+        return "_str"
+    return "Any"
 
 
 def is_none(node):
