@@ -146,7 +146,7 @@ struct device {
     struct list virt_types;
     uint32_t virt_type;
 
-    /* What newer libraries tell */
+    /* What the header has no functions for */
     struct capability musa_compute_capability;
     uint32_t pcie_replay_counter;
     int32_t performance_state;
