@@ -25,7 +25,9 @@ Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLErr
 
 Environment: PYMTML_LIBRARY (file of the MTML library to load, instead of libmtml.so.2 or libmtml.so),
 PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; asked for its version
-only), PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys).
+only), PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
+PYMTML_KEEP_LIBRARY (1: the last shutdown leaves the C library initialized until the process ends, for libraries that
+refuse to be initialized again).
 
 Map of this file (search for the number with its dots, ``==== 7.``):
 
@@ -950,14 +952,12 @@ def _new_handle(handle_class, slot, address):
 
 
 def _retire(handle):
-    """Empty all slots of a handle but its address, after which it no longer reaches C."""
-    for slot in type(handle).__slots__:
-        if slot == "_address":
-            continue
-        try:
-            delattr(handle, slot)
-        except AttributeError:
-            continue  # never asked for
+    """Empty all slots of a handle but its address, after which it no longer reaches C; what they held, by slot."""
+    slots = {slot: getattr(handle, slot) for slot in type(handle).__slots__ if hasattr(handle, slot)}
+    del slots["_address"]
+    for slot in slots:
+        delattr(handle, slot)
+    return slots
 
 
 # ==== 4. Structs ======================================================================================================
@@ -1617,16 +1617,47 @@ _C_TYPES = {
 libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
 
 
+def _under_lock(function):
+    """Decorator: hold the lock while ``function`` runs."""
+
+    # fmt: off
+    def locked(*arguments):
+        with libLoadLock: return function(*arguments)  # noqa: E701  an exception between two lines would keep the lock
+    # fmt: on
+
+    return locked
+
+
 class _Native:
     """The loaded library: each exported function under its C name; while initialized what a life has, for queries."""
+
+
+class _NativeReference:
+    """A native mtmlLibraryInit, until its mtmlLibraryShutDown.
+
+    What C answers is written down by the same step that calls it: a signal handler cannot raise between the two.
+    """
+
+    def __init__(self):
+        self.cell = (c_void_p * 1)()  # where C writes the library
+        self.begun: "list[int]" = []  # what mtmlLibraryInit answered
+        self.ended: "list[int]" = []  # what mtmlLibraryShutDown answered, each time it was tried
+
+    @property
+    def held(self):
+        """Whether the library is still to be shut down."""
+        return self.begun == [MTML_SUCCESS] and bool(self.cell[0]) and MTML_SUCCESS not in self.ended
 
 
 class _Life:
     """What belongs to one initialization of the library, and ends with it."""
 
-    def __init__(self, library):
-        self.library: "c_mtmlLibrary_t" = library
-        self.argument = library._library  # the library as C gets it
+    def __init__(self, native, tokens):
+        self.native: "_NativeReference" = native
+        self.tokens: "list[None]" = tokens  # one for each init that no shutdown has matched yet
+        self.ending: "_Any" = ()  # true while the last shutdown is under way
+        self.kept = False  # over, with the library still initialized
+        self.libraries: "dict[str, c_mtmlLibrary_t]" = {}  # the handle of the library, once it was asked for
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
         self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
@@ -1636,29 +1667,56 @@ class _Life:
         self.missing: "set[str]" = set()  # MUSA libraries that are not there
         self.walk: "_Walk | None" = None  # the last one through /proc
 
+    @property
+    def live(self):
+        """Whether the library is initialized, and stays so."""
+        return not (self.ending or self.kept) and self.native.held
+
+    @property
+    def argument(self):
+        """The library as C gets it."""
+        return byref(struct_c_mtmlLibrary_t.from_address(self.native.cell[0] or 0))
+
+    @property
+    def library(self):
+        """Handle of the library, the same one each time."""
+        handle = self.libraries.get("library")
+        return handle or self.libraries.setdefault(
+            "library", _new_handle(c_mtmlLibrary_t, "_library", self.native.cell[0])
+        )
+
 
 class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.tokens: "list[None]" = []  # one for each init that no shutdown has matched yet
-        self.current: "dict[str, _Life]" = {}  # the life under "life" while there is one
+        self.lives: "list[_Life]" = []  # one as a rule; more where interrupts or threads meet, or one is kept
         self.cdll: "_Any" = None
         self.load_report: "str | None" = None
+        self.was_shut_down = False
         self.clock: "_Any" = None  # seconds since 1970
         self.monotonic: "_Any" = None  # seconds since some moment
+        self.sleep: "_Any" = None
         self.log_callback: "int | None" = None  # address of the installed callback
-        self.log_callback_owner: "_Any" = None
+        self.log_callback_owners: "list[_Any]" = []  # what keeps it alive, last; before it, what C may still have
 
     @property
     def references(self):
         """Number of inits that no shutdown has matched yet."""
-        return len(self.tokens)
+        life = self.life
+        return 0 if life is None else len(life.tokens)
 
     @property
     def life(self) -> "_Any":
-        """The life of the library, None while it is not initialized."""
-        return self.current.get("life")
+        """The life of the library, None while it is not initialized.
+
+        The newest one that is live: where a signal handler comes into an init and initializes itself, that is the
+        handler's, whose handles are in use by then.
+        """
+        for life in reversed(self.lives):
+            if life.live:
+                return life
+        return None
 
 
 _c: "_Any" = _Native()
@@ -1676,8 +1734,9 @@ def _library_files():
     return ["libmtml.so.2", "libmtml.so"]
 
 
+@_under_lock
 def _load():
-    """Load the library unless that is done; MTML status. Needs the lock."""
+    """Load the library unless that is done; MTML status."""
     if _session.cdll is not None:
         return MTML_SUCCESS
     tried = []
@@ -1698,7 +1757,7 @@ def _load():
                     continue  # an older library: calls of this function find it missing
         import time  # here, and not in a query: those may run when the interpreter ends
 
-        _session.clock, _session.monotonic = time.time, time.monotonic
+        _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
         _session.cdll = cdll
         return MTML_SUCCESS
     _session.load_report = "tried %s; install the Moore Threads driver or set PYMTML_LIBRARY" % ", ".join(tried)
@@ -1720,19 +1779,20 @@ def _c_type(text):
 def _mtmlGetFunctionPointer(name):
     """The C function of that name, with argument and result types; loads the library if need be.
 
+    Its calls are the caller's to guard: C gets whatever is passed, and a shutdown does not wait for them.
+
     Raises: MTMLError_LibraryNotFound, MTMLError_FunctionNotFound (unknown name, or an older library).
     """
     function = _mtmlGetFunctionPointer_cache.get(name)
     if function is None:
-        with libLoadLock:
-            _check(_load())
-            prototype = _PROTOTYPES.get(name) or _OPTIONAL_PROTOTYPES.get(name)
-            if prototype is None or not hasattr(_c, name):
-                raise _mtml_error(MTML_ERROR_FUNCTION_NOT_FOUND)
-            function = _session.cdll[name]
-            function.argtypes = [_c_type(parameter) for parameter in prototype]
-            function.restype = c_char_p if name == "mtmlErrorString" else c_uint
-            _mtmlGetFunctionPointer_cache[name] = function
+        _check(_load())
+        prototype = _PROTOTYPES.get(name) or _OPTIONAL_PROTOTYPES.get(name)
+        if prototype is None or not hasattr(_c, name):
+            raise _mtml_error(MTML_ERROR_FUNCTION_NOT_FOUND)
+        function = _session.cdll[name]
+        function.argtypes = [_c_type(parameter) for parameter in prototype]
+        function.restype = c_char_p if name == "mtmlErrorString" else c_uint
+        function = _mtmlGetFunctionPointer_cache.setdefault(name, function)
     return function
 
 
@@ -1747,132 +1807,262 @@ _ULongLong = c_ulonglong * 1
 _Pointer = c_void_p * 1
 
 
-def _mtml_error(status):
+def _mtml_error(status, detail=None):
     """The MTMLError for a status; one that no header names is an MTMLError_Unknown with that value."""
     error = MTMLError(status)
     if type(error) is MTMLError:
         error = MTMLError_Unknown()
         error.value, error.args = status, (status,)
     error.mtml_code = status
-    if status == MTML_ERROR_LIBRARY_NOT_FOUND:
-        error.detail = _session.load_report
+    error.detail = _session.load_report if status == MTML_ERROR_LIBRARY_NOT_FOUND else detail
     return error
 
 
-def _check(status):
+def _check(status, detail=None):
     """Raise the MTMLError for a status other than success."""
     if status:
-        raise _mtml_error(status)
+        raise _mtml_error(status, detail)
 
 
 _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
-# A signal handler may come in between any two lines of what follows, initialize, query, shut down: the lock does not
-# keep it out, as it runs in the same thread. So each step is one that cannot be divided (append, pop, setdefault), a
-# reference is taken before the library is looked for, and whoever publishes a life first, the others use it.
+# A signal handler may come in between any two lines of what follows, and raise, or initialize, query, shut down: the
+# lock does not keep it out, as it runs in the same thread. So whether there is a life, and with how many references, is
+# read off what C answered (_Life.live); a life is in the list, with its first reference, before C is asked for it; and
+# each step is one that cannot be divided (append, pop, setdefault, an assignment).
+
+_DRAIN_SECONDS = 5.0  # how long the last shutdown waits for queries of other threads
+_BUSY = "a query is under way in %s thread, and the library stays initialized: shut down when it has ended"
+_REFUSED_AGAIN = (
+    "it was shut down before, and not every library can be initialized again in the same process: "
+    "PYMTML_KEEP_LIBRARY=1 in the environment keeps it initialized until the process ends"
+)
+_LIFECYCLE = frozenset(("_start", "_stop", "nvmlInit", "nvmlShutdown", "mtmlLibraryInit", "mtmlLibraryShutDown"))
+_BYSTANDERS = frozenset(  # they call what others wrote, and hold no argument of C meanwhile
+    ("<module>", "__call__", "_store_nothing", "wrapper", "patch_torch_c_for_musa", "_import_torch_musa")
+)
 
 
-def _start():
-    """Take a reference on the library, initializing it for the first one; MTML status."""
-    with libLoadLock:
-        _session.tokens.append(None)
-        status = _publish()
-        if status:
-            _session.tokens.pop()
-        return status
+def _start(check):
+    """The life of the library, with one more reference; initialized for the first one."""
+    status, life = _take()
+    check(status, _REFUSED_AGAIN if _session.was_shut_down else None)
+    return life
 
 
-def _stop():
-    """Give a reference back, shutting the library down with the last one; MTML status."""
-    with libLoadLock:
-        try:
-            _session.tokens.pop()
-        except IndexError:
-            return MTML_ERROR_UNINITIALIZED
-        return MTML_SUCCESS if _session.tokens else _unpublish(_session.tokens)
+def _stop(check):
+    """Give a reference back, shutting the library down with the last one."""
+    life, ending, retired = None, [True], []  # type: ignore[var-annotated]
+    try:
+        status, detail, life = _claim(ending)
+        if life is not None:
+            status, detail = _drain(life, retired)
+            status = status or _end(life, os.environ.get("PYMTML_KEEP_LIBRARY") == "1")
+        del ending[:]
+    finally:
+        del ending[:]  # if an exception came in before the line above
+        if life is not None and life.live:
+            _revive(life, retired)
+    check(status, detail)
 
 
+@_under_lock
 def _restart():
-    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status. Needs the lock.
+    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status.
 
     References stay as they are unless the library does not come back: then it counts as shut down.
     """
-    status = _unpublish(()) or _publish()
-    if _session.life is None:
-        del _session.tokens[:]
+    life = _session.life
+    if life is None:
+        return MTML_ERROR_UNINITIALIZED
+    _withdraw()
+    _retire_all(life, [])
+    return _end(life, False) or _begin(life.tokens)[0]
+
+
+@_under_lock
+def _take():
+    """(status, life with one more reference)."""
+    while True:
+        life = _session.life
+        if life is None:
+            return _begin([None])
+        life.tokens.append(None)
+        if life.live:  # no signal handler has shut it down meanwhile
+            return MTML_SUCCESS, life
+
+
+def _begin(tokens):
+    """(status, new life with these references): initialize the library. Needs the lock."""
+    status = _load()
+    if status:
+        return status, None
+    kept = [life for life in _session.lives if life.kept and life.native.held]
+    if kept:
+        _session.lives.append(_Life(kept[0].native, tokens))
+    else:
+        native = _NativeReference()
+        mine = _Life(native, tokens)
+        try:
+            _session.lives.append(mine)
+            native.begun.extend(map(_c.mtmlLibraryInit, (native.cell,)))
+        finally:
+            if not native.held:
+                _discard(mine)
+        if not native.held:  # success without a library leaves nothing that could be given back to C
+            return native.begun[0] or MTML_ERROR_UNKNOWN, None
+        if _session.life not in (mine, None):  # a signal handler was faster
+            _session.life.tokens.extend(tokens)
+            _end(mine, False)
+    life = _session.life
+    for other in list(_session.lives):
+        if other.kept or (other.native.begun and not other.native.held):
+            _discard(other)
+    _publish(life)
+    return MTML_SUCCESS, life
+
+
+def _discard(life):
+    """Take a life that is over out of the list."""
+    try:
+        _session.lives.remove(life)
+    except ValueError:
+        pass  # a signal handler has done it, or it had not come into the list
+
+
+@_under_lock
+def _publish(life):
+    """Give the library of a life to the queries."""
+    _c.library, _c.devices, _c.order, _c.life = life.argument, life.devices, life.order, life
+    if not life.live:  # a signal handler has shut it down meanwhile
+        _withdraw()
+
+
+def _withdraw():
+    """Take the library from the queries."""
+    for name in ("library", "devices", "order", "life"):
+        _c.__dict__.pop(name, None)
+
+
+@_under_lock
+def _claim(ending):
+    """(status, detail, life that is to end now, or None): give a reference back."""
+    life = _session.life
+    if life is None:
+        return MTML_ERROR_UNINITIALIZED, None, None
+    if len(life.tokens) == 1:
+        if not hasattr(_c, "mtmlLibraryShutDown"):
+            return MTML_ERROR_FUNCTION_NOT_FOUND, None, None
+        if _outermost_query(_thread.get_ident()):
+            return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "this very", None
+        life.ending = ending
+        _withdraw()
+        if len(life.tokens) == 1:
+            return MTML_SUCCESS, None, life
+        life.ending = ()  # a signal handler has taken a reference meanwhile
+        _publish(life)
+    life.tokens.pop()
+    return MTML_SUCCESS, None, None
+
+
+def _drain(life, retired):
+    """(status, detail): make the handles of a life stale, and wait until no query of another thread can use them.
+
+    A query that begins later finds no live handle; one that is under way may have C's arguments in hand, and may make
+    further handles.
+    """
+    deadline = _session.monotonic() + _DRAIN_SECONDS
+    _retire_all(life, retired)
+    while not sys.is_finalizing():  # which holds the other threads where they are
+        for thread in list(sys._current_frames()):
+            query = thread != _thread.get_ident() and _outermost_query(thread)
+            pause = 0.0001
+            # A new life, begun by another thread, keeps the library initialized.
+            while query and _outermost_query(thread) is query and _session.life is None:
+                if _session.monotonic() > deadline:
+                    return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "another"
+                _session.sleep(pause)
+                pause = min(2 * pause, 0.01)
+        if not _retire_all(life, retired):
+            break
+    return MTML_SUCCESS, None
+
+
+def _outermost_query(thread):
+    """The outermost frame of a query on a thread's stack, None if there is none."""
+    frame, found, query = sys._current_frames().get(thread), None, None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename != _outermost_query.__code__.co_filename:
+            found, query = query or found, None
+        elif code.co_name in _LIFECYCLE:
+            query = None  # what it calls
+        elif code.co_name not in _BYSTANDERS:
+            query = frame
+        frame = frame.f_back
+    return query or found
+
+
+@_under_lock
+def _end(life, keep):
+    """Shut the library of a life down; MTML status.
+
+    ``keep``: leave it initialized, as is also done at the end of the interpreter, where daemon threads stand still in
+    the middle of whatever they do.
+    """
+    status = MTML_SUCCESS
+    if keep or (sys.is_finalizing() and _thread._count()):
+        life.kept = True
+    else:
+        life.native.ended.extend(map(_c.mtmlLibraryShutDown, (life.argument,)))
+        status = life.native.ended[-1]
+        _session.was_shut_down |= not status
+    if not life.live:
+        _retire(life.library)
     return status
 
 
-def _publish():
-    """Initialize the library unless that is done; MTML status. Needs the lock and a reference."""
-    life = _session.life
-    if life is None:
-        status = _load()
-        if status:
-            return status
-        cell = _Pointer()
-        status = _c.mtmlLibraryInit(cell)
-        if status:
-            return status
-        if not cell[0]:
-            return MTML_ERROR_UNKNOWN
-        mine = _Life(_new_handle(c_mtmlLibrary_t, "_library", cell[0]))
-        life = _session.current.setdefault("life", mine)
-        if life is not mine:
-            return _c.mtmlLibraryShutDown(mine.argument)
-    _c.library, _c.devices, _c.order = life.argument, life.devices, life.order
-    return MTML_SUCCESS
+def _revive(life, retired):
+    """Make the handles of a life live again, as its end did not come."""
+    for registry, key, item, slots in retired:
+        for slot, value in slots.items():
+            setattr(item, slot, value)
+        registry.setdefault(key, item)
+    _publish(life)
 
 
-def _unpublish(tokens):
-    """Shut the library down, unless ``tokens`` show that somebody took a reference; MTML status. Needs the lock."""
-    life = _session.current.pop("life", None)
-    if life is None or (tokens and _session.current.setdefault("life", life) is life):
-        return MTML_SUCCESS
-    if getattr(_c, "library", None) is life.argument:
-        _c.__dict__.pop("library", None)
-        _c.__dict__.pop("devices", None)
-        _c.__dict__.pop("order", None)
-    _retire_all(life)
-    status = _c.mtmlLibraryShutDown(life.argument)
-    if status:
-        # Still initialized: the caller may try again.
-        if _session.current.setdefault("life", life) is life:
-            _session.tokens.append(None)
-            _c.library, _c.devices, _c.order = life.argument, life.devices, life.order
-        return status
-    _retire(life.library)
-    return MTML_SUCCESS
-
-
-def _retire_all(life):
-    """Make every handle of a life but the library's stale, and forget what MPC may have changed."""
-    for known in (life.vgpus, life.whole, life.order, life.counts):
+@_under_lock
+def _retire_all(life, retired):
+    """Make every handle of a life but the library's stale, and note them in ``retired``; whether there were any."""
+    before = len(retired)
+    for known in (life.whole, life.order, life.counts):  # MPC may have changed it
         known.clear()
-    for registry in (life.others, life.devices):
+    for registry in (life.vgpus, life.others, life.devices):
         while registry:
-            _retire(registry.popitem()[1])
+            key, item = registry.popitem()
+            retired.append((registry, key, item, {} if registry is life.vgpus else _retire(item)))
+    return len(retired) > before
 
 
 def _forget_handles():
     """Make every handle but the library's stale. Needs the lock."""
     life = _session.life
     if life is not None:
-        _retire_all(life)
+        _retire_all(life, [])
 
 
 def _after_fork():
-    """In a forked child: new locks, as the parent's may be held, and no references that belong to no life.
+    """In a forked child: new locks, as the parent's may be held, and only the life that the parent was in.
 
-    Both are what another thread of the parent was in the middle of; that thread does not exist here.
+    What another thread of the parent was in the middle of does not go on here: neither a shutdown nor an init.
     """
     global libLoadLock, _walk_lock
     libLoadLock, _walk_lock = _thread.RLock(), _thread.RLock()
-    if _session.life is None:
-        del _session.tokens[:]
-    else:
-        _session.life.walk = None  # made without the child
+    for life in list(_session.lives):
+        life.ending, life.walk = (), None  # the walk was made without the child
+        if life.kept:
+            _discard(life)
 
 
 if hasattr(os, "register_at_fork"):
@@ -1908,48 +2098,48 @@ _CHILDREN = {  # slot of the argument: its C constructor and handle class
 }
 
 
+@_under_lock
 def _make_child(device, kind):
     """(status, gpu, memory or vpu handle of a device), the same one each time."""
     constructor, handle_class = _CHILDREN[kind]
-    with libLoadLock:
-        life = _session.life
-        argument = getattr(device, "_device", None)
-        if life is None or argument is None:
-            return MTML_ERROR_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
-        child = life.others.get((device._address, kind))
-        if child is None:
-            if not hasattr(_c, constructor):
-                return MTML_ERROR_FUNCTION_NOT_FOUND, None
-            cell = _Pointer()
-            status = getattr(_c, constructor)(argument, cell)
-            if status:
-                return status, None
-            if not cell[0]:
-                return MTML_ERROR_UNKNOWN, None
-            mine = _new_handle(handle_class, kind, cell[0])
-            child = life.others.setdefault((device._address, kind), mine)
-        setattr(device, kind, getattr(child, kind, None))
-        return MTML_SUCCESS, child
+    life = _session.life
+    argument = getattr(device, "_device", None)
+    if life is None or argument is None:
+        return MTML_ERROR_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
+    child = life.others.get((device._address, kind))
+    if child is None:
+        if not hasattr(_c, constructor):
+            return MTML_ERROR_FUNCTION_NOT_FOUND, None
+        cell = _Pointer()
+        status = getattr(_c, constructor)(argument, cell)
+        if status:
+            return status, None
+        if not cell[0]:
+            return MTML_ERROR_UNKNOWN, None
+        mine = _new_handle(handle_class, kind, cell[0])
+        child = life.others.setdefault((device._address, kind), mine)
+    setattr(device, kind, getattr(child, kind, None))
+    return MTML_SUCCESS, child
 
 
+@_under_lock
 def _make_system():
     """(status, handle of the host system), the same one each time."""
-    with libLoadLock:
-        life = _session.life
-        if life is None:
-            return MTML_ERROR_UNINITIALIZED, None
-        system = life.others.get("system")
-        if system is None:
-            if not hasattr(_c, "mtmlLibraryInitSystem"):
-                return MTML_ERROR_FUNCTION_NOT_FOUND, None
-            cell = _Pointer()
-            status = _c.mtmlLibraryInitSystem(life.argument, cell)
-            if status:
-                return status, None
-            if not cell[0]:
-                return MTML_ERROR_UNKNOWN, None
-            system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", cell[0]))
-        return MTML_SUCCESS, system
+    life = _session.life
+    if life is None:
+        return MTML_ERROR_UNINITIALIZED, None
+    system = life.others.get("system")
+    if system is None:
+        if not hasattr(_c, "mtmlLibraryInitSystem"):
+            return MTML_ERROR_FUNCTION_NOT_FOUND, None
+        cell = _Pointer()
+        status = _c.mtmlLibraryInitSystem(life.argument, cell)
+        if status:
+            return status, None
+        if not cell[0]:
+            return MTML_ERROR_UNKNOWN, None
+        system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", cell[0]))
+    return MTML_SUCCESS, system
 
 
 def _live_device(handle) -> "_Any":
@@ -1967,7 +2157,7 @@ def _live_device(handle) -> "_Any":
 
 def _resolve(kind, handle):
     """(status, argument for C) for whatever was given where C wants a handle of that kind."""
-    if not _session.references:
+    if _session.life is None:
         return MTML_ERROR_UNINITIALIZED, None
     if type(handle) is c_mtmlDevice_t or type(handle) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
@@ -1998,9 +2188,7 @@ def _counts_as_card(device):
     if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
         if not _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell) and cell[0]:
             return False
-    with libLoadLock:
-        if hasattr(device, "_device"):  # unless a shutdown came in between
-            device._board = device._device
+    _keep(device, "_board", getattr(device, "_device", None))
     return True
 
 
@@ -2177,16 +2365,16 @@ def _free_call(name, *arguments):
     return MTML_ERROR_FUNCTION_NOT_FOUND if function is None else function(*arguments)
 
 
+@_under_lock
 def _stale_call(untouched, call, *arguments):
     """MTML status of a C call that makes every handle but the library's stale.
 
     ``untouched`` are the statuses that leave them as they were: C refused before it began.
     """
-    with libLoadLock:
-        status = call(*arguments)
-        if status not in untouched:
-            _forget_handles()
-        return status
+    status = call(*arguments)
+    if status not in untouched:
+        _forget_handles()
+    return status
 
 
 # ==== 7. mtml* functions ==============================================================================================
@@ -2204,13 +2392,19 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 
     Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    _check(_start())
-    return _session.life.library
+    return _start(_check).library
 
 
 def mtmlLibraryShutDown() -> "None":
-    """Give back a reference of mtmlLibraryInit; with the last one the library ends and every handle is stale."""
-    _check(_stop())
+    """Give back a reference of mtmlLibraryInit; with the last one the library ends and every handle is stale.
+
+    The last one waits for queries of other threads, for a few seconds at most. With PYMTML_KEEP_LIBRARY=1 in the
+    environment the C library itself stays initialized until the process ends.
+
+    Raises: MTMLError_ResourceIsBusy from within a query (a signal handler, ``__del__``), or if a query of another
+    thread does not end: the library stays initialized.
+    """
+    _stop(_check)
 
 
 def mtmlLibraryGetVersion() -> "str":
@@ -2956,14 +3150,25 @@ def mtmlLogSetConfiguration(configuration) -> "None":
     """
     if not isinstance(configuration, c_mtmlLogConfiguration_t):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
-    callback = ctypes.cast(configuration.callbackConfig.callback, c_void_p).value
-    with libLoadLock:
-        _check(_load())
-        _check(_free_call("mtmlLogSetConfiguration", byref(configuration)))
-        # C keeps the address of the callback, so what is behind it must outlive the caller's struct. A struct that came
-        # from C holds only the address: then what was installed before stays.
-        if callback != _session.log_callback:
-            _session.log_callback, _session.log_callback_owner = callback, dict(configuration._objects or {})
+    _set_log(configuration, ctypes.cast(configuration.callbackConfig.callback, c_void_p).value)
+
+
+@_under_lock
+def _set_log(configuration, callback):
+    """Hand a log configuration to C.
+
+    C keeps the address of the callback, so what is behind it must outlive the caller's struct, and what was behind the
+    last one must live until C has the new. A struct that came from C holds only the address: then what was installed
+    before stays.
+    """
+    _check(_load())
+    changed = callback != _session.log_callback
+    if changed:
+        _session.log_callback_owners.append(dict(configuration._objects or {}))
+    _check(_free_call("mtmlLogSetConfiguration", byref(configuration)))
+    if changed:
+        _session.log_callback = callback
+        del _session.log_callback_owners[:-1]
 
 
 def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
@@ -2972,9 +3177,8 @@ def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
     Needs no mtmlLibraryInit.
     """
     configuration = c_mtmlLogConfiguration_t()
-    with libLoadLock:
-        _check(_load())
-        _check(_free_call("mtmlLogGetConfiguration", byref(configuration)))
+    _check(_load())
+    _check(_free_call("mtmlLogGetConfiguration", byref(configuration)))
     return configuration
 
 
@@ -3998,20 +4202,19 @@ _MTML_THRESHOLD_SLOWDOWN = 1
 _new_error = Exception.__new__
 
 
-def _nvml_error(status):
+def _nvml_error(status, detail=None):
     """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
     error_class = _NVML_CLASSES.get(status, NVMLError_Unknown)
     error = _new_error(error_class, error_class.value)
     error.mtml_code = status
-    if status == MTML_ERROR_LIBRARY_NOT_FOUND:
-        error.detail = _session.load_report
+    error.detail = _session.load_report if status == MTML_ERROR_LIBRARY_NOT_FOUND else detail
     return error
 
 
-def _nvml_check(status):
+def _nvml_check(status, detail=None):
     """Raise the NVMLError for an MTML status other than success."""
     if status:
-        raise _nvml_error(status)
+        raise _nvml_error(status, detail)
 
 
 def _nvmlCheckReturn(ret):
@@ -4050,7 +4253,7 @@ def _require(handle) -> "c_mtmlDevice_t":
 
 def _require_initialized():
     """Raises: NVMLError_Uninitialized unless the library is initialized."""
-    if not _session.references:
+    if not hasattr(_c, "library") and not _session.references:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
 
 
@@ -4079,11 +4282,11 @@ def _refuse():
     return _unsupported()
 
 
+@_under_lock
 def _keep(device, slot, value):
     """Keep what cannot change while the library lives on its handle; the value."""
-    with libLoadLock:
-        if hasattr(device, "_device"):  # unless a shutdown came in between
-            setattr(device, slot, value)
+    if hasattr(device, "_device"):  # unless a shutdown came in between
+        setattr(device, slot, value)
     return value
 
 
@@ -4209,9 +4412,7 @@ def nvmlInit() -> "None":
     Raises: NVMLError_LibraryNotFound (saying what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
     MTML: mtmlLibraryInit.
     """
-    status = _start()
-    if status:
-        raise _nvml_error(status)
+    _start(_nvml_check)
 
 
 def nvmlInitWithFlags(flags) -> "None":
@@ -4226,14 +4427,14 @@ def nvmlInitWithFlags(flags) -> "None":
 def nvmlShutdown() -> "None":
     """Take back one nvmlInit; the last one ends the library and makes every handle stale.
 
-    A query that another thread has under way at the last one is undefined in C: let each thread hold its own nvmlInit.
+    The last one waits for queries of other threads, for a few seconds at most. With PYMTML_KEEP_LIBRARY=1 in the
+    environment the C library itself stays initialized until the process ends.
 
-    Raises: NVMLError_Uninitialized if there is none to take back.
+    Raises: NVMLError_Uninitialized if there is none to take back; NVMLError_InUse from within a query (a signal
+    handler, ``__del__``), or if a query of another thread does not end: the library stays initialized.
     MTML: mtmlLibraryShutDown.
     """
-    status = _stop()
-    if status:
-        raise _nvml_error(status)
+    _stop(_nvml_check)
 
 
 def nvmlErrorString(result) -> "str":
@@ -4260,7 +4461,7 @@ def nvmlSystemGetDriverVersion() -> "str":
     """
     version = (c_char * MTML_DRIVER_VERSION_BUFFER_SIZE)()
     try:
-        system = _session.current["life"].others["system"]._system
+        system = _c.life.others["system"]._system
         status = _c.mtmlSystemGetDriverVersion(system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
     except (AttributeError, KeyError):
         status, system = _make_system()
@@ -4332,7 +4533,7 @@ def nvmlDeviceGetCount() -> "int":
     count = _UInt()
     try:
         status = _c.mtmlLibraryCountDevice(_c.library, count)
-        cards = _session.current["life"].counts.get(count[0])
+        cards = _c.life.counts.get(count[0])
     except (AttributeError, KeyError):
         status, cards = _library_call("mtmlLibraryCountDevice", count), None
     if status:
@@ -5931,10 +6132,15 @@ def nvmlDeviceSetMigMode(device, mode) -> "int":
     device = _require(device)
     if mode not in (NVML_DEVICE_MIG_DISABLE, NVML_DEVICE_MIG_ENABLE):
         raise _invalid()
-    with libLoadLock:
-        _nvml_check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
-        _nvml_check(_restart())
+    _set_mpc_mode(device, mode)
     return NVML_SUCCESS
+
+
+@_under_lock
+def _set_mpc_mode(device, mode):
+    """Turn MPC on or off, and start the library again."""
+    _nvml_check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+    _nvml_check(_restart(), _REFUSED_AGAIN)
 
 
 def nvmlDeviceGetMaxMigDeviceCount(device) -> "int":
@@ -6396,18 +6602,18 @@ def _active_virt_uuids(device):
     return [text for text in (_text(uuid) for uuid in uuids) if text]
 
 
+@_under_lock
 def _vgpu_number(device, uuid):
     """NVML's number for an active virtual device, the same each time while the library lives."""
-    with libLoadLock:
-        life = _session.life
-        if life is None:
-            raise NVMLError(NVML_ERROR_UNINITIALIZED)
-        for number, known in life.vgpus.items():
-            if known == (device, uuid):
-                return number
-        number = len(life.vgpus) + 1
-        life.vgpus[number] = (device, uuid)
-        return number
+    life = _session.life
+    if life is None:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    for number, known in life.vgpus.items():
+        if known == (device, uuid):
+            return number
+    number = len(life.vgpus) + 1
+    life.vgpus[number] = (device, uuid)
+    return number
 
 
 def _vgpu_instance(number):

@@ -1,0 +1,398 @@
+"""The last shutdown while other threads query: it waits for them, within bounds, and never frees what C still uses.
+
+The simulator ends the process when a handle reaches it that a shutdown has freed.
+"""
+
+import ctypes
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import weakref
+
+import pytest
+import simulated
+from concurrency import in_child
+
+import pymtml
+
+SECONDS = float(os.environ.get("RACE_SECONDS", "2"))  # of each race; docs/reliability.md says what was run
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays():
+    """A test that fails leaves no library behind for the next one."""
+    yield
+    while pymtml._nvmlLib_refcount:
+        pymtml.nvmlShutdown()
+
+
+def questions(device):
+    """One round of what monitors ask: single calls, several calls, lists, pairs."""
+    pymtml.nvmlDeviceGetUtilizationRates(device)
+    pymtml.nvmlDeviceGetMemoryInfo(device)
+    pymtml.nvmlDeviceGetEncoderUtilization(device)
+    pymtml.nvmlDeviceGetTopologyNearestGpus(device, pymtml.NVML_TOPOLOGY_SYSTEM)
+    pymtml.nvmlDeviceGetNvLinkRemotePciInfo(device, 0)
+    pymtml.nvmlDeviceGetP2PStatus(device, pymtml.nvmlDeviceGetHandleByIndex(7), pymtml.NVML_P2P_CAPS_INDEX_NVLINK)
+    pymtml.nvmlDeviceGetFieldValues(device, [pymtml.NVML_FI_DEV_POWER_INSTANT, pymtml.NVML_FI_DEV_MEMORY_TEMP])
+    pymtml.mtmlDeviceGetMtLinkShortestPaths(device, pymtml.mtmlLibraryInitDeviceByIndex(1))
+
+
+class Queries:
+    """Threads that query all the time; what they saw besides answers and stale handles is kept."""
+
+    def __init__(self, count=4):
+        self.answered, self.unexpected, self.over = 0, [], False
+        self.threads = [threading.Thread(target=self.work, args=(number,), daemon=True) for number in range(count)]
+
+    def work(self, number):
+        while not self.over:
+            try:
+                questions(pymtml.nvmlDeviceGetHandleByIndex(number))
+                self.answered += 1
+            except (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument):
+                time.sleep(0.0002)  # between two lives, or with a handle of the last one
+            except BaseException as error:
+                self.unexpected.append(error)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.over = True
+        for thread in self.threads:
+            thread.join(30)
+        stuck = [sys._current_frames()[thread.ident] for thread in self.threads if thread.is_alive()]
+        assert not stuck, "".join(line for frame in stuck for line in traceback.format_stack(frame))
+        assert self.unexpected == []
+
+
+@pytest.mark.parametrize("latency", [0, 20000, 200000])
+def test_lives_under_querying_threads(latency):
+    def child():
+        lives, end = 0, time.monotonic() + SECONDS
+        with Queries() as queries:
+            while time.monotonic() < end:
+                pymtml.nvmlInit()
+                time.sleep(0.004 + 400 * latency * 1e-9)
+                pymtml.nvmlShutdown()
+                assert (simulated.references(), simulated.library.mtmlSimGetHandleCount()) == (0, 0)
+                lives += 1
+        print("%d lives, %d rounds of questions" % (lives, queries.answered))
+        assert lives > 3 and queries.answered > 3
+
+    with simulated.machine("s5000x8", latency_ns=latency):
+        assert in_child(child) == 0
+
+
+def test_threads_that_end_lives_under_querying_threads():
+    """Several threads hold references of their own; whoever gives the last one back waits for the questions."""
+
+    def turns(stop):
+        while not stop.is_set():
+            pymtml.nvmlInit()
+            assert pymtml.nvmlDeviceGetCount() == 8
+            pymtml.nvmlShutdown()
+
+    def child():
+        stop = threading.Event()
+        with Queries(2):
+            threads = [threading.Thread(target=turns, args=(stop,)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            time.sleep(SECONDS)
+            stop.set()
+            for thread in threads:
+                thread.join(30)
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+    with simulated.machine("s5000x8", latency_ns=20000):
+        assert in_child(child) == 0
+
+
+def test_waiting_is_bounded(monkeypatch):
+    """A driver that hangs: InUse after a while, the library stays initialized with its handles, and ends later."""
+    monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.15)
+    with simulated.machine("s5000x8", latency_ns=500000000):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        powers = []
+        thread = threading.Thread(target=lambda: powers.append(pymtml.nvmlDeviceGetPowerUsage(device)))
+        thread.start()
+        time.sleep(0.05)
+        began = time.monotonic()
+        with pytest.raises(pymtml.NVMLError_InUse) as caught:
+            pymtml.nvmlShutdown()
+        assert 0.1 < time.monotonic() - began < 0.45
+        assert "another thread" in str(caught.value)
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        thread.join()
+        assert len(powers) == 1
+        assert pymtml.nvmlDeviceGetPowerUsage(device) == powers[0]  # handles are what they were
+        assert pymtml.nvmlDeviceGetHandleByIndex(0) is device
+        pymtml.nvmlShutdown()
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+
+def test_bound_is_seconds():
+    assert 1 <= pymtml._DRAIN_SECONDS <= 10
+
+
+@pytest.mark.parametrize("shutdown", [pymtml.nvmlShutdown, pymtml.mtmlLibraryShutDown])
+def test_shutdown_from_within_a_query(shutdown):
+    """From a signal handler or __del__ in the middle of a query: InUse, and nothing changes."""
+    seen = []
+
+    class Index:
+        def __index__(self):  # foreign code that runs inside a query, as a handler's does
+            try:
+                shutdown()
+            except pymtml.MTMLError as error:
+                seen.append(error)
+            return 0
+
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        assert pymtml.nvmlDeviceGetNvLinkState(device, Index()) == pymtml.NVML_FEATURE_ENABLED
+        assert isinstance(seen[0], pymtml.NVMLError_InUse) and "this very thread" in str(seen[0])
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        assert pymtml.nvmlDeviceGetHandleByIndex(0) is device
+        pymtml.nvmlInit()
+        pymtml.nvmlDeviceGetNvLinkState(device, Index())  # not the last reference
+        assert len(seen) == 1 and pymtml._nvmlLib_refcount == 1
+        shutdown()
+        assert simulated.references() == 0
+
+
+def test_shutdown_through_what_calls_back():
+    """A C-style pointer, a decorator of nvidia-ml-py and a module's code are on the stack, and no queries."""
+    with simulated.machine("s80"):
+        pymtml.nvmlInit()
+        assert pymtml._nvmlGetFunctionPointer("nvmlShutdown")() == pymtml.NVML_SUCCESS
+        for decorate in (pymtml.convertStrBytes, pymtml.throwOnVersionMismatch):
+            pymtml.nvmlInit()
+            decorate(lambda: pymtml.nvmlShutdown())()
+        assert simulated.references() == 0
+
+
+def test_shutdown_in_a_signal_handler_while_others_query():
+    def child():
+        rung = []
+
+        def handler(number, frame):
+            pymtml.nvmlShutdown()
+            rung.append(True)
+
+        signal.signal(signal.SIGALRM, handler)
+        with Queries(3):
+            for number in range(10):
+                pymtml.nvmlInit()
+                signal.setitimer(signal.ITIMER_REAL, 0.005)
+                while len(rung) <= number:
+                    time.sleep(0.001)
+                assert simulated.references() == 0
+
+    with simulated.machine("s5000x8", latency_ns=20000):
+        assert in_child(child) == 0
+
+
+def test_shutdown_in_a_forked_child():
+    """The threads that query in the parent are not there in the child: nothing to wait for."""
+    with simulated.machine("s5000x8", latency_ns=200000):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(5)
+
+        def child():
+            began = time.monotonic()
+            assert pymtml.nvmlDeviceGetPowerUsage(device) > 0
+            pymtml.nvmlShutdown()
+            assert time.monotonic() - began < 1
+            pymtml.nvmlInit()
+            assert pymtml.nvmlDeviceGetCount() == 8
+            pymtml.nvmlShutdown()
+            assert simulated.references() == 0
+
+        with Queries(3):
+            for _ in range(5):
+                assert in_child(child) == 0
+        pymtml.nvmlShutdown()
+
+
+def test_fork_while_a_shutdown_waits(monkeypatch):
+    """The child has the library as it was before that shutdown, which goes on in the parent alone."""
+    monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 20)
+    with simulated.machine("s5000x8", latency_ns=300000000):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        query = threading.Thread(target=lambda: pymtml.nvmlDeviceGetPowerUsage(device))
+        shutdown = threading.Thread(target=pymtml.nvmlShutdown)
+        query.start()
+        time.sleep(0.05)
+        shutdown.start()
+        time.sleep(0.05)
+        assert pymtml._nvmlLib_refcount == 0  # nobody can ask any more
+
+        def child():
+            assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+            pymtml.nvmlShutdown()
+            assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+        assert in_child(child) == 0
+        shutdown.join()
+        query.join()
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+
+def test_init_while_a_shutdown_waits(monkeypatch):
+    """A new life begins at once, and the shutdown need not wait any longer: the library stays initialized."""
+    monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 20)
+    with simulated.machine("s5000x8", latency_ns=300000000):
+        pymtml.nvmlInit()
+        stale = pymtml.nvmlDeviceGetHandleByIndex(0)
+        query = threading.Thread(target=lambda: pymtml.nvmlDeviceGetPowerUsage(stale))
+        shutdown = threading.Thread(target=pymtml.nvmlShutdown)
+        query.start()
+        time.sleep(0.05)
+        shutdown.start()
+        time.sleep(0.05)
+        pymtml.nvmlInit()
+        shutdown.join(5)
+        assert not shutdown.is_alive()
+        query.join()
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        with pytest.raises(pymtml.NVMLError_InvalidArgument):
+            pymtml.nvmlDeviceGetName(stale)
+        assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0)) == "MTT S5000"
+        pymtml.nvmlShutdown()
+        assert simulated.references() == 0
+
+
+def test_frames_are_let_go():
+    """No frame of a thread, and nothing that it holds, is kept alive by the shutdown that looked at it."""
+
+    class Held:
+        pass
+
+    references, gone = [], []
+
+    def query(device):
+        held = Held()
+        references.append(weakref.ref(held, gone.append))
+        pymtml.nvmlDeviceGetPowerUsage(device)
+
+    with simulated.machine("s5000x8", latency_ns=200000000):
+        pymtml.nvmlInit()
+        thread = threading.Thread(target=query, args=(pymtml.nvmlDeviceGetHandleByIndex(0),))
+        thread.start()
+        time.sleep(0.05)
+        pymtml.nvmlShutdown()
+        thread.join()
+    del thread
+    gc.collect()
+    assert gone == references
+
+
+AT_EXIT = """
+import atexit, sys, threading, time
+import pymtml
+
+def forever(number):
+    while True:
+        try:
+            device = pymtml.nvmlDeviceGetHandleByIndex(number)
+            pymtml.nvmlDeviceGetUtilizationRates(device)
+            pymtml.nvmlDeviceGetTopologyNearestGpus(device, 50)
+        except pymtml.NVMLError:
+            time.sleep(0.001)
+
+class Monitor:
+    def __init__(self):
+        pymtml.nvmlInit()
+
+    def __del__(self, out=sys.stderr):
+        try:
+            pymtml.nvmlShutdown()
+        except BaseException as error:
+            out.write("%s: %s" % (type(error).__name__, error))
+
+monitor = Monitor()
+if {atexit}:
+    atexit.register(monitor.__del__)
+    del Monitor.__del__
+for number in range(4):
+    threading.Thread(target=forever, args=(number,), daemon=True).start()
+time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("atexit", [False, True])
+@pytest.mark.parametrize("latency", [0, 3000000])
+def test_end_of_the_interpreter_with_daemon_threads(latency, atexit):
+    for _ in range(5):
+        result = simulated.run_python(AT_EXIT.format(atexit=atexit), name="s5000x8", latency_ns=latency)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_the_guard_is_needed():
+    """Without it the simulator sees a freed handle: these races do come to what they are meant for."""
+    code = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import simulated, test_shutdown_races as races
+pymtml = races.pymtml
+pymtml._drain = lambda life, retired: (pymtml._retire_all(life, retired) and 0, None)
+with simulated.machine("s5000x8", latency_ns=300000), races.Queries():
+    for _ in range(200):
+        pymtml.nvmlInit()
+        time.sleep(0.01)
+        pymtml.nvmlShutdown()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, os.path.dirname(os.path.abspath(__file__))],
+        env=dict(os.environ, PYTHONPATH=simulated.ROOT),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        timeout=120,
+    )
+    assert result.returncode == -signal.SIGABRT, result.stdout
+
+
+def test_no_cost_on_the_query_path():
+    """The guard lives in the shutdown alone: a query runs the lines that it runs without."""
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        pymtml.nvmlDeviceGetPowerUsage(device)
+        names = set()
+
+        def trace(frame, event, argument):
+            names.add(frame.f_code.co_name)
+            return None
+
+        sys.setprofile(lambda frame, event, argument: names.add(frame.f_code.co_name) if event == "call" else None)
+        try:
+            pymtml.nvmlDeviceGetPowerUsage(device)
+        finally:
+            sys.setprofile(None)
+        pymtml.nvmlShutdown()
+    assert names - {"<lambda>"} == {"nvmlDeviceGetPowerUsage"}
+
+
+def test_raw_functions_are_the_callers_to_guard():
+    assert "guard" in pymtml._mtmlGetFunctionPointer.__doc__
+    with simulated.machine("s80"):
+        pymtml.nvmlInit()
+        count = ctypes.c_uint()
+        library = pymtml._session.life.library
+        assert pymtml._mtmlGetFunctionPointer("mtmlLibraryCountDevice")(library, ctypes.byref(count)) == 0
+        assert count.value == 1
+        pymtml.nvmlShutdown()
