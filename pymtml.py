@@ -4516,9 +4516,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     raise _unsupported()
 
 
-def nvmlSystemGetCudaDriverVersion_v2() -> "int":
-    """Same as nvmlSystemGetCudaDriverVersion."""
-    return _nvmlSystemGetCudaDriverVersion()
+nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
 
 
 # ---- Device handles ----
@@ -4827,9 +4825,7 @@ def nvmlDeviceGetPciInfo(handle) -> "nvmlPciInfo_t":
     return info
 
 
-def nvmlDeviceGetPciInfo_v3(handle) -> "nvmlPciInfo_t":
-    """Same as nvmlDeviceGetPciInfo."""
-    return _nvmlDeviceGetPciInfo(handle)
+nvmlDeviceGetPciInfo_v3 = nvmlDeviceGetPciInfo
 
 
 def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
@@ -5268,9 +5264,7 @@ def nvmlDeviceGetTemperature(handle, sensor) -> "int":
     return temperature[0]
 
 
-def nvmlDeviceGetTemperatureV1(handle, sensor) -> "int":
-    """Same as nvmlDeviceGetTemperature."""
-    return _nvmlDeviceGetTemperature(handle, sensor)
+nvmlDeviceGetTemperatureV1 = nvmlDeviceGetTemperature
 
 
 def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1) -> "int":
@@ -5483,9 +5477,7 @@ def nvmlDeviceGetPerformanceState(handle) -> "int":
     return state
 
 
-def nvmlDeviceGetPowerState(handle) -> "int":
-    """Same as nvmlDeviceGetPerformanceState."""
-    return _nvmlDeviceGetPerformanceState(handle)
+nvmlDeviceGetPowerState = nvmlDeviceGetPerformanceState
 
 
 # ---- Fans ----
@@ -5518,9 +5510,7 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan) -> "int":
     return _fan_number("mtmlDeviceGetFanSpeed", _require(handle), _uint(fan))
 
 
-def nvmlDeviceGetTargetFanSpeed(handle, fan) -> "int":
-    """Same as nvmlDeviceGetFanSpeed_v2: what MTML tells is the target."""
-    return _nvmlDeviceGetFanSpeed_v2(handle, fan)
+nvmlDeviceGetTargetFanSpeed = nvmlDeviceGetFanSpeed_v2  # what MTML tells is the target
 
 
 def nvmlDeviceGetFanSpeedRPM(handle) -> "int":
@@ -6235,9 +6225,7 @@ def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     )
 
 
-def nvmlDeviceGetAttributes(device) -> "c_nvmlDeviceAttributes":
-    """Same as nvmlDeviceGetAttributes_v2."""
-    return _nvmlDeviceGetAttributes_v2(device)
+nvmlDeviceGetAttributes = nvmlDeviceGetAttributes_v2
 
 
 def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
@@ -6260,9 +6248,7 @@ def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
     raise _unsupported()
 
 
-def nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, version=2) -> "_Any":
-    """Same as nvmlDeviceGetGpuInstanceProfileInfo."""
-    return _nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version)
+nvmlDeviceGetGpuInstanceProfileInfoV = nvmlDeviceGetGpuInstanceProfileInfo
 
 
 def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId) -> "_Any":
@@ -6281,9 +6267,7 @@ def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId) -> "_Any":
     raise _invalid()
 
 
-def nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId) -> "_Any":
-    """Same as nvmlDeviceGetGpuInstanceProfileInfoById."""
-    return _nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId)
+nvmlDeviceGetGpuInstanceProfileInfoByIdV = nvmlDeviceGetGpuInstanceProfileInfoById
 
 
 def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "int":
@@ -6499,9 +6483,7 @@ def nvmlVgpuInstanceGetUUID(vgpuInstance) -> "str":
     return _vgpu_instance(vgpuInstance)[1]
 
 
-def nvmlVgpuInstanceGetMdevUUID(vgpuInstance) -> "str":
-    """Same as nvmlVgpuInstanceGetUUID: MTML's UUID is that of the mediated device."""
-    return _nvmlVgpuInstanceGetUUID(vgpuInstance)
+nvmlVgpuInstanceGetMdevUUID = nvmlVgpuInstanceGetUUID  # MTML's UUID is that of the mediated device
 
 
 def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
@@ -6646,14 +6628,8 @@ def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     return [_process(pid) for pid in _compute_pids(_require(handle))]
 
 
-def nvmlDeviceGetComputeRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetComputeRunningProcesses."""
-    return _nvmlDeviceGetComputeRunningProcesses(handle)
-
-
-def nvmlDeviceGetComputeRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetComputeRunningProcesses."""
-    return _nvmlDeviceGetComputeRunningProcesses(handle)
+nvmlDeviceGetComputeRunningProcesses_v2 = nvmlDeviceGetComputeRunningProcesses
+nvmlDeviceGetComputeRunningProcesses_v3 = nvmlDeviceGetComputeRunningProcesses
 
 
 def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
@@ -6669,14 +6645,8 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     return [_process(pid) for pid in dict.fromkeys(pid for pid, _ in drawing)]
 
 
-def nvmlDeviceGetGraphicsRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetGraphicsRunningProcesses."""
-    return _nvmlDeviceGetGraphicsRunningProcesses(handle)
-
-
-def nvmlDeviceGetGraphicsRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetGraphicsRunningProcesses."""
-    return _nvmlDeviceGetGraphicsRunningProcesses(handle)
+nvmlDeviceGetGraphicsRunningProcesses_v2 = nvmlDeviceGetGraphicsRunningProcesses
+nvmlDeviceGetGraphicsRunningProcesses_v3 = nvmlDeviceGetGraphicsRunningProcesses
 
 
 def nvmlDeviceGetMPSComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
@@ -6688,14 +6658,8 @@ def nvmlDeviceGetMPSComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]
     return []
 
 
-def nvmlDeviceGetMPSComputeRunningProcesses_v2(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
-    return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
-
-
-def nvmlDeviceGetMPSComputeRunningProcesses_v3(handle) -> "list[nvmlFriendlyObject]":
-    """Same as nvmlDeviceGetMPSComputeRunningProcesses."""
-    return _nvmlDeviceGetMPSComputeRunningProcesses(handle)
+nvmlDeviceGetMPSComputeRunningProcesses_v2 = nvmlDeviceGetMPSComputeRunningProcesses
+nvmlDeviceGetMPSComputeRunningProcesses_v3 = nvmlDeviceGetMPSComputeRunningProcesses
 
 
 def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUtilizationSample_t]":
@@ -7185,7 +7149,6 @@ def nvmlUnitGetCount() -> "int":
 # Programs replace public functions by wrappers around them (gpustat does): a call from here must not run into those.
 
 _nvmlInit = nvmlInit
-_nvmlSystemGetCudaDriverVersion = nvmlSystemGetCudaDriverVersion
 _nvmlDeviceGetCount = nvmlDeviceGetCount
 _nvmlDeviceGetHandleByIndex = nvmlDeviceGetHandleByIndex
 _nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
@@ -7193,7 +7156,6 @@ _nvmlDeviceGetHandleByPciBusId = nvmlDeviceGetHandleByPciBusId
 _nvmlDeviceGetName = nvmlDeviceGetName
 _nvmlDeviceGetUUID = nvmlDeviceGetUUID
 _nvmlDeviceGetSerial = nvmlDeviceGetSerial
-_nvmlDeviceGetIndex = nvmlDeviceGetIndex
 _nvmlDeviceGetPciInfo = nvmlDeviceGetPciInfo
 _nvmlDeviceGetMemoryInfo = nvmlDeviceGetMemoryInfo
 _nvmlDeviceGetTemperature = nvmlDeviceGetTemperature
@@ -7201,23 +7163,14 @@ _nvmlDeviceGetUtilizationRates = nvmlDeviceGetUtilizationRates
 _nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
 _nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
 _nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
-_nvmlDeviceGetPerformanceState = nvmlDeviceGetPerformanceState
-_nvmlDeviceGetFanSpeed_v2 = nvmlDeviceGetFanSpeed_v2
 _nvmlDeviceGetMaxPcieLinkGeneration = nvmlDeviceGetMaxPcieLinkGeneration
 _nvmlDeviceGetEccMode = nvmlDeviceGetEccMode
 _nvmlDeviceGetTotalEccErrors = nvmlDeviceGetTotalEccErrors
 _nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
 _nvmlDeviceGetTopologyCommonAncestor = nvmlDeviceGetTopologyCommonAncestor
 _nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity
-_nvmlDeviceGetAttributes_v2 = nvmlDeviceGetAttributes_v2
 _nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
 _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
-_nvmlDeviceGetGpuInstanceProfileInfo = nvmlDeviceGetGpuInstanceProfileInfo
-_nvmlDeviceGetGpuInstanceProfileInfoById = nvmlDeviceGetGpuInstanceProfileInfoById
-_nvmlVgpuInstanceGetUUID = nvmlVgpuInstanceGetUUID
-_nvmlDeviceGetComputeRunningProcesses = nvmlDeviceGetComputeRunningProcesses
-_nvmlDeviceGetGraphicsRunningProcesses = nvmlDeviceGetGraphicsRunningProcesses
-_nvmlDeviceGetMPSComputeRunningProcesses = nvmlDeviceGetMPSComputeRunningProcesses
 
 # ==== 14. C-style function pointers ===================================================================================
 # Some programs take NVML's C functions by name and call them with C arguments. Each is served by the function above;
