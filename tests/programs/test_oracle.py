@@ -40,8 +40,16 @@ KEYS = {
     "ecc_uncorrected_volatile": "ecc_uncorrected_volatile",
 }
 
-# True of every GPU here: default compute mode, MIG (MPC) off, a sampling period that nobody shows.
-CONSTANTS = {"compute_mode": 0, "is_mig": 0, "mig_mode": 0, "encoder_period_us": 0, "decoder_period_us": 0}
+# True of every GPU here: default compute mode, MIG (MPC) off, no display, a sampling period that nobody shows.
+CONSTANTS = {
+    "compute_mode": 0,
+    "is_mig": 0,
+    "mig_mode": 0,
+    "display_active": 0,
+    "display_mode": 0,
+    "encoder_period_us": 0,
+    "decoder_period_us": 0,
+}
 
 
 def standin_file(machine, folder, processes=()):
