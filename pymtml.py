@@ -598,42 +598,7 @@ class NVMLError_Unknown(NVMLError):
     value = NVML_ERROR_UNKNOWN
 
 
-NVMLError._valClassMapping.update(
-    (error.value, error)
-    for error in (
-        NVMLError_Uninitialized,
-        NVMLError_InvalidArgument,
-        NVMLError_NotSupported,
-        NVMLError_NoPermission,
-        NVMLError_AlreadyInitialized,
-        NVMLError_NotFound,
-        NVMLError_InsufficientSize,
-        NVMLError_InsufficientPower,
-        NVMLError_DriverNotLoaded,
-        NVMLError_Timeout,
-        NVMLError_IrqIssue,
-        NVMLError_LibraryNotFound,
-        NVMLError_FunctionNotFound,
-        NVMLError_CorruptedInforom,
-        NVMLError_GpuIsLost,
-        NVMLError_ResetRequired,
-        NVMLError_OperatingSystem,
-        NVMLError_LibRmVersionMismatch,
-        NVMLError_InUse,
-        NVMLError_Memory,
-        NVMLError_NoData,
-        NVMLError_VgpuEccNotSupported,
-        NVMLError_InsufficientResources,
-        NVMLError_FreqNotSupported,
-        NVMLError_ArgumentVersionMismatch,
-        NVMLError_Deprecated,
-        NVMLError_NotReady,
-        NVMLError_GpuNotFound,
-        NVMLError_InvalidState,
-        NVMLError_ResetTypeNotSupported,
-        NVMLError_Unknown,
-    )
-)
+NVMLError._valClassMapping.update((error.value, error) for error in NVMLError.__subclasses__())
 
 
 class _MTMLTexts:
@@ -745,28 +710,7 @@ class MTMLError_LibraryNotFound(_MTMLTexts, NVMLError_LibraryNotFound):
     value = MTML_ERROR_LIBRARY_NOT_FOUND
 
 
-MTMLError._valClassMapping.update(
-    (error.value, error)
-    for error in (
-        MTMLError_DriverNotLoaded,
-        MTMLError_DriverFailure,
-        MTMLError_InvalidArgument,
-        MTMLError_NotSupported,
-        MTMLError_NoPermission,
-        MTMLError_InsufficientSize,
-        MTMLError_NotFound,
-        MTMLError_InsufficientMemory,
-        MTMLError_DriverTooOld,
-        MTMLError_DriverTooNew,
-        MTMLError_Timeout,
-        MTMLError_ResourceIsBusy,
-        MTMLError_Unknown,
-        MTMLError_Uninitialized,
-        MTMLError_FunctionNotFound,
-        MTMLError_GpuIsLost,
-        MTMLError_LibraryNotFound,
-    )
-)
+MTMLError._valClassMapping.update((error.value, error) for error in _MTMLTexts.__subclasses__())
 MTMLError._errcode_to_string.update(
     {
         MTML_ERROR_DRIVER_NOT_LOADED: "Driver not loaded",
