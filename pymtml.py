@@ -604,6 +604,7 @@ NVMLError._valClassMapping.update((error.value, error) for error in NVMLError.__
 class _MTMLTexts:
     """What sets the MTML classes apart from their NVML bases: the texts of MTML's codes."""
 
+    value: "_Any"
     _errcode_to_string = MTMLError._errcode_to_string
     _unknown_text = MTMLError._unknown_text
 
