@@ -84,6 +84,12 @@ def test_exec_of_a_file(tmp_path, form):
     assert done.stdout == "MTT X1\n", done.stderr
 
 
+def test_exec_wins_over_what_was_set_before():
+    odd = environment(PYMTML_LIBRARY="/nowhere/libmtml.so", MTML_SIM_PROFILE="s9000")
+    done = command("exec", "s80", "--", sys.executable, "-c", NAMES, environ=odd)
+    assert done.stdout == "MTT S80\n", done.stderr
+
+
 def test_exec_passes_the_rest_on():
     code = "import sys; print(sys.argv[1:]); sys.exit(7)"
     done = command("exec", "s80", "--", sys.executable, "-c", code, "--", "-h", "exec")

@@ -111,18 +111,21 @@ def test_with_again(mtml_simulator):
 
 def test_variables_are_put_back(tmp_path):
     text = """
-MINE = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH": "/nowhere", "MTML_SIM_TRACE": ""}
+MINE = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH": "/nowhere"}
+MINE["PYMTML_LIBRARY"] = "/nowhere/libmtml.so"
 
 def test_with(mtml_simulator):
     assert "PYMTML_KEEP_LIBRARY" not in os.environ
     assert os.environ["LD_LIBRARY_PATH"].endswith(":/nowhere")
-    assert name() == "MTT S5000"
+    assert name() == child("name()") == "MTT S5000"
     assert mtml_simulator.references() == 0
 
 def test_after():
     assert {name: os.environ.get(name) for name in MINE} == MINE
 """
-    mine = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH": "/nowhere", "MTML_SIM_TRACE": ""}
+    # The last of them would have pymtml load what is not there.
+    mine = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH": "/nowhere"}
+    mine["PYMTML_LIBRARY"] = "/nowhere/libmtml.so"
     passes(tmp_path, text, environ=environment(**mine), count=2)
 
 
@@ -549,24 +552,38 @@ def test_machine_of_a_session_below_that_of_a_test(tmp_path):
     text = """
 import mtml_simulator as package
 
+import pymtml
+
 @pytest.fixture(scope="session")
 def session_machine():
-    with package.simulate("s80") as simulator:
+    with package.simulate() as simulator:
         simulator.set("0.gpu_temperature", 12)
         yield simulator
 
+def ecc():
+    return value(lambda pymtml, device: pymtml.nvmlDeviceGetEccMode(device))
+
 def test_of_the_session(session_machine):
-    assert (name(), temperature(), child("temperature()")) == ("MTT S80", 12, "12")
+    assert (ecc(), temperature(), child("temperature()")) == ([1, 1], 12, "12")
 
 def test_of_its_own(session_machine, mtml_simulator):
-    assert name() == "MTT S5000"
+    assert temperature() != 12
+    mtml_simulator.set("0.gpu_temperature", 12)
+    value(lambda pymtml, device: pymtml.nvmlDeviceSetEccMode(device, 0))
+    assert ecc() == [1, 0]
 
 def test_of_the_session_again(session_machine):
-    assert (name(), temperature(), child("temperature()")) == ("MTT S80", 12, "12")
+    assert (ecc(), temperature(), child("temperature()")) == ([1, 1], 12, "12")
     session_machine.set("0.gpu_temperature", 13)
     assert temperature() == 13
+
+def test_who_holds_it(session_machine):
+    pymtml.nvmlInit()
+    with pytest.raises(package.LibraryInUse, match="in test_who_holds_it"):
+        session_machine.profile("s80")
+    pymtml.nvmlShutdown()
 """
-    passes(tmp_path, text, count=3)
+    passes(tmp_path, text, count=4)
 
 
 def test_unittest(tmp_path):

@@ -138,6 +138,19 @@ def test_mthreads_gmi_is_on_path_inside_exec(installed, tmp_path):
     assert folders == [os.path.join(installed, "mtml_simulator", "bin")]
 
 
+def test_mthreads_gmi_beside_other_packages(installed):
+    """What else is installed does not get in its way."""
+    wrong = os.path.join(installed, "json.py")
+    with open(wrong, "w") as file:
+        file.write("raise SystemExit('the wrong module')")
+    try:
+        command = [os.path.join(installed, "mtml_simulator", "bin", "mthreads-gmi"), "-q", "--json"]
+        done = packaged.run(command, environment(installed, MTML_SIMULATOR_PYTHON=sys.executable))
+    finally:
+        os.remove(wrong)
+    assert done.stdout.startswith("{"), done.stdout + done.stderr
+
+
 def test_plugin_is_found_without_a_word(installed, tmp_path):
     """Installed, the fixture is simply there."""
     (tmp_path / "test_it.py").write_text(
