@@ -238,13 +238,14 @@ def test_processes_in_table_and_pmon(two_cards, tmp_path, monkeypatch):
 
 def test_dmon_says_what_the_queries_say():
     fields = "index,temperature.gpu,temperature.memory,utilization.gpu,utilization.memory,utilization.encoder"
-    fields += ",clocks.mem,clocks.gr,memory.used,ecc.errors.corrected.volatile.total"
+    fields += ",clocks.mem,clocks.gr,memory.used,ecc.errors.corrected.volatile.total,power.draw"
     for profile in WORKING_PROFILES:
         with simulated.machine(profile):
             rows = invoke("--query-gpu=" + fields, "--format=csv,noheader,nounits").rows()
             lines = [line.split() for line in invoke("dmon", "-c", "1", "-s", "pucme").lines[2:]]
         for row, line in zip(rows, lines):
-            picked = [line[column] for column in (0, 2, 3, 4, 5, 6, 10, 11, 12, 15)]
+            picked = [line[column] for column in (0, 2, 3, 4, 5, 6, 10, 11, 12, 15, 1)]
+            row[-1] = row[-1].split(".")[0]
             assert picked == ["-" if value == "[N/A]" else value for value in row], profile
 
 
@@ -268,3 +269,41 @@ def test_links_say_what_mtml_says(profile):
     links = [line for line in lines if line.startswith("\t Link")]
     assert [line[: len(start)] for line, start in zip(links, expected)] == expected
     assert len(links) == len(expected)
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_topology_says_what_mtml_says(profile):
+    levels = ("PIX", "PIX", "PXB", "PHB", "NODE", "SYS")
+    statuses = ("OK", "CNS", "GNS", "U")
+    with simulated.machine(profile):
+        matrix = [line.split("\t") for line in invoke("topo", "-m").lines]
+        plain_pci = [line.split("\t") for line in invoke("topo", "-mp").lines]
+        reads = [line.split("\t") for line in invoke("topo", "-p2p", "r").lines]
+        pymtml.nvmlInit()
+        cards = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
+        for first, one in enumerate(cards):
+            for second, other in enumerate(cards):
+                cell, pci, read = (rows[first + 1][second + 1] for rows in (matrix, plain_pci, reads))
+                if one == other:
+                    assert (cell, pci, read) == (" X ", " X ", "X")
+                    continue
+                links = ask(pymtml.mtmlDeviceCountMtLinkLayouts, one, other)
+                level = ask(pymtml.mtmlDeviceGetTopologyLevel, one, other)
+                status = ask(pymtml.mtmlDeviceGetP2PStatus, one, other, pymtml.MTML_P2P_CAPS_READ)
+                assert pci == ("N/A" if level is None else levels[level])
+                assert cell == ("MT%d" % links if links else pci)
+                assert read == ("U" if status is None else statuses[status])
+        pymtml.nvmlShutdown()
+    assert len(matrix) > len(cards)
+
+
+def ask(function, *arguments):
+    try:
+        return function(*arguments)
+    except pymtml.MTMLError:
+        return None
+
+
+def test_a_pipe_gets_the_whole_table_whatever_the_environment_says(two_cards, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert {len(line) for line in invoke().lines[1:] if line} == {91}
