@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FAULTS 256
+#define MAX_FAULTS    256
+#define ALL_FUNCTIONS FUNCTION_COUNT
+
+static const char bad_form[] = "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
 
 struct fault {
-    enum function function; /* FUNCTION_COUNT stands for all */
+    enum function function;
     unsigned int card;      /* NO_CARD: calls on any card, and on none */
     MtmlReturn result;
     uint64_t after;
@@ -38,11 +41,18 @@ static const char *read_count(const char **text, const char *end, uint64_t *coun
     return NULL;
 }
 
-static const char *read_code(const char *text, const char *end, MtmlReturn *result)
+/* Success without a handle is MTML_SUCCESS here: no other fault has that code. */
+static const char *read_code(const char *text, const char *end, enum function function, MtmlReturn *result)
 {
     size_t length = (size_t)(end - text);
     unsigned long number = 0;
 
+    if (length == 4 && strncmp(text, "NULL", 4) == 0) {
+        *result = MTML_SUCCESS;
+        if (function != ALL_FUNCTIONS && !function_gives_handle(function))
+            return "only a function that hands out a handle can succeed with NULL";
+        return NULL;
+    }
     for (const struct name_value *code = return_names; code->name; code++) {
         if (code->value != MTML_SUCCESS && strlen(code->name) == length && strncmp(code->name, text, length) == 0) {
             *result = (MtmlReturn)code->value;
@@ -77,50 +87,52 @@ static const char *read_card(const char **text, const char *end, unsigned int *c
     return NULL;
 }
 
+static const char *read_function(const char *text, const char *end, enum function *function)
+{
+    *function = ALL_FUNCTIONS;
+    if (end - text == 1 && *text == '*')
+        return NULL;
+    *function = function_find(text, (size_t)(end - text));
+    if (*function == FUNCTION_COUNT)
+        return "unknown function";
+    if (*function == FUNCTION_mtmlErrorString)
+        return "mtmlErrorString has no return code";
+    return NULL;
+}
+
+/* AFTER or AFTERxTIMES */
+static const char *read_times(const char *text, const char *end, struct fault *fault)
+{
+    const char *problem = read_count(&text, end, &fault->after);
+
+    if (problem || text == end)
+        return problem;
+    if (*text++ != 'x')
+        return bad_form;
+    problem = read_count(&text, end, &fault->times);
+    if (problem)
+        return problem;
+    return text == end && fault->times ? NULL : bad_form;
+}
+
 static const char *read_fault(const char *text, const char *end, struct fault *fault)
 {
     const char *equals = memchr(text, '=', (size_t)(end - text));
-    const char *code_end;
+    const char *at;
     const char *problem;
 
     memset(fault, 0, sizeof *fault);
     if (!equals)
-        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
+        return bad_form;
+    at = memchr(equals, '@', (size_t)(end - equals));
     problem = read_card(&text, equals, &fault->card);
-    if (problem)
-        return problem;
-    fault->function = FUNCTION_COUNT;
-    if (equals - text != 1 || *text != '*') {
-        fault->function = function_find(text, (size_t)(equals - text));
-        if (fault->function == FUNCTION_COUNT)
-            return "unknown function";
-        if (fault->function == FUNCTION_mtmlErrorString)
-            return "mtmlErrorString has no return code";
-    }
-    code_end = memchr(equals, '@', (size_t)(end - equals));
-    code_end = code_end ? code_end : end;
-    if (code_end - equals == 5 && strncmp(equals + 1, "NULL", 4) == 0) {
-        if (fault->function != FUNCTION_COUNT && !function_gives_handle(fault->function))
-            return "only a function that hands out a handle can succeed with NULL";
-        fault->result = MTML_SUCCESS;
-        problem = NULL;
-    } else {
-        problem = read_code(equals + 1, code_end, &fault->result);
-    }
-    if (problem || code_end == end)
-        return problem;
-    text = code_end + 1;
-    problem = read_count(&text, end, &fault->after);
-    if (problem || text == end)
-        return problem;
-    if (*text++ != 'x')
-        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
-    problem = read_count(&text, end, &fault->times);
-    if (problem)
-        return problem;
-    if (text != end || fault->times == 0)
-        return "not of the form [CARD.]FUNCTION=CODE[@AFTER[xTIMES]]";
-    return NULL;
+    if (!problem)
+        problem = read_function(text, equals, &fault->function);
+    if (!problem)
+        problem = read_code(equals + 1, at ? at : end, fault->function, &fault->result);
+    if (!problem && at)
+        problem = read_times(at + 1, end, fault);
+    return problem;
 }
 
 static const char *read_faults(const char *text, struct fault *faults, unsigned int *count)
@@ -184,7 +196,7 @@ bool faults_apply(enum function function, unsigned int card, bool any, MtmlRetur
     for (unsigned int i = 0; i < armed_count; i++) {
         struct fault *fault = &armed[i];
 
-        if (fault->function != function && fault->function != FUNCTION_COUNT)
+        if (fault->function != function && fault->function != ALL_FUNCTIONS)
             continue;
         if (fault->card == NO_CARD ? !any : fault->card != card)
             continue;
