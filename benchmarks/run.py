@@ -9,12 +9,13 @@ import time
 
 import common
 
-BENCHMARKS = ("call", "tick", "refusals", "processes", "import", "threads")
+BENCHMARKS = ("call", "tick", "refusals", "processes", "programs", "import", "threads")
 TITLES = {
     "call": "One call",
     "tick": "One tick of a monitor",
     "refusals": "Refusals",
     "processes": "Processes",
+    "programs": "Programs",
     "import": "Import",
     "threads": "Threads",
 }

@@ -1,0 +1,253 @@
+"""Real programs on both stacks: pymtml over the simulator, nvidia-ml-py over a stand-in for NVML; ticks 50 ms apart."""
+
+import importlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+
+import common
+
+REQUIREMENTS = ("nvitop==1.7.2", "nvitop-exporter==1.7.2", "gpustat==1.1.1", "codecarbon==3.3.2", "psutil")
+PROFILE = "s5000x8"
+# What a program does in a tick, and how much of it nvidia-ml-py's time it may take; None where there is no budget.
+TICKS = {
+    "nvitop, snapshots": 1.0,
+    "nvitop, snapshots and processes": 3.0,
+    "gpustat, query": None,
+    "nvitop-exporter, scrape": None,
+    "codecarbon, measure": None,
+}
+LARGEST = 8  # functions of a profile that are shown
+
+# Runs in the programs' own Python: "NAME" on a line of its input times a tick, "profile NAME" tells where time goes. It
+# is the time on the CPU, the kernel's included: some programs sleep within a tick.
+WORKER = """
+import cProfile, json, os, pstats, sys, time
+import nvitop
+from nvitop import Device, GpuProcess
+devices = Device.all()
+assert len(devices) == 8
+
+def snapshots():
+    return [device.as_snapshot() for device in devices]
+
+def processes():
+    snapshots()
+    return GpuProcess.take_snapshots([p for device in devices for p in device.processes().values()], failsafe=True)
+
+import gpustat
+
+from nvitop_exporter.exporter import PrometheusExporter
+from prometheus_client import CollectorRegistry, generate_latest
+registry = CollectorRegistry()
+exporter = PrometheusExporter(devices, hostname="bench", registry=registry, interval=60)
+
+def scrape():
+    for device in devices:
+        exporter.update_device(device)
+    return generate_latest(registry)
+
+import codecarbon.core.gpu
+from codecarbon.core.units import Time
+cards = codecarbon.core.gpu.AllGPUDevices()
+
+TICKS = {
+    "nvitop, snapshots": snapshots,
+    "nvitop, snapshots and processes": processes,
+    "gpustat, query": gpustat.new_query,
+    "nvitop-exporter, scrape": scrape,
+    "codecarbon, measure": lambda: cards.get_delta(Time.from_seconds(1)),
+}
+for tick in TICKS.values():
+    tick()
+# Programs print as they like: what is said here goes to a file of its own.
+answers = os.fdopen(int(sys.argv[1]), "w")
+print("ready", file=answers, flush=True)
+for line in sys.stdin:
+    name = line.strip()
+    if name.startswith("profile "):
+        profile = cProfile.Profile()
+        profile.runcall(lambda: [TICKS[name[8:]]() for _ in range(20)])
+        stats = pstats.Stats(profile)
+        rows = sorted(stats.stats.items(), key=lambda item: -item[1][2])[:%d]
+        answer = [["%%s %%s" %% (os.path.basename(place[0]), place[2]), row[2] / stats.total_tt] for place, row in rows]
+    else:
+        time.sleep(0.05)
+        start = time.process_time_ns()
+        TICKS[name]()
+        answer = time.process_time_ns() - start
+    print(json.dumps(answer), file=answers, flush=True)
+""" % LARGEST
+
+
+def standin_file(path):
+    """Writes what the simulator's profile says as the stand-in for NVML reads it."""
+    sys.path.insert(0, os.path.join(common.ROOT, "tests", "programs"))
+    machine = importlib.import_module("machines").Machine(os.path.dirname(path), PROFILE)
+    keys = {
+        "name": "name",
+        "uuid": "uuid",
+        "serial_number": "serial",
+        "mtbios_version": "vbios",
+        "pci_sbdf": "bus_id",
+        "memory_total": "memory_total",
+        "memory_used": "memory_used",
+        "gpu_utilization": "utilization_gpu",
+        "memory_utilization": "utilization_memory",
+        "encoder_utilization": "utilization_encoder",
+        "decoder_utilization": "utilization_decoder",
+        "gpu_temperature": "temperature",
+        "power_usage": "power_usage",
+        "enforced_power_limit": "power_limit",
+        "gpu_clock": "clock_graphics",
+        "memory_clock": "clock_memory",
+        "vpu_clock": "clock_video",
+        "gpu_max_clock": "clock_graphics_max",
+        "memory_max_clock": "clock_memory_max",
+        "vpu_max_clock": "clock_video_max",
+    }
+    lines = ["[system]", "driver = %s" % machine.driver]
+    for gpu in machine.gpus:
+        lines += ["[gpu]", "compute_mode = 0", "is_mig = 0", "mig_mode = 0", "compute_processes ="]
+        lines += ["encoder_period_us = 0", "decoder_period_us = 0"]
+        lines += ["%s = %s" % (name, gpu.text(key)) for key, name in keys.items() if key in gpu.values]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return machine.path
+
+
+def programs_python():
+    """A Python that has the programs, with the nvidia-ml-py that they bring."""
+    folder = os.path.join(common.VENVS, "programs")
+    python, stamp = os.path.join(folder, "bin", "python"), os.path.join(folder, "installed")
+    wanted = " ".join(REQUIREMENTS)
+    if not os.path.exists(stamp) or open(stamp).read() != wanted:
+        common.run([sys.executable, "-m", "venv", folder])
+        common.run([python, "-m", "pip", "install", "--quiet"] + list(REQUIREMENTS))
+        with open(stamp, "w") as file:
+            file.write(wanted)
+    return python
+
+
+class Stack:
+    """A process that has all programs loaded on one of the two stacks, and runs a tick when told."""
+
+    def __init__(self, python, **variables):
+        theirs, ours = os.pipe()
+        environment = {key: value for key, value in common.user_environment().items() if not key.startswith("NVML")}
+        environment.update(variables)
+        self.process = subprocess.Popen(
+            [python, "-c", WORKER, str(ours)],
+            env=environment,
+            cwd=common.BUILD,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            universal_newlines=True,
+            pass_fds=[ours],
+        )
+        os.close(ours)
+        self.answers = os.fdopen(theirs)
+        if self.answers.readline() != "ready\n":
+            raise common.BenchmarkError("the programs do not start with %s" % variables)
+
+    def ask(self, question):
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.answers.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.answers.close()
+
+
+def stacks(options):
+    """{binding: Stack}"""
+    folder = os.path.join(common.BUILD, "programs")
+    os.makedirs(folder, exist_ok=True)
+    common.run(["make", "-s", "-C", os.path.join(common.ROOT, "simulator")])
+    library = os.path.join(folder, "libnvidia-ml.so.1")
+    source = os.path.join(common.ROOT, "tests", "standin", "standin.c")
+    command = [os.environ.get("CC", "cc"), "-O2", "-D_DEFAULT_SOURCE", "-fPIC", "-shared", "-fvisibility=hidden"]
+    common.run(command + ["-o", library, source])
+    machine = os.path.join(folder, "standin.ini")
+    profile = standin_file(machine)
+    (site,) = [binding.site for binding in options.bindings if binding.key == "pymtml"]
+    python = programs_python()
+    return {
+        "pymtml": Stack(
+            python,
+            LD_LIBRARY_PATH=os.path.join(common.ROOT, "simulator", "build"),
+            MTML_SIM_PROFILE=profile,
+            PYTHONPATH=os.path.join(site, "pymtml_dropin", "path"),
+        ),
+        "nvidia": Stack(python, LD_LIBRARY_PATH=folder, NVML_STANDIN_MACHINE=machine),
+    }
+
+
+def measure(options):
+    running = stacks(options)
+    samples = {name: {key: [] for key in running} for name in TICKS}
+    for _ in range(options.rounds + 1):
+        for name in TICKS:
+            order = list(running)
+            random.shuffle(order)
+            for key in order:
+                samples[name][key].append(running[key].ask(name))
+    ticks = {}
+    for name, taken in samples.items():
+        for values in taken.values():
+            # The first round warms caches.
+            del values[0]
+        ticks[name] = {
+            "ns": {key: statistics.median(values) for key, values in taken.items()},
+            "ratio": common.ratio(taken["pymtml"], taken["nvidia"]),
+        }
+    slowest = max((name for name in TICKS if TICKS[name]), key=lambda name: ticks[name]["ratio"]["median"])
+    profile = running["pymtml"].ask("profile " + slowest)
+    for stack in running.values():
+        stack.end()
+    processes = sum(name.isdigit() for name in os.listdir("/proc"))
+    return {"ticks": ticks, "processes": processes, "profile": {"tick": slowest, "shares": profile}}
+
+
+def budgets_of(figures):
+    note = "%d processes on this machine" % figures["processes"]
+    return [
+        common.budget("%s / nvidia" % name, figures["ticks"][name]["ratio"]["median"], limit, note)
+        for name, limit in TICKS.items()
+        if limit
+    ]
+
+
+def report(document):
+    figures = document["figures"]
+    rows = [
+        [name]
+        + ["%.2f" % (row["ns"][key] / 1e6) for key in ("pymtml", "nvidia")]
+        + [common.number(row["ratio"][point], 2) for point in ("median", "low", "high")]
+        for name, row in figures["ticks"].items()
+    ]
+    profile = figures["profile"]
+    shares = [[place, "%.0f" % (100 * share)] for place, share in profile["shares"]]
+    return "\n\n".join(
+        [
+            common.table(["ms of CPU per tick of 8 devices", "pymtml", "nvidia", "/nvidia", "5 %", "95 %"], rows),
+            common.budget_table(document),
+            common.table(["where pymtml's time goes in '%s'" % profile["tick"], "% of the time"], shares),
+        ]
+    )
+
+
+def main():
+    options = common.arguments(__doc__, rounds=21)
+    figures = measure(options)
+    common.finish(common.result("programs", options, None, figures, budgets_of(figures)), options, report)
+
+
+if __name__ == "__main__":
+    main()
