@@ -35,9 +35,10 @@ def theirs(tmp_path_factory):
     return [wheels.stand_in(folder, "mthreads-ml-py", version, {"pymtml.py": THEIRS}) for version in ("2.4.3", "9.9")]
 
 
-@pytest.fixture(params=INSTALLERS)
+@pytest.fixture
 def environment(request, tmp_path):
-    return wheels.Environment(tmp_path / "environment", request.param)
+    """An empty environment; uv fills it where there is one, which is quicker, unless a test names the installer."""
+    return wheels.Environment(tmp_path / "environment", getattr(request, "param", INSTALLERS[-1]))
 
 
 def read(path):
@@ -232,7 +233,21 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize("story", sorted(STORIES))
+# pip takes its time: the rest of its stories is told with the programs.
+QUICK = ("ours then theirs, theirs removed", "theirs then ours, ours removed")
+
+
+@pytest.mark.parametrize(
+    "environment, story",
+    [
+        pytest.param(
+            installer, story, marks=[pytest.mark.programs] if installer == "pip" and story not in QUICK else []
+        )
+        for installer in INSTALLERS
+        for story in sorted(STORIES)
+    ],
+    indirect=["environment"],
+)
 def test_beside_mthreads_ml_py(environment, wheel, newer_wheel, theirs, story):
     neighbors = Neighbors(environment, [wheel, newer_wheel], theirs)
     for step in STORIES[story]:
