@@ -8,7 +8,7 @@
 
 #define SIM_MAX_DEVICES     64
 #define SIM_MAX_INSTANCES   MTML_MPC_CONF_MAX_PROF_NUM
-#define SIM_MAX_VIRT        32
+#define SIM_MAX_VIRT        64
 #define SIM_MAX_DEFINITIONS 64
 
 struct handle;
