@@ -111,6 +111,14 @@ def python_findings():
     version = "%d.%d.%d" % sys.version_info[:3]
     yield Finding(OK, "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, pymtml.__file__, version))
     owners = file_owners()
+    for module, path, used in files_on_path():
+        if any(os.path.realpath(path) == os.path.realpath(owned) for _, owned in (owners or {}).get(module, ())):
+            continue  # told with its owner
+        if module == "pynvml" and used:
+            step = "`pymtml run PROGRAM` puts pymtml in its place"
+            yield Finding(NOTE, "packages", "import pynvml finds %s, of no distribution" % path, step)
+        elif module == "pymtml" and not used:
+            yield Finding(NOTE, "packages", "%s stands on the path, too, and is not used" % path, "take it away")
     if owners is None:
         yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
         return
@@ -126,6 +134,22 @@ def python_findings():
             else:
                 step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
                 yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
+
+
+def files_on_path():
+    """(module, file, whether it is what an import finds) of files on the path that have the modules' names."""
+    for module in MODULES:
+        used, seen = True, set()
+        for folder in sys.path:
+            for end in (os.path.join(module, "__init__.py"), module + ".py"):
+                path = os.path.join(folder or os.curdir, end)
+                if not os.path.isfile(path) or os.path.realpath(path) in seen:
+                    continue
+                seen.add(os.path.realpath(path))
+                if module == "pymtml":
+                    used = os.path.realpath(path) == os.path.realpath(pymtml.__file__)
+                yield module, path, used
+                used = False
 
 
 def file_owners():

@@ -133,3 +133,14 @@ def test_another_pynvml_is_a_note():
     status, found = findings()
     assert status == 0
     assert all(level in ("note", "n/a") for level in levels(found, "packages"))
+
+
+def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
+    (tmp_path / "pynvml.py").write_text("")
+    (tmp_path / "pymtml.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    status, found = findings()
+    texts = [text for _, text, _ in found["packages"]]
+    assert status == 0
+    assert "import pynvml finds %s, of no distribution" % (tmp_path / "pynvml.py") in texts
+    assert "%s stands on the path, too, and is not used" % (tmp_path / "pymtml.py") in texts
