@@ -17,8 +17,10 @@ from .native import SimulatorError
 _PLACE = re.compile(
     r"(?:(?P<card>\d+)(?:\.(?P<part>instance|virt)\.(?P<number>\d+))?|(?P<other>\*|machine))\.(?P<key>.+)"
 )
-# Modules that bind the library: a reference is named by who called them.
+# Modules that bind the library, and functions by which they and others pass the call on: a reference is named by who
+# called them.
 _BINDINGS = ("pymtml", "pynvml")
+_PASSING_ON = ("mtmlLibraryInit", "nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags")
 
 
 class LibraryInUse(SimulatorError):
@@ -38,7 +40,9 @@ def _caller():
     """The place in Python code that made the native call which is being answered (str)."""
     frame = sys._getframe(2)
     innermost = frame
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _BINDINGS:
+    while frame is not None and (
+        frame.f_globals.get("__name__", "").split(".")[0] in _BINDINGS or frame.f_code.co_name in _PASSING_ON
+    ):
         frame = frame.f_back
     frame = frame or innermost
     if frame is None:

@@ -282,6 +282,37 @@ def test_json_of_newer_drivers(tmp_path):
     assert gpu["Clocks"] == {"Graphics": "1750MHz", "Memory": "2500MHz", "Video": "0MHz"}
 
 
+def test_json_of_a_s4000(tmp_path):
+    card = dict(
+        pci_sbdf="00000000:12:00.0",
+        slot_id=5,
+        slot_name="PEEB Slot 5",
+        memory_type="GDDR6",
+        memory_vendor="Samsung",
+        memory_speed=16000,
+        memory_bandwidth=768,
+        memory_bus_width=384,
+        memory_total=49152 * MIB,
+        gpu_clock=1665,
+    )
+    gpu = json.loads(gmi("-q", "--json", profile=machine(tmp_path, "3.0.0", [card], name="MTT S4000")))["GPU"][0]
+    assert (gpu["PCI"]["Bus ID"], gpu["PCI"]["Slot ID(Name)"]) == ("00000000:12:00.0", "5(PEEB Slot 5)")
+    generation = {"Max": "5", "Current": "5"}
+    assert gpu["PCI"]["GPU Link Info"] == {
+        "PCIe Generation": generation,
+        "Link Width": {"Max": "16x", "Current": "16x"},
+    }
+    assert list(gpu["FB Memory Spec"].items()) == [
+        ("Type", "GDDR6"),
+        ("Vendor", "Samsung"),
+        ("Speed", "16000Mbps"),
+        ("Bandwidth", "768GBps"),
+        ("Bus Width", "384bits"),
+    ]
+    assert gpu["FB Memory Usage"]["Total"] == "49152MiB"
+    assert gpu["Clocks"]["Graphics"] == "1665MHz"
+
+
 def read_profile(name):
     parser = configparser.RawConfigParser()
     parser.read(os.path.join(packaged.SIMULATOR, "profiles", name + ".ini"))

@@ -613,8 +613,11 @@ def test_leak(tmp_path):
     text = """
 import pymtml
 
-def probe():
+def nvmlInit():
     pymtml.nvmlInit()
+
+def probe():
+    nvmlInit()
 
 def test_leak(mtml_simulator):
     probe()
@@ -628,7 +631,7 @@ def test_next(mtml_simulator):
     assert "2 passed, 1 error" in said
     assert "ERROR at teardown of test_leak" in said
     assert "1 native reference is open (mtmlLibraryInit without mtmlLibraryShutDown)" in said
-    assert "test_suite.py:6, in probe" in said
+    assert "test_suite.py:9, in probe" in said
     assert "Traceback" not in said and "plugin.py" not in said
 
 
