@@ -10,14 +10,14 @@ FOLDER = os.path.join(ROOT, "pymtml_dropin", "path")
 AT_SECURE = 23
 
 
-def raised_privileges():
+def raised_privileges(vector="/proc/self/auxv"):
     """True if the process may do what its user may not (set-user-ID, set-group-ID, capabilities of the file)."""
     if not hasattr(os, "getuid"):
         return False
     if os.getuid() != os.geteuid() or os.getgid() != os.getegid():
         return True
     try:
-        with open("/proc/self/auxv", "rb") as file:
+        with open(vector, "rb") as file:
             words = memoryview(file.read()).cast("L")
     except PermissionError:
         # The kernel hides a process with raised privileges from its own user.

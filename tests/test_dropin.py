@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,10 +15,22 @@ import simulated
 from test_interpreters import interpreter
 
 import pymtml_dropin
+from pymtml_dropin import hook
 
 PACKAGE = os.path.join(simulated.ROOT, "pymtml_dropin")
 FOLDER = os.path.join(PACKAGE, "path")
-COPIES = sorted(name for name in pymtml_dropin.NAMES if name.split(".")[0] not in ("pynvml", "pymtml"))
+COPIES = (
+    "aim.ext.pynvml",
+    "clearml.utilities.gpu.pynvml",
+    "clearml_agent.helper.gpu.pynvml",
+    "comet_ml.vendor.nvidia_ml.pynvml",
+    "neptune.vendor.pynvml",
+    "py3nvml.py3nvml",
+    "ray._private.thirdparty.pynvml",
+    "sglang.multimodal_gen.third_party.pynvml",
+    "traceml.vendor.pynvml",
+    "wandb.vendor.pynvml.pynvml",
+)
 
 
 @pytest.fixture
@@ -60,6 +73,10 @@ def make_package(folder, name, text="raise SystemExit('the copy was imported')\n
 
 
 # ---- names ----
+
+
+def test_every_name_is_tried():
+    assert set(COPIES) == {name for name in pymtml_dropin.NAMES if name.split(".")[0] not in ("pynvml", "pymtml")}
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -118,8 +135,9 @@ def test_smi_of_pynvml_utils(variables, tmp_path):
 
 
 def test_smi_of_an_old_pynvml(variables, tmp_path):
-    make_package(tmp_path, "pynvml.smi", "from pynvml.nvml import nvmlInit\nnvidia_smi = nvmlInit.__module__\n")
-    variables["PYTHONPATH"] += os.pathsep + str(tmp_path)
+    folder = tmp_path / "site"
+    make_package(folder, "pynvml.smi", "from pynvml.nvml import nvmlInit\nnvidia_smi = nvmlInit.__module__\n")
+    variables["PYTHONPATH"] += os.pathsep + str(folder)
     assert run([sys.executable, "-c", SMI], variables, tmp_path) == "pymtml\n"
 
 
@@ -187,10 +205,11 @@ def test_another_python(version, variables, tmp_path):
     (tmp_path / "theirs" / "pymtml.py").write_text("raise SystemExit('the other one')\n")
     folder = str(tmp_path / "ours" / "pymtml_dropin" / "path")
     variables["PYTHONPATH"] = folder + os.pathsep + str(tmp_path / "theirs")
-    code = "import sys; before = set(sys.path); " + SHOW + "; import os; print(os.path.dirname(pynvml.__file__)); "
-    code += "print(set(sys.path) - before)"
-    said = run([python, "-c", code], variables, tmp_path)
-    assert said == "pymtml 2\n%s\nset()\n" % (tmp_path / "ours")
+    code = SHOW + "; import os, sys; ours = os.path.dirname(pynvml.__file__); print(ours, ours in sys.path)"
+    # Not even with -S, where the module pynvml of the folder does the work, is the rest of it on the path.
+    for options in ([], ["-S"]):
+        said = run([python] + options + ["-c", code], variables, tmp_path)
+        assert said == "pymtml 2\n%s False\n" % (tmp_path / "ours")
 
 
 @pytest.mark.parametrize("version", ["2.7", "3.6"])
@@ -268,14 +287,24 @@ def test_capabilities_of_the_file(public):
     assert ask_privileges(public, 65534) == "True None\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has an auxiliary vector in /proc")
+@pytest.mark.parametrize("value, raised", [(0, False), (1, True)])
+def test_the_kernels_word_on_privileges(tmp_path, value, raised):
+    vector = tmp_path / "auxv"
+    vector.write_bytes(struct.pack("@6L", 6, 4096, 23, value, 0, 0))
+    assert hook.raised_privileges(str(vector)) is raised
+    assert hook.raised_privileges(str(tmp_path / "none")) is False
+
+
 def test_an_nvidia_driver(variables, tmp_path):
     """Whoever names pymtml gets it; a finder that was installed for the whole environment stands aside."""
     mark = tmp_path / "proc" / "driver" / "nvidia" / "version"
     mark.parent.mkdir(parents=True)
     mark.write_text("NVRM version: NVIDIA\n")
-    assert run([sys.executable, "-c", SHOW], variables, tmp_path) == "pymtml 2\n"
+    make_package(tmp_path, "py3nvml.py3nvml")
+    assert run([sys.executable, "-c", SHOW + "; import py3nvml.py3nvml"], variables, tmp_path) == "pymtml 2\n"
     (tmp_path / "pynvml.py").write_text("print('theirs')\n")
-    code = "import sys; sys.path.append(%r); import pymtml_dropin; pymtml_dropin.install(asked=%s); import pynvml"
+    code = "import sys; sys.path.insert(1, %r); import pymtml_dropin; pymtml_dropin.install(asked=%s); import pynvml"
     variables["PYTHONPATH"] = str(tmp_path)
     assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == "theirs\n"
     assert run([sys.executable, "-c", code % (simulated.ROOT, True)], variables, tmp_path) == ""
@@ -285,7 +314,7 @@ def test_an_nvidia_driver(variables, tmp_path):
 
 def test_cost_of_an_unrelated_start(variables, tmp_path):
     """The finder brings one module along, and none more until a name of the table is imported."""
-    code = "import sys; sys.path.append(%r); before = set(sys.modules); from pymtml_dropin import install; "
+    code = "import sys; sys.path.insert(0, %r); before = set(sys.modules); from pymtml_dropin import install; "
     code += "install(asked=False); import json, email.message; "
     code += "print(sorted(name for name in set(sys.modules) - before if 'pymtml' in name))"
     variables["PYTHONPATH"] = ""
@@ -419,7 +448,12 @@ def test_nvidia_smi(command, variables, tmp_path):
     direct = run([sys.executable, "-m", "pymtml", "--help"], variables, tmp_path)
     assert "pymtml" in direct
     os.symlink(shim, str(tmp_path / "linked"))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho another Python\n")
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    plain = dict(variables, PYTHONPATH="")
+    variables["PATH"] = str(tmp_path / "bin") + os.pathsep + variables["PATH"]
     for program in ("nvidia-smi", "./linked"):
         assert run(command + ["--nvidia-smi", program, "--help"], variables, tmp_path) == direct
     # Without the variable it is some Python of the user's, which has no pymtml.
-    assert run([shim, "--help"], dict(variables, PYTHONPATH=""), tmp_path) == direct
+    assert run([shim, "--help"], plain, tmp_path) == direct
