@@ -2167,6 +2167,10 @@ def _pair_call(name, device1, device2, *arguments):
 
 def _library_call(name, *arguments):
     """MTML status of a C call whose first parameter is the library."""
+    try:
+        return getattr(_c, name)(_c.library, *arguments)
+    except AttributeError:
+        pass  # one of the two is missing
     life = _session.life
     if life is None:
         return MTML_ERROR_UNINITIALIZED
@@ -5772,19 +5776,20 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     mtmlDeviceGetMtLinkLayouts, mtmlDeviceGetMtLinkSpec, mtmlDeviceGetMtLinkState, mtmlDeviceGetUUID.
     """
     first, second = _require(device1), _require(device2)
-    p2pIndex = _uint(p2pIndex)
+    if _type(p2pIndex) is not int:
+        p2pIndex = _uint(p2pIndex)
     if p2pIndex == NVML_P2P_CAPS_INDEX_READ:
         return _p2p_status(first, second, MTML_P2P_CAPS_READ)
     if p2pIndex == NVML_P2P_CAPS_INDEX_WRITE:
         return _p2p_status(first, second, MTML_P2P_CAPS_WRITE)
     if p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK:
-        return NVML_P2P_STATUS_OK if any(_links_up(first, second)) else NVML_P2P_STATUS_NOT_SUPPORTED
+        return NVML_P2P_STATUS_OK if _is_linked(first, second) else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_ATOMICS:
-        links = [link for link, up in zip(_wired_links(first, second), _links_up(first, second)) if up]
+        links = [link for link in _wired_links(first, second) if _link_is_up(first, link)]
         atomics = links and all(_link_can(first, link, MTML_MTLINK_CAP_P2P_ATOMICS) for link in links)
         return NVML_P2P_STATUS_OK if atomics else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_PCI:
-        if any(_links_up(first, second)):
+        if _is_linked(first, second):
             return NVML_P2P_STATUS_NOT_SUPPORTED
         return _p2p_status(first, second, MTML_P2P_CAPS_READ)
     if p2pIndex == NVML_P2P_CAPS_INDEX_UNKNOWN:
@@ -5804,9 +5809,19 @@ def _p2p_status(first, second, capability):
     return _P2P_FROM_MTML.get(value[0], NVML_P2P_STATUS_UNKNOWN)
 
 
-def _links_up(first, second):
-    """Of each link that is wired from ``first`` to ``second``, whether it is in use (iterator of bool)."""
-    return (_link_is_up(first, link) for link in _wired_links(first, second))
+def _is_linked(first, second):
+    """Whether a link in use leads from ``first`` to ``second``."""
+    state = _UInt()
+    try:
+        for link in first._wires[second._address]:
+            status = _c.mtmlDeviceGetMtLinkState(first._device, link, state)
+            if status:
+                raise _nvml_error(status)
+            if state[0] != MTML_MTLINK_STATE_DOWN:
+                return True
+        return False
+    except (AttributeError, KeyError):
+        return any(_link_is_up(first, link) for link in _wired_links(first, second))
 
 
 def _wired_links(first, second):

@@ -9,13 +9,15 @@ import time
 
 import common
 
-BENCHMARKS = ("call", "tick", "refusals", "processes", "programs", "import", "threads")
+BENCHMARKS = ("call", "tick", "topology", "refusals", "processes", "programs", "life", "import", "threads")
 TITLES = {
     "call": "One call",
     "tick": "One tick of a monitor",
+    "topology": "Pairs of devices",
     "refusals": "Refusals",
     "processes": "Processes",
     "programs": "Programs",
+    "life": "A life of the library",
     "import": "Import",
     "threads": "Threads",
 }

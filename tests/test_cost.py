@@ -158,6 +158,10 @@ def test_wiring_is_kept_and_states_are_asked(nvml):
     assert joined() == nvml.NVML_P2P_STATUS_NOT_SUPPORTED
     simulated.set_value(2, "mtlink_state", "UP")
     assert joined() == nvml.NVML_P2P_STATUS_OK
+    simulated.set_faults("mtmlDeviceGetMtLinkState=TIMEOUT")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        joined()
+    simulated.set_faults("")
     assert nvml.nvmlDeviceGetNvLinkState(first, 0)
     assert first._links and first._wires
     nvml.nvmlShutdown()
@@ -211,6 +215,34 @@ def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
     nvml.nvmlInit()
     ask(3)
     assert len(looked) == 4
+
+
+# What programs that ask one question make of a life, and why: nvidia-ml-py makes five calls, as NVML has no objects
+# below a device, counts no instances and tells total and used memory at once.
+LIFE = {
+    "mtmlLibraryInit": 1,
+    "mtmlLibraryInitDeviceByIndex": 1,
+    "mtmlDeviceGetProperty": 1,  # whether it is a card, or the instance of one, which has no index in NVML
+    "mtmlDeviceGetName": 1,
+    "mtmlDeviceInitMemory": 1,
+    "mtmlMemoryGetTotal": 1,
+    "mtmlMemoryGetUsed": 1,
+    "mtmlLibraryShutDown": 1,
+}
+
+
+def test_native_calls_of_a_life():
+    def life():
+        pymtml.nvmlInit()
+        handle = pymtml.nvmlDeviceGetHandleByIndex(0)
+        pymtml.nvmlDeviceGetName(handle)
+        pymtml.nvmlDeviceGetMemoryInfo(handle)
+        pymtml.nvmlShutdown()
+
+    with simulated.machine():
+        life()
+        assert native_calls(life) == sum(LIFE.values())
+        assert {name: simulated.calls(name) for name in LIFE} == LIFE
 
 
 def test_native_calls_of_a_tick(nvml):

@@ -182,6 +182,44 @@ MtmlReturn mtmlDeviceCountGpuCores(const MtmlDevice *device, unsigned int *numCo
     ANSWER(numCores, 8);
 }
 
+/* Pairs of devices: a link joins each to each. */
+
+MtmlReturn mtmlDeviceGetTopologyLevel(const MtmlDevice *dev1, const MtmlDevice *dev2, MtmlDeviceTopologyLevel *level) {
+    (void)dev1;
+    (void)dev2;
+    ANSWER(level, MTML_TOPOLOGY_SYSTEM);
+}
+
+MtmlReturn mtmlDeviceGetP2PStatus(const MtmlDevice *dev1, const MtmlDevice *dev2, MtmlDeviceP2PCaps p2pCap,
+                                  MtmlDeviceP2PStatus *p2pStatus) {
+    (void)dev1;
+    (void)dev2;
+    (void)p2pCap;
+    ANSWER(p2pStatus, MTML_P2P_STATUS_OK);
+}
+
+MtmlReturn mtmlDeviceCountMtLinkLayouts(const MtmlDevice *localDevice, const MtmlDevice *remoteDevice,
+                                        unsigned int *linkCount) {
+    (void)localDevice;
+    (void)remoteDevice;
+    ANSWER(linkCount, 1);
+}
+
+MtmlReturn mtmlDeviceGetMtLinkLayouts(const MtmlDevice *localDevice, const MtmlDevice *remoteDevice,
+                                      unsigned int linkCount, MtmlMtLinkLayout *layouts) {
+    (void)linkCount;
+    stub_enter();
+    layouts[0].localLinkId = remoteDevice->index;
+    layouts[0].remoteLinkId = localDevice->index;
+    return MTML_SUCCESS;
+}
+
+MtmlReturn mtmlDeviceGetMtLinkState(const MtmlDevice *device, unsigned int linkId, MtmlMtLinkState *state) {
+    (void)device;
+    (void)linkId;
+    ANSWER(state, MTML_MTLINK_STATE_UP);
+}
+
 /* Graphics, memory, video. */
 
 MtmlReturn mtmlGpuGetUtilization(const MtmlGpu *gpu, unsigned int *utilization) {

@@ -65,6 +65,11 @@ STUB_API int nvmlDeviceGetDecoderUtilization(const NvmlDevice *device, unsigned 
 STUB_API int nvmlDeviceGetCurrPcieLinkWidth(const NvmlDevice *device, unsigned int *width);
 STUB_API int nvmlDeviceGetCurrPcieLinkGeneration(const NvmlDevice *device, unsigned int *generation);
 
+STUB_API int nvmlDeviceGetTopologyCommonAncestor(const NvmlDevice *first, const NvmlDevice *second, unsigned *level);
+STUB_API int nvmlDeviceGetP2PStatus(const NvmlDevice *first, const NvmlDevice *second, int index, int *status);
+STUB_API int nvmlDeviceGetNvLinkState(const NvmlDevice *device, unsigned int link, unsigned int *active);
+STUB_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(const NvmlDevice *device, unsigned int link, NvmlPciInfo *pci);
+
 int nvmlInitWithFlags(unsigned int flags) {
     (void)flags;
     stub_enter();
@@ -193,4 +198,28 @@ int nvmlDeviceGetCurrPcieLinkWidth(const NvmlDevice *device, unsigned int *width
 
 int nvmlDeviceGetCurrPcieLinkGeneration(const NvmlDevice *device, unsigned int *generation) {
     ANSWER(generation, STUB_LINK_GENERATION + device->index);
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(const NvmlDevice *first, const NvmlDevice *second, unsigned *level) {
+    (void)first;
+    (void)second;
+    ANSWER(level, 50);
+}
+
+int nvmlDeviceGetP2PStatus(const NvmlDevice *first, const NvmlDevice *second, int index, int *status) {
+    (void)first;
+    (void)second;
+    (void)index;
+    ANSWER(status, 0);
+}
+
+int nvmlDeviceGetNvLinkState(const NvmlDevice *device, unsigned int link, unsigned int *active) {
+    (void)device;
+    (void)link;
+    ANSWER(active, 1);
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(const NvmlDevice *device, unsigned int link, NvmlPciInfo *pci) {
+    (void)device;
+    return nvmlDeviceGetPciInfo_v3(&devices[link % STUB_DEVICES], pci);
 }
