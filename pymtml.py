@@ -1980,7 +1980,7 @@ def _revive(life, retired):
 @_under_lock
 def _retire_all(life, retired):
     """Make every handle of a life but the library's stale, and note them in ``retired``; whether there were any."""
-    before = len(retired)
+    before, life.walk = len(retired), None
     for known in (life.whole, life.order, life.counts):  # MPC may have changed it
         known.clear()
     for registry in (life.vgpus, life.others, life.devices):
