@@ -1785,7 +1785,15 @@ _REFUSED_AGAIN = (
 )
 _LIFECYCLE = frozenset(("_start", "_stop", "nvmlInit", "nvmlShutdown", "mtmlLibraryInit", "mtmlLibraryShutDown"))
 _BYSTANDERS = frozenset(  # they call what others wrote, and hold no argument of C meanwhile
-    ("<module>", "__call__", "_store_nothing", "wrapper", "patch_torch_c_for_musa", "_import_torch_musa")
+    (
+        "<module>",
+        "__call__",
+        "_store_nothing",
+        "wrapper",
+        "patch_torch_c_for_musa",
+        "_import_torch_musa",
+        "_run_command_line",
+    )
 )
 
 
