@@ -8,7 +8,7 @@ import shutil
 import urllib.parse
 
 import pytest
-from machines import MIB, ROOT
+from machines import MIB, ROOT, Machine
 from program_set import EXPORTER, PROMETHEUS
 from scrape import fetch, free_port, until
 
@@ -33,15 +33,29 @@ METRICS = {
 }
 
 
+COUNTS = ("GPUs that report", "GPUs that stopped reporting", "Hosts that report", "Hosts that are down")
+
+
+def panels():
+    with open(os.path.join(FLEET, "dashboard.json"), encoding="utf-8") as file:
+        return json.load(file)["panels"]
+
+
 class Fleet:
-    """The example's Prometheus server, and the exporter that it scrapes."""
+    """The example's Prometheus server, and the hosts with an exporter that it scrapes."""
+
+    HOSTS = 3
 
     def __init__(self, runner, stack):
         self.runner, self.stack = runner, stack
-        self.exporter, self.server = free_port(), free_port()
+        self.server, self.exporters = free_port(), [free_port() for _ in range(self.HOSTS)]
+        self.running = {}
         with open(os.path.join(FLEET, "prometheus.yml")) as file:
             config = file.read()
-        for written, here in (("localhost:8000", "127.0.0.1:%d" % self.exporter), ("interval: 15s", "interval: 1s")):
+        target = "- localhost:8000\n"
+        (indent,) = (line[: line.index("-")] for line in config.splitlines() if target.strip() in line)
+        targets = indent.join("- 127.0.0.1:%d\n" % port for port in self.exporters)
+        for written, here in ((target, targets), ("interval: 15s", "interval: 1s")):
             assert written in config
             config = config.replace(written, here)
         path = os.path.join(runner.folder, "prometheus.yml")
@@ -53,16 +67,30 @@ class Fleet:
         stack.enter_context(runner.serve(command, dict(os.environ)))
         fetch("http://127.0.0.1:%d/-/ready" % self.server)
 
-    def start_exporter(self, machine):
-        command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(self.exporter)]
-        command += ["--interval", "0.5"]
-        self.stack.enter_context(self.runner.serve(command, self.runner.on_pymtml(machine)))
+    def start_exporter(self, machine, host=0):
+        command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1"]
+        command += ["--port", str(self.exporters[host]), "--interval", "0.5", "--hostname", "host-%d" % host]
+        self.running[host] = contextlib.ExitStack()
+        self.running[host].enter_context(self.runner.serve(command, self.runner.on_pymtml(machine)))
+        self.stack.push(self.running[host])
+
+    def stop_exporter(self, host):
+        self.running.pop(host).close()
 
     def query(self, expression):
         """[(labels, value)] that the server has now."""
         query = urllib.parse.urlencode({"query": expression})
         page = fetch("http://127.0.0.1:%d/api/v1/query?%s" % (self.server, query))
         return [(sample["metric"], float(sample["value"][1])) for sample in json.loads(page)["data"]["result"]]
+
+    def panel(self, title, host=".*"):
+        """[value] that the dashboard's panel shows, for one host or all."""
+        (expression,) = (target["expr"] for panel in panels() for target in panel["targets"] if panel["title"] == title)
+        return [value for _, value in self.query(expression.replace("$hostname", host).replace("$gpu", ".*"))]
+
+    def counts(self):
+        """What the four panels that count show."""
+        return [value for title in COUNTS for value in self.panel(title)]
 
     def gpus(self):
         """{(metric, index, name, UUID): value}."""
@@ -91,15 +119,39 @@ def test_series_arrive(fleet, machine):
     wanted = expected(machine)
     until(lambda: len(fleet.gpus()) >= len(wanted))
     assert fleet.gpus() == wanted
-    with open(os.path.join(FLEET, "dashboard.json")) as file:
-        panels = json.load(file)["panels"]
-    for panel in panels:
+    for panel in panels():
         for target in panel["targets"]:
             expression = target["expr"].replace("$hostname", ".*").replace("$gpu", ".*")
             answers = fleet.query(expression)
-            per_gpu = "{{index}}" in target["legendFormat"]
-            assert len(answers) == (8 if per_gpu else 1), panel["title"]
+            per_gpu, per_host = "{{index}}" in target["legendFormat"], "{{instance}}" in target["legendFormat"]
+            assert len(answers) == (8 if per_gpu else fleet.HOSTS if per_host else 1), panel["title"]
             assert not any(math.isnan(value) for _, value in answers), panel["title"]
+    # Two hosts have never answered.
+    assert fleet.counts() == [8, 0, 1, 2]
+
+
+def test_killed_exporter(fleet, runner, tmp_path):
+    """The exporter of one of three hosts dies: its GPUs count as stopped and its host as down until it is back."""
+    # To the exporter the instances of a divided card are GPUs as well.
+    profiles = ("s5000x8", "s3000x2", "s3000-mpc")
+    machines = []
+    for host, profile in enumerate(profiles):
+        folder = tmp_path / profile
+        folder.mkdir()
+        machines.append(Machine(folder, profile))
+        fleet.start_exporter(machines[host], host)
+    all_well = [8 + 2 + 5, 0, 3, 0]
+    until(lambda: fleet.counts() == all_well)
+    assert fleet.counts() == all_well
+    fleet.stop_exporter(1)
+    one_down = [8 + 5, 2, 2, 1]
+    until(lambda: fleet.counts() == one_down)
+    assert fleet.counts() == one_down
+    assert [fleet.panel("GPUs that stopped reporting", "host-%d" % host) for host in range(3)] == [[0], [2], [0]]
+    assert sorted(fleet.panel("Hosts")) == [0, 1, 1]
+    fleet.start_exporter(machines[1], 1)
+    until(lambda: fleet.counts() == all_well)
+    assert fleet.counts() == all_well
 
 
 def test_lost_gpu(fleet, machine):
@@ -122,7 +174,4 @@ def test_lost_gpu(fleet, machine):
     }
     before = fleet.query("max_over_time(%s[10m])" % temperature)
     assert [value for _, value in before] == [machine.gpus[3].number("gpu_temperature")]
-    assert [value for _, value in fleet.query("up")] == [1]
-    gone = [p for p in json.load(open(os.path.join(FLEET, "dashboard.json")))["panels"] if "stopped" in p["title"]]
-    expression = gone[0]["targets"][0]["expr"].replace("$hostname", ".*").replace("$gpu", ".*")
-    assert [value for _, value in fleet.query(expression)] == [1]
+    assert fleet.counts() == [7, 1, 1, 2]
