@@ -277,7 +277,7 @@ def slower_queries(summary):
 
 def budgets_of(summary):
     budgets = []
-    for key, title, limit in (("nvidia", "nvidia-ml-py", 0.60), ("mthreads", "mthreads-ml-py", 0.30)):
+    for key, title, limit in (("nvidia", "nvidia-ml-py", 0.43), ("mthreads", "mthreads-ml-py", 0.30)):
         if key in summary["geometric_means"]:
             means = summary["geometric_means"][key]["plain"]
             note = "%d queries" % means["queries"]

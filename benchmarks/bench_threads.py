@@ -23,8 +23,10 @@ def passes(nvml, handle, ready):
     begin = clock()
     end = begin + SAMPLE_SECONDS
     while clock() < end:
-        nvml.nvmlDeviceGetMemoryInfo(handle)
-        nvml.nvmlDeviceGetUtilizationRates(handle)
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+        memory.used, memory.total
+        rates = nvml.nvmlDeviceGetUtilizationRates(handle)
+        rates.gpu, rates.memory
         nvml.nvmlDeviceGetTemperature(handle, 0)
         nvml.nvmlDeviceGetPowerUsage(handle)
         count += 1
@@ -79,6 +81,17 @@ def measure(options):
     return figures
 
 
+def budgets_of(figures):
+    """Whether threads get at least as many answers as from nvidia-ml-py, where native calls take no time."""
+    return [
+        common.budget(
+            "throughput of nvidia / pymtml's", 1 / row["ratios"]["nvidia"]["median"], 1.0, "%d threads" % row["threads"]
+        )
+        for row in figures
+        if not row["delay_ns"] and "nvidia" in row.get("ratios", {})
+    ]
+
+
 def report(document):
     columns = [key for key in ("pymtml", "nvidia", "mthreads") if key in document["versions"]]
     others = [key for key in columns if key != "pymtml"] if "pymtml" in columns else []
@@ -88,13 +101,15 @@ def report(document):
         + [common.number(row["ratios"][key]["median"], 2) for key in others]
         for row in document["figures"]
     ]
-    return common.table(["threads; thousand queries per second"] + columns + ["/" + key for key in others], rows)
+    header = ["threads; thousand queries per second"] + columns + ["/" + key for key in others]
+    return "\n\n".join([common.table(header, rows), common.budget_table(document)])
 
 
 def main():
     options = common.arguments(__doc__, rounds=11)
     # Not pinned: the threads of a real monitor are not.
-    common.finish(common.result("threads", options, None, measure(options), []), options, report)
+    figures = measure(options)
+    common.finish(common.result("threads", options, None, figures, budgets_of(figures)), options, report)
 
 
 if __name__ == "__main__":
