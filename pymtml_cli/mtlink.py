@@ -103,7 +103,7 @@ def _status(card, link, spec, command):
 
 def _far_end(card, link):
     handle = remote(card, link)
-    if isinstance(handle, Unknown):
+    if isinstance(handle, Unknown) and not isinstance(handle.error, pymtml.NVMLError_NotFound):
         return "remote %s" % handle
     for other in card.machine.cards:
         if other.handle == handle:

@@ -307,3 +307,10 @@ def ask(function, *arguments):
 def test_a_pipe_gets_the_whole_table_whatever_the_environment_says(two_cards, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert {len(line) for line in invoke().lines[1:] if line} == {91}
+
+
+def test_links_to_cards_that_cannot_be_seen():
+    with simulated.machine("s5000x8-container"):
+        lines = invoke("mtlink", "-s").lines
+        both = [line for line in lines if re.search(r"GPU \d \(", line)]
+    assert both and [line for line in lines if line.endswith(", a card that is not visible here")]
