@@ -1559,6 +1559,13 @@ _C_TYPES = {
     "MtmlVirtType": c_mtmlVirtType_t,
 }
 
+# What pymtml finds itself, apart from whatever C may answer: a status of C has 32 bits.
+_OWN = 1 << 32
+_AT_SECURE = 23  # of getauxval
+_UNINITIALIZED = _OWN | MTML_ERROR_UNINITIALIZED
+_FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
+_LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
+
 libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
 
 
@@ -1637,6 +1644,7 @@ class _Session:
     def __init__(self):
         self.lives: "list[_Life]" = []  # one as a rule; more where interrupts or threads meet, or one is kept
         self.cdll: "_Any" = None
+        self.secure: "bool | None" = None  # whether the process has raised privileges, once that was asked
         self.load_report: "str | None" = None
         self.was_shut_down = False
         self.clock: "_Any" = None  # seconds since 1970
@@ -1669,9 +1677,21 @@ _session = _Session()
 _mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
+def _setting(name):
+    """An environment variable that names code or a folder; a process with raised privileges follows none.
+
+    As for the C library's own search, AT_SECURE decides: set-user-ID and set-group-ID programs, file capabilities.
+    """
+    value = os.environ.get(name)
+    if value and _session.secure is None:
+        getauxval = getattr(ctypes.pythonapi, "getauxval", None)  # Linux alone has it
+        _session.secure = bool(getauxval and getauxval(_AT_SECURE))
+    return None if _session.secure else value
+
+
 def _library_files():
     """Names to try for the MTML library, in order."""
-    chosen = os.environ.get("PYMTML_LIBRARY")
+    chosen = _setting("PYMTML_LIBRARY")
     if chosen:
         return [chosen]
     if sys.platform == "win32":
@@ -1705,8 +1725,26 @@ def _load():
         _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
         _session.cdll = cdll
         return MTML_SUCCESS
-    _session.load_report = "tried %s; install the Moore Threads driver or set PYMTML_LIBRARY" % ", ".join(tried)
-    return MTML_ERROR_LIBRARY_NOT_FOUND
+    _session.load_report = "tried %s; %s" % (", ".join(tried), _load_hint())
+    return _LIBRARY_NOT_FOUND
+
+
+def _load_hint():
+    """What to do about a library that cannot be loaded, as the cause seems to be."""
+    chosen = _setting("PYMTML_LIBRARY")
+    if chosen and os.path.isfile(chosen):
+        return "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % (
+            os.uname().machine if hasattr(os, "uname") else "Windows"
+        )
+    if chosen:
+        return "PYMTML_LIBRARY names no file that can be found: correct it, or unset it for the usual search"
+    if os.environ.get("PYMTML_LIBRARY"):
+        return "PYMTML_LIBRARY is not followed in a process with raised privileges: install the Moore Threads driver"
+    if os.path.exists("/dev/mtgpu.0"):
+        return "the card is there: start the container with the Moore Threads runtime, or set PYMTML_LIBRARY"
+    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
+        return "start the container with the Moore Threads runtime on a host with its driver, or set PYMTML_LIBRARY"
+    return "install the Moore Threads driver or set PYMTML_LIBRARY"
 
 
 def _c_type(text):
@@ -1733,7 +1771,7 @@ def _mtmlGetFunctionPointer(name):
         _check(_load())
         prototype = _PROTOTYPES.get(name) or _OPTIONAL_PROTOTYPES.get(name)
         if prototype is None or not hasattr(_c, name):
-            raise _mtml_error(MTML_ERROR_FUNCTION_NOT_FOUND)
+            raise _mtml_error(_FUNCTION_NOT_FOUND)
         function = _session.cdll[name]
         function.argtypes = [_c_type(parameter) for parameter in prototype]
         function.restype = c_char_p if name == "mtmlErrorString" else c_uint
@@ -1745,6 +1783,8 @@ def _mtmlGetFunctionPointer(name):
 
 _UINT_MAX = 0xFFFFFFFF
 _ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
+_PATHS_MAX = 1 << 12  # paths of two devices, and devices on one
+_BATCH_MAX = 1 << 12  # devices, or fields, in one call
 # Cells for what C hands out: made anew for each call, as shared ones are not safe under threads and signal handlers.
 _Int = c_int * 1
 _UInt = c_uint * 1
@@ -1754,12 +1794,13 @@ _Pointer = c_void_p * 1
 
 def _mtml_error(status, detail=None):
     """The MTMLError for a status; one that no header names is an MTMLError_Unknown with that value."""
-    error = MTMLError(status)
-    if type(error) is MTMLError:
+    code = status & _UINT_MAX
+    error = MTMLError(code)
+    if type(error) is MTMLError or MTML_ERROR_UNINITIALIZED <= status <= MTML_ERROR_LIBRARY_NOT_FOUND:
         error = MTMLError_Unknown()
-        error.value, error.args = status, (status,)
-    error.mtml_code = status
-    error.detail = _session.load_report if status == MTML_ERROR_LIBRARY_NOT_FOUND else detail
+        error.value, error.args = code, (code,)
+    error.mtml_code = code
+    error.detail = _session.load_report if status == _LIBRARY_NOT_FOUND else detail
     return error
 
 
@@ -1828,7 +1869,7 @@ def _restart():
     """
     life = _session.life
     if life is None:
-        return MTML_ERROR_UNINITIALIZED
+        return _UNINITIALIZED
     _withdraw()
     _retire_all(life, [])
     return _end(life, False) or _begin(life.tokens)[0]
@@ -1903,10 +1944,10 @@ def _claim(ending):
     """(status, detail, life that is to end now, or None): give a reference back."""
     life = _session.life
     if life is None:
-        return MTML_ERROR_UNINITIALIZED, None, None
+        return _UNINITIALIZED, None, None
     if len(life.tokens) == 1:
         if not hasattr(_c, "mtmlLibraryShutDown"):
-            return MTML_ERROR_FUNCTION_NOT_FOUND, None, None
+            return _FUNCTION_NOT_FOUND, None, None
         if _outermost_query(_thread.get_ident()):
             return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "this very", None
         life.ending = ending
@@ -2033,10 +2074,12 @@ def _device_at(address):
     return device or life.devices.setdefault(address, _new_handle(c_mtmlDevice_t, "_device", address))
 
 
-_HANDLE_CLASSES = frozenset((c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
+_HANDLE_CLASSES = frozenset(  # by id: a foreign class may hash and compare as it likes
+    map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
+)
 
 # Where C refuses a call before it does anything; another failure may come when half is done.
-_UNREACHED = (MTML_ERROR_UNINITIALIZED, MTML_ERROR_FUNCTION_NOT_FOUND)
+_UNREACHED = (_UNINITIALIZED, _FUNCTION_NOT_FOUND)
 _REFUSED = _UNREACHED + (
     MTML_ERROR_INVALID_ARGUMENT,
     MTML_ERROR_NOT_SUPPORTED,
@@ -2058,11 +2101,11 @@ def _make_child(device, kind):
     life = _session.life
     argument = getattr(device, "_device", None)
     if life is None or argument is None:
-        return MTML_ERROR_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
+        return _UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
     child = life.others.get((device._address, kind))
     if child is None:
         if not hasattr(_c, constructor):
-            return MTML_ERROR_FUNCTION_NOT_FOUND, None
+            return _FUNCTION_NOT_FOUND, None
         cell = _Pointer()
         status = getattr(_c, constructor)(argument, cell)
         if status:
@@ -2080,11 +2123,11 @@ def _make_system():
     """(status, handle of the host system), the same one each time."""
     life = _session.life
     if life is None:
-        return MTML_ERROR_UNINITIALIZED, None
+        return _UNINITIALIZED, None
     system = life.others.get("system")
     if system is None:
         if not hasattr(_c, "mtmlLibraryInitSystem"):
-            return MTML_ERROR_FUNCTION_NOT_FOUND, None
+            return _FUNCTION_NOT_FOUND, None
         cell = _Pointer()
         status = _c.mtmlLibraryInitSystem(life.argument, cell)
         if status:
@@ -2102,17 +2145,17 @@ def _live_device(handle) -> "_Any":
     """
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_address"):
         return handle if hasattr(handle, "_device") else None
-    if isinstance(handle, POINTER(struct_c_nvmlDevice_t)):
+    if issubclass(type(handle), POINTER(struct_c_nvmlDevice_t)):
         life = _session.life
-        return None if life is None else life.devices.get(_address(handle))
+        return None if life is None else life.devices.get(ctypes.cast(handle, c_void_p).value or 0)
     return None
 
 
 def _resolve(kind, handle):
     """(status, argument for C) for whatever was given where C wants a handle of that kind."""
     if _session.life is None:
-        return MTML_ERROR_UNINITIALIZED, None
-    if type(handle) is c_mtmlDevice_t or type(handle) not in _HANDLE_CLASSES:
+        return _UNINITIALIZED, None
+    if type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
         if handle is None:
             return MTML_ERROR_INVALID_ARGUMENT, None
@@ -2151,7 +2194,7 @@ def _call(name, kind, handle, *arguments):
     ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``). Whatever is missing
     (library, handle, sub-handle, function) is found out here, off the fast path.
     """
-    if type(handle) in _HANDLE_CLASSES:
+    if id(type(handle)) in _HANDLE_CLASSES:
         try:
             return getattr(_c, name)(getattr(handle, kind), *arguments)
         except AttributeError:
@@ -2161,7 +2204,7 @@ def _call(name, kind, handle, *arguments):
         return status
     function = getattr(_c, name, None)
     if function is None:
-        return MTML_ERROR_FUNCTION_NOT_FOUND
+        return _FUNCTION_NOT_FOUND
     return function(argument, *arguments)
 
 
@@ -2181,10 +2224,10 @@ def _library_call(name, *arguments):
         pass  # one of the two is missing
     life = _session.life
     if life is None:
-        return MTML_ERROR_UNINITIALIZED
+        return _UNINITIALIZED
     function = getattr(_c, name, None)
     if function is None:
-        return MTML_ERROR_FUNCTION_NOT_FOUND
+        return _FUNCTION_NOT_FOUND
     return function(life.argument, *arguments)
 
 
@@ -2196,11 +2239,17 @@ def _uint(value):
 
     Raises: TypeError for what is no integer.
     """
+    if type(value) is not int:
+        value = _plain_int(value)
+    return value if 0 <= value <= _UINT_MAX else _UINT_MAX
+
+
+def _plain_int(value):
+    """An integer that is no more than that: what is of a class of its own may calculate and compare as it likes."""
     try:
-        number = value.__index__()
+        return int.__index__(value if issubclass(type(value), int) else type(value).__index__(value))
     except (AttributeError, TypeError):
         raise TypeError("'%s' object cannot be interpreted as an integer" % type(value).__name__)
-    return number if 0 <= number <= _UINT_MAX else _UINT_MAX
 
 
 def _bytes(text):
@@ -2208,13 +2257,19 @@ def _bytes(text):
 
     Raises: TypeError for what is neither str nor bytes, MTMLError_InvalidArgument for a text with a NUL.
     """
-    if isinstance(text, str):
-        text = text.encode("utf-8", "replace")
-    if not isinstance(text, bytes):
+    plain = _plain_bytes(text)
+    if plain is None:
         raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
-    if b"\0" in text:  # C would look for what stands before it
+    if b"\0" in plain:  # C would look for what stands before it
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
-    return text
+    return plain
+
+
+def _plain_bytes(text):
+    """A str or bytes as bytes that are no more than that, None for anything else: the true class decides."""
+    if issubclass(type(text), str):
+        return str.encode(text, "utf-8", "replace")
+    return bytes.__getitem__(text, slice(None)) if issubclass(type(text), bytes) else None
 
 
 def _text(buffer):
@@ -2296,6 +2351,13 @@ def _child(kind, handle):
     return child
 
 
+def _items(check, sequence):
+    """What a sequence holds, as a list that is no more than that; a bad argument where it is too much for one call."""
+    items = [item for _, item in zip(range(_BATCH_MAX + 1), sequence)]
+    check(MTML_ERROR_INVALID_ARGUMENT if len(items) > _BATCH_MAX else MTML_SUCCESS)
+    return items
+
+
 def _array(item, count):
     """A zeroed C array for a getter to fill.
 
@@ -2309,9 +2371,9 @@ def _array(item, count):
 
 def _pointer(struct, struct_class):
     """A struct argument by reference, given itself or as a pointer to it."""
-    if isinstance(struct, POINTER(struct_class)) and struct:
-        struct = struct.contents
-    if not isinstance(struct, struct_class):
+    if issubclass(type(struct), POINTER(struct_class)) and ctypes.cast(struct, c_void_p).value:
+        struct = POINTER(struct_class).contents.__get__(struct)
+    if not issubclass(type(struct), struct_class):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     return byref(struct)
 
@@ -2319,7 +2381,7 @@ def _pointer(struct, struct_class):
 def _free_call(name, *arguments):
     """MTML status of a C call that needs no handle."""
     function = getattr(_c, name, None)
-    return MTML_ERROR_FUNCTION_NOT_FOUND if function is None else function(*arguments)
+    return _FUNCTION_NOT_FOUND if function is None else function(*arguments)
 
 
 @_under_lock
@@ -2445,14 +2507,20 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    if len(devices) != len(mpcConfigIds):
+    different = len(devices) != len(mpcConfigIds)
+    devices = _items(_check, devices)
+    ids = [_uint(configuration) for configuration in _items(_check, mpcConfigIds)]
+    if different or len(devices) != len(ids):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
-    handles = (POINTER(struct_c_nvmlDevice_t) * len(devices))()
-    for i, device in enumerate(devices):
-        _check(_resolve("_device", device)[0])
-        handles[i] = device
-    ids = (c_uint * len(devices))(*[_uint(configuration) for configuration in mpcConfigIds])
-    _check(_stale_call(_UNREACHED, _library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(devices), handles, ids))
+    cells = (c_void_p * len(devices))()
+    for i, device in enumerate(devices):  # no code of the caller runs from here on
+        status, argument = _resolve("_device", device)
+        _check(status)
+        cells[i] = ctypes.addressof(argument._obj)
+    configurations = (c_uint * len(ids))(*ids)
+    _check(
+        _stale_call(_UNREACHED, _library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(ids), cells, configurations)
+    )
 
 
 def mtmlLibraryFreeDevice(dev) -> "None":
@@ -2726,7 +2794,7 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]"
     available = _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
-    return list(types)[:available]
+    return types[:available]
 
 
 def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
@@ -2747,7 +2815,7 @@ def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     available = _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
-    return list(types)[:available]
+    return types[:available]
 
 
 def mtmlDeviceCountAvailVirtDevices(dev, type) -> "int":
@@ -2774,14 +2842,15 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    if entryCount is None:
-        entryCount = _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
-    entryLength, entryCount = _uint(entryLength), _uint(entryCount)
+    available = _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
+    entryLength, entryCount = _uint(entryLength), available if entryCount is None else _uint(entryCount)
     if entryLength * entryCount > _ARRAY_BYTES_MAX:
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     uuids = (c_char * (entryLength * entryCount))()
     _check(_call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", dev, uuids, entryLength, entryCount))
-    entries = [uuids.raw[start : start + entryLength] for start in range(0, len(uuids), entryLength or 1)]
+    used = entryLength * min(entryCount, available)
+    raw = uuids.raw[:used]
+    entries = [raw[start : start + entryLength] for start in range(0, used, entryLength or 1)]
     texts = [entry.split(b"\0", 1)[0].decode("utf-8", "replace") for entry in entries]
     return [text for text in texts if text]
 
@@ -3105,7 +3174,7 @@ def mtmlLogSetConfiguration(configuration) -> "None":
 
     Raises: MTMLError_NotSupported, MTMLError_LibraryNotFound.
     """
-    if not isinstance(configuration, c_mtmlLogConfiguration_t):
+    if not issubclass(type(configuration), c_mtmlLogConfiguration_t):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     _set_log(configuration, ctypes.cast(configuration.callbackConfig.callback, c_void_p).value)
 
@@ -3194,7 +3263,7 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlM
     available = _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
     info = _array(c_mtmlMpcProfile_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
-    return list(info)[:available]
+    return info[:available]
 
 
 def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
@@ -3218,7 +3287,7 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c
     available = _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
     info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
-    return list(info)[:available]
+    return info[:available]
 
 
 def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
@@ -3428,6 +3497,8 @@ def mtmlDeviceGetMtLinkShortestPaths(
     if pathCount is None or pathLength is None:
         pathCount, pathLength = _count_paths(localDevice, remoteDevice)
     pathCount, pathLength = _uint(pathCount), _uint(pathLength)
+    if max(pathCount, pathLength) > _PATHS_MAX:
+        raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     cells = _array(c_void_p, pathCount * pathLength)
     _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, cells))
     rows = [_devices(cells[path * pathLength : (path + 1) * pathLength]) for path in range(pathCount)]
@@ -3454,7 +3525,7 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "li
     available = _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
     layouts = _array(c_mtmlMtLinkLayout_t, available if linkCount is None else linkCount)
     _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
-    return list(layouts)[:available]
+    return layouts[:available]
 
 
 # ---- Affinity, reset, ECC ----
@@ -3536,7 +3607,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirem
     available = counts.dbeCount if cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
     _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
-    return list(pages)[:available]
+    return pages[:available]
 
 
 def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
@@ -3994,11 +4065,10 @@ _NVML_CLASSES = {
     MTML_ERROR_TIMEOUT: NVMLError_Timeout,
     MTML_ERROR_RESOURCE_IS_BUSY: NVMLError_InUse,
     MTML_ERROR_UNKNOWN: NVMLError_Unknown,
-    MTML_ERROR_UNINITIALIZED: NVMLError_Uninitialized,
+    _UNINITIALIZED: NVMLError_Uninitialized,
     # A function that the loaded MTML library lacks is a question that it cannot answer.
-    MTML_ERROR_FUNCTION_NOT_FOUND: NVMLError_NotSupported,
-    MTML_ERROR_GPU_IS_LOST: NVMLError_GpuIsLost,
-    MTML_ERROR_LIBRARY_NOT_FOUND: NVMLError_LibraryNotFound,
+    _FUNCTION_NOT_FOUND: NVMLError_NotSupported,
+    _LIBRARY_NOT_FOUND: NVMLError_LibraryNotFound,
 }
 
 # Where nvmlErrorString words a code otherwise than str(NVMLError(code)).
@@ -4163,8 +4233,8 @@ def _nvml_error(status, detail=None):
     """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
     error_class = _NVML_CLASSES.get(status, NVMLError_Unknown)
     error = _new_error(error_class, error_class.value)
-    error.mtml_code = status
-    error.detail = _session.load_report if status == MTML_ERROR_LIBRARY_NOT_FOUND else detail
+    error.mtml_code = status & _UINT_MAX
+    error.detail = _session.load_report if status == _LIBRARY_NOT_FOUND else detail
     return error
 
 
@@ -4275,7 +4345,7 @@ def _pci_at(info):
 
 def _sys_root():
     """Root of the sys file system."""
-    return os.environ.get("PYMTML_SYS_ROOT") or "/sys"
+    return _setting("PYMTML_SYS_ROOT") or "/sys"
 
 
 def _sysfs_number(pci, name):
@@ -4305,11 +4375,8 @@ def _parse_bus_id(text):
 
 def _argument_text(value):
     """A text argument as str, or None if it is neither str nor bytes or holds a NUL."""
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    if not isinstance(value, str) or "\0" in value:
-        return None
-    return value
+    plain = _plain_bytes(value)
+    return None if plain is None or b"\0" in plain else plain.decode("utf-8", "replace")
 
 
 def convertStrBytes(func) -> "_Any":
@@ -4458,7 +4525,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    chosen = os.environ.get("PYMTML_MUSA_LIBRARY")
+    chosen = _setting("PYMTML_MUSA_LIBRARY")
     for name in (chosen,) if chosen else ("libmusa.so.1", "libmusa.so"):
         if name in life.missing:
             continue
@@ -4523,7 +4590,7 @@ def _card_by_index(index, cell):
     """MTML status of asking for a card by NVML's index; devices not looked at yet are, as far as that card."""
     life = _session.life
     if life is None:
-        return MTML_ERROR_UNINITIALIZED
+        return _UNINITIALIZED
     if index in life.order:
         return _library_call("mtmlLibraryInitDeviceByIndex", life.order[index], cell)
     number = len(life.order)
@@ -4571,9 +4638,10 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     MTML: mtmlLibraryInitDeviceByUuid.
     """
     _require_initialized()
-    text = uuid.decode("utf-8", "replace") if isinstance(uuid, bytes) else uuid
-    if not isinstance(text, str):
+    plain = _plain_bytes(uuid)
+    if plain is None:
         raise _invalid()
+    text = plain.decode("utf-8", "replace")
     if text[:4].upper() in ("GPU-", "MIG-"):
         text = text[4:]
     if "\0" in text:  # C would look for what stands before it
@@ -4599,9 +4667,11 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
     """
     _require_initialized()
     if type == NVML_UUID_TYPE_BINARY:
-        if not isinstance(uuid, (bytes, bytearray)) or len(uuid) != NVML_DEVICE_UUID_BINARY_LEN:
+        kind = _type(uuid)
+        plain = bytes(uuid) if kind is bytearray else _plain_bytes(uuid) if issubclass(kind, bytes) else b""
+        if len(plain) != NVML_DEVICE_UUID_BINARY_LEN:
             raise _invalid()
-        digits = "".join("%02x" % byte for byte in bytearray(uuid))
+        digits = "".join("%02x" % byte for byte in plain)
         uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     elif type != NVML_UUID_TYPE_ASCII:
         raise _invalid()
@@ -4730,7 +4800,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
     device = _require(handle)
     version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
     status = _call("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
-    if status == MTML_ERROR_FUNCTION_NOT_FOUND:  # a library from before the function was renamed
+    if status == _FUNCTION_NOT_FOUND:  # a library from before the function was renamed
         return _string(
             _nvml_check, "mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE
         )
@@ -4917,7 +4987,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     device = _require(handle)
     major, minor = _Int(), _Int()
     status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
-    if status not in (MTML_SUCCESS, MTML_ERROR_FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
+    if status not in (MTML_SUCCESS, _FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
     if status == MTML_SUCCESS and major[0] > 0:
         return major[0], minor[0]
@@ -5177,7 +5247,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
     device = _require(device)
     rates, codecs = _nvmlDeviceGetUtilizationRates(device), _CodecWords()
     status = _call("mtmlVpuGetUtilization", "_vpu", device, codecs)
-    if status not in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+    if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     info = c_nvmlGpuDynamicPstatesInfo_t()
     shares = (rates.gpu, rates.memory) + (() if status else (codecs[_CODEC_TOTAL],))
@@ -5277,7 +5347,7 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
         raise _invalid()
     limit = _Int()
     status = _call("mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN, limit)
-    if status not in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+    if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     settings = c_nvmlGpuThermalSettings_t(count=1)
     sensor = settings.sensor[0]
@@ -5312,7 +5382,7 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
     except AttributeError:
-        status = _call(*_CURRENT_CLOCKS[type], device, clock)
+        status = _clock_call(_CURRENT_CLOCKS, type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -5338,10 +5408,18 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
     except AttributeError:
-        status = _call(*_GREATEST_CLOCKS[type], device, clock)
+        status = _clock_call(_GREATEST_CLOCKS, type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
+
+
+def _clock_call(calls, kind, device, clock):
+    """MTML status of asking for a clock; what is of a class of its own may be equal to a kind, and not be hashable."""
+    for known, (name, slot) in calls.items():
+        if kind == known:
+            return _call(name, slot, device, clock)
+    return MTML_ERROR_INVALID_ARGUMENT
 
 
 def nvmlDeviceGetClock(handle, type, id) -> "int":
@@ -5859,19 +5937,19 @@ def _read_wires(first, second):
         status = _pair_call("mtmlDeviceGetMtLinkLayouts", first, second, count, layouts)
         if status == MTML_SUCCESS:
             return [layout.localLinkId for layout in layouts]
-    if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_NOT_FOUND, MTML_ERROR_FUNCTION_NOT_FOUND):
+    if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_NOT_FOUND, _FUNCTION_NOT_FOUND):
         raise _nvml_error(status)
     uuid = _nvmlDeviceGetUUID(second)
     return [link for link in range(_link_count(first)) if _link_peer_uuid(first, link) == uuid]
 
 
-def _link_count(device):
-    """Number of MtLinks of a device, kept after it was read once; 0 where the card or the library knows none."""
+def _link_count(device, needed=False):
+    """Number of MtLinks of a device, kept after it was read once; 0 where card or library know none, unless needed."""
     if hasattr(device, "_links"):
         return device._links
     spec = c_mtmlMtLinkSpec_t()
     status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
-    if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+    if status in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and not needed:
         return 0
     _nvml_check(status)
     return _keep(device, "_links", min(spec.linkNum, NVML_NVLINK_MAX_LINKS))
@@ -5893,7 +5971,7 @@ def _link_peer_uuid(device, link):
     """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
     cell = _Pointer()
     status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
-    if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+    if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
     return _nvmlDeviceGetUUID(_device_in(_nvml_check, cell))
@@ -6060,7 +6138,7 @@ def _checked_link(device, link):
     link = _uint(link)
     if link >= NVML_NVLINK_MAX_LINKS:
         raise _invalid()
-    if link >= _link_count(device):
+    if link >= _link_count(device, needed=True):
         raise _unsupported()
     return link
 
@@ -6755,7 +6833,7 @@ def _node_paths(device):
     for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
         path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
         status = _call(name, "_device", device, path, len(path))
-        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND):
+        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
             raise _nvml_error(status)
         if status == MTML_SUCCESS and path.value:
             paths.append(_text(path))
@@ -6774,7 +6852,7 @@ def _codec_pids(device):
 
 def _proc_root():
     """Root of the proc file system."""
-    return os.environ.get("PYMTML_PROC_ROOT") or "/proc"
+    return _setting("PYMTML_PROC_ROOT") or "/proc"
 
 
 def _file_text(path):
@@ -6970,10 +7048,15 @@ def nvmlDeviceGetFieldValues(handle, fieldIds) -> "ctypes.Array[c_nvmlFieldValue
     device = _require(handle)
     if not len(fieldIds):
         raise _invalid()
-    pairs = [(field[0], field[1]) if isinstance(field, (tuple, list)) else (field, 0) for field in fieldIds]
+    pairs = []
+    for field in _items(_nvml_check, fieldIds):
+        pair = issubclass(type(field), (tuple, list))
+        if pair and len(field) < 2:
+            raise _invalid()
+        pairs.append((_uint(field[0]), _uint(field[1])) if pair else (_uint(field), 0))
     values = (c_nvmlFieldValue_t * len(pairs))()
     for value, (field, scope) in zip(values, pairs):
-        value.fieldId, value.scopeId = _uint(field), _uint(scope)
+        value.fieldId, value.scopeId = field, scope
         began = _session.clock()
         try:
             _fill_field(value, device)
