@@ -4210,14 +4210,14 @@ _NO_THERMAL_SETTINGS = c_nvmlGpuThermalSettings_t()
 
 # No card has more of these; a count beyond them is not worth the memory.
 _CODEC_SESSIONS_MAX = 1 << 16
-_RETIRED_PAGES_MAX = 1 << 20
+_RETIRED_PAGES_MAX = 1 << 16
 _MPC_CONFIGURATIONS_MAX = 1 << 12
-_VIRT_TYPES_MAX = 1 << 12
+_VIRT_TYPES_MAX = 1 << 8
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
-_DEVICES_MAX = 1 << 12
+_DEVICES_MAX = 1 << 10
 
 _COMM_LENGTH = 15  # what the kernel keeps of a process's name
 

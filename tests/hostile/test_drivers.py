@@ -1,0 +1,216 @@
+"""Drivers that lie, fail in ways of their own, or hang: what every function makes of it.
+
+outcomes.csv says what each function of both layers comes to for each lie; after a change that is meant, write it anew:
+python tests/hostile/test_drivers.py --write. The library is liar.c, apart from the simulator, which does not lie.
+"""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+
+import liar  # noqa: E402
+import pytest  # noqa: E402
+import simulated  # noqa: E402
+
+import pymtml  # noqa: E402
+
+TABLE = os.path.join(liar.HERE, "outcomes.csv")
+SECONDS = 100  # for all functions under one lie
+
+
+def ask(path, lie):
+    """The rows of one lie, from a process of its own."""
+    result = subprocess.run(
+        [sys.executable, os.path.join(liar.HERE, "liar.py"), path, lie],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=SECONDS,
+    )
+    assert (result.returncode, result.stderr) == (0, ""), (lie, result.returncode, result.stderr)
+    return list(csv.reader(result.stdout.splitlines()))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return liar.build(str(tmp_path_factory.mktemp("liar")))
+
+
+@pytest.fixture(scope="module")
+def table():
+    with open(TABLE, encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("lie", liar.LIES)
+def test_outcome_of_each_function(lie, library, table):
+    expected = {function: outcome for function, one, outcome in table if one == lie}
+    found = {function: outcome for function, _, outcome in ask(library, lie)}
+    assert {key: found.get(key) for key in expected} == expected
+    assert set(found) == set(expected)
+
+
+def test_table_names_every_outcome_exactly(table):
+    """Values, or one class of error with its code: no Python error, no MTML class from the facade or the reverse."""
+    functions = {function for function, _, _ in table}
+    assert len(functions) > 500 and len(table) == len(functions) * len(liar.LIES)
+    for function, lie, outcome in table:
+        if "Error" in outcome.split(" ")[0] and not outcome.startswith(("'", '"')):
+            layer, rest = outcome[:4], outcome.split(" ")
+            assert layer == ("MTML" if function.startswith("mtml") else "NVML"), (function, lie, outcome)
+            assert len(rest) == 4 and rest[2] == "mtml_code", (function, lie, outcome)
+
+
+def test_codes_that_only_pymtml_may_use(table):
+    """666, 667, 669 and 670 from C are codes like any other that no header names."""
+    for function, lie, outcome in table:
+        if lie.startswith("own ") and "mtml_code 6" in outcome:
+            code = lie.split(" ")[1]
+            expected = "MTMLError_Unknown " + code if function.startswith("mtml") else "NVMLError_Unknown 999"
+            assert outcome == "%s mtml_code %s" % (expected, code), (function, lie, outcome)
+
+
+def test_library_without_shutdown(tmp_path):
+    """FunctionNotFound, and nothing changes: the library stays initialized and answers."""
+    path = liar.build(str(tmp_path), missing=["mtmlLibraryShutDown"])
+    code = """
+import pymtml
+pymtml.nvmlInit()
+pymtml.nvmlInit()
+pymtml.nvmlShutdown()
+device = pymtml.nvmlDeviceGetHandleByIndex(0)
+for shutdown in (pymtml.mtmlLibraryShutDown, pymtml.nvmlShutdown):
+    try:
+        shutdown()
+    except pymtml.MTMLError as error:
+        print(type(error).__name__, error.mtml_code, pymtml._nvmlLib_refcount, pymtml.nvmlDeviceGetName(device))
+"""
+    result = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": path})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "MTMLError_FunctionNotFound 667 1 x\nNVMLError_NotSupported 667 1 x\n"
+
+
+def test_missing_functions(tmp_path):
+    """Half of the functions are not there: each says so, and the others answer."""
+    names = [name for name in pymtml._PROTOTYPES if name not in ("mtmlLibraryInit", "mtmlLibraryShutDown")]
+    needed = ("mtmlLibraryCountDevice", "mtmlLibraryInitDeviceByIndex", "mtmlErrorString")
+    missing = [name for name in names[::2] if name not in needed and "Free" not in name]
+    rows = {row[0]: row[2] for row in ask(liar.build(str(tmp_path), missing), "nothing")}
+    for name in names:
+        if name in missing and name in rows:
+            assert rows[name] == "MTMLError_FunctionNotFound 667 mtml_code 667", name
+    answered = [name for name, outcome in rows.items() if name in names and "NotFound" not in outcome]
+    assert len(answered) > 30
+
+
+def test_driver_that_hangs(library):
+    """A call that hangs holds up its thread alone: others are answered, and the shutdown gives up in time."""
+    code = """
+import ctypes, sys, threading, time
+import pymtml
+pymtml._DRAIN_SECONDS = 0.3
+library = ctypes.CDLL(sys.argv[1])
+pymtml.nvmlInit()
+device = pymtml.nvmlDeviceGetHandleByIndex(0)
+pymtml.nvmlDeviceGetUtilizationRates(device)
+library.liarSet(b"mtmlDeviceGetPowerUsage", 7, 60)
+threading.Thread(target=pymtml.nvmlDeviceGetPowerUsage, args=(device,), daemon=True).start()
+time.sleep(0.2)
+began = time.monotonic()
+pymtml.nvmlDeviceGetUtilizationRates(device), pymtml.nvmlDeviceGetName(device)
+try:
+    pymtml.nvmlShutdown()
+except pymtml.NVMLError_InUse:
+    print("in use", time.monotonic() - began < 3, pymtml.nvmlDeviceGetName(device))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, library],
+        env=dict(os.environ, PYMTML_LIBRARY=library, PYTHONPATH=simulated.ROOT),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=50,
+    )
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", "in use True x\n")
+
+
+# ---- Cards that go away, on the simulator ----
+
+LISTS = {  # of several cards: what is left of them when one is gone
+    "gpu set": lambda device: pymtml.nvmlSystemGetTopologyGpuSet(0),
+    "serial": lambda device: [pymtml.nvmlDeviceGetHandleBySerial("no such board")],
+    "nearest": lambda device: pymtml.nvmlDeviceGetTopologyNearestGpus(device, pymtml.NVML_TOPOLOGY_SYSTEM),
+    "vgpu type": lambda device: [pymtml.nvmlVgpuTypeGetName(7)],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_card_that_goes_between_count_and_list(name, after):
+    """It is left out, or the error says that it is gone: the caller did nothing wrong."""
+    with simulated.nvml("s5000x8", faults="mtmlLibraryInitDeviceByIndex=NOT_FOUND@%dx1" % (after + 9)) as nvml:
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for _ in range(8):
+            try:
+                LISTS[name](device)
+            except nvml.NVMLError as error:
+                allowed = (nvml.NVMLError_NotFound, nvml.NVMLError_GpuIsLost)
+                if name == "vgpu type":  # number 7 is of no type
+                    allowed += (nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotSupported)
+                assert type(error) in allowed, error
+
+
+def test_devices_without_end(library):
+    """2**31 - 1 devices: every list of them ends."""
+    rows = {row[0]: row[2] for row in ask(library, "absurd")}
+    assert rows["nvmlDeviceGetCount"].isdigit() and int(rows["nvmlDeviceGetCount"]) <= 1 << 12
+
+
+# ---- Which of two failures is told ----
+
+
+def failure(nvml, call):
+    with pytest.raises(nvml.NVMLError) as caught:
+        call()
+    return type(caught.value).__name__, caught.value.mtml_code
+
+
+def test_link_queries_keep_the_code():
+    with simulated.nvml("s80") as nvml:
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for call in (
+            lambda: nvml.nvmlDeviceGetNvLinkState(device, 0),
+            lambda: nvml.nvmlDeviceGetNvLinkVersion(device, 0),
+            lambda: nvml.nvmlDeviceGetNvLinkCapability(device, 0, 0),
+            lambda: nvml.nvmlDeviceGetNvLinkRemotePciInfo(device, 0),
+        ):
+            assert failure(nvml, call) == ("NVMLError_NotSupported", nvml.MTML_ERROR_NOT_SUPPORTED)
+
+
+def test_second_failure_of_a_fan_query_is_raised():
+    faults = "mtmlDeviceGetFanSpeed=NOT_SUPPORTED,mtmlDeviceCountFan=TIMEOUT"
+    with simulated.nvml("s80", faults=faults) as nvml:
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for fan in (0, 1):
+            assert failure(nvml, lambda: nvml.nvmlDeviceGetFanSpeed_v2(device, fan)) == (
+                "NVMLError_Timeout",
+                nvml.MTML_ERROR_TIMEOUT,
+            )
+
+
+def write():
+    """Write outcomes.csv from what is found now."""
+    with tempfile.TemporaryDirectory() as folder, open(TABLE, "w", encoding="utf-8", newline="") as file:
+        path = liar.build(folder)
+        rows = [row for lie in liar.LIES for row in ask(path, lie)]
+        csv.writer(file, lineterminator="\n").writerows(sorted(rows))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: test_drivers.py --write")
+    write()
