@@ -77,9 +77,13 @@ def main():
             print("\n%s: %s" % (python, TITLES[name]), flush=True)
             documents.append(measure(python, name))
         sections.append(section(documents))
-    head = "# Results\n\nWritten by `make bench` on %s; pymtml %s. README.md tells how to read them.\n" % (
-        time.strftime("%Y-%m-%d"),
-        " at ".join(part for part in (documents[0]["versions"]["pymtml"], commit()) if part),
+    head = (
+        "# Results\n\nWritten by `make bench` on %s with a load of %.1f; pymtml %s. README.md tells how to read them.\n"
+        % (
+            time.strftime("%Y-%m-%d"),
+            os.getloadavg()[0],
+            " at ".join(part for part in (documents[0]["versions"]["pymtml"], commit()) if part),
+        )
     )
     with open(os.path.join(common.HERE, "results.md"), "w") as file:
         file.write("\n\n".join([head.rstrip()] + sections) + "\n")
