@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-programs release-check sanitize format lint surface generate bench build publish clean
+.PHONY: help all sim demo test test-programs release-check mutants sanitize format lint surface generate bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ test-programs: sim $(STAMP) ## Install real programs and run them on the simulat
 
 release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check
+
+mutants: sim $(STAMP) ## Change pymtml.py in small steps that tests must notice; MUTANTS="--section 12" limits it (slow)
+	$(PY) tools/mutants.py $(MUTANTS)
 
 sanitize: $(STAMP) ## Run the simulator's tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON="$(abspath $(PY))"

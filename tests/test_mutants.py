@@ -1,0 +1,85 @@
+"""tools/mutants.py makes the changes that it says, of hand-written functions only, each of which compiles."""
+
+import os
+import sys
+import textwrap
+
+import pytest
+import simulated
+
+import pymtml
+
+if sys.version_info < (3, 8):
+    pytest.skip("the tool needs a Python whose syntax trees know where nodes end (3.8)", allow_module_level=True)
+
+sys.path.append(os.path.join(simulated.ROOT, "tools"))
+import mutants  # noqa: E402
+
+SOURCE = mutants.stamp()
+SAMPLE = '''
+def sample(value, limit):
+    """Says nothing that is changed."""
+    with libLoadLock:
+        if value is None or not limit:
+            raise ValueError(value)
+    for number in range(10):
+        if number in (1, limit) and value < number:
+            continue
+        value.total = number << 2
+    return value + 1
+'''
+
+
+def test_every_kind_of_change():
+    (function,) = mutants.functions(SAMPLE)
+    made = [mutants.described(function, change, SAMPLE) for change in mutants.changes(function, SAMPLE)]
+    assert sorted(line.partition(": ")[2].split("` in `")[0] + "`" for line in made) == sorted(
+        [
+            "`with libLoadLock` -> `if True`",
+            "`is` -> `is not`",
+            "`or` -> `and`",
+            "`not limit` -> `(limit)`",
+            "`raise ValueError(value)` -> `pass`",
+            "`10` -> `11`",
+            "`in` -> `not in`",
+            "`(1, limit)` -> `(limit,)`",
+            "`(1, limit)` -> `(1,)`",
+            "`1` -> `2`",
+            "`and` -> `or`",
+            "`<` -> `<=`",
+            "`continue` -> `break`",
+            "`value.total = number << 2` -> `pass`",
+            "`<<` -> `>>`",
+            "`2` -> `3`",
+            "`value + 1` -> `None`",
+            "`+` -> `-`",
+            "`1` -> `2`",
+        ]
+    )
+
+
+def test_changes_compile_and_change_something():
+    count = 0
+    for function in mutants.functions(SOURCE):
+        for change in mutants.changes(function, SOURCE):
+            text = function.changed(change)
+            assert text != "".join(function.lines)
+            compile(textwrap.dedent(text), function.name, "exec")
+            count += 1
+    assert count > 1500
+
+
+def test_generated_functions_are_left_alone():
+    chosen = {function.name for function in mutants.functions(SOURCE)}
+    assert {"_load", "_Session.references", "nvmlDeviceGetMemoryInfo", "mtmlLibraryInit"} <= chosen
+    assert "nvmlDeviceGetRowRemapperHistogram" not in chosen and hasattr(pymtml, "nvmlDeviceGetRowRemapperHistogram")
+
+
+def test_changed_code_replaces_the_functions_own():
+    (function,) = [function for function in mutants.functions(SOURCE) if function.name == "_signed"]
+    (change,) = [change for change in mutants.changes(function, SOURCE) if change.new == "None"]
+    target = mutants.find(pymtml, function)
+    assert target is pymtml._signed
+    code = mutants.code_of(pymtml, function, function.changed(change))
+    assert code.co_name == "_signed" and code.co_varnames == target.__code__.co_varnames
+    assert code.co_code != target.__code__.co_code

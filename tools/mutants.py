@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+"""Changes the hand-written functions of pymtml.py one small step at a time, and says which changes no test notices.
+
+    python tools/mutants.py                       all functions outside the generated parts
+    python tools/mutants.py --section 12          those of a section of pymtml.py, by its number
+    python tools/mutants.py --function _load      those of that name
+    python tools/mutants.py --explained FILE      leave out the survivors that FILE explains (docs/reliability.md)
+
+The suite is run once to learn which test calls which function; then, for each change, the tests that call the changed
+function, in a forked child whose function has the changed code. Tests that only start other processes do not see the
+change; a change that survives is therefore tried once more in a file of its own, against those.
+
+Survivors go to build/mutants/survivors.txt, one a line: function, line, what was changed into what. The exit status is
+1 if there are any that the document does not explain.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MODULE = os.path.join(ROOT, "pymtml.py")
+BUILD = os.path.join(ROOT, "build", "mutants")
+CALLS = os.path.join(BUILD, "calls.json")
+SURVIVORS = os.path.join(BUILD, "survivors.txt")
+DOCUMENT = os.path.join(ROOT, "docs", "reliability.md")
+TESTS = ["test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py", "tests"]
+# What is not about what pymtml.py does, or only through other programs.
+LEFT_OUT = [
+    "tests/programs",
+    "tests/cli",
+    "tests/test_distribution.py",
+    "tests/test_documents.py",
+    "tests/test_dropin.py",
+]
+SECONDS = 20  # for the tests of one change, in which an endless loop ends
+TESTS_OF_A_CHANGE = 150
+
+COMPARISONS = {
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+}
+OPERATIONS = {
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "//",
+    ast.FloorDiv: "*",
+    ast.LShift: ">>",
+    ast.RShift: "<<",
+    ast.BitAnd: "|",
+    ast.BitOr: "&",
+}
+
+
+class Function:
+    """A function or method of the module, and the source that it is made of."""
+
+    def __init__(self, node, owner, source):
+        self.node, self.owner = node, owner
+        self.name = node.name if owner is None else "%s.%s" % (owner, node.name)
+        self.first, self.last = node.lineno, node.end_lineno
+        self.key = "%s:%d" % (node.name, min([node.lineno] + [one.lineno for one in node.decorator_list]))
+        self.lines = source.splitlines(True)[self.first - 1 : self.last]
+
+    def changed(self, change):
+        """The source with one change."""
+        lines = list(self.lines)
+        start, end = change.start[0] - self.first, change.end[0] - self.first
+        head = lines[start].encode()[: change.start[1]].decode()
+        tail = lines[end].encode()[change.end[1] :].decode()
+        return "".join(lines[:start]) + head + change.new + tail + "".join(lines[end + 1 :])
+
+
+class Change:
+    """A piece of source to be replaced by another."""
+
+    def __init__(self, node, new, start=None, end=None):
+        self.start = start or (node.lineno, node.col_offset)
+        self.end = end or (node.end_lineno, node.end_col_offset)
+        self.new = new
+
+
+def functions(source):
+    """The hand-written functions and methods: those outside the lines BEGIN generated ... END generated."""
+    generated, inside = set(), False
+    for number, line in enumerate(source.splitlines(), 1):
+        inside = inside or line.startswith("# BEGIN generated")
+        if inside:
+            generated.add(number)
+        inside = inside and not line.startswith("# END generated")
+    for node in ast.parse(source).body:
+        members = [(None, node)]
+        if isinstance(node, ast.ClassDef):
+            members = [(node.name, member) for member in node.body]
+        for owner, member in members:
+            if isinstance(member, ast.FunctionDef) and member.lineno not in generated:
+                yield Function(member, owner, source)
+
+
+def section_of(source, line):
+    """The number of the section that a line stands in."""
+    found = ""
+    for number, text in enumerate(source.splitlines(), 1):
+        match = re.match(r"# ==== (\d+)\. ", text)
+        if number > line:
+            return found
+        found = match.group(1) if match else found
+    return found
+
+
+def changes(function, source):
+    """All changes of a function."""
+    text = source.splitlines()
+
+    def words(node):
+        lines = [line.encode() for line in text[node.lineno - 1 : node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
+
+    def between(left, right, old, new):
+        """A change of the operator that stands between two operands."""
+        gap_start, gap_end = (left.end_lineno, left.end_col_offset), (right.lineno, right.col_offset)
+        if gap_start[0] != gap_end[0]:
+            return []
+        gap = text[gap_start[0] - 1].encode()[gap_start[1] : gap_end[1]].decode()
+        if old not in gap:
+            return []
+        return [Change(None, gap.replace(old, new, 1), gap_start, gap_end)]
+
+    annotations = set()
+    for node in ast.walk(function.node):
+        for note in [getattr(node, "annotation", None), getattr(node, "returns", None)]:
+            annotations.update(map(id, ast.walk(note)) if note is not None else ())
+    names = {v: k for k, v in (("==", ast.Eq), ("!=", ast.NotEq), ("<", ast.Lt), ("<=", ast.LtE), (">", ast.Gt))}
+    names.update({ast.GtE: ">=", ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"})
+    signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.LShift: "<<", ast.RShift: ">>"}
+    signs.update({ast.BitAnd: "&", ast.BitOr: "|"})
+    for node in ast.walk(function.node):
+        if id(node) in annotations:
+            continue
+        if isinstance(node, ast.Compare):
+            operands = [node.left] + node.comparators
+            for left, operation, right in zip(operands, node.ops, operands[1:]):
+                yield from between(left, right, names[type(operation)], COMPARISONS[type(operation)])
+                if isinstance(right, ast.Tuple) and len(right.elts) > 1:
+                    for gone in right.elts:
+                        left_over = [words(one) for one in right.elts if one is not gone]
+                        yield Change(right, "(%s,)" % ", ".join(left_over))
+        elif isinstance(node, ast.BoolOp):
+            old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+            for left, right in zip(node.values, node.values[1:]):
+                yield from between(left, right, old, new)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield Change(node, "(%s)" % words(node.operand))
+        elif isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+            yield from between(node.left, node.right, signs[type(node.op)], OPERATIONS[type(node.op)])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield Change(node, str(not node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+            yield Change(node, str(node.value + 1))
+        elif isinstance(node, ast.Return) and node.value is not None and words(node.value) != "None":
+            yield Change(node.value, "None")
+        elif isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+            yield Change(node, "pass")
+        elif isinstance(node, (ast.Delete, ast.Assign)) and not isinstance(getattr(node, "value", None), ast.Tuple):
+            if isinstance(node, ast.Delete) or any(isinstance(target, ast.Attribute) for target in node.targets):
+                yield Change(node, "pass")
+        elif isinstance(node, (ast.Continue, ast.Break)):
+            yield Change(node, "break" if isinstance(node, ast.Continue) else "continue")
+        elif isinstance(node, ast.With) and words(node.items[0].context_expr) == "libLoadLock":
+            item = node.items[0].context_expr
+            yield Change(None, "if True", (node.lineno, node.col_offset), (item.end_lineno, item.end_col_offset))
+
+
+def described(function, change, source):
+    """A change in one line, the same as long as the function's text is."""
+    lines = source.splitlines()
+    old = lines[change.start[0] - 1].encode()[change.start[1] :].decode()
+    if change.start[0] == change.end[0]:
+        old = lines[change.start[0] - 1].encode()[change.start[1] : change.end[1]].decode()
+    line = lines[change.start[0] - 1].strip()
+    return "%s: `%s` -> `%s` in `%s`" % (function.name, old.strip(), change.new.strip(), line)
+
+
+def find(module, function):
+    """The function object that a Function is, below properties and other wrappers; None if it is not to be had."""
+    scope = vars(module) if function.owner is None else vars(getattr(module, function.owner))
+    found = scope.get(function.node.name)
+    found = getattr(found, "fget", found) or found
+    found = getattr(found, "__func__", found)
+    return found if hasattr(found, "__code__") else None
+
+
+def code_of(module, function, text):
+    """The code object that the changed text compiles to; None where it does not compile or needs an enclosing scope."""
+    indent = " " * function.node.col_offset
+    if indent:
+        text = "class _:\n" + text
+    try:
+        compiled = compile(text, MODULE, "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
+    pending = [compiled]
+    while pending:
+        code = pending.pop()
+        for constant in code.co_consts:
+            if hasattr(constant, "co_name"):
+                if constant.co_name == function.node.name:
+                    return constant
+                pending.append(constant)
+    return None
+
+
+class Recorder:
+    """Learns, while the suite runs, which test calls which functions of the module in its own process."""
+
+    def __init__(self):
+        self.calls, self.seconds, self.failed = {}, {}, set()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        seen = self.calls.setdefault(item.nodeid, set())
+
+        def profile(frame, event, argument):
+            if event == "call" and frame.f_code.co_filename == MODULE:
+                seen.add("%s:%d" % (frame.f_code.co_name, frame.f_code.co_firstlineno))
+
+        began = time.monotonic()
+        sys.setprofile(profile)
+        yield
+        sys.setprofile(None)
+        self.seconds[item.nodeid] = time.monotonic() - began
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:  # the profiler slows tests down, some beyond what they allow
+            self.failed.add(report.nodeid)
+
+    def pytest_sessionfinish(self, session):
+        calls = {test: sorted(names) for test, names in self.calls.items() if test not in self.failed}
+        with open(CALLS, "w") as file:
+            json.dump({"module": stamp(), "calls": calls, "seconds": self.seconds}, file)
+
+
+def stamp():
+    """What the record of calls depends on."""
+    with open(MODULE, encoding="utf-8") as file:
+        return file.read()
+
+
+class Judge:
+    """Runs, for each change, the tests that call the changed function, each time in a child with the changed code."""
+
+    def __init__(self, todo, record, source):
+        self.todo, self.record, self.source = todo, record, source
+        self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0}
+
+    def pytest_runtestloop(self, session):
+        import pymtml
+
+        items = {item.nodeid: item for item in session.items}
+        callers = {}
+        for test, names in self.record["calls"].items():
+            for name in names:
+                if test in items:
+                    callers.setdefault(name, []).append(test)
+        for function, change in self.todo:
+            target = find(pymtml, function)
+            code = target and code_of(pymtml, function, function.changed(change))
+            if not code or code.co_freevars != target.__code__.co_freevars:
+                self.counts["not made"] += 1
+                continue
+            tests = callers.get(function.key, [])
+            if len(tests) > TESTS_OF_A_CHANGE:  # the quick ones, and some of all
+                tests = sorted(tests, key=self.record["seconds"].get)
+                tests = tests[: TESTS_OF_A_CHANGE // 2] + random.Random(1).sample(
+                    tests[TESTS_OF_A_CHANGE // 2 :], TESTS_OF_A_CHANGE // 2
+                )
+            outcome = self.judge(target, code, [items[test] for test in tests]) if tests else "not called"
+            self.counts[outcome] += 1
+            if outcome != "killed":
+                self.survivors.append((function, change))
+                print("%s: %s" % (outcome, described(function, change, self.source)), flush=True)
+        return True
+
+    def judge(self, target, code, items):
+        """ "killed" or "survived"."""
+        child = os.fork()
+        if not child:
+            os.setpgid(0, 0)
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            status = 1
+            try:
+                target.__code__ = code
+                status = 0 if all(self.passes(item) for item in items) else 1
+            finally:
+                os._exit(status)
+        deadline = time.monotonic() + SECONDS
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return "survived" if status == 0 else "killed"
+            if time.monotonic() > deadline:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return "killed"
+            time.sleep(0.005)
+
+    @staticmethod
+    def passes(item):
+        reports = runtestprotocol(item, log=False, nextitem=None)
+        return all(report.passed or report.skipped for report in reports)
+
+
+def survives_in_a_file(function, change, source, tests):
+    """Whether the change goes unnoticed by these tests as a module of its own, which other processes import too."""
+    folder = os.path.join(BUILD, "checkout")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for name in os.listdir(ROOT):
+        if not name.startswith(".") and name not in ("pymtml.py", "build", "dist"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+    lines = source.splitlines(True)
+    lines[function.first - 1 : function.last] = [function.changed(change)]
+    with open(os.path.join(folder, "pymtml.py"), "w", encoding="utf-8") as file:
+        file.write("".join(lines))
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--rootdir", folder]
+    done = subprocess.run(
+        command + ["-c", os.path.join(folder, "pyproject.toml")] + tests,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return done.returncode == 0
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--section", action="append", default=[], help="number of a section of pymtml.py")
+    parser.add_argument("--function", action="append", default=[], help="name of a function, or Class.method")
+    parser.add_argument("--explained", default=DOCUMENT, help="document that explains survivors")
+    parser.add_argument("--sample", type=int, help="try only so many changes, drawn by lot")
+    parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a file of their own")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    os.chdir(ROOT)
+    os.makedirs(BUILD, exist_ok=True)
+    source = stamp()
+    chosen = [
+        function
+        for function in functions(source)
+        if (not options.section or section_of(source, function.first) in options.section)
+        and (not options.function or function.name in options.function)
+    ]
+    todo = [(function, change) for function in chosen for change in changes(function, source)]
+    if options.sample and options.sample < len(todo):
+        todo = random.Random(2).sample(todo, options.sample)
+    print("%d changes of %d functions" % (len(todo), len(chosen)), flush=True)
+    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:timeout", "-o", "timeout=0"]
+    if not os.path.exists(CALLS) or json.load(open(CALLS))["module"] != source:
+        print("running the suite to learn which test calls which function ...", flush=True)
+        code = "import sys; sys.path.insert(0, 'tools'); import mutants, pytest; "
+        code += "sys.exit(pytest.main(%r, plugins=[mutants.Recorder()]))" % (
+            quiet + ["--ignore=" + path for path in LEFT_OUT] + TESTS
+        )
+        subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+    with open(CALLS) as file:
+        record = json.load(file)
+    judge = Judge(todo, record, source)
+    files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
+    pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
+    survivors = judge.survivors
+    if not options.quick and survivors:
+        print("%d changes left, tried once more where other processes see them ..." % len(survivors), flush=True)
+        blind = sorted({test.split("::")[0] for test, names in record["calls"].items() if not names})
+        survivors = [pair for pair in survivors if survives_in_a_file(*pair, source, blind)]
+    lines = sorted({described(function, change, source) for function, change in survivors})
+    explained = ""
+    if os.path.exists(options.explained):
+        with open(options.explained, encoding="utf-8") as file:
+            explained = file.read()
+    unexplained = [line for line in lines if line not in explained]
+    with open(SURVIVORS, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in unexplained)
+    counts = judge.counts
+    print("%(killed)d noticed, %(survived)d not, %(not called)d in functions that no test calls itself" % counts)
+    print("%d survivors, %d of them explained" % (len(lines), len(lines) - len(unexplained)))
+    for line in unexplained:
+        print("survivor: " + line)
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
