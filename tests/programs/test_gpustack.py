@@ -99,6 +99,14 @@ def test_topology_of_hosts_that_were_seen(runner, tmp_path, profile):
     assert [row[-2].strip() for row in rows] == ["0"] * 4 + ["1"] * 4
 
 
+def test_topology_of_a_divided_card(runner, tmp_path):
+    """`gpustack-runtime topology`: a divided card and its instances are one place, the other card is another."""
+    card = [0, 0, 0, 0, 1]
+    assert distances(ask(runner, Machine(tmp_path, "s3000-mpc"), "topology")) == [
+        ["X" if one == other else "NODE" for other in card] for one in card
+    ]
+
+
 def test_topology_without_links(runner, machine):
     """Without MtLink: MTML's topology level of each pair, by gpustack's names."""
     levels = ["INTERNAL", "SINGLE", "MULTIPLE", "HOSTBRIDGE", "NODE", "SYSTEM", "SYSTEM", "SYSTEM"]

@@ -1,6 +1,7 @@
 """zeus: energy measurement for deep learning."""
 
 import pytest
+from machines import Machine
 from program_set import ZEUS as PROGRAM
 
 MISSING = (
@@ -82,6 +83,16 @@ def test_power_monitor(runner, machine):
     """`PowerMonitor`: watts of each GPU, sampled in a process of its own."""
     shown = runner.evaluate(PROGRAM, POWER, runner.on_pymtml(machine))
     assert shown == {str(gpu.index): pytest.approx(gpu.number("power_usage") / 1000) for gpu in machine.gpus}
+
+
+def test_divided_card(runner, tmp_path):
+    """`PowerMonitor` on a card with MPC on: the watts of whole cards, none of them counted again for an instance."""
+    machine = Machine(tmp_path, "s3000-mpc")
+    code = POWER.replace("== 8", "== 2")
+    shown = runner.evaluate(PROGRAM, code, runner.on_pymtml(machine))
+    assert shown == {str(gpu.index): pytest.approx(gpu.number("power_usage") / 1000) for gpu in machine.gpus}
+    shown = runner.evaluate(PROGRAM, GPUS, runner.on_pymtml(machine))
+    assert [asked[:2] for asked in shown] == [[gpu.name, gpu.number("power_usage")] for gpu in machine.gpus]
 
 
 def test_zeus_monitor(runner, machine):
