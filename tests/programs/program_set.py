@@ -60,6 +60,30 @@ class Program:
         return os.path.join(os.path.dirname(self.python), name)
 
 
+class PackageAlone:
+    """A package at a pinned version without what it requires (a GPU stack), beside the Python of another program."""
+
+    def __init__(self, distribution, pin, program):
+        self.package = self.distribution = distribution
+        self.pin = self.version = pin
+        self.program = program
+
+    @property
+    def python(self):
+        return self.program.python
+
+    @property
+    def folder(self):
+        """The folder that holds the package, for PYTHONPATH."""
+        home = os.path.join(CACHE, "%s-%s" % (self.distribution, self.pin))
+        if not os.path.exists(home):
+            command = [self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", home + ".part"]
+            shutil.rmtree(home + ".part", ignore_errors=True)
+            subprocess.run(command + ["%s==%s" % (self.distribution, self.pin)], check=True)
+            os.rename(home + ".part", home)
+        return home
+
+
 NVIDIA_ML_PY = "nvidia-ml-py==13.615.71"
 
 GPUSTAT = Program("gpustat", "1.1.1", NVIDIA_ML_PY, oldest_python=(3, 7))
@@ -69,6 +93,8 @@ GLANCES = Program("glances", "4.5.8")
 CODECARBON = Program("codecarbon", "3.3.2")
 ZEUS = Program("zeus", "0.16.0")
 TORCH = Program("torch", "2.13.0")
+VLLM_MUSA = PackageAlone("vllm-musa", "0.1.1", TORCH)
+TORCHADA = PackageAlone("torchada", "0.1.103", TORCH)
 DISTRIBUTED = Program("distributed", "2026.8.0")
 RAY = Program("ray", "2.60.0", extra="[default]")
 MLFLOW = Program("mlflow", "3.17.2", "psutil")
@@ -116,7 +142,6 @@ PROMETHEUS = Server("prometheus", "2.42")
 VLLM = Pattern("vllm", "pattern of 0.33")
 SGLANG = Pattern("sglang", "pattern of 0.5")
 RAY_MUSA = Pattern("ray (MUSA accelerator manager)")
-VLLM_MUSA = Pattern("vllm_musa")
 
 ALL = (
     GPUSTAT,
@@ -148,4 +173,5 @@ ALL = (
     SGLANG,
     RAY_MUSA,
     VLLM_MUSA,
+    TORCHADA,
 )

@@ -1,0 +1,91 @@
+"""torchada, which lets torch.cuda stand for torch.musa, in one process with pymtml."""
+
+import pytest
+from machines import Machine
+from musa_stack import environment
+from program_set import TORCHADA as PROGRAM
+
+MISSING = (
+    "torch_musa and the MUSA SDK cannot be installed here: the unmodified torchada patches the CPU build of torch, "
+    "with a stand-in for torch_musa in standin/, and goes without its compiled operators."
+)
+
+pytestmark = pytest.mark.programs
+
+# What projects tell platforms apart by, and what torchada puts in place.
+STATE = """
+import ctypes, json, sys
+
+def state():
+    import torch, torchada
+    return {
+        "available": torch.cuda.is_available(),
+        "built": torch.backends.cuda.is_built(),
+        "version": torch.version.cuda,
+        "compiled": torchada._patch._original_torch_cuda._is_compiled(),
+        "count": torch.cuda.device_count(),
+        "platform": torchada.get_platform().value,
+        "wrapped": type(torch.cuda).__name__,
+        "imported": type(sys.modules["torch.cuda"]).__name__,
+        "stream": torch._C._cuda_getCurrentRawStream.__module__,
+        "device": str(torch.device("cuda", 1)),
+        "cdll": ctypes.CDLL.__module__,
+    }
+
+def cards(nvml):
+    nvml.nvmlInit()
+    handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
+    asked = [
+        [nvml.nvmlDeviceGetName(h), nvml.nvmlDeviceGetMemoryInfo(h).total, nvml.nvmlDeviceGetPowerUsage(h)]
+        for h in handles
+    ]
+    nvml.nvmlShutdown()
+    return asked
+"""
+ALONE = STATE + "print(json.dumps([state(), None, None]))"
+TORCHADA_FIRST = STATE + """
+import torchada
+import pymtml
+
+first = cards(pymtml)
+added = pymtml.patch_torch_c_for_musa()
+print(json.dumps([state(), [first, cards(pymtml)], added]))
+"""
+PYMTML_FIRST = STATE + """
+import pymtml
+
+first = cards(pymtml)
+added = pymtml.patch_torch_c_for_musa()
+import torchada
+print(json.dumps([state(), [first, cards(pymtml)], added]))
+"""
+FORCED = {"TORCHADA_FORCE_CUDA_AVAILABLE": "1"}
+
+
+@pytest.mark.parametrize("forced", [{}, FORCED], ids=["", "forced"])
+def test_beside_pymtml(runner, tmp_path, forced):
+    """With pymtml and `patch_torch_c_for_musa()`, in either order: torch.cuda as torchada alone makes it, all cards."""
+    machine = Machine(tmp_path)
+    variables = dict(environment(runner, machine), **forced)
+    alone, _, _ = runner.evaluate(PROGRAM, ALONE, variables)
+    # torchada leaves the one question by which projects tell MUSA from CUDA, unless it is told not to.
+    assert (alone["available"], alone["built"], alone["version"]) == (bool(forced), True, None)
+    assert (alone["count"], alone["platform"], alone["compiled"]) == (8, "musa", False)
+    cards = [[gpu.name, gpu.number("memory_total"), gpu.number("power_usage")] for gpu in machine.gpus]
+    for code in (TORCHADA_FIRST, PYMTML_FIRST):
+        state, asked, added = runner.evaluate(PROGRAM, code, variables)
+        assert state == alone
+        assert asked == [cards, cards]
+        assert "_cuda_memoryStats" in added and "_cuda_getDeviceCount" not in added
+
+
+def test_visible_devices(runner, tmp_path):
+    """`CUDA_VISIBLE_DEVICES`, which torchada hands on: `musa_visible_devices()` numbers cards as torch does then."""
+    machine = Machine(tmp_path)
+    code = """
+import json, torchada, pymtml
+pymtml.nvmlInit()
+print(json.dumps([pymtml.nvmlDeviceGetUUID(device) for device in pymtml.musa_visible_devices()]))
+"""
+    variables = dict(environment(runner, machine, 2), CUDA_VISIBLE_DEVICES="5,2")
+    assert runner.evaluate(PROGRAM, code, variables) == [machine.gpus[index].uuid for index in (5, 2)]
