@@ -7,12 +7,12 @@ PY := $(BIN)/python
 SIMULATOR := simulator/build/libmtml.so.2
 STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
-SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools
+SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
 ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE=s5000x8
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-programs release-check mutants sanitize format lint surface generate bench build publish clean
+.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants sanitize format lint surface generate bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,16 @@ release-check: lint test sanitize build test-programs ## All that a release must
 
 mutants: sim $(STAMP) ## Change pymtml.py in small steps that tests must notice; MUTANTS="--section 12" limits it (slow)
 	$(PY) tools/mutants.py $(MUTANTS)
+
+MINUTES ?= 5
+empty :=
+PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
+
+test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found (slow)
+	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
+
+fuzz: sim $(STAMP) ## Call all functions at random in child processes: MINUTES=5, SEED=... repeats one child
+	$(PY) tests/fuzz.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 sanitize: $(STAMP) ## Run the simulator's tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON="$(abspath $(PY))"

@@ -1,0 +1,30 @@
+"""The tests under every CPython that is found: make test-all."""
+
+import os
+import shutil
+
+import nox
+
+VERSIONS = ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "pypy3"]
+# The command line, examples and documents need what does not install under the oldest versions.
+TESTS = ["test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py", "tests"]
+LEFT_OUT = ["tests/cli", "tests/programs", "tests/dist"]
+
+nox.options.error_on_missing_interpreters = False
+nox.options.default_venv_backend = "venv"
+
+
+@nox.session(python=VERSIONS)
+def tests(session):
+    """Run the tests of the module under one interpreter."""
+    session.install("pytest", "pytest-timeout", "nvidia-ml-py")
+    ignored = ["--ignore=" + folder for folder in LEFT_OUT if os.path.isdir(folder)]
+    session.run("python", "-m", "pytest", "-q", *ignored, *(session.posargs or TESTS))
+
+
+@nox.session(python=False)
+def interpreters(session):
+    """Say which interpreters are found."""
+    for version in VERSIONS:
+        name = version if version.startswith("pypy") else "python" + version
+        session.log("%s: %s", name, shutil.which(name) or "not found")

@@ -1,0 +1,79 @@
+"""The loader's hints, by cause, and its variables in a process with raised privileges."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import simulated
+
+CODE = """
+import pymtml
+try:
+    pymtml.nvmlInit()
+    print("loaded", pymtml.nvmlSystemGetNVMLVersion())
+except pymtml.NVMLError_LibraryNotFound as error:
+    print(error.detail)
+"""
+HINTS = {
+    "a file that is not there": ("/nonexistent/libmtml.so", "PYMTML_LIBRARY names no file that can be found"),
+    "a name that is not there": ("libno-such-mtml.so", "PYMTML_LIBRARY names no file that can be found"),
+    "a file that is no library": (__file__, "PYMTML_LIBRARY names this file: it must be an MTML library for "),
+    "no driver": ("", "set PYMTML_LIBRARY"),
+}
+
+
+@pytest.mark.parametrize("cause", HINTS)
+def test_hints_fit_the_cause(cause):
+    chosen, hint = HINTS[cause]
+    extra = {"PYMTML_LIBRARY": chosen, "LD_LIBRARY_PATH": ""}
+    result = simulated.run_python(CODE, extra_environment=extra)
+    assert result.returncode == 0 and result.stdout.startswith("tried ") and hint in result.stdout, result.stdout
+
+
+def test_library_for_another_machine(tmp_path):
+    """The linker says of such a file that it is not there, or of the wrong class."""
+    path = tmp_path / "libmtml.so"
+    data = bytearray(open(simulated.LIBRARY, "rb").read())
+    data[18:20] = b"\xf3\x00"  # the machine: RISC-V
+    path.write_bytes(bytes(data))
+    result = simulated.run_python(CODE, extra_environment={"PYMTML_LIBRARY": str(path)})
+    assert "it must be an MTML library for %s" % os.uname().machine in result.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a set-group-ID program")
+def test_raised_privileges_follow_no_variable(tmp_path):
+    """AT_SECURE is set for a set-group-ID interpreter: the variable that names code is not followed."""
+    interpreter = tmp_path / "python"
+    shutil.copy(os.path.realpath(sys.executable), str(interpreter))
+    os.chown(str(interpreter), 0, 65534)
+    os.chmod(str(interpreter), 0o2755)
+    os.chmod(str(tmp_path), 0o755)
+    library = simulated.LIBRARY
+    code = "import sys; sys.path.insert(0, %r)\n" % str(tmp_path) + CODE
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
+    probe = "import ctypes; print(ctypes.pythonapi.getauxval(23))"
+    environment = dict(
+        os.environ, PYMTML_LIBRARY=library, PYTHONHOME=sys.base_prefix, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=""
+    )
+
+    def run(text):
+        return subprocess.run(
+            [str(interpreter), "-c", text],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+            timeout=60,
+            cwd="/",
+        )
+
+    raised = run(probe)
+    if raised.stdout != "1\n":
+        pytest.skip("this interpreter cannot be run with raised privileges here: %s" % raised.stdout.strip()[-200:])
+    said = run(code).stdout
+    assert "PYMTML_LIBRARY is not followed in a process with raised privileges" in said, said
+    os.chmod(str(interpreter), 0o755)
+    os.chown(str(interpreter), 0, 0)
+    assert run(code).stdout.startswith("loaded ")
