@@ -965,6 +965,14 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
         return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % value for value in values))
 
 
+class _Alias(property):
+    """Another name of a field, which programs of other MTML bindings use."""
+
+    def __init__(self, field, unit=None):
+        text = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")
+        super().__init__(lambda struct: getattr(struct, field), doc=text)
+
+
 class nvmlFriendlyObject:
     """An object whose attributes are the entries of `dictionary`: the fields of an NVML struct as Python values."""
 
@@ -1037,10 +1045,7 @@ class c_mtmlPciSlotInfo_t(_PrintableStructure):
         ("rsvd", c_uint * 4),
     ]
 
-    @property
-    def slotType(self):
-        """Alias of ``slotId``."""
-        return self.slotId
+    slotType = _Alias("slotId")
 
 
 class c_mtmlCodecUtil_t(_PrintableStructure):
@@ -1048,15 +1053,8 @@ class c_mtmlCodecUtil_t(_PrintableStructure):
 
     _fields_ = [("util", c_uint), ("period", c_uint), ("encUtil", c_uint), ("decUtil", c_uint), ("rsvd", c_int * 2)]
 
-    @property
-    def encodeUtil(self):
-        """Alias of ``encUtil``."""
-        return self.encUtil
-
-    @property
-    def decodeUtil(self):
-        """Alias of ``decUtil``."""
-        return self.decUtil
+    encodeUtil = _Alias("encUtil")
+    decodeUtil = _Alias("decUtil")
 
 
 class c_mtmlCodecSessionState_t(_PrintableStructure):
@@ -1080,25 +1078,10 @@ class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
         ("rsvd", c_int * 4),
     ]
 
-    @property
-    def sessionId(self):
-        """Alias of ``id``."""
-        return self.id
-
-    @property
-    def width(self):
-        """Alias of ``hResolution``, pixels."""
-        return self.hResolution
-
-    @property
-    def height(self):
-        """Alias of ``vResolution``, pixels."""
-        return self.vResolution
-
-    @property
-    def fps(self):
-        """Alias of ``frameRate``, frames per second."""
-        return self.frameRate
+    sessionId = _Alias("id")
+    width = _Alias("hResolution", "pixels")
+    height = _Alias("vResolution", "pixels")
+    fps = _Alias("frameRate", "frames per second")
 
 
 class c_mtmlVirtType_t(_PrintableStructure):
@@ -1121,35 +1104,17 @@ class c_mtmlVirtType_t(_PrintableStructure):
     deviceClass = ""  # MTML bindings have these two names; MTML tells neither
     gpuCores = 0
 
-    @property
-    def apiType(self):
-        """Alias of ``api``."""
-        return self.api
-
-    @property
-    def maxResWidth(self):
-        """Alias of ``horizontalResolution``, pixels."""
-        return self.horizontalResolution
-
-    @property
-    def maxResHeight(self):
-        """Alias of ``verticalResolution``, pixels."""
-        return self.verticalResolution
+    apiType = _Alias("api")
+    maxResWidth = _Alias("horizontalResolution", "pixels")
+    maxResHeight = _Alias("verticalResolution", "pixels")
 
     @property
     def memSize(self):
         """Frame buffer in bytes."""
         return self.frameBuffer * 1024 * 1024
 
-    @property
-    def encoderNum(self):
-        """Alias of ``maxEncodeNum``."""
-        return self.maxEncodeNum
-
-    @property
-    def decoderNum(self):
-        """Alias of ``maxDecodeNum``."""
-        return self.maxDecodeNum
+    encoderNum = _Alias("maxEncodeNum")
+    decoderNum = _Alias("maxDecodeNum")
 
 
 class c_mtmlDeviceProperty_t(_PrintableStructure):
@@ -1165,20 +1130,9 @@ class c_mtmlDeviceProperty_t(_PrintableStructure):
         ("rsvd2", c_uint, 32),
     ]
 
-    @property
-    def virtCapability(self):
-        """Alias of ``virtCap``."""
-        return self.virtCap
-
-    @property
-    def mpcCapability(self):
-        """Alias of ``mpcCap``."""
-        return self.mpcCap
-
-    @property
-    def mtLinkCapability(self):
-        """Alias of ``mtLinkCap``."""
-        return self.mtLinkCap
+    virtCapability = _Alias("virtCap")
+    mpcCapability = _Alias("mpcCap")
+    mtLinkCapability = _Alias("mtLinkCap")
 
 
 c_mtmlLogCallback_t = ctypes.CFUNCTYPE(None, c_char_p, c_uint)
@@ -1252,15 +1206,8 @@ class c_mtmlMpcProfile_t(_PrintableStructure):
         ("rsvd", c_uint * 10),
     ]
 
-    @property
-    def profileId(self):
-        """Alias of ``id``."""
-        return self.id
-
-    @property
-    def gpuCores(self):
-        """Alias of ``coreCount``."""
-        return self.coreCount
+    profileId = _Alias("id")
+    gpuCores = _Alias("coreCount")
 
     @property
     def memSize(self):
@@ -1278,10 +1225,7 @@ class c_mtmlMpcConfiguration_t(_PrintableStructure):
         ("rsvd", c_uint * 24),
     ]
 
-    @property
-    def profileIds(self):
-        """Alias of ``profileId``."""
-        return self.profileId
+    profileIds = _Alias("profileId")
 
     @property
     def profileNum(self):
@@ -1312,15 +1256,8 @@ class c_mtmlDispIntfSpec_t(_PrintableStructure):
         ("rsvd", c_uint * 8),
     ]
 
-    @property
-    def maxResWidth(self):
-        """Alias of ``maxHoriRes``, pixels."""
-        return self.maxHoriRes
-
-    @property
-    def maxResHeight(self):
-        """Alias of ``maxVertRes``, pixels."""
-        return self.maxVertRes
+    maxResWidth = _Alias("maxHoriRes", "pixels")
+    maxResHeight = _Alias("maxVertRes", "pixels")
 
 
 class c_mtmlPageRetirementCount_t(_PrintableStructure):
@@ -1328,15 +1265,8 @@ class c_mtmlPageRetirementCount_t(_PrintableStructure):
 
     _fields_ = [("sbeCount", c_uint), ("dbeCount", c_uint)]
 
-    @property
-    def singleBitEcc(self):
-        """Alias of ``sbeCount``."""
-        return self.sbeCount
-
-    @property
-    def doubleBitEcc(self):
-        """Alias of ``dbeCount``."""
-        return self.dbeCount
+    singleBitEcc = _Alias("sbeCount")
+    doubleBitEcc = _Alias("dbeCount")
 
 
 class c_mtmlPageRetirement_t(_PrintableStructure):
@@ -1345,10 +1275,7 @@ class c_mtmlPageRetirement_t(_PrintableStructure):
     _fields_ = [("timestamps", c_ulonglong), ("address", c_ulonglong), ("rsvd", c_uint * 10)]
     _fmt_ = {"address": "0x%x"}
 
-    @property
-    def timestamp(self):
-        """Alias of ``timestamps``."""
-        return self.timestamps
+    timestamp = _Alias("timestamps")
 
 
 class c_mtmlPageRetirementPending_t(_PrintableStructure):
@@ -1357,10 +1284,7 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
     _fields_ = [("cause", c_uint), ("timestamps", c_ulonglong), ("address", c_ulonglong), ("rsvd", c_uint * 10)]
     _fmt_ = {"address": "0x%x"}
 
-    @property
-    def timestamp(self):
-        """Alias of ``timestamps``."""
-        return self.timestamps
+    timestamp = _Alias("timestamps")
 
 
 # ==== 5. Loader, prototypes, function pointers ========================================================================
@@ -3855,15 +3779,8 @@ class c_nvmlValue_t(Union):
         ("usVal", c_ushort),
     ]
 
-    @property
-    def iVal(self):
-        """Alias of ``siVal``."""
-        return self.siVal
-
-    @property
-    def llVal(self):
-        """Alias of ``sllVal``."""
-        return self.sllVal
+    iVal = _Alias("siVal")
+    llVal = _Alias("sllVal")
 
 
 class c_nvmlFieldValue_t(_PrintableStructure):
@@ -4024,15 +3941,8 @@ class nvmlPciInfo_t(_PrintableStructure):
         """PCI address as MTML writes it, which mtmlLibraryInitDeviceByPciSbdf takes back."""
         return "%08x:%02x:%02x.0" % (self.domain, self.bus, self.device)
 
-    @property
-    def segment(self):
-        """Alias of ``domain``."""
-        return self.domain
-
-    @property
-    def pciSubsystemId(self):
-        """Alias of ``pciSubSystemId``."""
-        return self.pciSubSystemId
+    segment = _Alias("domain")
+    pciSubsystemId = _Alias("pciSubSystemId")
 
     busWidth = _LinkNumber("busWidth", "The field of c_mtmlPciInfo_t.")
     pciMaxSpeed = _LinkNumber("pciMaxSpeed", "Greatest speed of a lane in GT/s.")

@@ -320,6 +320,9 @@ class Stub:
                     fields[literal(field.elts[0])] = self.python_type(field.elts[1], printable)
             elif isinstance(item, ast.Assign) and not item.targets[0].id.startswith("_"):
                 made_by = getattr(getattr(item.value, "func", None), "id", None)
+                if made_by == "_Alias":
+                    rest.append(PROPERTY % (item.targets[0].id, fields[literal(item.value.args[0])]))
+                    continue
                 if made_by in DESCRIPTORS:
                     rest.append(PROPERTY % (item.targets[0].id, DESCRIPTORS[made_by]))
                     continue
