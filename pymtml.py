@@ -2118,7 +2118,7 @@ def _call(name, kind, handle, *arguments):
     ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``). Whatever is missing
     (library, handle, sub-handle, function) is found out here, off the fast path.
     """
-    if id(type(handle)) in _HANDLE_CLASSES:
+    if type(handle) is c_mtmlDevice_t or id(type(handle)) in _HANDLE_CLASSES:
         try:
             return getattr(_c, name)(getattr(handle, kind), *arguments)
         except AttributeError:
