@@ -58,6 +58,7 @@ NOT_RUN = {
     "make test": "runs this very test",
     "make test-programs": "takes many minutes and installs programs from the package index",
     "make release-check": "takes many minutes and installs programs from the package index",
+    "make mutants": "takes from minutes to hours",
     "make sanitize": "is a part of .ci/run already",
     "make -C simulator test": "runs tests that this suite runs as well",
     "make -C simulator sanitize": "is a part of .ci/run already",

@@ -503,6 +503,55 @@ def test_output_by_pointer(name, ask, inputs, device):
     assert ask(pointer(name), values_of(inputs, machine), by=ctypes.pointer) == expected
 
 
+def test_what_a_pointer_shows():
+    nvml._nvmlGetFunctionPointer_cache.pop("nvmlDeviceGetName", None)
+    function = pointer("nvmlDeviceGetName")
+    assert (function.argtypes, function.restype, repr(function)) == (None, c_int, "<C-style nvmlDeviceGetName>")
+
+
+def test_places_too_many_or_too_small(device):
+    """Nothing is written, and nothing done, where the arguments do not fit the function."""
+    first, second = c_uint(77), c_uint(78)
+    assert pointer("nvmlDeviceGetIndex")(device, byref(first), byref(second)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert pointer("nvmlDeviceGetEccMode")(device, byref(first)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert (first.value, second.value) == (77, 78)
+    assert pointer("nvmlDeviceSetEccMode")(device, 0, 0) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert pointer("nvmlShutdown")(0) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert nvml.nvmlDeviceGetEccMode(device) == [1, 1]
+    buffer = create_string_buffer(4)
+    assert pointer("nvmlDeviceGetName")(device, buffer, 64) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert pointer("nvmlDeviceGetName")(device, byref(first), 4) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert (buffer.raw, first.value) == (b"\0" * 4, 77)
+
+
+def test_lists_too_long_for_their_place(device):
+    devices, count = (nvml.c_nvmlDevice_t * 7)(), c_uint(1)
+    nearest = pointer("nvmlDeviceGetTopologyNearestGpus")
+    assert nearest(device, 50, byref(count), devices) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
+    assert (count.value, any(devices)) == (7, False)
+    simulated.set_value(0, "retired_pages_dbe", "4096@7, 8192@9")
+    pages = pointer("nvmlDeviceGetRetiredPages_v2")
+    addresses, count = (c_ulonglong * 2)(), c_uint(2)
+    for places in ((None, addresses), (addresses, None)):
+        assert pages(device, 1, byref(count), *places) != nvml.NVML_SUCCESS
+    assert list(addresses) == [0, 0]
+
+
+def test_number_of_fields(device):
+    """As many as there are fields, none more; a handle and a version are looked at in this order."""
+    fields = (nvml.c_nvmlFieldValue_t * (nvml.NVML_FI_MAX + 1))()
+    for field in fields:
+        field.fieldId = nvml.NVML_FI_DEV_MEMORY_TEMP
+    ask = pointer("nvmlDeviceGetFieldValues")
+    assert ask(device, 1, fields) == ask(device, nvml.NVML_FI_MAX, fields) == nvml.NVML_SUCCESS
+    assert ask(device, nvml.NVML_FI_MAX + 1, fields) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert ask(device, 1, None) == ask(device, 0, fields) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    info = nvml.c_nvmlMemory_v2_t(version=7)
+    memory = pointer("nvmlDeviceGetMemoryInfo_v2")
+    assert memory(device, byref(info)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    assert memory(None, byref(info)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
 @pytest.mark.parametrize("name", ["nvmlDeviceGetName", "nvmlDeviceGetUUID", "nvmlDeviceGetSerial"])
 def test_text_that_does_not_fit(name, device):
     expected = getattr(nvml, name)(device)
@@ -647,6 +696,7 @@ def test_utilization_by_process(device, tmp_path, monkeypatch):
     count, samples = c_uint(), (nvml.c_nvmlProcessUtilizationSample_t * 1)()
     assert ask(device, None, byref(count), c_ulonglong(0)) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
     assert (ask(device, samples, byref(count), c_ulonglong(0)), count.value) == (0, 1)
+    assert ask(device, None, byref(count), c_ulonglong(0)) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
     assert (samples[0].pid, samples[0].smUtil) == (5, 42)
 
 

@@ -44,8 +44,8 @@ LEFT_OUT = [
     "tests/test_documents.py",
     "tests/test_dropin.py",
 ]
-SECONDS = 20  # for the tests of one change, in which an endless loop ends
-TESTS_OF_A_CHANGE = 150
+SECONDS = 60  # for the tests of one change, in which an endless loop ends
+TESTS_OF_A_CHANGE = 1000
 
 COMPARISONS = {
     ast.Eq: "!=",
@@ -380,7 +380,7 @@ def main():
     if options.sample and options.sample < len(todo):
         todo = random.Random(2).sample(todo, options.sample)
     print("%d changes of %d functions" % (len(todo), len(chosen)), flush=True)
-    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:timeout", "-o", "timeout=0"]
+    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "-o", "timeout=0"]
     if not os.path.exists(CALLS) or json.load(open(CALLS))["module"] != source:
         print("running the suite to learn which test calls which function ...", flush=True)
         code = "import sys; sys.path.insert(0, 'tools'); import mutants, pytest; "
