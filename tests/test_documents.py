@@ -58,6 +58,8 @@ NOT_RUN = {
     "make test": "runs this very test",
     "make test-programs": "takes many minutes and installs programs from the package index",
     "make release-check": "takes many minutes and installs programs from the package index",
+    "make fuzz": "takes five minutes, and finds what it finds by lot",
+    "make test-all": "runs this very test under every Python",
     "make mutants": "takes from minutes to hours",
     "make sanitize": "is a part of .ci/run already",
     "make -C simulator test": "runs tests that this suite runs as well",
