@@ -27,6 +27,7 @@ def build():
 def environment(*folders, **variables):
     """An environment in which the package and pymtml, or what is in the folders, can be imported (dict)."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    environ.pop("CI", None)  # with which pytest prints each failure twice
     environ["PYTHONPATH"] = os.pathsep.join([PYTHON_FOLDER] + list(folders or [ROOT]))
     environ.update(variables)
     return environ
