@@ -5,9 +5,9 @@ import os
 import subprocess
 import sys
 
+import oracle
 import pytest
 
-import oracle
 import pymtml
 
 STANDIN = os.path.join(oracle.ROOT, "tests", "standin", "standin.c")
