@@ -105,6 +105,24 @@ def test_patch_adds_what_torch_lacks_and_replaces_nothing(run):
     assert (got["available"], got["version"], got["again"]) == (False, None, [])
 
 
+def test_patch_adds_no_name_by_which_torch_tells_a_build_with_cuda(run):
+    """As torch of a CPU build, which lacks the name, and goes by whether it is there."""
+    packages = dict(TORCH, **TORCH_MUSA)
+    packages["torch/_C.py"] = "_has_cuda = False"
+    packages["torch/cuda.py"] = """
+        from . import _C
+
+        def is_available():
+            return hasattr(_C, "_cuda_getDeviceCount")
+    """
+    code = "import torch\nadded = nvml.patch_torch_c_for_musa()\n"
+    added, available, built = run(
+        packages, code + "print(json.dumps([added, torch.cuda.is_available(), torch._C._has_cuda]))"
+    )
+    assert "_musa_getDeviceCount" in added and "_cuda_memoryStats" in added
+    assert (available, built) == (False, False)
+
+
 @pytest.mark.parametrize(
     "packages",
     [TORCH, dict(TORCH, **BROKEN), dict(TORCH, **{"torch_musa/__init__.py": ""})],
