@@ -6,8 +6,9 @@
     python tools/mutants.py --function _load      those of that name
     python tools/mutants.py --explained FILE      leave out the survivors that FILE explains (docs/reliability.md)
 
-The suite is run once to learn which test calls which function; then, for each change, the tests that call the changed
-function, in a forked child whose function has the changed code. Tests that only start other processes do not see the
+The suite is run once to learn which test calls which function (later runs learn new tests and those of changed files
+only); then, for each change, the tests that call the changed function, in a forked child whose function has the changed
+code. Tests that only start other processes do not see the
 change; a change that survives is therefore tried once more in a file of its own, against those.
 
 Survivors go to build/mutants/survivors.txt, one a line: function, line, what was changed into what. The exit status is
@@ -16,6 +17,7 @@ Survivors go to build/mutants/survivors.txt, one a line: function, line, what wa
 
 import argparse
 import ast
+import hashlib
 import json
 import os
 import random
@@ -235,11 +237,25 @@ class Recorder:
     """Learns, while the suite runs, which test calls which functions of the module in its own process."""
 
     def __init__(self):
-        self.calls, self.seconds, self.failed = {}, {}, set()
+        self.calls, self.seconds, self.files, self.failed = {}, {}, {}, set()
+        known = recorded()
+        if known["module"] == stamp():
+            self.calls, self.seconds, self.files = known["calls"], known["seconds"], known["files"]
+
+    def pytest_collection_modifyitems(self, items):
+        files = {str(item.fspath): item.nodeid.split("::")[0] for item in items}
+        digests = {name: digest(path) for path, name in files.items()}
+        items[:] = [
+            item
+            for item in items
+            if item.nodeid not in self.calls
+            or digests[files[str(item.fspath)]] != self.files.get(files[str(item.fspath)])
+        ]
+        self.files = digests
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item):
-        seen = self.calls.setdefault(item.nodeid, set())
+        seen = self.calls[item.nodeid] = set()
 
         def profile(frame, event, argument):
             if event == "call" and frame.f_code.co_filename == MODULE:
@@ -258,13 +274,27 @@ class Recorder:
     def pytest_sessionfinish(self, session):
         calls = {test: sorted(names) for test, names in self.calls.items() if test not in self.failed}
         with open(CALLS, "w") as file:
-            json.dump({"module": stamp(), "calls": calls, "seconds": self.seconds}, file)
+            json.dump({"module": stamp(), "calls": calls, "seconds": self.seconds, "files": self.files}, file)
 
 
 def stamp():
     """What the record of calls depends on."""
     with open(MODULE, encoding="utf-8") as file:
         return file.read()
+
+
+def digest(path):
+    """What tells whether a test file has changed."""
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def recorded():
+    """What earlier runs learned."""
+    if not os.path.exists(CALLS):
+        return {"module": None, "calls": {}, "seconds": {}, "files": {}}
+    with open(CALLS, encoding="utf-8") as file:
+        return json.load(file)
 
 
 class Judge:
@@ -381,15 +411,13 @@ def main():
         todo = random.Random(2).sample(todo, options.sample)
     print("%d changes of %d functions" % (len(todo), len(chosen)), flush=True)
     quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "-o", "timeout=0"]
-    if not os.path.exists(CALLS) or json.load(open(CALLS))["module"] != source:
-        print("running the suite to learn which test calls which function ...", flush=True)
-        code = "import sys; sys.path.insert(0, 'tools'); import mutants, pytest; "
-        code += "sys.exit(pytest.main(%r, plugins=[mutants.Recorder()]))" % (
-            quiet + ["--ignore=" + path for path in LEFT_OUT] + TESTS
-        )
-        subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
-    with open(CALLS) as file:
-        record = json.load(file)
+    print("running the tests that are new to learn which functions they call ...", flush=True)
+    code = "import sys; sys.path.insert(0, 'tools'); import mutants, pytest; "
+    code += "sys.exit(pytest.main(%r, plugins=[mutants.Recorder()]))" % (
+        quiet + ["--ignore=" + path for path in LEFT_OUT] + TESTS
+    )
+    subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+    record = recorded()
     judge = Judge(todo, record, source)
     files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
     pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
