@@ -3,13 +3,14 @@
 
     python tools/mutants.py                       all functions outside the generated parts
     python tools/mutants.py --section 12          those of a section of pymtml.py, by its number
+    python tools/mutants.py --lines 4321-5750     those that begin at these lines of it
     python tools/mutants.py --function _load      those of that name
     python tools/mutants.py --explained FILE      leave out the survivors that FILE explains (docs/reliability.md)
 
 The suite is run once to learn which test calls which function (later runs learn new tests and those of changed files
 only); then, for each change, the tests that call the changed function, in a forked child whose function has the changed
-code. Tests that only start other processes do not see the
-change; a change that survives is therefore tried once more in a file of its own, against those.
+code. Tests that only start other processes do not see the change; a change that survives is therefore tried once more
+in a file of its own, against those.
 
 Survivors go to build/mutants/survivors.txt, one a line: function, line, what was changed into what. The exit status is
 1 if there are any that the document does not explain.
@@ -385,9 +386,16 @@ def survives_in_a_file(function, change, source, tests):
     return done.returncode == 0
 
 
+def line_range(text):
+    """The lines that "100-200" names."""
+    first, last = map(int, text.split("-"))
+    return range(first, last + 1)
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--section", action="append", default=[], help="number of a section of pymtml.py")
+    parser.add_argument("--lines", type=line_range, help="first and last line that a function may begin at, as 100-200")
     parser.add_argument("--function", action="append", default=[], help="name of a function, or Class.method")
     parser.add_argument("--explained", default=DOCUMENT, help="document that explains survivors")
     parser.add_argument("--sample", type=int, help="try only so many changes, drawn by lot")
@@ -404,6 +412,7 @@ def main():
         function
         for function in functions(source)
         if (not options.section or section_of(source, function.first) in options.section)
+        and (not options.lines or function.first in options.lines)
         and (not options.function or function.name in options.function)
     ]
     todo = [(function, change) for function in chosen for change in changes(function, source)]
