@@ -1537,7 +1537,7 @@ class _Life:
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
         self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
-        self.whole: "dict[int, bool]" = {}  # by MTML's index: whether NVML counts the device as a card
+        self.types: "dict[int, int]" = {}  # by MTML's index: MTML_MPC_TYPE_*, INSTANCE for what NVML counts as no card
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
         self.counts: "dict[int, int]" = {}  # cards by MTML's number of devices
         self.missing: "set[str]" = set()  # MUSA libraries that are not there
@@ -1954,7 +1954,7 @@ def _revive(life, retired):
 def _retire_all(life, retired):
     """Make every handle of a life but the library's stale, and note them in ``retired``; whether there were any."""
     before, life.walk = len(retired), None
-    for known in (life.whole, life.order, life.counts):  # MPC may have changed it
+    for known in (life.types, life.order, life.counts):  # MPC may have changed it
         known.clear()
     for registry in (life.vgpus, life.others, life.devices):
         while registry:
@@ -2090,26 +2090,32 @@ def _resolve(kind, handle):
             return status, None
         argument = getattr(child, kind, None)
     elif argument is None and kind == "_board" and hasattr(handle, "_device"):
-        if not _counts_as_card(handle):
-            return MTML_ERROR_NOT_SUPPORTED, None
+        status, mpc_type = _mpc_type(handle)
+        if status or mpc_type == MTML_MPC_TYPE_INSTANCE:
+            return status or MTML_ERROR_NOT_SUPPORTED, None
         argument = getattr(handle, kind, None)
     if argument is None:
         return MTML_ERROR_INVALID_ARGUMENT, None
     return MTML_SUCCESS, argument
 
 
-def _counts_as_card(device):
-    """Whether a device is one that NVML counts: no instance of a divided card, or one whose card is not visible.
+def _mpc_type(device):
+    """(MTML status, MTML_MPC_TYPE_* of a device): INSTANCE only if its card is visible, as the others count as cards.
 
-    A device that cannot be asked, since it is lost, is taken for a card.
+    C may answer UNKNOWN for a card that a container hides.
     """
     properties, cell = c_mtmlDeviceProperty_t(), _Pointer()
     status = _call("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
-        if not _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell) and cell[0]:
-            return False
-    _keep(device, "_board", getattr(device, "_device", None))
-    return True
+        status = _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell)
+        if status == MTML_SUCCESS and cell[0]:
+            return status, MTML_MPC_TYPE_INSTANCE
+        properties.mpcType = MTML_MPC_TYPE_NONE
+        status = MTML_SUCCESS if status in (MTML_ERROR_UNKNOWN, MTML_ERROR_NOT_FOUND) else status
+    if status in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
+        _keep(device, "_board", getattr(device, "_device", None))
+        return MTML_SUCCESS, properties.mpcType
+    return status, None
 
 
 def _call(name, kind, handle, *arguments):
@@ -4148,6 +4154,13 @@ def _nvml_error(status, detail=None):
     return error
 
 
+def _told_as(told, status):
+    """The NVMLError for ``told``, as NVML puts what MTML called ``status``."""
+    error = _nvml_error(told)
+    error.mtml_code = status & _UINT_MAX
+    return error
+
+
 def _nvml_check(status, detail=None):
     """Raise the NVMLError for an MTML status other than success."""
     if status:
@@ -4492,7 +4505,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
     if status:
-        raise _nvml_error(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status)
+        raise _told_as(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status, status)
     return device or _device_in(_nvml_check, cell)
 
 
@@ -4509,36 +4522,47 @@ def _card_by_index(index, cell):
         status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more
-        if _is_whole(life, position, None if status else cell[0]):
-            life.order[number] = position
+        unknown = status or _look_at(life, position, cell[0])
+        if unknown and (number == index or MTML_MPC_TYPE_PARENT in life.types.values()):
+            return unknown  # it may be an instance
+        if unknown or life.types.get(position) != MTML_MPC_TYPE_INSTANCE:
+            if not unknown and number == len(life.order):
+                life.order[number] = position
             if number == index:
-                return status
+                return MTML_SUCCESS
             number += 1
         position += 1
 
 
 def _whole_cards(count):
-    """MTML's indices of the cards among its first ``count`` devices (list)."""
+    """MTML's indices of the cards among its first ``count`` devices (list); a lost one that cannot be asked is a card.
+
+    Raises: its error where a card is divided, as it may be an instance, and where no device can be asked.
+    """
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    if len(life.whole) < count:
-        cell = _Pointer()
-        for position in range(count):
-            if position not in life.whole:
-                status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
-                _is_whole(life, position, None if status else cell[0])
-    cards = [position for position in range(count) if life.whole.get(position, True)]
-    life.counts[count] = len(cards)
+    failed, cell = MTML_SUCCESS, _Pointer()
+    for position in range(count) if len(life.types) < count else ():
+        if position not in life.types:
+            status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
+            failed = status or _look_at(life, position, cell[0]) or failed
+    if failed and (not life.types or MTML_MPC_TYPE_PARENT in life.types.values()):
+        raise _nvml_error(failed)
+    cards = [position for position in range(count) if life.types.get(position) != MTML_MPC_TYPE_INSTANCE]
+    if not failed:
+        life.counts[count] = len(cards)
     return cards
 
 
-def _is_whole(life, position, address):
-    """Whether NVML counts the device with that index of MTML's as a card; found out once in a life."""
-    whole = life.whole.get(position)
-    if whole is None:
-        whole = life.whole[position] = not address or _counts_as_card(_device_at(address))
-    return whole
+def _look_at(life, position, address):
+    """MTML status of finding out the MPC type of the device with that index of MTML's, once in a life."""
+    if position in life.types:
+        return MTML_SUCCESS
+    status, mpc_type = _mpc_type(_device_at(address)) if address else (MTML_ERROR_UNKNOWN, None)
+    if not status:
+        life.types[position] = mpc_type
+    return status
 
 
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
@@ -4562,7 +4586,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             break
     if status:
-        raise _nvml_error(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status)
+        raise _told_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
     return _device_in(_nvml_check, cell)
 
 
@@ -5442,7 +5466,7 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
         status = _call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
         without = status == MTML_ERROR_NOT_SUPPORTED or not _fan_count(device)
-        raise _nvml_error(MTML_ERROR_NOT_SUPPORTED if without else status)
+        raise _told_as(MTML_ERROR_NOT_SUPPORTED if without else status, status)
     return speed[0]
 
 
@@ -5477,9 +5501,7 @@ def _fan_number(name, device, fan):
     value = _UInt()
     status = _call(name, "_device", device, fan, value)
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_INVALID_ARGUMENT, MTML_ERROR_NOT_FOUND):
-        error = _invalid() if fan >= _fan_count(device) else _nvml_error(status)
-        error.mtml_code = status
-        raise error
+        raise _told_as(MTML_ERROR_INVALID_ARGUMENT if fan >= _fan_count(device) else status, status)
     _nvml_check(status)
     return value[0]
 

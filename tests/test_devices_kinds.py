@@ -249,6 +249,33 @@ def test_a_card_that_is_lost_counts():
         assert nvml.nvmlDeviceGetIndex(nvml.nvmlDeviceGetHandleByIndex(7)) == 7
 
 
+LOOKS = ("mtmlLibraryInitDeviceByIndex", "mtmlDeviceGetProperty", "mtmlDeviceGetMpcParentDevice")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("question", ["count", "index"])
+def test_a_device_that_cannot_be_asked_now_may_be_an_instance(look, question):
+    """Where a card is divided: the error, and nothing of it is kept."""
+    with simulated.nvml("s3000-mpc"):
+        second = nvml.nvmlDeviceGetHandleByUUID(simulated.device_keys("s3000-mpc", 1)["uuid"])
+        simulated.set_faults(look + "=TIMEOUT@1x1")
+        call = nvml.nvmlDeviceGetCount if question == "count" else lambda: nvml.nvmlDeviceGetIndex(second)
+        assert answer(call) is nvml.NVMLError_Timeout
+        assert (nvml.nvmlDeviceGetCount(), nvml.nvmlDeviceGetIndex(second)) == (2, 1)
+        assert nvml.nvmlDeviceGetHandleByIndex(1) is second
+
+
+def test_no_device_can_be_asked():
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT"):
+        for call in (nvml.nvmlDeviceGetCount, lambda: nvml.nvmlDeviceGetHandleByIndex(1)):
+            assert answer(call) is nvml.NVMLError_Timeout
+        instance = nvml.nvmlDeviceGetHandleByUUID(simulated.get_value(simulated.instance(0, 0), "uuid"))
+        assert answer(nvml.nvmlDeviceGetPowerUsage, instance) is nvml.NVMLError_Timeout
+        simulated.set_faults("")
+        assert nvml.nvmlDeviceGetCount() == 2
+        assert answer(nvml.nvmlDeviceGetPowerUsage, instance) is UNSUPPORTED
+
+
 def test_a_card_that_goes_between_count_and_list():
     with simulated.nvml("s5000x8"):
         first = nvml.nvmlDeviceGetHandleByIndex(0)
