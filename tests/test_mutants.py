@@ -83,3 +83,11 @@ def test_changed_code_replaces_the_functions_own():
     code = mutants.code_of(pymtml, function, function.changed(change))
     assert code.co_name == "_signed" and code.co_varnames == target.__code__.co_varnames
     assert code.co_code != target.__code__.co_code
+
+
+def test_functions_below_decorators_are_found():
+    """Those that hold the lock are kept in a closure."""
+    for function in mutants.functions(SOURCE):
+        target = mutants.find(pymtml, function)
+        assert target is not None and target.__code__.co_name == function.node.name, function.name
+        assert target.__code__.co_firstlineno <= function.first, function.name

@@ -50,6 +50,20 @@ def test_a_lone_file_says_what_is_missing(tmp_path):
         assert "needs the package pymtml_cli" in result.stderr
 
 
+def test_another_module_that_is_missing_is_named(tmp_path):
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
+    package = tmp_path / "pymtml_cli"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "main.py").write_text("import no_such_module\n")
+    result = subprocess.run(
+        [sys.executable, "pymtml.py"], cwd=str(tmp_path), stderr=subprocess.PIPE, universal_newlines=True
+    )
+    assert result.returncode == 1
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in result.stderr
+    assert "needs the package pymtml_cli" not in result.stderr
+
+
 def imported(arguments):
     """Modules of the package, and others that cost time, that a run of the command imports."""
     code = (
