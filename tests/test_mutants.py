@@ -91,3 +91,10 @@ def test_functions_below_decorators_are_found():
         target = mutants.find(pymtml, function)
         assert target is not None and target.__code__.co_name == function.node.name, function.name
         assert target.__code__.co_firstlineno <= function.first, function.name
+
+
+def test_changed_defaults_are_made_anew():
+    (function,) = [function for function in mutants.functions(SOURCE) if function.name == "_link_count"]
+    made = [mutants.defaults_of(pymtml, function, change) for change in mutants.changes(function, SOURCE)]
+    assert pymtml._link_count.__defaults__ == (False,)
+    assert made.count((True,)) == 1 and made.count((False,)) == len(made) - 1 > 5

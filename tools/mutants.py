@@ -27,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import pytest
@@ -239,6 +240,17 @@ def code_of(module, function, text):
     return None
 
 
+def defaults_of(module, function, change):
+    """The defaults of the function's parameters, with those that a change of them makes anew."""
+    defaults = find(module, function).__defaults__
+    body = function.node.body[0]
+    if not defaults or change.start >= (body.lineno, body.col_offset):
+        return defaults
+    (changed,) = ast.parse(textwrap.dedent(function.changed(change))).body
+    expressions = [compile(ast.Expression(one), MODULE, "eval") for one in changed.args.defaults]
+    return tuple(eval(expression, vars(module)) for expression in expressions)
+
+
 class Recorder:
     """Learns, while the suite runs, which test calls which functions of the module in its own process."""
 
@@ -331,14 +343,15 @@ class Judge:
                 tests = tests[: TESTS_OF_A_CHANGE // 2] + random.Random(1).sample(
                     tests[TESTS_OF_A_CHANGE // 2 :], TESTS_OF_A_CHANGE // 2
                 )
-            outcome = self.judge(target, code, [items[test] for test in tests]) if tests else "not called"
+            defaults = defaults_of(pymtml, function, change)
+            outcome = self.judge(target, code, defaults, [items[test] for test in tests]) if tests else "not called"
             self.counts[outcome] += 1
             if outcome != "killed":
                 self.survivors.append((function, change))
                 print("%s: %s" % (outcome, described(function, change, self.source)), flush=True)
         return True
 
-    def judge(self, target, code, items):
+    def judge(self, target, code, defaults, items):
         """ "killed" or "survived"."""
         child = os.fork()
         if not child:
@@ -348,7 +361,7 @@ class Judge:
             os.dup2(quiet, 2)
             status = 1
             try:
-                target.__code__ = code
+                target.__code__, target.__defaults__ = code, defaults
                 status = 0 if all(self.passes(item) for item in items) else 1
             finally:
                 os._exit(status)
