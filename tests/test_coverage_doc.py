@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -46,6 +47,16 @@ TOGETHER = re.compile(r"mtmlVpuGet(EncoderSession|DecoderSession|Codec)(States|M
 def test_document_is_current():
     with open(coverage.DOCUMENT, encoding="utf-8") as document:
         assert document.read() == coverage.document(SOURCE), "run tools/generate_coverage.py"
+
+
+def test_every_public_function_has_its_line():
+    with open(coverage.DOCUMENT, encoding="utf-8") as document:
+        listed = set(re.findall(r"^\| `(\w+)", document.read(), re.M))
+    public = {
+        name for name, value in vars(nvml).items() if inspect.isfunction(value) and name.startswith(("mtml", "nvml"))
+    }
+    public.discard("mtmlStructToFriendlyObject")  # another name of a function that is listed
+    assert sorted(public - listed) == []
 
 
 def test_check_mode_tells_when_it_is_not(tmp_path):

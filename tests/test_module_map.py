@@ -111,6 +111,13 @@ def test_functions_stand_in_header_order():
     assert list(pymtml._PROTOTYPES) == list(FUNCTIONS)
 
 
+def test_every_mtml_function_has_a_prototype():
+    """What is public and begins with mtml calls the C function of its name, but for these."""
+    only_python = {"mtmlGpuContext", "mtmlMemoryContext", "mtmlVpuContext", "mtmlStructToFriendlyObject"}
+    native = {name for name in CALLABLES if name.startswith("mtml")} - only_python
+    assert native ^ (set(pymtml._PROTOTYPES) | set(pymtml._OPTIONAL_PROTOTYPES)) == set()
+
+
 def test_no_name_is_defined_twice():
     names = [node.name for node in TREE.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     names += [

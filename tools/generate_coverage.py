@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what.
+"""Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what; and every
+mtml* function.
 
     python tools/generate_coverage.py            rewrite docs/coverage.md
     python tools/generate_coverage.py --check    exit status 1, with a diff, if the file is not current
@@ -26,8 +27,12 @@ REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
 SOURCE = re.compile(r"\b(MTML: |MUSA: )(.*?)(?:\.(?= [A-Z])|\.?$)")
 UNITS = [
     ("mW", r"\bmW\b"),
+    ("mV", r"\bmV\b"),
     ("MHz", r"\bMHz\b"),
+    ("Hz", r"\bHz\b"),
     ("Mbps", r"\bMbps\b"),
+    ("GB/s", r"\bGB/s"),
+    ("GT/s", r"\bGT/s"),
     ("bytes", r"\bin bytes\b"),
     ("MB", r"\bmemorySizeMB\b"),
     ("bits", r"\bin bits\b"),
@@ -54,7 +59,8 @@ for engines and P2P of an instance profile; (0, 0) for a compute capability that
 `gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings.
 
 "optional" marks a function that libraries export although the 2.2.0 header lacks it; without it the query raises
-`NVMLError_NotSupported`. What a function raises is in its docstring: `help(pymtml.nvmlDeviceGetPowerUsage)`.
+`NVMLError_NotSupported`. What a function raises is in its docstring: `help(pymtml.nvmlDeviceGetPowerUsage)`. MTML's own
+functions, which have the same names in C, stand at the end.
 
 ## Functions that answer
 """
@@ -62,14 +68,14 @@ for engines and P2P of an instance profile; (0, 0) for a compute capability that
 Function = collections.namedtuple("Function", "name group text parameters")
 
 
-def read_functions(source):
-    """All public nvml* functions by name, aliases by assignment included (OrderedDict of Function)."""
+def read_functions(source, prefixes=("nvml", "c_nvml")):
+    """All public functions with one of the prefixes, aliases by assignment included (OrderedDict of Function)."""
     banners = [
         (number, line) for number, line in enumerate(source.splitlines(), 1) if re.match(r"# (-{4}|={4}) ", line)
     ]
     functions = collections.OrderedDict()
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith(("nvml", "c_nvml")):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith(prefixes):
             above = [line for number, line in banners if number < node.lineno]
             group = re.match(r"# [-=]{4} (?:\d+\. )?(.*?) [-=]{4}", above[-1]).group(1)
             parameters = [argument.arg for argument in node.args.args]
@@ -77,7 +83,7 @@ def read_functions(source):
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in functions:
             of = functions[node.value.id]
             for target in node.targets:
-                if target.id.startswith("nvml"):
+                if target.id.startswith(prefixes):
                     functions[target.id] = of._replace(name=target.id, text="Same as %s." % of.name)
     return functions
 
@@ -167,6 +173,15 @@ def document(source):
             what = cell(summary(function)[len(REFUSAL) :].strip(": .")) or "-"
             reason = reasons[function.name]["reason"] if function.name in reasons else "-"
             lines.append("| `%s` | %s | %s |" % (function.name, what, cell(reason)))
+        lines.append("")
+    lines += ["## Functions of MTML", ""]
+    native = read_functions(source, ("mtml",))
+    for group, members in grouped(native.values()):
+        lines += ["### MTML: %s" % group, "", "| function | answer | unit |", "|---|---|---|"]
+        for function in members:
+            call = "%s(%s)" % (function.name, ", ".join(function.parameters))
+            answer = cell(summary(function).rstrip("."))
+            lines.append("| `%s` | %s | %s |" % (call, answer, ", ".join(units(function, native)) or "-"))
         lines.append("")
     return "\n".join(lines)
 
