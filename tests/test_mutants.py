@@ -58,6 +58,29 @@ def test_every_kind_of_change():
     )
 
 
+def test_decorators_that_lock_are_dropped(monkeypatch):
+    """The function below a decorator is changed, and the lock is taken from around it."""
+    function = next(function for function in mutants.functions(SOURCE) if function.name == "_take")
+    assert mutants.find(pymtml, function).__code__.co_name == "_take"
+    unlocking = [change for change in mutants.changes(function, SOURCE) if change.unlocks]
+    assert [mutants.described(function, change, SOURCE) for change in unlocking] == [
+        "_take: `@_under_lock` -> `` in `@_under_lock`"
+    ]
+    assert function.changed(unlocking[0]).lstrip().startswith("def _take():")
+    wrapper, code = mutants.without_lock(pymtml, function)
+    locked = []
+
+    class Lock:
+        __enter__ = __exit__ = lambda self, *exception: locked.append(self)
+
+    monkeypatch.setattr(pymtml, "libLoadLock", Lock())
+    sample = pymtml._under_lock(lambda value: -value)
+    assert (sample(3), len(locked)) == (-3, 2)
+    sample.__code__ = code
+    assert (sample(3), len(locked)) == (-3, 2)
+    assert wrapper is pymtml._take
+
+
 def test_changes_compile_and_change_something():
     count = 0
     for function in mutants.functions(SOURCE):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what; and every
-mtml* function.
+"""Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what.
+
+MTML's own functions stand at its end.
 
     python tools/generate_coverage.py            rewrite docs/coverage.md
     python tools/generate_coverage.py --check    exit status 1, with a diff, if the file is not current

@@ -28,6 +28,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pytest
@@ -52,6 +53,7 @@ LEFT_OUT = [
 OUTSIDE = {"tests/cli/test_main.py"}
 SECONDS = 60  # for the tests of one change, in which an endless loop ends
 TESTS_OF_A_CHANGE = 1000
+LOCKS = "_under_lock"  # the decorator of functions that hold the lock
 
 COMPARISONS = {
     ast.Eq: "!=",
@@ -83,8 +85,9 @@ class Function:
     def __init__(self, node, owner, source):
         self.node, self.owner = node, owner
         self.name = node.name if owner is None else "%s.%s" % (owner, node.name)
-        self.first, self.last = node.lineno, node.end_lineno
-        self.key = "%s:%d" % (node.name, min([node.lineno] + [one.lineno for one in node.decorator_list]))
+        self.first = min([node.lineno] + [one.lineno for one in node.decorator_list])
+        self.last = node.end_lineno
+        self.key = "%s:%d" % (node.name, self.first)
         self.lines = source.splitlines(True)[self.first - 1 : self.last]
 
     def changed(self, change):
@@ -99,10 +102,11 @@ class Function:
 class Change:
     """A piece of source to be replaced by another."""
 
-    def __init__(self, node, new, start=None, end=None):
+    def __init__(self, node, new, start=None, end=None, unlocks=False):
         self.start = start or (node.lineno, node.col_offset)
         self.end = end or (node.end_lineno, node.end_col_offset)
         self.new = new
+        self.unlocks = unlocks  # it drops the decorator that holds the lock
 
 
 def functions(source):
@@ -153,6 +157,9 @@ def changes(function, source):
             return []
         return [Change(None, gap.replace(old, new, 1), gap_start, gap_end)]
 
+    def end_of(node):
+        return node.end_lineno, node.end_col_offset
+
     annotations = set()
     for node in ast.walk(function.node):
         for note in [getattr(node, "annotation", None), getattr(node, "returns", None)]:
@@ -194,8 +201,11 @@ def changes(function, source):
         elif isinstance(node, (ast.Continue, ast.Break)):
             yield Change(node, "break" if isinstance(node, ast.Continue) else "continue")
         elif isinstance(node, ast.With) and words(node.items[0].context_expr) == "libLoadLock":
-            item = node.items[0].context_expr
-            yield Change(None, "if True", (node.lineno, node.col_offset), (item.end_lineno, item.end_col_offset))
+            yield Change(None, "if True", (node.lineno, node.col_offset), end_of(node.items[0].context_expr))
+    for decorator in function.node.decorator_list:
+        if words(decorator) == LOCKS:
+            start = (decorator.lineno, decorator.col_offset - len("@"))
+            yield Change(None, "", start, end_of(decorator), unlocks=True)
 
 
 def described(function, change, source):
@@ -209,7 +219,7 @@ def described(function, change, source):
 
 
 def find(module, function):
-    """The function object that a Function is, below properties and other wrappers; None if it is not to be had."""
+    """The function object that a Function is, below properties and decorators; None if it is not to be had."""
     scope = vars(module) if function.owner is None else vars(getattr(module, function.owner))
     found = scope.get(function.node.name)
     found = getattr(found, "fget", found) or found
@@ -218,6 +228,18 @@ def find(module, function):
         if getattr(cell.cell_contents, "__name__", None) == function.node.name:
             found = cell.cell_contents
     return found if hasattr(found, "__code__") else None
+
+
+def without_lock(module, function):
+    """(wrapper that takes the lock, its code without that)."""
+
+    def outer(function):
+        def locked(*arguments):
+            return function(*arguments)
+
+        return locked
+
+    return vars(module)[function.node.name], outer(None).__code__
 
 
 def code_of(module, function, text):
@@ -252,9 +274,10 @@ def defaults_of(module, function, change):
 
 
 class Recorder:
-    """Learns, while the suite runs, which test calls which functions of the module in its own process."""
+    """Learns, while the suite runs, which test calls which functions of the module in its process and forks of it."""
 
     def __init__(self):
+        self.forked = os.open(os.path.join(BUILD, "forked"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         self.calls, self.seconds, self.files, self.failed = {}, {}, {}, set()
         known = recorded()
         if known["module"] == stamp():
@@ -273,17 +296,26 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item):
-        seen = self.calls[item.nodeid] = set()
+        seen, parent = set(), os.getpid()
 
         def profile(frame, event, argument):
             if event == "call" and frame.f_code.co_filename == MODULE:
-                seen.add("%s:%d" % (frame.f_code.co_name, frame.f_code.co_firstlineno))
+                name = "%s:%d" % (frame.f_code.co_name, frame.f_code.co_firstlineno)
+                if name not in seen:
+                    seen.add(name)
+                    if os.getpid() != parent:
+                        os.write(self.forked, name.encode() + b"\n")
 
         began = time.monotonic()
+        threading.setprofile(profile)
         sys.setprofile(profile)
         yield
         sys.setprofile(None)
+        threading.setprofile(None)
         self.seconds[item.nodeid] = time.monotonic() - began
+        seen.update(os.pread(self.forked, os.fstat(self.forked).st_size, 0).decode().split())
+        os.ftruncate(self.forked, 0)
+        self.calls[item.nodeid] = seen
 
     def pytest_runtest_logreport(self, report):
         if report.failed:  # the profiler slows tests down, some beyond what they allow
@@ -332,19 +364,21 @@ class Judge:
                 if test in items:
                     callers.setdefault(name, []).append(test)
         for function, change in self.todo:
-            target = find(pymtml, function)
-            code = target and code_of(pymtml, function, function.changed(change))
-            if not code or code.co_freevars != target.__code__.co_freevars:
-                self.counts["not made"] += 1
-                continue
-            tests = callers.get(function.key, [])
+            if change.unlocks:
+                target, code = without_lock(pymtml, function)
+            else:
+                target = find(pymtml, function)
+                code = target and code_of(pymtml, function, function.changed(change))
+            made = code and code.co_freevars == target.__code__.co_freevars
+            tests = sorted(callers.get(function.key, []) if made else [], key=self.record["seconds"].get)
             if len(tests) > TESTS_OF_A_CHANGE:  # the quick ones, and some of all
-                tests = sorted(tests, key=self.record["seconds"].get)
                 tests = tests[: TESTS_OF_A_CHANGE // 2] + random.Random(1).sample(
                     tests[TESTS_OF_A_CHANGE // 2 :], TESTS_OF_A_CHANGE // 2
                 )
-            defaults = defaults_of(pymtml, function, change)
-            outcome = self.judge(target, code, defaults, [items[test] for test in tests]) if tests else "not called"
+            outcome = "not called" if made else "not made"
+            if tests:
+                defaults = None if change.unlocks else defaults_of(pymtml, function, change)
+                outcome = self.judge(target, code, defaults, [items[test] for test in tests])
             self.counts[outcome] += 1
             if outcome != "killed":
                 self.survivors.append((function, change))
@@ -462,7 +496,8 @@ def main():
     with open(SURVIVORS, "w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in unexplained)
     counts = judge.counts
-    print("%(killed)d noticed, %(survived)d not, %(not called)d in functions that no test calls itself" % counts)
+    print("%(killed)d noticed, %(survived)d not, %(not called)d in functions that no test calls itself," % counts)
+    print("%(not made)d that cannot be made in the process" % counts)
     print("%d survivors, %d of them explained" % (len(lines), len(lines) - len(unexplained)))
     for line in unexplained:
         print("survivor: " + line)
