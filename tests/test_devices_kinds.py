@@ -51,6 +51,11 @@ MPC = [
     ("nvmlDeviceSetMigMode", (2,), [INVALID] * 5),
     ("nvmlDeviceGetName", (), ["MTT S3000"] * 5),
     ("nvmlDeviceGetEncoderCapacity", (0,), [UNSUPPORTED, 87, 100, 100, 100]),
+    # An instance has no power supply of its own:
+    ("nvmlDeviceGetPowerUsage", (), [140200, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, 58200]),
+    ("nvmlDeviceGetEnforcedPowerLimit", (), [250000, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, 250000]),
+    ("nvmlDeviceGetPowerManagementLimit", (), [250000, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, 250000]),
+    ("nvmlDeviceGetPowerManagementDefaultLimit", (), [250000, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, 250000]),
 ]
 
 

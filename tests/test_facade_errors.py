@@ -39,6 +39,7 @@ QUERIES = {
     "nvmlDeviceGetBoardId": ((), "mtmlDeviceGetPciInfo", {}),
     "nvmlDeviceGetMultiGpuBoard": ((), "mtmlDeviceCountDeviceByTopologyLevel", {}),
     "nvmlDeviceGetNumGpuCores": ((), "mtmlDeviceCountGpuCores", {}),
+    "nvmlDeviceGetCudaComputeCapability": ((), "mtmlDeviceGetMusaComputeCapability", {4: (3, 1)}),
     "nvmlDeviceGetMemoryInfo": ((), "mtmlMemoryGetUsed", {}),
     "nvmlDeviceGetMemoryBusWidth": ((), "mtmlMemoryGetBusWidth", {}),
     "nvmlDeviceGetUtilizationRates": ((), "mtmlGpuGetUtilization", {}),
@@ -168,11 +169,21 @@ def test_a_card_without_fans_has_no_speed(status, device):
         nvml.nvmlDeviceGetFanSpeed(device)
 
 
-def test_two_failures_of_a_fan_query(device):
+@pytest.mark.parametrize("status", [3, 4, 7])
+def test_two_failures_of_a_fan_query(status, device):
     """Neither hides the other: what counts is why it is not known whether there is such a fan."""
-    simulated.set_faults("mtmlDeviceGetFanSpeed=NOT_SUPPORTED,mtmlDeviceCountFan=TIMEOUT")
+    simulated.set_faults("mtmlDeviceGetFanSpeed=%s,mtmlDeviceCountFan=TIMEOUT" % STATUSES[status][0])
     with pytest.raises(nvml.NVMLError_Timeout):
         nvml.nvmlDeviceGetFanSpeed_v2(device, 0)
+
+
+@pytest.mark.parametrize("status", [3, 4, 7])
+def test_a_fan_that_is_not_there(status, device):
+    """Drivers refuse its number with one code or another; NVML with one, and what the driver said is kept."""
+    simulated.set_faults("mtmlDeviceGetFanSpeed=" + STATUSES[status][0])
+    with pytest.raises(nvml.NVMLError_InvalidArgument) as caught:
+        nvml.nvmlDeviceGetFanSpeed_v2(device, 0)
+    assert caught.value.mtml_code == status
 
 
 @pytest.mark.parametrize("function", sorted(SYSTEM))
@@ -180,6 +191,47 @@ def test_status_of_a_system_query(function, device):
     arguments, c_function, otherwise = SYSTEM[function]
     for status in STATUSES:
         assert_fails(function, arguments, c_function, status, otherwise)
+
+
+@pytest.mark.parametrize("status", sorted(STATUSES))
+def test_status_of_cards_not_looked_at_before(status, device):
+    """The third card is found behind two that fail as it does, and its own failure is what counts."""
+    otherwise = {7: nvml.NVMLError_InvalidArgument}
+    assert_fails("nvmlDeviceGetHandleByIndex", (3,), "mtmlLibraryInitDeviceByIndex", status, otherwise)
+
+
+@pytest.mark.parametrize("name", ["NOT_FOUND", "INVALID_ARGUMENT"])
+def test_cards_end_where_the_library_says_so(name, device):
+    """It is asked for one device that it does not have, not for each number up to the one that was wanted."""
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@7" % name)
+    simulated.reset_calls()
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlDeviceGetHandleByIndex(100000)
+    assert simulated.calls("mtmlLibraryInitDeviceByIndex") == 8
+
+
+def test_uuid_that_a_library_takes_in_lower_case_only(device):
+    """Some say that the other spelling is not found, some that it is none; what else they say counts."""
+    uuid = nvml.nvmlDeviceGetUUID(device)
+    for name in ("NOT_FOUND", "INVALID_ARGUMENT"):
+        simulated.set_faults("mtmlLibraryInitDeviceByUuid=%s@0x1" % name)
+        assert nvml.nvmlDeviceGetHandleByUUID(uuid.upper()) is device
+    simulated.set_faults("mtmlLibraryInitDeviceByUuid=TIMEOUT@0x1")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.nvmlDeviceGetHandleByUUID(uuid.upper())
+
+
+def test_uuid_ends_where_its_text_does(device):
+    """C would not look at what stands behind a NUL."""
+    for text in (nvml.nvmlDeviceGetUUID(device) + "\0", nvml.nvmlDeviceGetUUID(device).encode() + b"\0x"):
+        with pytest.raises(nvml.NVMLError_NotFound):
+            nvml.nvmlDeviceGetHandleByUUID(text)
+
+
+def test_serial_number_behind_a_device_without_one(device):
+    serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(2))
+    simulated.set_faults("0.mtmlDeviceGetSerialNumber=NOT_SUPPORTED")
+    assert nvml.nvmlDeviceGetIndex(nvml.nvmlDeviceGetHandleBySerial(serial)) == 2
 
 
 @pytest.mark.parametrize("function", sorted(SUB_HANDLES))
@@ -372,6 +424,7 @@ def test_either_device_of_a_pair_may_be_bad(bad, device):
         ("nvmlDeviceGetTemperature", (-1,)),
         ("nvmlDeviceGetMaxClockInfo", (4,)),
         ("nvmlDeviceGetClock", (0, 4)),
+        ("nvmlDeviceGetClock", (4, 1)),
         ("nvmlDeviceGetTemperatureThreshold", (8,)),
         ("nvmlDeviceGetTemperatureThreshold", (-1,)),
         ("nvmlDeviceSetEccMode", (2,)),
@@ -395,8 +448,11 @@ def test_either_device_of_a_pair_may_be_bad(bad, device):
     ],
 )
 def test_argument_out_of_range(function, arguments, device):
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        getattr(nvml, function)(device, *arguments)
+    """Also where C would fail in another way: it is not asked."""
+    for faults in ("", "*=TIMEOUT"):
+        simulated.set_faults(faults)
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            getattr(nvml, function)(device, *arguments)
 
 
 @pytest.mark.parametrize("counter", [2, -1, 1 << 40, "x", None])

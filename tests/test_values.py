@@ -5,6 +5,7 @@ pymtml may keep an answer as long as the library lives (names, addresses, sizes)
 anew for each value.
 """
 
+import ctypes
 import inspect
 import os
 import re
@@ -22,6 +23,7 @@ WIDE = (0, 1 << 32, (1 << 64) - 1)
 COUNTS = (1, 5)
 UUIDS = ("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-0000000000ff")
 SESSION = "id=%d pid=%d width=%d height=%d fps=%d bitrate=1000 latency=%d codec=%s state=%s"
+HANDLE = nvml.c_nvmlDevice_t
 CASES = {}
 
 
@@ -193,6 +195,10 @@ PCI_CHANGES = [
         {"pci_segment": 0x1ABCD, "pci_bus": 0xFE, "pci_device": 0, "pci_device_id": 1, "pci_subsystem_id": 0},
         (0x1ABCD, 254, 0, 1, 0, "0001ABCD:FE:00.0", "1ABCD:FE:00.0", 0x1ABCD, "0001abcd:fe:00.0"),
     ),
+    (  # the legacy text has room for 15 characters
+        {"pci_segment": 0xABCDEF12, "pci_bus": 0, "pci_device": 0, "pci_device_id": 1, "pci_subsystem_id": 0},
+        (0xABCDEF12, 0, 0, 1, 0, "ABCDEF12:00:00.0", "ABCDEF12:00:00.", 0xABCDEF12, "abcdef12:00:00.0"),
+    ),
     (  # a driver that fills in the text alone
         {"pci_segment": 0, "pci_bus": 0, "pci_device": 0, "pci_sbdf": "00000002:0c:01.0"},
         (2, 12, 1, 1, 0, "00000002:0C:01.0", "0002:0C:01.0", 2, "00000002:0c:01.0"),
@@ -208,7 +214,10 @@ case("nvmlDeviceOnSameBoard", [({}, False), ({(1, "board"): 0}, True)], on=pair,
 case("nvmlDeviceGetNumGpuCores", numbers("gpu_cores", COUNTS), kept=True)
 case(
     "nvmlDeviceGetCudaComputeCapability",
-    [({"musa_compute_capability": "2.2"}, (2, 2)), ({"musa_compute_capability": "3.1"}, (3, 1))],
+    [
+        ({"musa_compute_capability": text}, answer)
+        for text, answer in (("2.2", (2, 2)), ("3.1", (3, 1)), ("1.0", (1, 0)))
+    ],
 )
 case(
     "nvmlDeviceGetCudaComputeCapability",
@@ -279,7 +288,12 @@ TWO_SESSIONS = ", ".join(
 )
 case(
     "nvmlDeviceGetEncoderStats",
-    [({"encoder_sessions": ""}, (0, 0, 0)), ({"encoder_sessions": TWO_SESSIONS}, (2, 45, 2000))],
+    [
+        ({"encoder_sessions": ""}, (0, 0, 0)),
+        ({"encoder_sessions": TWO_SESSIONS}, (2, 45, 2000)),
+        ({"decoder_capacity": 0}, (2, 45, 2000)),
+        ({"encoder_capacity": 0}, (0, 0, 0)),
+    ],
 )
 case(
     "nvmlDeviceGetEncoderSessions",
@@ -294,6 +308,8 @@ case(
             [(5, 13, 0, 2, 640, 480, 99, 9)],
         ),
         ({"encoder_sessions": SESSION % (1, 1, 1, 1, 1, 1, "VP9", "ACTIVE")}, [(1, 1, 0, 255, 1, 1, 1, 1)]),
+        ({"decoder_capacity": 0}, [(1, 1, 0, 255, 1, 1, 1, 1)]),
+        ({"encoder_capacity": 0}, []),
     ],
     read=lambda sessions: [tuple(getattr(session, name) for name, _ in session._fields_) for session in sessions],
 )
@@ -337,7 +353,7 @@ case("nvmlDeviceGetCurrPcieLinkWidth", numbers("pci_cur_width", (1, 8)))
 case("nvmlDeviceGetMaxPcieLinkWidth", numbers("pci_max_width", (4, 16)))
 case(
     "nvmlDeviceGetPcieSpeed",
-    [({"pci_cur_speed": gtps}, mbps) for gtps, mbps in ((2.5, 2500), (16, 16000), (32, 32000))],
+    [({"pci_cur_speed": gtps}, mbps) for gtps, mbps in ((0.5, 500), (2.5, 2500), (16, 16000), (32, 32000))],
 )
 case(
     "nvmlDeviceGetPcieLinkMaxSpeed",
@@ -691,6 +707,18 @@ def test_value_follows_the_hardware(function):
             check(function, changes, arguments, options)
 
 
+@pytest.mark.parametrize("function", sorted(CASES))
+def test_value_of_a_copied_handle(function):
+    """A handle that went through a cast is asked in another way, and answers the same."""
+
+    def ask(function, *arguments):
+        return function(*[ctypes.cast(one, type(one)) if type(one) is HANDLE else one for one in arguments])
+
+    for changes, arguments, options in CASES[function]:
+        with simulated.nvml(options.get("profile", "s80")):
+            check(function, changes, arguments, options, ask)
+
+
 def test_each_function_is_seen_with_two_different_values():
     for function, rows in CASES.items():
         answers = [answer for changes, _, _ in rows for _, answer in changes]
@@ -724,6 +752,19 @@ def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
         monkeypatch.setenv("PYMTML_MUSA_LIBRARY", "/nonexistent/libmusa.so")
         with pytest.raises(nvml.NVMLError_NotSupported):
             getattr(nvml, function)()
+
+
+@pytest.mark.parametrize("first", [None, simulated.LIBRARY])
+def test_cuda_driver_version_of_the_second_name_tried(first, tmp_path):
+    """There is no libmusa.so.1, or it is something else: the other name is tried, each time."""
+    if first:
+        tmp_path.joinpath("libmusa.so.1").symlink_to(first)
+    tmp_path.joinpath("libmusa.so").symlink_to(simulated.MUSA_LIBRARY)
+    code = "import pymtml as nvml\nnvml.nvmlInit()\n"
+    code += "print([nvml.nvmlSystemGetCudaDriverVersion() for _ in range(3)])"
+    variables = {"LD_LIBRARY_PATH": str(tmp_path), "PYMTML_LIBRARY": simulated.LIBRARY}
+    result = simulated.run_python(code, extra_environment=variables)
+    assert (result.stdout, result.stderr) == ("[4030, 4030, 4030]\n", "")
 
 
 def test_set_ecc_mode():
@@ -796,6 +837,7 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "nan"}, ()),
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": "inf"}, ()),
         ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": -1}, ()),
+        ("nvmlDeviceGetPcieSpeed", {"pci_cur_speed": 1 << 20}, ()),
         ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 0, "pci_max_speed": 0}, ()),
         ("nvmlDeviceGetPcieLinkMaxSpeed", {"pci_max_gen": 9, "pci_max_speed": 1}, ()),
         ("nvmlDeviceGetEncoderCapacity", {"encoder_capacity": 0}, (0,)),

@@ -253,6 +253,25 @@ def test_clock_types(function, fresh):
     call_in_child(work)
 
 
+@pytest.mark.parametrize("function", ["nvmlDeviceGetClockInfo", "nvmlDeviceGetMaxClockInfo"])
+def test_clock_type_that_changes_its_mind(function):
+    """Equal to a type once: what is found for it then, and no clock of 0 MHz afterwards."""
+
+    class Once:
+        asked = 0
+
+        def __eq__(self, other):
+            self.asked += 1
+            return self.asked == 1
+
+    def work(device):
+        card = pymtml.nvmlDeviceGetHandleByIndex(5)  # whose unit is looked for first, and then the clock
+        refused(lambda: getattr(pymtml, function)(card, Once()), pymtml.NVMLError_InvalidArgument)
+        assert getattr(pymtml, function)(device, pymtml.NVML_CLOCK_GRAPHICS) > 0
+
+    call_in_child(work)
+
+
 # ---- Texts ----
 
 
