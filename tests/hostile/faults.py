@@ -1,0 +1,546 @@
+"""One native call of a query fails: which native calls each function makes, and what it comes to when one fails.
+
+A scene is a machine and the arguments of a call that is answered there. The simulator counts the native calls, fails
+the one that is named and answers all others. faults.csv is the table of what does not come out as the error that
+stands for the code; python faults.py prints it as docs/reliability.md has it.
+"""
+
+import collections
+import csv
+import ctypes
+import fnmatch
+import functools
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.dirname(os.path.dirname(HERE))]
+
+import native_calls  # noqa: E402
+import simulated  # noqa: E402
+
+import pymtml  # noqa: E402
+
+TABLE = os.path.join(HERE, "faults.csv")
+STRAIGHT = {  # what the failure of a call is raised as, with the number in NVIDIA's header
+    "DRIVER_NOT_LOADED": ("NVMLError_DriverNotLoaded", 9),
+    "DRIVER_FAILURE": ("NVMLError_Unknown", 999),
+    "INVALID_ARGUMENT": ("NVMLError_InvalidArgument", 2),
+    "NOT_SUPPORTED": ("NVMLError_NotSupported", 3),
+    "NO_PERMISSION": ("NVMLError_NoPermission", 4),
+    "INSUFFICIENT_SIZE": ("NVMLError_InsufficientSize", 7),
+    "NOT_FOUND": ("NVMLError_NotFound", 6),
+    "INSUFFICIENT_MEMORY": ("NVMLError_Memory", 20),
+    "DRIVER_TOO_OLD": ("NVMLError_LibRmVersionMismatch", 18),
+    "DRIVER_TOO_NEW": ("NVMLError_LibRmVersionMismatch", 18),
+    "TIMEOUT": ("NVMLError_Timeout", 10),
+    "RESOURCE_IS_BUSY": ("NVMLError_InUse", 19),
+    "UNKNOWN": ("NVMLError_Unknown", 999),
+    "4242": ("NVMLError_Unknown", 999),  # of a library newer than the header
+}
+CODES = {name: int(name) if name.isdigit() else native_calls.CODES["MTML_ERROR_" + name] for name in STRAIGHT}
+NVML_VALUES = dict(STRAIGHT.values())
+NATIVE = [name for name in list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES) if name != "mtmlErrorString"]
+MAKERS = ("mtmlLibraryInitSystem", "mtmlDeviceInitGpu", "mtmlDeviceInitMemory", "mtmlDeviceInitVpu")
+CLOCKED = ("timestamp", "timeStamp", "latencyUsec")  # never the same twice
+# After these the machine is another one.
+CHANGES = native_calls.CHANGES + (
+    "mtmlMemorySetEccMode",
+    "mtmlMemoryClearEccErrorCounts",
+    "nvmlDeviceSetEccMode",
+    "nvmlDeviceClearEccErrorCounts",
+    "nvmlDeviceSetMigMode",
+)
+LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown", "nvmlInit", "nvmlInitWithFlags", "nvmlShutdown")
+
+# ---- Scenes ----
+
+SET = {  # what the profile leaves out
+    "s5000x8": "0.retired_pages_sbe=4096@11;0.retired_pages_dbe=8192@12;"
+    "0.encoder_sessions=id=0 pid=17 fps=30 codec=AVC state=ACTIVE, id=5 pid=19 fps=60 codec=HEVC state=ACTIVE;"
+    "0.decoder_sessions=id=3 pid=19 codec=AVC state=ACTIVE, id=4 pid=17 codec=AVC state=ACTIVE"
+}
+FILES = {  # of the first card; of the second there is nothing but a process that has its node open
+    "proc/driver/musa/gpu0/devname": "mtgpu.0\n",
+    "proc/driver/musa/gpu0/proc_util": "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
+    "17 0 40 0 0 0 40 0 cook\n18 0 25 0 0 25 0 0 eat\n",
+    "proc/17/comm": "cook\n",
+    "proc/18/comm": "eat\n",
+    "proc/19/comm": "drink\n",
+    "sys/bus/pci/devices/0000:2a:00.0/irq": "33\n",
+    "sys/bus/pci/devices/0000:2a:00.0/class": "0x030200\n",
+    "sys/bus/pci/devices/0000:2a:00.0/numa_node": "0\n",
+    "sys/class/drm/card0/card0-DP-1/status": "connected\n",
+    "sys/class/drm/card0/card0-DP-1/enabled": "enabled\n",
+}
+NODES = {17: "/dev/mtgpu.0", 18: "/dev/mtgpu.1", 19: "/dev/null"}
+
+
+def write_files(folder):
+    """The proc and sys file systems of the scenes, below a folder."""
+    for name, text in FILES.items():
+        path = os.path.join(folder, *name.split("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+    for pid, node in NODES.items():
+        os.makedirs(os.path.join(folder, "proc", str(pid), "fd"))
+        os.symlink(node, os.path.join(folder, "proc", str(pid), "fd", "0"))
+
+
+class Scene:
+    """A call that is answered: its machine, and a function that makes its arguments, anew for each call."""
+
+    def __init__(self, profile, arguments, begun=True):
+        self.profile, self.arguments, self.begun = profile, arguments, begun
+
+
+def scene(profile, *values):
+    """A scene with arguments of which functions are called once the library is initialized."""
+    return Scene(profile, lambda: tuple(value() if callable(value) else value for value in values))
+
+
+def on_a_card(*rest):
+    """Scenes on the first of eight cards, one for each tuple of further arguments."""
+    return [scene("s5000x8", card, *more) for more in rest]
+
+
+def card(number=0):
+    """The device with the simulator's number, in a way that looks at no other device."""
+    return pymtml.nvmlDeviceGetHandleByUUID(simulated.get_value(number, "uuid"))
+
+
+def second():
+    return card(1)
+
+
+def instance():
+    """The second of three instances of the first of two cards."""
+    return card(simulated.instance(0, 1))
+
+
+def of_second(key):
+    return lambda: simulated.get_value(1, key)
+
+
+def vgpu():
+    return pymtml.nvmlDeviceGetActiveVgpus(card())[0]
+
+
+FIELDS = [
+    getattr(pymtml, "NVML_FI_DEV_" + name)
+    for name in (
+        "ECC_CURRENT ECC_PENDING RETIRED_SBE RETIRED_DBE RETIRED_PENDING ECC_SBE_VOL_TOTAL ECC_DBE_AGG_TOTAL "
+        "NVLINK_LINK_COUNT PCIE_REPLAY_COUNTER NVLINK_GET_STATE NVLINK_GET_SPEED NVLINK_GET_VERSION "
+        "NVLINK_SPEED_MBPS_L1 POWER_INSTANT POWER_CURRENT_LIMIT POWER_DEFAULT_LIMIT MEMORY_TEMP"
+    ).split()
+]
+PLAIN = on_a_card(())
+ON_PARENT, ON_INSTANCE = [scene("s3000-mpc", card)], [scene("s3000-mpc", instance)]
+ON_HOST, OF_VGPU = [scene("s3000-vgpu-host", card)], [scene("s3000-vgpu-host", vgpu)]
+OF_VGPU_TYPE = [scene("s3000-vgpu-host", 1104)]
+ON_S80 = [scene("s80", card)]
+SCENES = {
+    "nvmlInit": [Scene("s5000x8", tuple, begun=False)],
+    "nvmlInitWithFlags": [Scene("s5000x8", lambda: (0,), begun=False)],
+    "nvmlShutdown": [scene("s5000x8")],
+    "nvmlSystemGetDriverVersion": [scene("s5000x8")],
+    "nvmlSystemGetNVMLVersion": [scene("s5000x8")],
+    "nvmlDeviceGetCount": [scene("s5000x8"), scene("s3000-mpc")],
+    "nvmlDeviceGetHandleByIndex": [scene("s5000x8", 1), scene("s3000-mpc", 1)],
+    "nvmlDeviceGetHandleByUUID": [scene("s5000x8", lambda: "GPU-" + simulated.get_value(1, "uuid").upper())],
+    "nvmlDeviceGetHandleByUUIDV": [scene("s5000x8", of_second("uuid"), pymtml.NVML_UUID_TYPE_ASCII)],
+    "nvmlDeviceGetHandleBySerial": [
+        scene("s5000x8", of_second("serial_number")),
+        scene("s3000-mpc", of_second("serial_number")),
+    ],
+    "nvmlDeviceGetHandleByPciBusId": [scene("s5000x8", of_second("pci_sbdf"))],
+    "nvmlDeviceGetIndex": [scene("s3000-mpc", second)] + ON_INSTANCE,
+    "nvmlDeviceGetPciInfoExt": [
+        scene("s5000x8", card, lambda: pymtml.nvmlPciInfoExt_v1_t(version=pymtml.nvmlPciInfoExt_v1))
+    ],
+    "nvmlDeviceGetMultiGpuBoard": [scene("s2000", card)],
+    "nvmlDeviceOnSameBoard": [scene("s5000x8", card, second)],
+    "nvmlDeviceGetDisplayMode": ON_S80,
+    "nvmlDeviceGetDisplayActive": ON_S80,
+    "nvmlDeviceGetMemoryInfo": on_a_card((), (pymtml.nvmlMemory_v2,)),
+    "nvmlDeviceGetEncoderCapacity": on_a_card((pymtml.NVML_ENCODER_QUERY_H264,)),
+    "nvmlDeviceGetTemperature": on_a_card((0,)),
+    "nvmlDeviceGetTemperatureV": on_a_card((0,)),
+    "nvmlDeviceGetTemperatureThreshold": on_a_card((0,), (1,)),
+    "nvmlDeviceGetThermalSettings": on_a_card((0,)),
+    "nvmlDeviceGetClockInfo": on_a_card((0,), (2,), (3,)),
+    "nvmlDeviceGetMaxClockInfo": on_a_card((0,), (2,), (3,)),
+    "nvmlDeviceGetClock": on_a_card((0, 0), (2, 3)),
+    "nvmlDeviceGetPowerUsage": PLAIN + ON_PARENT,
+    "nvmlDeviceGetFanSpeed": ON_S80 + PLAIN,
+    "nvmlDeviceGetFanSpeed_v2": [scene("s80", card, 2)] + on_a_card((0,)),
+    "nvmlDeviceGetFanSpeedRPM": ON_S80 + PLAIN,
+    "nvmlDeviceGetNumFans": ON_S80,
+    "nvmlDeviceSetEccMode": on_a_card((0,)),
+    "nvmlDeviceGetTotalEccErrors": on_a_card((0, 0)),
+    "nvmlDeviceGetMemoryErrorCounter": on_a_card((0, 0, pymtml.NVML_MEMORY_LOCATION_DRAM)),
+    "nvmlDeviceClearEccErrorCounts": on_a_card((0,)),
+    "nvmlDeviceGetRetiredPages": on_a_card((0,), (1,)),
+    "nvmlDeviceGetRetiredPages_v2": on_a_card((0,), (1,)),
+    "nvmlDeviceGetTopologyCommonAncestor": [scene("s5000x8", card, second)],
+    "nvmlDeviceGetTopologyNearestGpus": on_a_card((pymtml.NVML_TOPOLOGY_SYSTEM,)),
+    "nvmlDeviceGetP2PStatus": [scene("s5000x8", card, second, index) for index in range(5)]
+    + [scene("s5000x8", card, card, pymtml.NVML_P2P_CAPS_INDEX_NVLINK)],
+    "nvmlDeviceGetCpuAffinity": on_a_card((2,)),
+    "nvmlDeviceGetCpuAffinityWithinScope": on_a_card((2, 0)),
+    "nvmlDeviceGetMemoryAffinity": on_a_card((2, 0)),
+    "nvmlDeviceGetNumaNodeId": PLAIN + [scene("s5000x8", second)],
+    "nvmlSystemGetTopologyGpuSet": [scene("s5000x8", 0)],
+    "nvmlDeviceGetNvLinkState": on_a_card((3,)),
+    "nvmlDeviceGetNvLinkVersion": on_a_card((3,)),
+    "nvmlDeviceGetNvLinkCapability": on_a_card((3, 0), (3, 4), (3, 5)),
+    "nvmlDeviceGetNvLinkRemotePciInfo": on_a_card((3,)),
+    "nvmlDeviceGetNvLinkRemoteDeviceType": on_a_card((3,)),
+    "nvmlDeviceGetMigMode": ON_PARENT,
+    "nvmlDeviceSetMigMode": [scene("s80", card, 1)],
+    "nvmlDeviceGetMaxMigDeviceCount": ON_PARENT,
+    "nvmlDeviceGetMigDeviceHandleByIndex": [scene("s3000-mpc", card, 1)],
+    "nvmlDeviceGetDeviceHandleFromMigDeviceHandle": ON_INSTANCE,
+    "nvmlDeviceIsMigDeviceHandle": ON_INSTANCE,
+    "nvmlDeviceGetGpuInstanceId": ON_INSTANCE,
+    "nvmlDeviceGetComputeInstanceId": ON_INSTANCE,
+    "nvmlDeviceGetAttributes_v2": ON_INSTANCE,
+    "nvmlDeviceGetGpuInstanceProfileInfo": [scene("s3000-mpc", card, 1)],
+    "nvmlDeviceGetGpuInstanceProfileInfoById": [scene("s3000-mpc", card, 2)],
+    "nvmlDeviceGetGpuInstances": [
+        scene("s3000-mpc", card, 2, lambda: (pymtml.c_nvmlGpuInstance_t * 4)(), lambda: ctypes.c_uint())
+    ],
+    "nvmlDeviceGetGpuInstanceById": [scene("s3000-mpc", card, 1)],
+    "nvmlGpuInstanceGetInfo": [scene("s3000-mpc", lambda: pymtml.nvmlDeviceGetGpuInstanceById(card(), 1))],
+    "nvmlDeviceGetVirtualizationMode": ON_HOST,
+    "nvmlDeviceGetSupportedVgpus": ON_HOST,
+    "nvmlDeviceGetCreatableVgpus": ON_HOST,
+    "nvmlDeviceGetActiveVgpus": ON_HOST,
+    "nvmlVgpuTypeGetName": OF_VGPU_TYPE,
+    "nvmlVgpuTypeGetFramebufferSize": OF_VGPU_TYPE,
+    "nvmlVgpuTypeGetNumDisplayHeads": OF_VGPU_TYPE,
+    "nvmlVgpuTypeGetResolution": OF_VGPU_TYPE,
+    "nvmlVgpuTypeGetMaxInstances": [scene("s3000-vgpu-host", card, 1104)],
+    "nvmlVgpuInstanceGetType": OF_VGPU,
+    "nvmlVgpuInstanceGetFbUsage": OF_VGPU,
+    "nvmlDeviceGetVgpuUtilization": [scene("s3000-vgpu-host", card, 0)],
+    "nvmlDeviceGetComputeRunningProcesses": PLAIN + [scene("s5000x8", second)],
+    "nvmlDeviceGetGraphicsRunningProcesses": PLAIN + [scene("s5000x8", second)],
+    "nvmlDeviceGetProcessUtilization": on_a_card((0,)),
+    "nvmlDeviceGetProcessesUtilizationInfo": on_a_card((0,)),
+    "nvmlDeviceGetFieldValues": on_a_card((FIELDS,)),
+}
+WITH_A_HANDLE_ALONE = """
+    Name UUID Serial Brand VbiosVersion MinorNumber PciInfo IrqNum BusType BoardId NumGpuCores CudaComputeCapability
+    MemoryBusWidth UtilizationRates EncoderUtilization DecoderUtilization EncoderStats EncoderSessions
+    DynamicPstatesInfo MarginTemperature EnforcedPowerLimit PowerManagementLimit PowerManagementDefaultLimit
+    PerformanceState CurrPcieLinkGeneration MaxPcieLinkGeneration GpuMaxPcieLinkGeneration CurrPcieLinkWidth
+    MaxPcieLinkWidth PcieSpeed PcieLinkMaxSpeed PcieReplayCounter EccMode CurrentEccMode PendingEccMode
+    RetiredPagesPendingStatus
+""".split()
+SCENES.update(("nvmlDeviceGet" + name, PLAIN) for name in WITH_A_HANDLE_ALONE)
+
+
+def native_scenes(name):
+    """Scenes of an mtml* function: as native_calls has it, with a device for its part, and without counts."""
+    call, function = native_calls.CALLS[name], getattr(pymtml, name)
+    profile, index = call.machines[-1]
+    there = native_calls.Scene(profile, index)
+    found = [Scene(profile, lambda: call.arguments(there))]
+    if name.startswith(("mtmlGpu", "mtmlMemory", "mtmlVpu")):
+        found.append(Scene(profile, lambda: (there.device,) + tuple(call.arguments(there)[1:])))
+    needed = function.__code__.co_argcount - len(function.__defaults__ or ())
+    if function.__defaults__:
+        found.append(Scene(profile, lambda: call.arguments(there)[:needed]))
+    return found
+
+
+SCENES.update(
+    (name, native_scenes(name))
+    for name in native_calls.CALLS
+    if name not in native_calls.FREES and name != "mtmlErrorString"
+)
+SCENES["mtmlLibraryInit"] = [Scene("s5000x8", tuple, begun=False)]
+SCENES["mtmlLibraryShutDown"] = [scene("s5000x8")]
+for _name in pymtml._OPTIONAL_PROTOTYPES:
+    SCENES[_name] = on_a_card((1,) if _name == "mtmlGpuGetTemperatureThreshold" else ())
+
+# ---- Calls ----
+
+# A fault: where, which call of a function (from 0) and its code; the error that stands for it, what it came to, the
+# next answer, and that of a machine in order; what else is wrong.
+Case = collections.namedtuple("Case", "profile warm base native which code expected got then healthy problems")
+Error = collections.namedtuple("Error", "name value mtml_code")
+
+
+@functools.lru_cache(maxsize=None)
+def device_names(profile):
+    """{UUID: "card 1", "instance 0" or "virt 2"} of a machine."""
+    parser = simulated.profile(profile)
+    sections = {name: name.split(".") for name in parser.sections() if name.startswith("device.")}
+    return {
+        parser[name]["uuid"]: " ".join(parts[2:] if len(parts) > 2 else ("card", parts[1]))
+        for name, parts in sections.items()
+    }
+
+
+def plain(value, names):
+    """An answer as Python data; handles by the names of their devices, without what a clock tells."""
+    if isinstance(value, (str, bytes, int, float, type(None))):
+        return value
+    if isinstance(value, (list, tuple)) or hasattr(value, "_length_"):
+        items = [plain(item, names) for item in value]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, ctypes._Pointer):
+        kind = type(value).__name__
+        return None if not value else names[uuid(value)] if "Device" in kind or "Instance" in kind else kind
+    if isinstance(value, ctypes.Union):
+        return bytes(value)
+    if isinstance(value, ctypes._CFuncPtr):
+        return ctypes.cast(value, ctypes.c_void_p).value
+    if isinstance(value, ctypes._SimpleCData):
+        return value.value
+    if isinstance(value, ctypes.Structure):
+        value = {field[0]: getattr(value, field[0]) for field in value._fields_}
+    elif not isinstance(value, dict):
+        value = vars(value)
+    return {key: plain(item, names) for key, item in value.items() if key not in CLOCKED}
+
+
+def uuid(handle):
+    """UUID of a device, in a way that leaves nothing on the handle."""
+    text = ctypes.create_string_buffer(pymtml.MTML_DEVICE_UUID_BUFFER_SIZE)
+    assert simulated.library.mtmlDeviceGetUUID(ctypes.cast(handle, ctypes.c_void_p), text, len(text)) == 0
+    return text.value.decode()
+
+
+class Stage:
+    """The machine of a scene, and the lives of the library on it in which its call is made."""
+
+    def __init__(self, name, scene):
+        self.name, self.scene, self.function = name, scene, getattr(pymtml, name)
+        self.names = device_names(scene.profile)
+        self.base: "tuple[str, ...]" = ()  # what fails for good, as "FUNCTION=CODE"
+        self.known: "list[str]" = []  # native functions that were called
+
+    def __enter__(self):
+        options = {"set": SET[self.scene.profile]} if self.scene.profile in SET else {}
+        self.machine = simulated.machine(self.scene.profile, **options)
+        self.machine.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        self.end()
+        self.machine.__exit__(*exception)
+
+    def begin(self):
+        """A new life, of a new machine where the call changes it."""
+        self.end()
+        if self.name in CHANGES:
+            simulated.library.mtmlSimReload()
+        if self.scene.begun:
+            pymtml.nvmlInit()
+        simulated.set_faults(",".join(self.base))
+
+    def end(self):
+        simulated.set_faults("")
+        while pymtml._nvmlLib_refcount:
+            pymtml.nvmlShutdown()
+
+    def call(self, fault=""):
+        """What the call comes to; with a fault that is over afterwards, and besides what fails in the whole scene."""
+        try:
+            arguments = self.scene.arguments()
+            simulated.reset_calls()
+            if fault:
+                simulated.set_faults(",".join((fault,) + self.base))
+            answer = self.function(*arguments)
+        except pymtml.MTMLError as error:
+            return Error(type(error).__name__, error.value, error.mtml_code)
+        finally:
+            self.counted = self.count()
+            simulated.set_faults(",".join(self.base))
+        filled = [item for item in arguments if isinstance(item, (ctypes.Structure, ctypes.Array))]
+        return plain([answer] + filled if filled else answer, self.names)
+
+    def count(self):
+        """Native calls by function (dict); those that were called before are asked for first."""
+        found, missing = {}, simulated.calls()
+        for name in self.known + NATIVE:
+            if not missing:
+                break
+            count = 0 if name in found else simulated.calls(name)
+            if count:
+                found[name] = count
+                missing -= count
+        self.known += [name for name in found if name not in self.known]
+        return found
+
+    def cases(self, warm=False):
+        """Each native call of the call, the first four times and the last, with each code (list of Case).
+
+        Each in a new life, or all in one that has made the call before (warm), which takes shorter ways then.
+        ``detours`` are the failures of functions after which others were called than before.
+        """
+        found, self.detours = [], {}
+        self.begin()
+        if warm:
+            self.call()
+        healthy, calls = self.call(), self.counted
+        handles = simulated.library.mtmlSimGetHandleCount()
+        failing = [fault.split("=")[0] for fault in self.base]
+        times = {name: sorted({*range(min(calls[name], 4)), calls[name] - 1}) for name in calls if name not in failing}
+        for native, which in [(name, i) for name in times for i in times[name]]:
+            for code in CODES:
+                if not warm:
+                    self.begin()
+                got = self.call("%s=%s@%dx1" % (native, code, which))
+                made, problems = self.counted, []
+                if made.get(native, 0) <= which:
+                    problems.append("it was not called")
+                if set(made) - set(calls) and (native not in self.detours or code == "NOT_SUPPORTED"):
+                    self.detours[native] = code
+                then = self.call()
+                if then == healthy:
+                    problems += self.leaks(native, made, {} if warm else calls, handles)
+                else:
+                    self.begin()
+                    if self.call() != healthy:
+                        problems.append("another answer in the next life")
+                handles = max(handles, simulated.library.mtmlSimGetHandleCount())
+                where = self.scene.profile, warm, self.base, native, which, code
+                found.append(Case(*where, expected(self.name, code), got, then, healthy, problems))
+        self.end()
+        if simulated.references() or simulated.library.mtmlSimGetHandleCount():
+            raise AssertionError("%s: native references or handles are left over" % self.name)
+        return found
+
+    def leaks(self, native, made, calls, handles):
+        """What a fault left behind, after a second call that was answered."""
+        found = []
+        for maker in MAKERS:
+            count = made.get(maker, 0) + self.counted.get(maker, 0) - (maker == native)
+            if count != calls.get(maker, 0) and (count != 1 or native not in self.detours):
+                found.append("%s succeeded %d times" % (maker, count))
+        if simulated.library.mtmlSimGetHandleCount() > handles and native not in self.detours:
+            found.append("%d handles, not %d" % (simulated.library.mtmlSimGetHandleCount(), handles))
+        if simulated.references() != bool(pymtml._nvmlLib_refcount):
+            found.append("%d native references" % simulated.references())
+        found += ["%s was called" % name for name in native_calls.FREES if name in made]
+        return found
+
+
+def expected(name, code):
+    """The error that stands for a code in a layer."""
+    if name.startswith("nvml"):
+        return Error(*STRAIGHT[code], CODES[code])
+    words = "UNKNOWN" if code.isdigit() else code
+    return Error("MTMLError_" + "".join(word.capitalize() for word in words.split("_")), CODES[code], CODES[code])
+
+
+def cases(name):
+    """All cases of a function (list of Case): in new lives, in a warm one, and on the detours that failures lead to."""
+    found = []
+    for scene in SCENES[name]:
+        with Stage(name, scene) as stage:
+            if name not in CHANGES + LIFECYCLE:
+                found += stage.cases(warm=True)
+            bases: "list[tuple[str, ...]]" = [()]
+            for base in bases:
+                stage.base = base
+                found += stage.cases()
+                bases += [base + ("%s=%s" % detour,) for detour in stage.detours.items()]
+    return found
+
+
+# ---- The table ----
+
+
+class Row:
+    """A line of the table: what failures of some calls with some codes come to, by function."""
+
+    def __init__(self, functions, natives, codes, outcomes, why):
+        self.cells = functions, natives, codes, outcomes, why
+        self.names = [name for pattern in functions.split() for name in fnmatch.filter(SCENES, pattern)]
+        self.natives = [name for pattern in natives.split() for name in fnmatch.filter(NATIVE, pattern)]
+        self.codes = list(CODES) if codes == "*" else codes.split()
+        self.outcomes = outcomes.split(" or ")
+
+    def concerns(self, name, case):
+        return case.code in self.codes and case.native in self.natives and name in self.names
+
+
+def rows():
+    """The table (list of Row)."""
+    with open(TABLE, encoding="utf-8", newline="") as file:
+        return [Row(*cells) for cells in list(csv.reader(file))[1:]]
+
+
+def is_outcome(case, words):
+    """Whether a case came to an outcome in the words of the table."""
+    outcome, lasting, _ = words.partition(", until nvmlInit")
+    if bool(lasting) != (case.then != case.healthy):
+        return False
+    if outcome == "the error":
+        return case.got == case.expected
+    if outcome == "the same answer":
+        return case.got == case.healthy
+    if outcome == "the rest of it":
+        return case.got != case.healthy and [item for item in case.healthy if item in case.got] == case.got
+    if outcome == "one card more":
+        return case.got == case.healthy + 1 if isinstance(case.healthy, int) else case.got.startswith("instance")
+    if outcome == "the field's error":
+        return field_errors(case) == [case.expected.value]
+    if isinstance(case.got, Error):
+        name = outcome.split(" ")[0]
+        known = [CODES[case.code]] + [CODES[fault.split("=")[1]] for fault in case.base]
+        codes = [None] if outcome.endswith(" of its own") else known
+        return case.got in [Error(name, NVML_VALUES.get(name), code) for code in codes]
+    return outcome in [str(case.got)] + ["%s %s" % change for change in changes(case.healthy, case.got)]
+
+
+def field_errors(case):
+    """The codes of field values that were answered before; other changes count as -1."""
+    pairs = [(new, old) for new, old in zip(case.got, case.healthy) if new != old]
+    return [new["nvmlReturn"] if new["nvmlReturn"] and not old["nvmlReturn"] else -1 for new, old in pairs]
+
+
+def changes(healthy, got):
+    """[(name of a field, its value)] of the one field that is not as it was; nothing where more have changed."""
+    if isinstance(got, dict):
+        pairs = [(name, healthy[name], got[name]) for name in got if healthy[name] != got[name]]
+    elif isinstance(got, list) and len(got) == len(healthy):
+        pairs = [(None, old, new) for old, new in zip(healthy, got) if old != new]
+    else:
+        pairs = []
+    if len(pairs) != 1:
+        return []
+    name, old, new = pairs[0]
+    return changes(old, new) if isinstance(new, (dict, list)) else [(name, new)]
+
+
+def markdown():
+    """The tables as docs/reliability.md has them: what a code is raised as, and what comes out otherwise."""
+    lines = ["| MTML code | raised as | its value |", "|---|---|---|"]
+    lines += [
+        "| %s %d | `%s` | %d |" % ("any other, as" if code.isdigit() else code, CODES[code], *STRAIGHT[code])
+        for code in CODES
+    ]
+    lines += ["", "| function | call that fails | codes | comes to | why |", "|---|---|---|---|---|"]
+    for row in rows():
+        functions, natives, codes, outcome, why = row.cells
+        lines.append(
+            "| %s | %s | %s | %s | %s |"
+            % (quoted(functions), quoted(natives), "all" if codes == "*" else codes.replace(" ", ", "), outcome, why)
+        )
+    return "\n".join(lines) + "\n"
+
+
+def quoted(names):
+    """Names as code, separated by commas."""
+    return ", ".join("`%s`" % name for name in names.split())
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")
