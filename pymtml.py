@@ -5877,8 +5877,9 @@ def _read_wires(first, second):
 
 def _link_count(device, needed=False):
     """Number of MtLinks of a device, kept after it was read once; 0 where card or library know none, unless needed."""
-    if hasattr(device, "_links"):
-        return device._links
+    links = getattr(device, "_links", None)
+    if links is not None:
+        return links
     spec = c_mtmlMtLinkSpec_t()
     status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and not needed:
@@ -5976,7 +5977,7 @@ def nvmlDeviceGetNumaNodeId(handle) -> "int":
 def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
     """Devices that have a CPU next to them (list of handles).
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no CPU has, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
     """
     _require_initialized()
@@ -6066,7 +6067,6 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
 
 def _checked_link(device, link):
     """``link`` as C takes it, once it has proved to be a link of the device."""
-    _require(device)
     link = _uint(link)
     if link >= NVML_NVLINK_MAX_LINKS:
         raise _invalid()
@@ -6295,10 +6295,8 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     _require_initialized()
     kind, life = _catalogue_struct("c_nvmlGpuInstance_t"), _session.life
     device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
-    if device is None:
-        raise _invalid()
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
-    info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)
+    info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # which refuses None
     info.id = _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
     profile = _struct(_nvml_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     info.profileId, info.placement.size = profile.id, profile.coreCount
@@ -6535,7 +6533,6 @@ def _virt_type_number(virt_type):
 
 def _virt_type(number):
     """The virtual device type of a number, from whichever card knows it (c_mtmlVirtType_t)."""
-    _require_initialized()
     for device in _all_cards():
         try:
             for virt_type in _virt_types(device):
@@ -6579,9 +6576,9 @@ def _vgpu_number(device, uuid):
 def _vgpu_instance(number):
     """(card, UUID) of a vGPU instance number."""
     life = _session.life
-    if life is None:
+    known = life and life.vgpus.get(_uint(number))
+    if _session.life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    known = life.vgpus.get(_uint(number))
     if known is None:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return known
@@ -6835,8 +6832,9 @@ def _table_text(device, tree, devname):
 
 def _table_directories(device, tree):
     """Directories in which the driver may have the device's table, first where it was before (iterator of str)."""
-    if hasattr(device, "_table"):
-        yield device._table
+    known = getattr(device, "_table", None)
+    if known is not None:
+        yield known
     try:
         yield from sorted(name for name in os.listdir(tree) if name.startswith("gpu"))
     except OSError:
@@ -7640,7 +7638,6 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlLibraryInitDeviceByUuid.
     """
-    _require_initialized()
     chosen = os.environ.get("MUSA_VISIBLE_DEVICES")
     if chosen is None:
         return _all_cards()

@@ -117,6 +117,84 @@ def test_threads_that_end_lives_under_querying_threads():
         assert in_child(child) == 0
 
 
+def card(index):
+    return pymtml.nvmlDeviceGetHandleByIndex(index)
+
+
+QUERIES = {  # of several steps: the machine, what is asked, and what of the answer outlasts the library
+    "count": ("s3000-mpc", pymtml.nvmlDeviceGetCount, int),
+    "index": ("s3000-mpc", lambda: card(1), type),
+    "instance": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetMigDeviceHandleByIndex(card(0), 1), type),
+    "neighbors": ("s3000x2", lambda: pymtml.nvmlDeviceGetTopologyNearestGpus(card(0), 50), len),
+    "pair": (
+        "s5000x8",
+        lambda: pymtml.nvmlDeviceGetP2PStatus(card(0), card(1), pymtml.NVML_P2P_CAPS_INDEX_NVLINK),
+        int,
+    ),
+    "links": ("s5000x8", lambda: pymtml.nvmlDeviceGetFieldValues(card(0), [pymtml.NVML_FI_DEV_NVLINK_GET_STATE]), len),
+    "processor": ("s3000x2", lambda: pymtml.nvmlSystemGetTopologyGpuSet(0), len),
+    "link": ("s5000x8", lambda: pymtml.nvmlDeviceGetNvLinkRemotePciInfo(card(0), 0), bytes),
+    "processes": ("s3000x2", lambda: pymtml.nvmlDeviceGetComputeRunningProcesses(card(0)), len),
+    "table": ("s3000x2", lambda: [len(pymtml.nvmlDeviceGetProcessUtilization(card(1), 0)) for _ in range(2)], list),
+    "virtual devices": ("s3000-vgpu-host", lambda: pymtml.nvmlDeviceGetActiveVgpus(card(0)), list),
+    "virtual device": ("s3000-vgpu-host", lambda: pymtml.nvmlVgpuInstanceGetType(1), int),
+}
+
+
+def with_shutdown_before(step, ask):
+    """(answer or class of the error of ask(), whether another thread began to shut down before its step-th line)."""
+    left, begun = [step], []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__:
+            return None
+        left[0] -= event == "line"
+        if left[0] == 0 and not begun:
+            begun.append(threading.Thread(target=pymtml.nvmlShutdown))
+            begun[0].start()
+            # It has come as far as it can: it needs the lock, which the query may hold, and waits for the query.
+            while pymtml._session.life and begun[0].is_alive() and not pymtml.libLoadLock._is_owned():
+                time.sleep(0.0001)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        answer = ask()
+    except pymtml.NVMLError as error:
+        answer = type(error)
+    finally:
+        sys.settrace(None)
+    for thread in begun:
+        thread.join(30)
+    return answer, bool(begun)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_shutdown_before_any_line_of_a_query(query, tmp_path, monkeypatch):
+    """Another thread's: the query ends in its answer, or as without the library; the shutdown when the query has."""
+    (tmp_path / "5" / "fd").mkdir(parents=True)
+    (tmp_path / "5" / "fd" / "0").symlink_to("/dev/mtgpu.0")
+    (tmp_path / "driver" / "musa" / "gpu0").mkdir(parents=True)
+    (tmp_path / "driver" / "musa" / "gpu0" / "devname").write_text("mtgpu.1\n")
+    (tmp_path / "driver" / "musa" / "gpu0" / "proc_util").write_text("Pid Total\n5 1\n")
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    machine, ask, read = QUERIES[query]
+    step, begun, answers = 0, True, []
+    with simulated.machine(machine):
+        while begun:
+            step += 1
+            pymtml.nvmlInit()
+            if query == "virtual device":
+                pymtml.nvmlDeviceGetActiveVgpus(card(0))
+            answer, begun = with_shutdown_before(step, ask)
+            if not begun:
+                pymtml.nvmlShutdown()
+            assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0), step
+            if answer not in (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument):
+                answers.append(read(answer))
+    assert step > 20 and len(answers) < step and all(answer == answers[-1] for answer in answers), answers
+
+
 def test_waiting_is_bounded(monkeypatch):
     """A driver that hangs: InUse after a while, the library stays initialized with its handles, and ends later."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.15)
