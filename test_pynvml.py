@@ -74,7 +74,8 @@ def test_finding_a_card_again(s5000x8):
         assert pynvml.nvmlDeviceGetHandleByUUID(spelling) is handle, spelling
         assert pynvml.nvmlDeviceGetHandleByUUID(spelling.encode()) is handle, spelling
         assert pynvml.nvmlDeviceGetHandleByUuid(uuid=spelling) is handle, spelling
-    for spelling in (bus_id, bus_id.lower(), bus_id[4:], bus_id[4:].lower(), bus_id.encode()):
+    short = bus_id[4:], bus_id[4:].lower(), bus_id[9:], bus_id[:-2], bus_id[9:-2]
+    for spelling in (bus_id, bus_id.lower(), bus_id.encode()) + short:
         assert pynvml.nvmlDeviceGetHandleByPciBusId(spelling) is handle, spelling
     serial = pynvml.nvmlDeviceGetSerial(handle)
     assert pynvml.nvmlDeviceGetHandleBySerial(serial) is pynvml.nvmlDeviceGetHandleBySerial(serial.encode()) is handle
@@ -96,14 +97,22 @@ def test_finding_a_card_again(s5000x8):
         ("nvmlDeviceGetHandleByPciBusId", "0000:2a", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", "0000:zz:00.0", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", "", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "ffffffff:ff:1f.0", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByPciBusId", "100000000:2a:00.0", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0000:100:00.0", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0000:2a:20.0", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0000:2a:00.1", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0000:2a:00.0.0", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0:0000:2a:00.0", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", 7, pynvml.NVMLError_InvalidArgument),
     ],
 )
 def test_a_card_that_is_not_there(function, text, error, s5000x8):
+    simulated.reset_calls()
     with pytest.raises(error) as caught:
         getattr(pynvml, function)(text)
     assert type(caught.value) is error
+    assert (simulated.calls() == 0) == (error is pynvml.NVMLError_InvalidArgument)  # that is found before C is asked
 
 
 # ---- Monitoring ----

@@ -305,3 +305,31 @@ def test_friendly_objects(genuine):
             module.nvmlFriendlyObjectToStruct(module.nvmlFriendlyObject({"name": "S2070"}), model)
     friendly = pymtml.nvmlStructToFriendlyObject(pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1))
     assert pymtml.nvmlFriendlyObjectToStruct(friendly, pymtml.c_nvmlUnitFanInfo_t()).speed == 4200
+
+
+def test_decorators(genuine):
+    """Programs that add NVML functions of their own write them with these, as nvidia-ml-py does its own."""
+    for module in (pymtml, genuine):
+
+        @module.convertStrBytes
+        def echo(first, second=None, size=0):
+            """What it is given."""
+            return size or second or first
+
+        assert (echo.__name__, echo.__doc__) == ("echo", "What it is given.")
+        assert echo("x") == echo(b"x") == "x"
+        assert echo(b"", second="y") == "y" and echo("x", 7) == 7 and echo("x", size=5) == 5
+        assert module.convertStrBytes(lambda *arguments: arguments)("\u00e9", b"\xff", 1) == (b"\xc3\xa9", b"\xff", 1)
+
+        @module.throwOnVersionMismatch
+        def look(code):
+            """What it is given, unless that is an error."""
+            if code:
+                raise module.NVMLError(code)
+            return code
+
+        assert (look.__name__, look.__doc__, look(0)) == ("look", "What it is given, unless that is an error.", 0)
+        with pytest.raises(module.NVMLLibraryMismatchError, match="look"):
+            look(module.NVML_ERROR_FUNCTION_NOT_FOUND)
+        with pytest.raises(module.NVMLError_Timeout):
+            look(code=module.NVML_ERROR_TIMEOUT)

@@ -1,5 +1,7 @@
 """Devices that are no plain card: MPC parents and instances, vGPU hosts and guests, and machines without devices."""
 
+import os
+
 import pytest
 import simulated
 
@@ -281,17 +283,27 @@ def test_no_device_can_be_asked():
         assert answer(nvml.nvmlDeviceGetPowerUsage, instance) is UNSUPPORTED
 
 
-def test_a_card_that_goes_between_count_and_list():
+@pytest.mark.parametrize("code", ["NOT_FOUND", "INVALID_ARGUMENT"])
+def test_a_card_that_goes_between_count_and_list(code):
     with simulated.nvml("s5000x8"):
         first = nvml.nvmlDeviceGetHandleByIndex(0)
         assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 7
         serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(6))
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@7")
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@7" % code)
         assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 6
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@2x1")
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@2x1" % code)
         assert nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleBySerial(serial)) == serial
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=NOT_FOUND@3x1")
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@3x1" % code)
         assert len(nvml.nvmlSystemGetTopologyGpuSet(0)) == 3
+
+
+def test_a_card_that_cannot_be_listed():
+    """Another failure than that the card is gone is the caller's to see."""
+    with simulated.nvml("s5000x8"):
+        first = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert nvml.nvmlDeviceGetCount() == 8
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=TIMEOUT@3x1")
+        assert answer(nvml.nvmlDeviceGetTopologyNearestGpus, first, nvml.NVML_TOPOLOGY_SYSTEM) is nvml.NVMLError_Timeout
 
 
 @pytest.mark.parametrize("profile", ["s2000", "s3000-vgpu-guest", "old-library"])
@@ -345,6 +357,37 @@ def test_utilization_by_virtual_device():
             )
             is UNSUPPORTED
         )
+
+
+def test_times_of_virtual_devices(monkeypatch):
+    """In microseconds; what is not younger than the caller's has been seen."""
+    with simulated.nvml("s3000-vgpu-host"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(nvml._session, "clock", lambda: 1700000000.25)
+        now = 1700000000250000
+        assert [sample.timeStamp for sample in nvml.nvmlDeviceGetVgpuUtilization(card, now - 1)] == [now] * 3
+        assert nvml.nvmlDeviceGetVgpuUtilization(card, now) == []
+
+
+def test_a_type_that_nvml_has_no_number_for(tmp_path):
+    with open(os.path.join(simulated.PROFILES, "s3000-vgpu-host.ini")) as file:
+        text = file.read()
+    profile = tmp_path / "named.ini"
+    profile.write_text(text.replace("mtgpu-1104", "mtgpu-1104-next"))
+    with simulated.nvml(str(profile)):
+        assert answers("nvmlDeviceGetSupportedVgpus") == [UNSUPPORTED] * 2
+        assert answers("nvmlVgpuTypeGetMaxInstances", 1116) == [UNSUPPORTED] * 2
+        assert answer(nvml.nvmlVgpuTypeGetName, 1104) is INVALID
+
+
+def test_types_are_those_of_any_card():
+    with simulated.nvml("s3000-vgpu-host"):
+        nvml.nvmlShutdown()
+        simulated.set_value(0, "virt_capability", "no")
+        nvml.nvmlInit()
+        first, second = answers("nvmlDeviceGetSupportedVgpus")
+        assert first is UNSUPPORTED and 1104 in second
+        assert nvml.nvmlVgpuTypeGetName(1104) == "MT vGPU S3000-1104"
 
 
 def test_virtual_device_types():

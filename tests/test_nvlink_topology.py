@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import sys
 
 import pytest
 import simulated
@@ -80,8 +81,9 @@ def test_link_status_where_the_library_knows_no_layouts(name, code):
             nvml.nvmlDeviceGetP2PStatus(*pairs()[0], NVLINK)
 
 
-def test_links_of_a_library_without_their_specification():
-    """A library that lacks the function knows no links: the pair is not joined, the peer is reached over PCIe."""
+@pytest.mark.parametrize("missing", ["mtmlDeviceGetMtLinkSpec", "mtmlDeviceGetMtLinkRemoteDevice"])
+def test_links_of_a_library_without_layouts_and_more(missing):
+    """A library that lacks both functions knows no links: the pair is not joined, the peer is reached over PCIe."""
     code = (
         "import pymtml as nvml\nnvml.nvmlInit()\n"
         "first, second = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]\n"
@@ -89,13 +91,15 @@ def test_links_of_a_library_without_their_specification():
         "print([nvml.nvmlDeviceGetP2PStatus(first, first, index) for index in capabilities])\n"
         "print([nvml.nvmlDeviceGetP2PStatus(first, second, index) for index in capabilities])\n"
     )
-    missing = "machine.missing=mtmlDeviceGetMtLinkSpec,mtmlDeviceCountMtLinkLayouts"
-    result = simulated.run_python(code, name="s5000x8", set=missing)
+    options = "machine.missing=mtmlDeviceCountMtLinkLayouts,%s" % missing
+    result = simulated.run_python(code, name="s5000x8", set=options)
     assert (result.returncode, result.stderr) == (0, "")
-    expected = [ABSENT] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN
+    apart, whole = [ABSENT] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN, [OK] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN
     for index in (READ, WRITE, PCI):
-        expected[index] = OK
-    assert result.stdout.splitlines() == [str(expected)] * 2
+        apart[index] = OK
+    whole[PCI] = ABSENT
+    home = whole if missing == "mtmlDeviceGetMtLinkRemoteDevice" else apart  # its own links lead to itself
+    assert result.stdout.splitlines() == [str(home), str(apart)]
 
 
 def test_link_status_does_not_depend_on_the_direction():
@@ -165,20 +169,83 @@ def test_a_pair_is_joined_by_links_that_carry_data(states, expected):
 def test_without_layouts_the_links_themselves_tell(profile, function):
     with simulated.nvml(profile):
         expected = [statuses(first, second) for first in handles() for second in handles()]
+        nvml.nvmlShutdown()  # with which the wiring that was read ends
+        nvml.nvmlInit()
         simulated.set_faults(function + "=NOT_SUPPORTED")
         assert [statuses(first, second) for first in handles() for second in handles()] == expected
 
 
+@pytest.mark.parametrize("count", [nvml.NVML_NVLINK_MAX_LINKS, nvml.NVML_NVLINK_MAX_LINKS + 1])
+def test_layouts_of_more_links_than_nvml_knows_are_not_read(count):
+    """The links themselves tell then, of which NVML knows the first ones."""
+    with simulated.nvml("s5000x8"):
+        simulated.set_value(0, "mtlink_count", count)
+        simulated.set_value(0, "mtlink_peer", ", ".join("1.%d" % link for link in range(count)))
+        for fault in ("NOT_FOUND", "NOT_SUPPORTED"):
+            nvml.nvmlShutdown()
+            nvml.nvmlInit()
+            first, second = handles()[:2]
+            simulated.set_faults("mtmlDeviceGetMtLinkRemoteDevice=" + fault)
+            by_layouts = count <= nvml.NVML_NVLINK_MAX_LINKS
+            assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == (OK if by_layouts else ABSENT)
+        nvml.nvmlShutdown()
+        nvml.nvmlInit()
+        simulated.set_faults("")
+        assert nvml.nvmlDeviceGetP2PStatus(*handles()[:2], NVLINK) == OK
+
+
+WITHOUT_LAYOUTS = "mtmlDeviceCountMtLinkLayouts=NOT_SUPPORTED,"
+
+
 @pytest.mark.parametrize(
-    "function",
-    ["mtmlDeviceCountMtLinkLayouts", "mtmlDeviceGetMtLinkLayouts", "mtmlDeviceGetMtLinkCapStatus"],
+    "index, faults",
+    [
+        (READ, "mtmlDeviceGetP2PStatus=TIMEOUT"),
+        (WRITE, "mtmlDeviceGetP2PStatus=TIMEOUT"),
+        (NVLINK, "mtmlDeviceCountMtLinkLayouts=TIMEOUT"),
+        (NVLINK, "mtmlDeviceGetMtLinkState=TIMEOUT"),
+        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetMtLinkSpec=TIMEOUT"),
+        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetMtLinkRemoteDevice=TIMEOUT"),
+        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetUUID=TIMEOUT"),
+        (ATOMICS, "mtmlDeviceCountMtLinkLayouts=TIMEOUT"),
+        (ATOMICS, "mtmlDeviceGetMtLinkLayouts=TIMEOUT"),
+        (ATOMICS, "mtmlDeviceGetMtLinkState=TIMEOUT"),
+        (ATOMICS, "mtmlDeviceGetMtLinkCapStatus=TIMEOUT"),
+        (PCI, "mtmlDeviceGetMtLinkState=TIMEOUT"),
+    ],
 )
-def test_failures_of_the_driver_are_no_status(function):
+def test_failures_of_the_driver_are_no_status(index, faults):
     with simulated.nvml("s5000x8"):
         first, second = handles()[:2]
-        simulated.set_faults(function + "=DRIVER_FAILURE")
-        with pytest.raises(nvml.NVMLError_Unknown):
-            nvml.nvmlDeviceGetP2PStatus(first, second, ATOMICS)
+        simulated.set_faults(faults)
+        with pytest.raises(nvml.NVMLError_Timeout):
+            nvml.nvmlDeviceGetP2PStatus(first, second, index)
+        simulated.set_faults("")
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, index) == (ABSENT if index == PCI else OK)
+
+
+def test_access_that_fails_beside_no_link():
+    with simulated.nvml("s3000x2"):
+        simulated.set_faults("mtmlDeviceGetP2PStatus=TIMEOUT")
+        with pytest.raises(nvml.NVMLError_Timeout):
+            nvml.nvmlDeviceGetP2PStatus(*handles(), PCI)
+
+
+def test_capabilities_are_whole_numbers_of_any_class():
+    class Whole:
+        def __init__(self, value):
+            self.value = value
+
+        def __index__(self):
+            return self.value
+
+    with simulated.nvml("s5000x8"):
+        first, second = handles()[:2]
+        for index, status in ((READ, OK), (NVLINK, OK), (PCI, ABSENT), (nvml.NVML_P2P_CAPS_INDEX_UNKNOWN, UNKNOWN)):
+            assert nvml.nvmlDeviceGetP2PStatus(first, second, Whole(index)) == status
+        for bad in (None, "0", 2.0, ctypes.c_uint(0)):
+            with pytest.raises(TypeError):
+                nvml.nvmlDeviceGetP2PStatus(first, second, bad)
 
 
 def test_the_unknown_capability_has_a_status():
@@ -389,25 +456,39 @@ def test_scopes(scope, good):
                     getattr(nvml, function)(device, 2, scope)
 
 
-@pytest.mark.parametrize("size", [0, -1, 1 << 31, 1 << 40])
+def test_the_longest_mask():
+    with simulated.nvml("s5000x8"):
+        words = nvml.nvmlDeviceGetCpuAffinity(nvml.nvmlDeviceGetHandleByIndex(0), 1 << 16)
+        bits = int.from_bytes(bytes(words), sys.byteorder)
+        assert (len(words), bits) == (1 << 16, mask(simulated.device_keys("s5000x8", 0)["cpu_affinity"]))
+
+
+@pytest.mark.parametrize("size", [0, -1, (1 << 16) + 1, 1 << 31, 1 << 40])
 def test_sizes_that_no_mask_has(size):
     with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.reset_calls()
         with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetCpuAffinity(nvml.nvmlDeviceGetHandleByIndex(0), size)
+            nvml.nvmlDeviceGetCpuAffinity(device, size)
+        assert simulated.calls() == 0
 
 
 def test_devices_of_a_processor():
     with simulated.nvml("s5000x8"):
         masks = [mask(simulated.device_keys("s5000x8", card)["cpu_affinity"]) for card in range(8)]
-        for cpu in (0, 31, 32, 63, 64, 95, 96, 127, 128, 5000):
+        for cpu in (0, 31, 32, 63, 64, 95, 96, 127, 128, 5000, (WORD << 16) - 1):
             near = [card for card, bits in enumerate(masks) if bits >> cpu & 1]
             assert indices(nvml.nvmlSystemGetTopologyGpuSet(cpu)) == near, cpu
 
 
-def test_devices_of_a_processor_that_cannot_be():
-    with simulated.nvml("s5000x8"):
+@pytest.mark.parametrize("profile", ["s5000x8", "empty"])
+@pytest.mark.parametrize("cpu", [-1, WORD << 16])
+def test_devices_of_a_processor_that_cannot_be(profile, cpu):
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        nvml.nvmlSystemGetTopologyGpuSet(cpu)
+    with simulated.nvml(profile):
         with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlSystemGetTopologyGpuSet(-1)
+            nvml.nvmlSystemGetTopologyGpuSet(cpu)
 
 
 def test_numa_nodes():

@@ -18,6 +18,9 @@ from concurrency import in_child, in_threads
 
 import pymtml as nvml
 
+# Files are read without a word of warning.
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning", "error::ResourceWarning")
+
 OLDER = "Pid VPid Total 2D TA 3D CDM TDM PidName"
 NEWER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
 COMPUTE = "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetComputeRunningProcesses_v2 " + (
@@ -423,6 +426,14 @@ def test_what_cannot_be_read_is_passed_over(proc, device):
     assert compute(device) == [5]
 
 
+def test_a_descriptor_that_cannot_be_read_does_not_hide_the_others(proc, device, monkeypatch):
+    monkeypatch.setattr(os, "listdir", lambda path, real=os.listdir: sorted(real(path)))
+    proc.process(5, "/dev/null", "/dev/mtgpu.0")
+    (proc.root / "5" / "fd" / "0").unlink()
+    (proc.root / "5" / "fd" / "0").mkdir()
+    assert compute(device) == [5]
+
+
 def test_nobody_there_is_an_empty_list(proc, device):
     proc.process(1)
     for functions in (COMPUTE, GRAPHICS):
@@ -534,6 +545,15 @@ def test_as_an_ordinary_user(monkeypatch):
             as_nobody(lambda: look([5]))
             os.chmod(root, 0o000)
             as_nobody(lambda: refused("nvmlDeviceGetComputeRunningProcesses"))
+            # Nobody sees what is in the folder, so it may be one with the driver's files alone.
+            os.chmod(os.path.join(root, "driver"), 0o755)
+            with open(os.path.join(table, "proc_util"), "w") as file:
+                file.write(NEWER + "\n60 60 9 0 0 0 9 0 x\n")
+            os.chmod(os.path.join(table, "proc_util"), 0o644)
+            os.chmod(root, 0o711)
+            as_nobody(lambda: look([60]))
+            os.chmod(root, 0o755)
+            as_nobody(lambda: look([]))
             monkeypatch.setenv("PYMTML_PROC_ROOT", "/proc")
             as_nobody(lambda: look([]))
     finally:
@@ -693,6 +713,14 @@ def test_a_walk_serves_for_as_long_as_it_took(proc, looks, machine, clock, monke
     clock[0] = end + 1.01 * age
     assert compute(machine[0]) == [5, 7]
     assert looks.take()[0] == 3
+
+
+def test_a_walk_does_not_serve_at_the_end_of_its_time(proc, machine, clock):
+    proc.process(5, "/dev/mtgpu.0")
+    assert compute(machine[0]) == [5]
+    proc.process(7, "/dev/mtgpu.0")
+    clock[0] += 0.02
+    assert compute(machine[0]) == [5, 7]
 
 
 def test_another_proc_file_system_is_walked_at_once(proc, machine, monkeypatch, tmp_path):
@@ -864,6 +892,38 @@ def test_a_device_without_nodes(proc):
             nvml.nvmlDeviceGetComputeRunningProcesses(virtual)
 
 
+@pytest.mark.parametrize("paths, found", [(("", "/dev/dri/renderD128"), [6]), (("/dev/mtgpu.0", ""), [5])])
+def test_nodes_without_a_name_are_none(proc, device, paths, found):
+    proc.process(5, "/dev/mtgpu.0")
+    proc.process(6, "/dev/dri/renderD128")
+    simulated.set_value(0, "gpu_path", paths[0])
+    simulated.set_value(0, "render_path", paths[1])
+    assert compute(device) == found
+    proc.table("gpu0", os.path.basename("".join(paths)), NEWER, "5 5 9 0 0 0 9 0 x")
+    assert shares(device) == [(5, 9)]
+    simulated.set_value(0, "gpu_path", "")
+    simulated.set_value(0, "render_path", "")
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        compute(device)
+
+
+@pytest.mark.parametrize("missing, found", [("Render", [5]), ("Gpu", [6])])
+def test_libraries_that_know_one_kind_of_node(proc, missing, found):
+    proc.process(5, "/dev/mtgpu.0")
+    proc.process(6, "/dev/dri/renderD128")
+    code = (
+        "import pymtml as nvml\nnvml.nvmlInit()\ndevice = nvml.nvmlDeviceGetHandleByIndex(0)\n"
+        "print([process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(device)])\n"
+    )
+    result = simulated.run_python(
+        code,
+        name="s80",
+        set="machine.missing=mtmlDeviceGet%sPath;0.encoder_sessions=;0.decoder_sessions=" % missing,
+        extra_environment={"PYMTML_PROC_ROOT": str(proc.root)},
+    )
+    assert (result.stdout, result.stderr) == ("%s\n" % found, "")
+
+
 # ---- Codec sessions ----
 
 SESSION = "id=%d pid=%d width=1 height=1 fps=1 bitrate=1 latency=0 codec=AVC state=%s"
@@ -937,6 +997,17 @@ def test_utilization_samples(proc, device, function, kind):
 
 
 @pytest.mark.parametrize("function", UTILIZATION.split())
+def test_samples_that_were_seen_are_not_given_again(proc, device, monkeypatch, function):
+    proc.process(5)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 31 0 0 0 31 0 x")
+    monkeypatch.setattr(nvml._session, "clock", lambda: 1700000000.25)
+    now = 1700000000250000
+    assert [sample.timeStamp for sample in getattr(nvml, function)(device, now - 1)] == [now]
+    with pytest.raises(nvml.NVMLError_NotFound):
+        getattr(nvml, function)(device, now)
+
+
+@pytest.mark.parametrize("function", UTILIZATION.split())
 @pytest.mark.parametrize("bad", [None, "0"])
 def test_utilization_arguments(proc, device, function, bad):
     with pytest.raises(nvml.NVMLError_InvalidArgument):
@@ -975,6 +1046,31 @@ def test_process_name_that_must_not_be_read(proc, device):
     (proc.root / "5" / "cmdline").mkdir(parents=True)
     with pytest.raises((nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission)):
         nvml.nvmlSystemGetProcessName(5)
+
+
+@pytest.mark.parametrize(
+    "refused, files, name",
+    [
+        (("cmdline",), {"cmdline": "x\0", "comm": "short\n"}, "short"),
+        (("cmdline",), {}, nvml.NVMLError_NoPermission),
+        (("cmdline", "comm"), {"cmdline": "x\0", "comm": "short\n"}, nvml.NVMLError_NoPermission),
+        (("comm",), {"cmdline": ""}, nvml.NVMLError_NoPermission),
+        (("comm",), {"cmdline": "x\0"}, "x"),
+    ],
+)
+def test_process_name_of_which_a_part_must_not_be_read(proc, device, monkeypatch, refused, files, name):
+    def open_unless_refused(path, *args, real=nvml._open):
+        if os.path.basename(path) in refused:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *args)
+
+    monkeypatch.setattr(nvml, "_open", open_unless_refused)
+    proc.process(5, **files)
+    if isinstance(name, str):
+        assert nvml.nvmlSystemGetProcessName(5) == name
+    else:
+        with pytest.raises(name):
+            nvml.nvmlSystemGetProcessName(5)
 
 
 def test_process_name_needs_the_library(proc):

@@ -211,6 +211,44 @@ def test_interrupt_before_every_line_of_a_query(query):
         assert step > 5
 
 
+@pytest.mark.parametrize("scene", ["the first init", "an init after a shutdown", "the last shutdown"])
+def test_handlers_that_query_get_answers_while_the_library_counts_as_initialized(scene):
+    before, work, lines = SCENES[scene]
+    queries = {
+        pymtml.nvmlDeviceGetCount: (),
+        pymtml.nvmlDeviceGetHandleByUUID: (simulated.device_keys("s5000x8", 0)["uuid"],),
+        pymtml.nvmlSystemGetDriverVersion: (),
+        pymtml.nvmlUnitGetCount: (),
+    }
+    answers = []
+
+    def ask():
+        references = pymtml._nvmlLib_refcount
+        for query, arguments in queries.items():
+            try:
+                query(*arguments)
+                answers.append(True)
+            except pymtml.NVMLError_Uninitialized:
+                assert not references, query
+                answers.append(False)
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__:
+            return None
+        if event == "line":
+            ask()  # as a handler would: what it runs is not traced
+        return trace
+
+    with simulated.machine("s5000x8"):
+        before()
+        sys.settrace(trace)
+        try:
+            work()
+        finally:
+            sys.settrace(None)
+    assert len(answers) > lines and set(answers) == {True, False}
+
+
 @pytest.mark.parametrize("latency", [0, 300000])
 def test_timers(latency):
     """Init and shutdown, broken off by a timer that may ring while C is running."""

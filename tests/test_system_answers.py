@@ -201,7 +201,10 @@ def test_profiles_by_slices(divided):
         found[profile] = (info.id, info.name, info.sliceCount, info.memorySizeMB, info.instanceCount)
         assert info.multiprocessorCount == info.sliceCount
         assert nvml.nvmlDeviceGetGpuInstanceProfileInfoV(divided, profile).name == info.name
-        assert nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile, 1).memorySizeMB == info.memorySizeMB
+        assert type(info) is nvml.c_nvmlGpuInstanceProfileInfo_v2_t
+        older = nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile, 1)
+        assert type(older) is nvml.c_nvmlGpuInstanceProfileInfo_t and not hasattr(older, "name")
+        assert (older.id, older.memorySizeMB, older.instanceCount) == (info.id, info.memorySizeMB, info.instanceCount)
         for by_id in (nvml.nvmlDeviceGetGpuInstanceProfileInfoById, nvml.nvmlDeviceGetGpuInstanceProfileInfoByIdV):
             assert bytes(by_id(divided, info.id)) == bytes(info)
     assert found == {
@@ -210,6 +213,13 @@ def test_profiles_by_slices(divided):
         nvml.NVML_GPU_INSTANCE_PROFILE_2_SLICE: (2, "2c+8gb", 2, 8192, 4),
         nvml.NVML_GPU_INSTANCE_PROFILE_1_SLICE: (3, "1c+4gb", 1, 4096, 8),
     }
+
+
+def test_profiles_that_no_configuration_has(divided):
+    nvml.nvmlShutdown()
+    simulated.set_value(0, "mpc_configurations", "")
+    nvml.nvmlInit()
+    assert nvml.nvmlDeviceGetGpuInstanceProfileInfoById(nvml.nvmlDeviceGetHandleByIndex(0), 2).instanceCount == 0
 
 
 def test_profiles_that_are_none(divided):
@@ -233,6 +243,9 @@ def test_instances_of_a_profile(divided):
         by_id = nvml.nvmlDeviceGetGpuInstanceById(divided, info.id)
         assert nvml.nvmlGpuInstanceGetInfo(by_id).profileId == 2
     assert nvml.nvmlDeviceGetGpuInstances(divided, 3, array, count) == nvml.NVML_SUCCESS and count.value == 0
+    fitting = (nvml.c_nvmlGpuInstance_t * 2)()
+    assert nvml.nvmlDeviceGetGpuInstances(divided, 2, fitting, count) == nvml.NVML_SUCCESS
+    assert [nvml.nvmlGpuInstanceGetInfo(instance).id for instance in fitting] == [1, 2]
     with pytest.raises(nvml.NVMLError_InsufficientSize):
         nvml.nvmlDeviceGetGpuInstances(divided, 2, (nvml.c_nvmlGpuInstance_t * 1)(), count)
     assert count.value == 2
@@ -249,7 +262,9 @@ def test_instances_of_a_profile(divided):
 def test_what_is_no_instance(divided):
     instance = nvml.nvmlDeviceGetGpuInstanceById(divided, 0)
     card = ctypes.cast(divided, nvml.c_nvmlGpuInstance_t)
-    for bad in (None, 0, 4096, "x", divided, card, nvml.c_nvmlGpuInstance_t(), ctypes.c_void_p(4096)):
+    device = nvml.nvmlDeviceGetMigDeviceHandleByIndex(divided, 0)
+    other_types = device, ctypes.cast(device, ctypes.c_void_p), ctypes.cast(device, ctypes.c_void_p).value
+    for bad in (None, 0, 4096, "x", divided, card, nvml.c_nvmlGpuInstance_t(), ctypes.c_void_p(4096)) + other_types:
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             nvml.nvmlGpuInstanceGetInfo(bad)
     nvml.nvmlShutdown()
@@ -261,13 +276,19 @@ def test_what_is_no_instance(divided):
 
 
 def test_cards_without_mpc_have_no_instances():
+    """That they have none is told by their property: nothing else of MPC is asked of them."""
     with simulated.nvml("s3000-vgpu-guest"):
         card = nvml.nvmlDeviceGetHandleByIndex(0)
-        unsupported(nvml.nvmlDeviceGetGpuInstanceProfileInfo, card, 0)
-        unsupported(nvml.nvmlDeviceGetGpuInstanceProfileInfoById, card, 0)
-        unsupported(nvml.nvmlDeviceGetGpuInstanceById, card, 0)
         array, count = (nvml.c_nvmlGpuInstance_t * 4)(), ctypes.c_uint()
-        unsupported(nvml.nvmlDeviceGetGpuInstances, card, 0, array, count)
+        for function, arguments in (
+            (nvml.nvmlDeviceGetGpuInstanceProfileInfo, (0,)),
+            (nvml.nvmlDeviceGetGpuInstanceProfileInfoById, (0,)),
+            (nvml.nvmlDeviceGetGpuInstanceById, (0,)),
+            (nvml.nvmlDeviceGetGpuInstances, (0, array, count)),
+        ):
+            simulated.reset_calls()
+            unsupported(function, card, *arguments)
+            assert simulated.calls() == simulated.calls("mtmlDeviceGetProperty") == 1, function
 
 
 # ---- NVLink fields ----

@@ -48,6 +48,9 @@ TORCH_MUSA = {
         def _musa_memoryStats(device):
             return {"device": device}
 
+        def _musa_is_musa_built():
+            return True
+
         def _MUSAGraph():
             pass
 
@@ -98,8 +101,8 @@ PATCH = textwrap.dedent("""
 
 def test_patch_adds_what_torch_lacks_and_replaces_nothing(run):
     got = run(dict(TORCH, **TORCH_MUSA), PATCH)
-    expected = ["MUSAAllocator", "_MUSAGraph", "_cuda_memoryStats"]
-    expected += ["_musa_getDeviceCount", "_musa_init", "_musa_memoryStats"]
+    expected = ["MUSAAllocator", "_MUSAGraph", "_cuda_is_musa_built", "_cuda_memoryStats"]
+    expected += ["_musa_getDeviceCount", "_musa_init", "_musa_is_musa_built", "_musa_memoryStats"]
     assert sorted(got["added"]) == got["new"] == expected
     assert (got["count"], got["init"], got["stats"]) == ("torch's own", None, {"device": 5})
     assert (got["available"], got["version"], got["again"]) == (False, None, [])
@@ -164,7 +167,7 @@ def test_patch_without_torch_does_nothing(run, packages):
 
 def test_patch_needs_no_library(run):
     code = "import torch_musa; print(json.dumps([len(nvml.patch_torch_c_for_musa()), nvml.nvmlLib is None]))"
-    assert run(dict(TORCH, **TORCH_MUSA), code, name="no-driver") == [6, True]
+    assert run(dict(TORCH, **TORCH_MUSA), code, name="no-driver") == [8, True]
 
 
 # ---- Compute capability ----
@@ -242,20 +245,27 @@ def test_nothing_is_imported_to_find_out(run):
     assert run(BOTH, CAPABILITY, set=UNKNOWN) == [[0, 0], False, False]
 
 
+@pytest.mark.parametrize("packages", [{}, BROKEN], ids=["none", "broken"])
+def test_nobody_knows_without_torch_musa(run, packages):
+    assert run(packages, "try:\n    import torch_musa\nexcept Exception:\n    pass" + CAPABILITY, set=UNKNOWN)[0] == [
+        0,
+        0,
+    ]
+
+
 @pytest.mark.parametrize(
-    "packages",
+    "said, capability",
     [
-        {},
-        BROKEN,
-        {"torch_musa/__init__.py": ""},
-        {"torch_musa/__init__.py": "def get_device_capability(device):\n    raise RuntimeError('no device')"},
-        {"torch_musa/__init__.py": "def get_device_capability(device):\n    return None"},
-        {"torch_musa/__init__.py": "def get_device_capability(device):\n    return (0, 0)"},
+        ("", [0, 0]),
+        ("def get_device_capability(device):\n    raise RuntimeError('no device')", [0, 0]),
+        ("def get_device_capability(device):\n    return None", [0, 0]),
+        ("def get_device_capability(device):\n    return (0, 5)", [0, 0]),
+        ("def get_device_capability(device):\n    return (1, 0)", [1, 0]),
     ],
-    ids=["none", "broken", "empty", "raises", "None", "zero"],
+    ids=["empty", "raises", "None", "zero", "one"],
 )
-def test_nobody_knows(run, packages):
-    assert run(packages, CAPABILITY, set=UNKNOWN)[0] == [0, 0]
+def test_only_torch_musa_can_know(run, said, capability):
+    assert run({"torch_musa/__init__.py": said}, IMPORTED, set=UNKNOWN)[0] == capability
 
 
 def test_import_of_pymtml_imports_no_torch(run):
@@ -332,8 +342,8 @@ def test_real_torch(torch_python, tmp_path, with_musa):
     assert result.returncode == 0, result.stderr
     got = json.loads(result.stdout.splitlines()[-1])
     # torch built for the CPU has no _cuda_getDeviceCount, and may not get one: its presence alone is what torch asks.
-    names = ["MUSAAllocator", "_MUSAGraph", "_cuda_init", "_cuda_memoryStats"]
-    names += ["_musa_getDeviceCount", "_musa_init", "_musa_memoryStats"]
+    names = ["MUSAAllocator", "_MUSAGraph", "_cuda_init", "_cuda_is_musa_built", "_cuda_memoryStats"]
+    names += ["_musa_getDeviceCount", "_musa_init", "_musa_is_musa_built", "_musa_memoryStats"]
     assert got["added"] == got["new"] == (names if with_musa else [])
     assert (got["replaced"], got["same function"], got["again"]) == ([], True, [])
     before = got["before"]

@@ -447,7 +447,7 @@ case(
 )
 case(
     "nvmlDeviceGetNumaNodeId",
-    [({"memory_affinity": str(node), "pci_segment": 0x7FFF}, node) for node in (0, 1, 70)],
+    [({"memory_affinity": str(node), "pci_segment": 0x7FFF}, node) for node in (0, 1, 70, 1023)],
 )
 case(
     "nvmlSystemGetTopologyGpuSet",
@@ -506,7 +506,7 @@ case(
 case("nvmlDeviceGetMigMode", [({"mpc_mode": "ENABLE"}, [1, 1]), ({"mpc_mode": "DISABLE"}, [0, 0])], kept=True)
 case(
     "nvmlDeviceGetMaxMigDeviceCount",
-    [({"mpc_configurations": text}, count) for text, count in (("0", 1), ("0, 2", 3), ("0, 4, 1", 8))],
+    [({"mpc_configurations": text}, count) for text, count in (("0", 1), ("0, 2", 3), ("0, 4, 1", 8), ("", 0))],
     profile="s3000-mpc",
     kept=True,
 )
@@ -807,16 +807,13 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
     with simulated.nvml("s80"):
         handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        change({"pci_segment": 0x7FFF, "memory_affinity": "0"})
+        change({"pci_segment": 0x7FFF, "memory_affinity": "5"})
         node = tmp_path / "bus" / "pci" / "devices" / "7fff:01:00.0" / "numa_node"
         node.parent.mkdir(parents=True)
         # -1 is the kernel's word for "not known"
-        for text, answer in (("3\n", 3), ("0\n", 0), ("-1\n", 0), ("nonsense", 0)):
+        for text, answer in (("3\n", 3), ("0\n", 0), ("-1\n", 5), ("nonsense", 5)):
             node.write_text(text)
             assert nvml.nvmlDeviceGetNumaNodeId(handle) == answer, text
-        change({"memory_affinity": "2"})
-        node.write_text("-1\n")
-        assert nvml.nvmlDeviceGetNumaNodeId(handle) == 2
         change({"memory_affinity": "0-1"})
         with pytest.raises(nvml.NVMLError_NotSupported):
             nvml.nvmlDeviceGetNumaNodeId(handle)
@@ -882,6 +879,18 @@ def test_bad_argument(function, arguments):
     with simulated.nvml("s80"):
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *arguments)
+
+
+@pytest.mark.parametrize("function", ["nvmlDeviceSetEccMode", "nvmlDeviceClearEccErrorCounts", "nvmlDeviceSetMigMode"])
+def test_a_setting_that_does_not_exist_is_not_asked_for(function):
+    with simulated.nvml("s5000x8"):
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.reset_calls()
+        for bad in (2, -1, 1 << 32):
+            with pytest.raises(nvml.NVMLError_InvalidArgument):
+                getattr(nvml, function)(handle, bad)
+        assert simulated.calls() == 0
+        assert nvml.nvmlDeviceGetName(handle) == "MTT S5000"  # the handle is not stale, as after a change
 
 
 def test_kept_answers_are_not_taken_for_each_other():
