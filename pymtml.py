@@ -2781,7 +2781,7 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
     used = entryLength * min(entryCount, available)
     raw = uuids.raw[:used]
     entries = [raw[start : start + entryLength] for start in range(0, used, entryLength or 1)]
-    texts = [entry.split(b"\0", 1)[0].decode("utf-8", "replace") for entry in entries]
+    texts = [entry.partition(b"\0")[0].decode("utf-8", "replace") for entry in entries]
     return [text for text in texts if text]
 
 

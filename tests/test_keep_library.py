@@ -66,6 +66,11 @@ def test_error_of_a_first_init_does_not_mention_it():
             assert in_child(lambda: setattr(pymtml._session, "was_shut_down", False) or child()) == 0
 
 
+def test_first_init_of_a_process_is_no_second_one():
+    result = simulated.run_python("import pymtml\npymtml.nvmlInit()\n", name="no-driver")
+    assert result.stderr.splitlines()[-1] == "pymtml.NVMLError_DriverNotLoaded: Driver Not Loaded"
+
+
 @pytest.fixture
 def kept(monkeypatch):
     """Run a function in a child of its own, where the library is kept: it stays for the life of the process."""

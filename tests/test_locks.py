@@ -133,6 +133,16 @@ def test_change_of_mig_mode_is_one_step_for_others(mode):
         assert {name for name, _ in exposed} <= {"nvmlDeviceSetMigMode"} and len(exposed) == 1, exposed
 
 
+def test_log_is_set_in_one_step_for_others():
+    """C's callback and what keeps it alive change together."""
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    configuration.callbackConfig.callback = pymtml._mtmlLogCallback_t(lambda text, length: None)
+    assert (
+        lines_without_the_lock(lambda: pymtml.mtmlLogSetConfiguration(configuration), "mtmlLogSetConfiguration") == []
+    )
+    pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t())
+
+
 def test_child_of_a_fork_during_another_threads_init():
     """The thread that was initializing does not exist in the child, so neither does its reference."""
 

@@ -181,6 +181,21 @@ def test_text_fields_and_printing(name):
         assert field["name"] + ": " in text
 
 
+def test_char_fields_of_a_programs_own_struct():
+    class Mine(pymtml._PrintableStructure):
+        _fields_ = [("letter", ctypes.c_char), ("text", ctypes.c_char_p), ("name", ctypes.c_char * 4)]
+
+    class Plain(ctypes.Structure):
+        _fields_ = Mine._fields_
+
+    mine = Mine()
+    assert (mine.text, mine.name) == (None, "")
+    mine.letter, mine.text, mine.name = "x", "y z", b"abc"
+    assert (mine.letter, mine.text, mine.name) == ("x", "y z", "abc")
+    for name, _ in Mine._fields_:
+        assert repr(getattr(Mine, name)) == repr(getattr(Plain, name)) and "ofs=" in repr(getattr(Mine, name))
+
+
 def test_prototypes():
     assert list(pymtml._PROTOTYPES) == list(FUNCTIONS)
     for name, prototype in pymtml._PROTOTYPES.items():
@@ -222,6 +237,13 @@ def test_pointers_of_the_undocumented_functions():
 def test_function_pointer_of_an_unknown_name(name):
     with pytest.raises(pymtml.MTMLError_FunctionNotFound):
         pymtml._mtmlGetFunctionPointer(name)
+
+
+def test_function_pointer_of_a_name_that_the_module_uses_itself():
+    with simulated.nvml("s80"):
+        for name in ["__class__", "mtmlLibrary"] + [name for name in vars(pymtml._c) if not name.startswith("mtml")]:
+            with pytest.raises(pymtml.MTMLError_FunctionNotFound):
+                pymtml._mtmlGetFunctionPointer(name)
 
 
 def test_function_pointer_can_be_called():

@@ -89,7 +89,8 @@ def test_value_semantics(root, code):
 @pytest.mark.parametrize("root, code", ALL)
 def test_class_without_arguments_is_its_code(root, code):
     cls = type(root(code))
-    assert (cls().value, str(cls())) == (code, str(root(code)))
+    for error in (cls(), cls("what a program says")):
+        assert (error.value, error.args, str(error)) == (code, (code,), str(root(code)))
     with pytest.raises(cls) as caught:
         raise cls
     assert caught.value.value == code
@@ -117,6 +118,17 @@ def test_detail_is_shown_and_survives_pickling():
     copied = pickle.loads(pickle.dumps(error))
     assert str(copied) == str(error) == "MTML shared library not found: tried x"
     assert (copied.detail, copied.mtml_code) == ("tried x", 670)
+
+
+@pytest.mark.parametrize("value", [1234, 667])
+def test_value_of_the_driver_survives_pickling(value):
+    """A status that no header names is an Unknown with that value: class and value do not follow from each other."""
+    with pytest.raises(pymtml.MTMLError_Unknown) as caught:
+        pymtml._mtmlCheckReturn(value)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        copied = pickle.loads(pickle.dumps(caught.value, protocol))
+        assert (type(copied), copied.value, copied.args) == (pymtml.MTMLError_Unknown, value, (value,))
+        assert copied == caught.value and copied.mtml_code == value
 
 
 def test_raised_errors_are_not_shared():

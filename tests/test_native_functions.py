@@ -220,6 +220,8 @@ def test_shortest_paths_over_other_devices():
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one) == paths
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, 2, 3) == paths
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, 4, 5) == paths
+        for size in ({"pathCount": 2}, {"pathLength": 3}, {"pathCount": None, "pathLength": None}):
+            assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, **size) == paths
         for size in ((1, 3), (2, 2)):
             with pytest.raises(pymtml.MTMLError_InsufficientSize):
                 pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, *size)
@@ -245,6 +247,13 @@ def test_failure_of_the_implied_count_call(count, names):
             simulated.set_faults(count + "=DRIVER_FAILURE")
             with pytest.raises(pymtml.MTMLError_DriverFailure):
                 getattr(pymtml, name)(handle)
+
+
+def test_failure_of_the_implied_system_handle():
+    with Scene("s80"):
+        simulated.set_faults("mtmlLibraryInitSystem=DRIVER_FAILURE")
+        with pytest.raises(pymtml.MTMLError_DriverFailure):
+            pymtml.mtmlSystemGetDriverVersion()
 
 
 NO_TERMINATOR = {

@@ -396,3 +396,13 @@ def test_addresses_of_any_spelling_also_where_the_library_is_strict(device, spel
     simulated.set_value(0, "pci_sbdf", domain + ":2a:00.0")
     assert nvml.mtmlLibraryInitDeviceByPciSbdf(spelling) is device
     assert nvml.nvmlDeviceGetHandleByPciBusId(spelling) is device
+
+
+@pytest.mark.parametrize("code", ["NOT_FOUND", "INVALID_ARGUMENT"])
+def test_address_is_spelled_anew_whichever_way_it_is_refused(device, code):
+    for times in (1, 2):
+        simulated.set_faults("mtmlLibraryInitDeviceByPciSbdf=%s@0x%d" % (code, times))
+        assert nvml.mtmlLibraryInitDeviceByPciSbdf("00000000:2a:00.0") is device
+    simulated.set_faults("mtmlLibraryInitDeviceByPciSbdf=TIMEOUT@0x1")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.mtmlLibraryInitDeviceByPciSbdf("00000000:2a:00.0")

@@ -20,7 +20,13 @@ HINTS = {
     "a file that is not there": ("/nonexistent/libmtml.so", "PYMTML_LIBRARY names no file that can be found"),
     "a name that is not there": ("libno-such-mtml.so", "PYMTML_LIBRARY names no file that can be found"),
     "a file that is no library": (__file__, "PYMTML_LIBRARY names this file: it must be an MTML library for "),
-    "no driver": ("", "set PYMTML_LIBRARY"),
+}
+CONTAINER = "tart the container with the Moore Threads runtime"
+PLACES = {  # of the files that tell where a process runs, those that are there; what is said then
+    "no driver": ((), "; install the Moore Threads driver or set PYMTML_LIBRARY\n"),
+    "a card": (("/dev/mtgpu.0", "/.dockerenv"), "; the card is there: s%s, or set PYMTML_LIBRARY\n" % CONTAINER),
+    "docker": (("/.dockerenv",), "; s%s on a host with its driver, or set PYMTML_LIBRARY\n" % CONTAINER),
+    "podman": (("/run/.containerenv",), "; s%s on a host with its driver, or set PYMTML_LIBRARY\n" % CONTAINER),
 }
 
 
@@ -30,6 +36,14 @@ def test_hints_fit_the_cause(cause):
     extra = {"PYMTML_LIBRARY": chosen, "LD_LIBRARY_PATH": ""}
     result = simulated.run_python(CODE, extra_environment=extra)
     assert result.returncode == 0 and result.stdout.startswith("tried ") and hint in result.stdout, result.stdout
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_hints_fit_the_place(place):
+    there, hint = PLACES[place]
+    code = "import os; os.path.exists = lambda path: path in %r\n" % (there,) + CODE
+    result = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": "", "LD_LIBRARY_PATH": ""})
+    assert result.returncode == 0 and result.stdout.endswith(hint), result.stdout
 
 
 def test_library_for_another_machine(tmp_path):
