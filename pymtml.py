@@ -4514,24 +4514,24 @@ def _card_by_index(index, cell):
     life = _session.life
     if life is None:
         return _UNINITIALIZED
-    if index in life.order:
-        return _library_call("mtmlLibraryInitDeviceByIndex", life.order[index], cell)
-    number = len(life.order)
-    position = life.order[number - 1] + 1 if number else 0
-    while True:
+    order = list(life.order.values())  # at once, as a shutdown empties it
+    if index < len(order):
+        return _library_call("mtmlLibraryInitDeviceByIndex", order[index], cell)
+    number = len(order)
+    for position in range(order[-1] + 1 if order else 0, _DEVICES_MAX):
         status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more
-        unknown = status or _look_at(life, position, cell[0])
-        if unknown and (number == index or MTML_MPC_TYPE_PARENT in life.types.values()):
+        unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
+        if unknown and (number == index or MTML_MPC_TYPE_PARENT in life.types.values() or life is not _session.life):
             return unknown  # it may be an instance
-        if unknown or life.types.get(position) != MTML_MPC_TYPE_INSTANCE:
+        if mpc_type != MTML_MPC_TYPE_INSTANCE:
             if not unknown and number == len(life.order):
                 life.order[number] = position
             if number == index:
                 return MTML_SUCCESS
             number += 1
-        position += 1
+    return MTML_ERROR_NOT_FOUND
 
 
 def _whole_cards(count):
@@ -4542,27 +4542,29 @@ def _whole_cards(count):
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    failed, cell = MTML_SUCCESS, _Pointer()
-    for position in range(count) if len(life.types) < count else ():
-        if position not in life.types:
+    types, failed, cell = dict(life.types), MTML_SUCCESS, _Pointer()
+    for position in range(count):
+        if position not in types:
             status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
-            failed = status or _look_at(life, position, cell[0]) or failed
-    if failed and (not life.types or MTML_MPC_TYPE_PARENT in life.types.values()):
+            status, types[position] = (status, None) if status else _look_at(life, position, cell[0])
+            failed = status or failed
+    if failed and (not life.types or MTML_MPC_TYPE_PARENT in types.values() or life is not _session.life):
         raise _nvml_error(failed)
-    cards = [position for position in range(count) if life.types.get(position) != MTML_MPC_TYPE_INSTANCE]
+    cards = [position for position in range(count) if types[position] != MTML_MPC_TYPE_INSTANCE]
     if not failed:
         life.counts[count] = len(cards)
     return cards
 
 
 def _look_at(life, position, address):
-    """MTML status of finding out the MPC type of the device with that index of MTML's, once in a life."""
-    if position in life.types:
-        return MTML_SUCCESS
+    """(MTML status, MPC type) of the device with that index of MTML's, found out once in a life."""
+    known = life.types.get(position)
+    if known is not None:
+        return MTML_SUCCESS, known
     status, mpc_type = _mpc_type(_device_at(address)) if address else (MTML_ERROR_UNKNOWN, None)
     if not status:
         life.types[position] = mpc_type
-    return status
+    return status, mpc_type
 
 
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
@@ -5250,7 +5252,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
         return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)
     if threshold == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
         return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)
-    if not 0 <= _uint(threshold) < NVML_TEMPERATURE_THRESHOLD_COUNT:
+    if _uint(threshold) >= NVML_TEMPERATURE_THRESHOLD_COUNT:
         raise _invalid()
     raise _unsupported()
 
@@ -5739,7 +5741,6 @@ def _retired_pages(device, cause):
         NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
         NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
     ):
-        _require(device)
         raise _invalid()
     counts = _struct(_nvml_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
     count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount

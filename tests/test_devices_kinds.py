@@ -272,6 +272,17 @@ def test_a_device_that_cannot_be_asked_now_may_be_an_instance(look, question):
         assert nvml.nvmlDeviceGetHandleByIndex(1) is second
 
 
+def test_a_device_that_could_not_be_asked_is_asked_again():
+    """However many devices behind it are known."""
+    with simulated.nvml("s3000-mpc", set="1.mpc_mode=ENABLE;1.mpc_configuration=1"):
+        second = nvml.nvmlDeviceGetHandleByUUID(simulated.device_keys("s3000-mpc", 1)["uuid"])
+        assert nvml.mtmlLibraryCountDevice() > 6
+        simulated.set_faults("mtmlDeviceGetProperty=TIMEOUT@1x1")
+        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Timeout
+        assert nvml.nvmlDeviceGetIndex(second) == 1
+        assert nvml.nvmlDeviceGetCount() == 2
+
+
 def test_no_device_can_be_asked():
     with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT"):
         for call in (nvml.nvmlDeviceGetCount, lambda: nvml.nvmlDeviceGetHandleByIndex(1)):

@@ -210,6 +210,16 @@ def test_cards_end_where_the_library_says_so(name, device):
     assert simulated.calls("mtmlLibraryInitDeviceByIndex") == 8
 
 
+@pytest.mark.parametrize("index", [1 << 31, 1 << 40, -1])
+def test_no_card_has_a_number_of_that_size(index, device):
+    """A driver that tells no end is not asked for billions of devices."""
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=TIMEOUT")
+    simulated.reset_calls()
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlDeviceGetHandleByIndex(index)
+    assert simulated.calls("mtmlLibraryInitDeviceByIndex") < 2000
+
+
 def test_uuid_that_a_library_takes_in_lower_case_only(device):
     """Some say that the other spelling is not found, some that it is none; what else they say counts."""
     uuid = nvml.nvmlDeviceGetUUID(device)

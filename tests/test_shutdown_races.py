@@ -250,6 +250,66 @@ def test_shutdown_from_within_a_query(shutdown):
         assert simulated.references() == 0
 
 
+# Questions that look at one device after another, and what a divided machine answers: (call with a handle, its answer).
+LOOKS = {
+    "count": (lambda device: pymtml.nvmlDeviceGetCount(), 2),
+    "card": (lambda device: pymtml.nvmlDeviceGetNumGpuCores(pymtml.nvmlDeviceGetHandleByIndex(1)), 8),
+    "index": (pymtml.nvmlDeviceGetIndex, 1),
+    "serial number": (
+        lambda device: pymtml.nvmlDeviceGetIndex(
+            pymtml.nvmlDeviceGetHandleBySerial(pymtml.nvmlDeviceGetSerial(device))
+        ),
+        1,
+    ),
+    "nearest": (lambda device: len(pymtml.nvmlDeviceGetTopologyNearestGpus(device, pymtml.NVML_TOPOLOGY_SYSTEM)), 1),
+    "affinity": (lambda device: len(pymtml.nvmlSystemGetTopologyGpuSet(0)), 2),
+}
+
+
+def ask_with_a_shutdown(call, step):
+    """What call(device) comes to with a shutdown in another thread before its step-th line; and whether that came."""
+    pymtml.nvmlInit()
+    device = pymtml.nvmlDeviceGetHandleByUUID(simulated.device_keys("s3000-mpc", 1)["uuid"])
+    thread = threading.Thread(target=pymtml.nvmlShutdown)
+    lines = iter(range(1, step + 1))
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__ or thread.ident:
+            return None
+        if event == "line" and not pymtml.libLoadLock._is_owned() and next(lines) == step:
+            thread.start()
+            while pymtml._session.life is not None:
+                time.sleep(0)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        got = call(device)
+    except (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument) as error:
+        got = type(error)
+    finally:
+        sys.settrace(None)
+    if not thread.ident:
+        pymtml.nvmlShutdown()
+        return got, False
+    thread.join()
+    return got, True
+
+
+@pytest.mark.parametrize("question", sorted(LOOKS))
+def test_shutdown_before_every_line_of_a_question(question):
+    """The right answer, or that the library or the handle has gone; no other error, and no answer from half a list."""
+    call, answer = LOOKS[question]
+    with simulated.machine("s3000-mpc"):
+        step, came = 0, True
+        while came:
+            step += 1
+            got, came = ask_with_a_shutdown(call, step)
+            gone = (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument) if came else ()
+            assert got == answer or got in gone, (step, got)
+    assert step > 20
+
+
 def test_shutdown_through_what_calls_back():
     """A C-style pointer, a decorator of nvidia-ml-py and a module's code are on the stack, and no queries."""
     with simulated.machine("s80"):
