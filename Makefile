@@ -69,11 +69,23 @@ PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
 test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found (slow)
 	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
 
-fuzz: sim $(STAMP) ## Call all functions at random in child processes: MINUTES=5, SEED=... repeats one child
-	$(PY) tests/fuzz.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+# Python with AddressSanitizer in it, on libraries that are compiled with it and UBSan. The interpreter's own allocator
+# would hide what goes beyond a buffer that ctypes has from it.
+SANITIZED := env ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc SIM_TEST_BUILD=build/sanitize \
+	LIAR_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)"
+# Lies by which C writes, or makes pymtml write; the others only return codes.
+LIES := nothing or brim or absurd or changing or null
 
-sanitize: $(STAMP) ## Run the simulator's tests under AddressSanitizer and UBSan
+fuzz: sim $(STAMP) ## Call all functions at random in child processes: MINUTES=5, SEED=... repeats one child, ASAN=1
+	@$(if $(ASAN),$(MAKE) --no-print-directory -C simulator sanitized)
+	$(if $(ASAN),$(SANITIZED)) $(PY) tests/fuzz.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+sanitize: $(STAMP) ## Run the tests of the simulator, of hostile Python and drivers, and a short fuzz under ASan and UBSan
 	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON="$(abspath $(PY))"
+	$(SANITIZED) $(PY) -m pytest -q -p no:cacheprovider tests/hostile/test_python.py tests/hostile/test_sanitized.py
+	$(SANITIZED) $(PY) -m pytest -q -p no:cacheprovider tests/hostile/test_drivers.py -k "each_function and ($(LIES))"
+	$(SANITIZED) $(PY) tests/fuzz.py --minutes 0.1
 
 format: $(STAMP) ## Sort imports and format Python with isort and black
 	$(BIN)/isort -q $(SOURCES)

@@ -17,18 +17,27 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CALLS = 2000  # of each child
 MACHINES = ("s80", "s5000x8", "s4000x8", "s3000-mpc", "s3000-vgpu-host", "old-library", "empty")
+MAKERS = (  # of handles: called more often than others, as most functions want one
+    "nvmlDeviceGetHandleByIndex",
+    "mtmlLibraryInitDeviceByIndex",
+    "mtmlDeviceInitGpu",
+    "mtmlDeviceInitMemory",
+    "mtmlDeviceInitVpu",
+)
 FAULTS = ("", "", "*=DRIVER_FAILURE@40x3", "*=NOT_FOUND@100x20", "*=666@200x5", "mtmlLibraryShutDown=TIMEOUT@1x1")
 
 
-def values(numbers, every_function, handles):
-    """One random argument."""
-    choice = numbers.randrange(6)
-    if choice < 3 and handles:
+def value(numbers, every_function, handles, first):
+    """One random argument: for the first parameter of a function mostly a handle, without which nothing is asked."""
+    if handles and numbers.random() < (0.9 if first else 0.2):
         return numbers.choice(handles)
+    choice = numbers.randrange(6)
+    if choice < 3:
+        return numbers.choice([0, 1, 2, 3, 4, 5, 7, 8])
     if choice == 3:
         return numbers.choice(every_function.JUNK)
     if choice == 4:
-        return numbers.choice([0, 1, 2, 3, 7, 35, 48, 255, 4096, 2**31 - 1, 2**32 - 1, 2**63, True])
+        return numbers.choice([0, 1, 2, 35, 48, 255, 4096, 2**31 - 1, 2**32 - 1, 2**63, True])
     return numbers.choice([numbers.getrandbits(70) - 2**69, "GPU-" + "0" * 36, [1, 2], [(1, 0)], ctypes.c_uint()])
 
 
@@ -53,9 +62,12 @@ def child(seed, trace):
             function = getattr(pymtml, numbers.choice(names))
             if numbers.random() < 0.02:
                 function = numbers.choice([pymtml.nvmlInit, pymtml.nvmlInit, pymtml.nvmlShutdown])
+            elif numbers.random() < 0.03:
+                function = getattr(pymtml, numbers.choice(MAKERS))
             wanted = [one for one in inspect.signature(function).parameters.values() if one.kind != one.VAR_POSITIONAL]
             given = len([one for one in wanted if one.default is one.empty or numbers.random() < 0.3])
-            arguments = [values(numbers, every_function, handles) for _ in range(given)]
+            maker = function.__name__ in MAKERS[:2]
+            arguments = [value(numbers, every_function, handles, not maker and not i) for i in range(given)]
             text = "%s(%s)" % (function.__name__, ", ".join(repr(one)[:60] for one in arguments))
             os.pwrite(trace, text.encode("utf-8", "replace").ljust(400)[:400], 0)
             try:
@@ -92,7 +104,7 @@ def run(seed):
         if result.returncode == 0:
             return ""
         last = open(trace.name, "rb").read().decode("utf-8", "replace").strip()
-        return "exit status %d, last call %s\n%s" % (result.returncode, last, result.stdout[-4000:])
+        return "exit status %d, last call %s\n%s" % (result.returncode, last, result.stdout[-12000:])
 
 
 def main():

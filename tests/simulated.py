@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.join(ROOT, "simulator", "build")
+BUILD = os.path.join(ROOT, "simulator", os.environ.get("SIM_TEST_BUILD", "build"))
 PROFILES = os.path.join(ROOT, "simulator", "profiles")
 LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
