@@ -200,6 +200,18 @@ def test_uuids_of_virtual_devices_are_linear_and_trimmed():
     call_in_child(work, 3, name="s3000-vgpu-host")
 
 
+@pytest.mark.parametrize("index", [1 << 20, 4294967295, 1 << 63])
+@pytest.mark.parametrize("code", ["DRIVER_FAILURE", "666"])
+def test_index_of_a_card_where_every_device_fails(index, code):
+    """No device says that it is the last one: the search ends all the same."""
+
+    def work(device):
+        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s,mtmlDeviceGetProperty=%s" % (code, code))
+        refused(lambda: pymtml.nvmlDeviceGetHandleByIndex(index), pymtml.NVMLError_InvalidArgument)
+
+    call_in_child(work)
+
+
 # ---- Numbers ----
 
 
