@@ -10,11 +10,11 @@ import sys
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
 
 import every_function  # noqa: E402
+import faults  # noqa: E402
 import native_calls  # noqa: E402
 import pytest  # noqa: E402
 import simulated  # noqa: E402
 
-import faults  # noqa: E402
 import pymtml  # noqa: E402
 
 ROWS = faults.rows()
