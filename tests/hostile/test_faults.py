@@ -86,6 +86,22 @@ def test_row(row):
         assert {case.code for _, case in own} == set(row.codes)
 
 
+@pytest.mark.parametrize("code", faults.CODES)
+def test_shutdown_that_fails_leaves_everything_as_it_was(code):
+    with simulated.nvml("s80") as nvml:
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        before = nvml.nvmlDeviceGetUtilizationRates(device).memory, nvml.nvmlDeviceGetName(device)
+        parts = [make(device) for make in (nvml.mtmlDeviceInitGpu, nvml.mtmlDeviceInitMemory, nvml.mtmlDeviceInitVpu)]
+        simulated.set_faults("mtmlLibraryShutDown=" + code)
+        with pytest.raises(nvml.NVMLError):
+            nvml.nvmlShutdown()
+        simulated.set_faults("")
+        assert nvml.nvmlDeviceGetHandleByIndex(0) is device
+        assert before == (nvml.nvmlDeviceGetUtilizationRates(device).memory, nvml.nvmlDeviceGetName(device))
+        assert all(a is b for a, b in zip(parts, (nvml.mtmlDeviceInitGpu(device), nvml.mtmlDeviceInitMemory(device))))
+        assert nvml.mtmlVpuGetClock(parts[2]) and (nvml._nvmlLib_refcount, simulated.references()) == (1, 1)
+
+
 def test_every_native_function_has_scenes():
     frees = native_calls.FREES  # they do not call C
     assert {name for name in faults.SCENES if name.startswith("mtml")} == set(faults.NATIVE) - set(frees)
