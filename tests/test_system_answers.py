@@ -321,9 +321,21 @@ def test_speeds_by_the_number_of_the_link():
         fields = [getattr(nvml, name) for name in names + ["NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON"]]
         values = nvml.nvmlDeviceGetFieldValues(card, fields)
         assert [(value.nvmlReturn, value.value.uiVal) for value in values] == [(0, speed)] * 13
+        assert {value.valueType for value in values} == {nvml.NVML_VALUE_TYPE_UNSIGNED_INT}
     with simulated.nvml("s80"):
         values = nvml.nvmlDeviceGetFieldValues(nvml.nvmlDeviceGetHandleByIndex(0), fields)
         assert {value.nvmlReturn for value in values} == {nvml.NVML_ERROR_NOT_SUPPORTED}
+
+
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 11])
+def test_links_that_a_card_lacks_have_no_speed(count):
+    names = ["NVML_FI_DEV_NVLINK_SPEED_MBPS_L%d" % link for link in range(12)]
+    fields = [getattr(nvml, name) for name in names + ["NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON"]]
+    with simulated.nvml("s5000x8"):
+        simulated.set_value(0, "mtlink_count", count)
+        values = nvml.nvmlDeviceGetFieldValues(nvml.nvmlDeviceGetHandleByIndex(0), fields)
+    there = [value.nvmlReturn == nvml.NVML_SUCCESS for value in values]
+    assert there == [link < count for link in range(12)] + [count > 0]
 
 
 # ---- MUSA_VISIBLE_DEVICES ----
