@@ -741,7 +741,7 @@ class NVMLLibraryMismatchError(Exception):
 
 # ==== 3. Handles ======================================================================================================
 # A handle is a ctypes pointer, one Python object per native object while the library lives. The argument that C gets is
-# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system, _library), so that passing it costs
+# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system), so that passing it costs
 # nothing. What is not of a handle class never reaches C, and neither does a handle whose slot is empty: a shutdown
 # empties them all.
 
@@ -797,7 +797,7 @@ class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):  # type: ignore
     """Handle of the initialized library (MtmlLibrary *)."""
 
     _type_ = struct_c_mtmlLibrary_t
-    __slots__ = ("_address", "_library")
+    __slots__ = ("_address",)
 
 
 class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):  # type: ignore[misc]
@@ -887,22 +887,25 @@ def _address(handle):
         return ctypes.cast(handle, c_void_p).value or 0
 
 
-def _new_handle(handle_class, slot, address):
-    """Handle object for a native address, with its argument for C in the named slot."""
-    target = handle_class._type_.from_address(address)
-    handle = handle_class(target)
+def _new_handle(handle_class, address):
+    """Handle object for a native address."""
+    handle = handle_class(handle_class._type_.from_address(address))
     handle._address = address
-    setattr(handle, slot, byref(target))
     return handle
 
 
-def _retire(handle):
-    """Empty all slots of a handle but its address, after which it no longer reaches C; what they held, by slot."""
-    slots = {slot: getattr(handle, slot) for slot in type(handle).__slots__ if hasattr(handle, slot)}
-    del slots["_address"]
-    for slot in slots:
+def _fill(life, handle, slot, value):
+    """Put something into a slot of a handle until the life of the library ends."""
+    life.filled.append((handle, slot))  # first: what a slot holds is always known to those who empty them
+    setattr(handle, slot, value)
+
+
+def _empty(handle, slot):
+    """Empty a slot of a handle, as another thread may do at the same time."""
+    try:
         delattr(handle, slot)
-    return slots
+    except AttributeError:
+        pass
 
 
 # ==== 4. Structs ======================================================================================================
@@ -1504,6 +1507,13 @@ def _under_lock(function):
     return locked
 
 
+# Cells for what C hands out: made anew for each call, as shared ones are not safe under threads and signal handlers.
+_Int = c_int * 1
+_UInt = c_uint * 1
+_ULongLong = c_ulonglong * 1
+_Pointer = c_void_p * 1
+
+
 class _Native:
     """The loaded library: each exported function under its C name; while initialized what a life has, for queries."""
 
@@ -1515,14 +1525,14 @@ class _NativeReference:
     """
 
     def __init__(self):
-        self.cell = (c_void_p * 1)()  # where C writes the library
-        self.begun: "list[int]" = []  # what mtmlLibraryInit answered
-        self.ended: "list[int]" = []  # what mtmlLibraryShutDown answered, each time it was tried
+        self.cell = _Pointer()  # where C writes the library
+        self.argument: "_Any" = None  # the library as C gets it
+        self.answers: "list[int]" = []  # of mtmlLibraryInit, then of mtmlLibraryShutDown, each time it was tried
 
     @property
     def held(self):
         """Whether the library is still to be shut down."""
-        return self.begun == [MTML_SUCCESS] and bool(self.cell[0]) and MTML_SUCCESS not in self.ended
+        return self.answers.count(MTML_SUCCESS) == 1 and bool(self.cell[0])
 
 
 class _Life:
@@ -1535,7 +1545,8 @@ class _Life:
         self.kept = False  # over, with the library still initialized
         self.libraries: "dict[str, c_mtmlLibrary_t]" = {}  # the handle of the library, once it was asked for
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, cell)
+        self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, slot)
+        self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): what its end empties
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
         self.types: "dict[int, int]" = {}  # by MTML's index: MTML_MPC_TYPE_*, INSTANCE for what NVML counts as no card
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
@@ -1551,15 +1562,16 @@ class _Life:
     @property
     def argument(self):
         """The library as C gets it."""
-        return byref(struct_c_mtmlLibrary_t.from_address(self.native.cell[0] or 0))
+        native = self.native
+        if native.argument is None:
+            native.argument = byref(struct_c_mtmlLibrary_t.from_address(native.cell[0] or 0))
+        return native.argument
 
     @property
     def library(self):
         """Handle of the library, the same one each time."""
         handle = self.libraries.get("library")
-        return handle or self.libraries.setdefault(
-            "library", _new_handle(c_mtmlLibrary_t, "_library", self.native.cell[0])
-        )
+        return handle or self.libraries.setdefault("library", _new_handle(c_mtmlLibrary_t, self.native.cell[0]))
 
 
 class _Session:
@@ -1709,11 +1721,6 @@ _UINT_MAX = 0xFFFFFFFF
 _ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
 _PATHS_MAX = 1 << 12  # paths of two devices, and devices on one
 _BATCH_MAX = 1 << 12  # devices, or fields, in one call
-# Cells for what C hands out: made anew for each call, as shared ones are not safe under threads and signal handlers.
-_Int = c_int * 1
-_UInt = c_uint * 1
-_ULongLong = c_ulonglong * 1
-_Pointer = c_void_p * 1
 
 
 def _mtml_error(status, detail=None):
@@ -1813,32 +1820,39 @@ def _take():
 
 def _begin(tokens):
     """(status, new life with these references): initialize the library. Needs the lock."""
-    status = _load()
+    status = _load() if _session.cdll is None else MTML_SUCCESS
     if status:
         return status, None
     kept = [life for life in _session.lives if life.kept and life.native.held]
     if kept:
-        _session.lives.append(_Life(kept[0].native, tokens))
+        mine = _Life(kept[0].native, tokens)
+        _session.lives.append(mine)
     else:
         native = _NativeReference()
         mine = _Life(native, tokens)
         try:
             _session.lives.append(mine)
-            native.begun.extend(map(_c.mtmlLibraryInit, (native.cell,)))
+            native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
         finally:
             if not native.held:
                 _discard(mine)
-        if not native.held:  # success without a library leaves nothing that could be given back to C
-            return native.begun[0] or MTML_ERROR_UNKNOWN, None
-        if _session.life not in (mine, None):  # a signal handler was faster
-            _session.life.tokens.extend(tokens)
-            _end(mine, False)
-    life = _session.life
-    for other in list(_session.lives):
-        if other.kept or (other.native.begun and not other.native.held):
-            _discard(other)
+        if mine not in _session.lives:  # success without a library leaves nothing that could be given back to C
+            return native.answers[0] or MTML_ERROR_UNKNOWN, None
+    if len(_session.lives) > 1:
+        _settle(mine)
+    life = _session.lives[-1]
     _publish(life)
     return MTML_SUCCESS, life
+
+
+def _settle(mine):
+    """Leave one life in the list where there are more: those that are over, and a signal handler's. Needs the lock."""
+    if _session.life not in (mine, None):  # a signal handler was faster
+        _session.life.tokens.extend(mine.tokens)
+        _end(mine, False)
+    for other in list(_session.lives):
+        if other.kept or (other.native.answers and not other.native.held):
+            _discard(other)
 
 
 def _discard(life):
@@ -1849,9 +1863,8 @@ def _discard(life):
         pass  # a signal handler has done it, or it had not come into the list
 
 
-@_under_lock
 def _publish(life):
-    """Give the library of a life to the queries."""
+    """Give the library of a life to the queries. Needs the lock."""
     _c.library, _c.devices, _c.order, _c.life = life.argument, life.devices, life.order, life
     if not life.live:  # a signal handler has shut it down meanwhile
         _withdraw()
@@ -1859,8 +1872,11 @@ def _publish(life):
 
 def _withdraw():
     """Take the library from the queries."""
-    for name in ("library", "devices", "order", "life"):
-        _c.__dict__.pop(name, None)
+    published = _c.__dict__
+    published.pop("library", None)
+    published.pop("devices", None)
+    published.pop("order", None)
+    published.pop("life", None)
 
 
 @_under_lock
@@ -1872,7 +1888,7 @@ def _claim(ending):
     if len(life.tokens) == 1:
         if not hasattr(_c, "mtmlLibraryShutDown"):
             return _FUNCTION_NOT_FOUND, None, None
-        if _outermost_query(_thread.get_ident()):
+        if _outermost_query(sys._getframe(3)):  # below: this function, its wrapper, _stop
             return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "this very", None
         life.ending = ending
         _withdraw()
@@ -1893,26 +1909,29 @@ def _drain(life, retired):
     deadline = _session.monotonic() + _DRAIN_SECONDS
     _retire_all(life, retired)
     while not sys.is_finalizing():  # which holds the other threads where they are
-        for thread in list(sys._current_frames()):
-            query = thread != _thread.get_ident() and _outermost_query(thread)
+        others = sys._current_frames()
+        del others[_thread.get_ident()]
+        for thread, frame in others.items():
+            query = _outermost_query(frame)
             pause = 0.0001
             # A new life, begun by another thread, keeps the library initialized.
-            while query and _outermost_query(thread) is query and _session.life is None:
+            while query and _outermost_query(sys._current_frames().get(thread)) is query and _session.life is None:
                 if _session.monotonic() > deadline:
                     return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "another"
                 _session.sleep(pause)
                 pause = min(2 * pause, 0.01)
-        if not _retire_all(life, retired):
+        if not others or not _retire_all(life, retired):
             break
     return MTML_SUCCESS, None
 
 
-def _outermost_query(thread):
-    """The outermost frame of a query on a thread's stack, None if there is none."""
-    frame, found, query = sys._current_frames().get(thread), None, None
+def _outermost_query(frame):
+    """The outermost frame of a query on the stack that ends in ``frame``, None if there is none."""
+    found, query = None, None
+    this_file = _outermost_query.__code__.co_filename
     while frame is not None:
         code = frame.f_code
-        if code.co_filename != _outermost_query.__code__.co_filename:
+        if code.co_filename != this_file:
             found, query = query or found, None
         elif code.co_name in _LIFECYCLE:
             query = None  # what it calls
@@ -1933,33 +1952,38 @@ def _end(life, keep):
     if keep or (sys.is_finalizing() and _thread._count()):
         life.kept = True
     else:
-        life.native.ended.extend(map(_c.mtmlLibraryShutDown, (life.argument,)))
-        status = life.native.ended[-1]
+        life.native.answers.extend(map(_c.mtmlLibraryShutDown, (life.argument,)))
+        status = life.native.answers[-1]
         _session.was_shut_down |= not status
-    if not life.live:
-        _retire(life.library)
     return status
 
 
+@_under_lock
 def _revive(life, retired):
     """Make the handles of a life live again, as its end did not come."""
-    for registry, key, item, slots in retired:
-        for slot, value in slots.items():
-            setattr(item, slot, value)
-        registry.setdefault(key, item)
+    for target, key, value in retired:
+        if type(target) is dict:
+            target.setdefault(key, value)
+        else:
+            setattr(target, key, value)
     _publish(life)
 
 
 @_under_lock
 def _retire_all(life, retired):
-    """Make every handle of a life but the library's stale, and note them in ``retired``; whether there were any."""
+    """Make every handle of a life but the library's stale, and note in ``retired`` what was where; whether any was."""
     before, life.walk = len(retired), None
     for known in (life.types, life.order, life.counts):  # MPC may have changed it
         known.clear()
     for registry in (life.vgpus, life.others, life.devices):
-        while registry:
-            key, item = registry.popitem()
-            retired.append((registry, key, item, {} if registry is life.vgpus else _retire(item)))
+        for key in list(registry):
+            retired.append((registry, key, registry[key]))  # before it is gone
+            del registry[key]
+    for handle, slot in life.filled:  # its end moves on while other threads fill slots
+        value = getattr(handle, slot, None)
+        if value is not None:
+            retired.append((handle, slot, value))
+            _empty(handle, slot)
     return len(retired) > before
 
 
@@ -1989,13 +2013,14 @@ if hasattr(os, "register_at_fork"):
 
 def _device_at(address):
     """The device handle for a native address, the same object each time while the library lives."""
-    life = _session.life
-    if life is None:  # another thread shut down meanwhile
-        device = _new_handle(c_mtmlDevice_t, "_device", address)
-        _retire(device)
-        return device
-    device = life.devices.get(address)
-    return device or life.devices.setdefault(address, _new_handle(c_mtmlDevice_t, "_device", address))
+    life = getattr(_c, "life", None) or _session.life
+    device = None if life is None else life.devices.get(address)
+    if device is None:
+        device = _new_handle(c_mtmlDevice_t, address)
+        if life is not None:  # otherwise another thread has shut down meanwhile
+            _fill(life, device, "_device", byref(device.contents))
+            device = life.devices.setdefault(address, device)
+    return device
 
 
 _HANDLE_CLASSES = frozenset(  # by id: a foreign class may hash and compare as it likes
@@ -2020,26 +2045,24 @@ _CHILDREN = {  # slot of the argument: its C constructor and handle class
 
 @_under_lock
 def _make_child(device, kind):
-    """(status, gpu, memory or vpu handle of a device), the same one each time."""
-    constructor, handle_class = _CHILDREN[kind]
-    life = _session.life
-    argument = getattr(device, "_device", None)
-    if life is None or argument is None:
+    """(status, argument for C) of the gpu, memory or vpu of a device, asked for once."""
+    life = getattr(_c, "life", None) or _session.life
+    parent, argument = getattr(device, "_device", None), getattr(device, kind, None)
+    if life is None or parent is None:
         return _UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
-    child = life.others.get((device._address, kind))
-    if child is None:
+    if argument is None:
+        constructor, handle_class = _CHILDREN[kind]
         if not hasattr(_c, constructor):
             return _FUNCTION_NOT_FOUND, None
         cell = _Pointer()
-        status = getattr(_c, constructor)(argument, cell)
+        status = getattr(_c, constructor)(parent, cell)
         if status:
             return status, None
         if not cell[0]:
             return MTML_ERROR_UNKNOWN, None
-        mine = _new_handle(handle_class, kind, cell[0])
-        child = life.others.setdefault((device._address, kind), mine)
-    setattr(device, kind, getattr(child, kind, None))
-    return MTML_SUCCESS, child
+        argument = byref(handle_class._type_.from_address(cell[0]))
+        _fill(life, device, kind, argument)
+    return MTML_SUCCESS, argument
 
 
 @_under_lock
@@ -2058,7 +2081,9 @@ def _make_system():
             return status, None
         if not cell[0]:
             return MTML_ERROR_UNKNOWN, None
-        system = life.others.setdefault("system", _new_handle(c_mtmlSystem_t, "_system", cell[0]))
+        mine = _new_handle(c_mtmlSystem_t, cell[0])
+        _fill(life, mine, "_system", byref(mine.contents))
+        system = life.others.setdefault("system", mine)
     return MTML_SUCCESS, system
 
 
@@ -2077,7 +2102,7 @@ def _live_device(handle) -> "_Any":
 
 def _resolve(kind, handle):
     """(status, argument for C) for whatever was given where C wants a handle of that kind."""
-    if _session.life is None:
+    if not hasattr(_c, "life") and _session.life is None:
         return _UNINITIALIZED, None
     if type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
@@ -2085,11 +2110,8 @@ def _resolve(kind, handle):
             return MTML_ERROR_INVALID_ARGUMENT, None
     argument = getattr(handle, kind, None)
     if argument is None and kind in _CHILDREN and hasattr(handle, "_device"):
-        status, child = _make_child(handle, kind)
-        if status:
-            return status, None
-        argument = getattr(child, kind, None)
-    elif argument is None and kind == "_board" and hasattr(handle, "_device"):
+        return _make_child(handle, kind)
+    if argument is None and kind == "_board" and hasattr(handle, "_device"):
         status, mpc_type = _mpc_type(handle)
         if status or mpc_type == MTML_MPC_TYPE_INSTANCE:
             return status or MTML_ERROR_NOT_SUPPORTED, None
@@ -2104,9 +2126,13 @@ def _mpc_type(device):
 
     C may answer UNKNOWN for a card that a container hides.
     """
-    properties, cell = c_mtmlDeviceProperty_t(), _Pointer()
-    status = _call("mtmlDeviceGetProperty", "_device", device, byref(properties))
+    properties = c_mtmlDeviceProperty_t()
+    try:
+        status = _c.mtmlDeviceGetProperty(device._device, byref(properties))
+    except AttributeError:
+        status = _find_call("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
+        cell = _Pointer()
         status = _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell)
         if status == MTML_SUCCESS and cell[0]:
             return status, MTML_MPC_TYPE_INSTANCE
@@ -2121,14 +2147,18 @@ def _mpc_type(device):
 def _call(name, kind, handle, *arguments):
     """MTML status of a C call whose first parameter is a handle.
 
-    ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``). Whatever is missing
-    (library, handle, sub-handle, function) is found out here, off the fast path.
+    ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
     """
     if type(handle) is c_mtmlDevice_t or id(type(handle)) in _HANDLE_CLASSES:
         try:
             return getattr(_c, name)(getattr(handle, kind), *arguments)
         except AttributeError:
             pass  # one of the two is missing
+    return _find_call(name, kind, handle, *arguments)
+
+
+def _find_call(name, kind, handle, *arguments):
+    """The same, where something is missing (library, handle, sub-handle, function): what, is found out here."""
     status, argument = _resolve(kind, handle)
     if status:
         return status
@@ -2271,13 +2301,23 @@ def _devices(cells):
     return [_device_at(address) for address in cells if address]
 
 
+@_under_lock
 def _child(kind, handle):
-    """The gpu, memory or vpu handle of a device (or the handle itself, if it is that already)."""
-    _check(_resolve(kind, handle)[0])
-    if isinstance(handle, _CHILDREN[kind][1]):
-        return handle
-    status, child = _make_child(_live_device(handle), kind)
+    """The gpu, memory or vpu handle of a device, the same one each time (or the handle itself, if it is that already)."""
+    status, argument = _resolve(kind, handle)
     _check(status)
+    handle_class = _CHILDREN[kind][1]
+    if isinstance(handle, handle_class):
+        return handle
+    device = _live_device(handle)
+    life = _session.life
+    if device is None or life is None:  # another thread has shut down meanwhile
+        raise _mtml_error(_UNINITIALIZED)
+    child = life.others.get((device._address, kind))
+    if child is None:
+        mine = _new_handle(handle_class, ctypes.addressof(argument._obj))
+        _fill(life, mine, kind, argument)
+        child = life.others.setdefault((device._address, kind), mine)
     return child
 
 
@@ -4232,11 +4272,13 @@ def _refuse():
     return _unsupported()
 
 
-@_under_lock
 def _keep(device, slot, value):
     """Keep what cannot change while the library lives on its handle; the value."""
-    if hasattr(device, "_device"):  # unless a shutdown came in between
-        setattr(device, slot, value)
+    life = getattr(_c, "life", None) or _session.life
+    if life is not None:
+        _fill(life, device, slot, value)
+        if not hasattr(device, "_device"):  # another thread has emptied the slots meanwhile
+            _empty(device, slot)
     return value
 
 
@@ -4511,7 +4553,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
 
 def _card_by_index(index, cell):
     """MTML status of asking for a card by NVML's index; devices not looked at yet are, as far as that card."""
-    life = _session.life
+    life = getattr(_c, "life", None) or _session.life
     if life is None:
         return _UNINITIALIZED
     order = list(life.order.values())  # at once, as a shutdown empties it
@@ -5003,7 +5045,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     try:
         status = _c.mtmlMemoryGetUsed(device._memory, byref(info, _MEMORY_USED))
     except AttributeError:
-        status = _call("mtmlMemoryGetUsed", "_memory", device, byref(info, _MEMORY_USED))
+        status = _find_call("mtmlMemoryGetUsed", "_memory", device, byref(info, _MEMORY_USED))
     if status:
         raise _nvml_error(status)
     try:
@@ -5060,7 +5102,7 @@ def nvmlDeviceGetUtilizationRates(handle) -> "c_nvmlUtilization_t":
         if not status:
             status = _c.mtmlMemoryGetUtilization(device._memory, byref(rates, _UTILIZATION_MEMORY))
     except AttributeError:
-        status = _call("mtmlGpuGetUtilization", "_gpu", device, byref(rates)) or _call(
+        status = _find_call("mtmlGpuGetUtilization", "_gpu", device, byref(rates)) or _find_call(
             "mtmlMemoryGetUtilization", "_memory", device, byref(rates, _UTILIZATION_MEMORY)
         )
     if status:
@@ -5079,7 +5121,7 @@ def nvmlDeviceGetEncoderUtilization(handle) -> "list[int]":
     try:
         status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _call("mtmlVpuGetUtilization", "_vpu", device, words)
+        status = _find_call("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
     return [words[_CODEC_ENCODER], words[_CODEC_PERIOD]]
@@ -5096,7 +5138,7 @@ def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
     try:
         status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _call("mtmlVpuGetUtilization", "_vpu", device, words)
+        status = _find_call("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
     return [words[_CODEC_DECODER], words[_CODEC_PERIOD]]
@@ -5221,7 +5263,7 @@ def nvmlDeviceGetTemperature(handle, sensor) -> "int":
     try:
         status = _c.mtmlGpuGetTemperature(device._gpu, temperature)
     except AttributeError:
-        status = _call("mtmlGpuGetTemperature", "_gpu", device, temperature)
+        status = _find_call("mtmlGpuGetTemperature", "_gpu", device, temperature)
     if status:
         raise _nvml_error(status)
     return temperature[0]
@@ -5391,7 +5433,7 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
     try:
         status = _c.mtmlDeviceGetPowerUsage(device._board, power)
     except AttributeError:
-        status = _call("mtmlDeviceGetPowerUsage", "_board", device, power)
+        status = _find_call("mtmlDeviceGetPowerUsage", "_board", device, power)
     if status:
         raise _nvml_error(status)
     return power[0]
@@ -5465,7 +5507,7 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
     try:
         status = _c.mtmlDeviceGetFanSpeed(device._device, 0, speed)
     except AttributeError:
-        status = _call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
+        status = _find_call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
         without = status == MTML_ERROR_NOT_SUPPORTED or not _fan_count(device)
         raise _told_as(MTML_ERROR_NOT_SUPPORTED if without else status, status)
@@ -5616,7 +5658,7 @@ def _pci_word(handle, word):
     try:
         status = _c.mtmlDeviceGetPciInfo(device._device, words)
     except AttributeError:
-        status = _call("mtmlDeviceGetPciInfo", "_device", device, words)
+        status = _find_call("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
     return words[word] or _known(0)
@@ -5895,7 +5937,7 @@ def _link_is_up(device, link):
     try:
         status = _c.mtmlDeviceGetMtLinkState(device._device, link, state)
     except AttributeError:
-        status = _call("mtmlDeviceGetMtLinkState", "_device", device, link, state)
+        status = _find_call("mtmlDeviceGetMtLinkState", "_device", device, link, state)
     if status:
         raise _nvml_error(status)
     return state[0] != MTML_MTLINK_STATE_DOWN
