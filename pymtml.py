@@ -4383,8 +4383,8 @@ def throwOnVersionMismatch(func) -> "_Any":
 #
 # Fast, for what monitors ask in every tick: a fresh cell for the answer, the C function and the argument taken as
 # attributes, the status checked in place. A stale handle has no slot, a sub-handle not asked for yet none either, a
-# library that is not loaded or is older no function: each is an AttributeError, and _call finds out which, makes the
-# sub-handle, or has the status that says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
+# library that is not loaded or is older no function: each is an AttributeError, and _find_call finds out which, makes
+# the sub-handle, or has the status that says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
 #
 # Kept: what cannot change while the library lives is read once and stays in a slot of the handle (_keep), which the
 # shutdown empties. nvmlDeviceGetName is the pattern.
@@ -5068,7 +5068,11 @@ def _memory_info_v2(device, version):
 
 def _memory_total(device):
     """Size of the device memory in bytes, kept on the handle."""
-    return _keep(device, "_total", _long_number(_nvml_check, "mtmlMemoryGetTotal", "_memory", device))
+    total = _ULongLong()
+    status = _call("mtmlMemoryGetTotal", "_memory", device, total)
+    if status:
+        raise _nvml_error(status)
+    return _keep(device, "_total", total[0])
 
 
 def nvmlDeviceGetMemoryBusWidth(device) -> "int":
