@@ -1042,11 +1042,7 @@ class c_mtmlPciInfo_t(_PrintableStructure):
 class c_mtmlPciSlotInfo_t(_PrintableStructure):
     """MtmlPciSlotInfo: number and label of the physical slot."""
 
-    _fields_ = [
-        ("slotId", c_uint),
-        ("slotName", c_char * MTML_DEVICE_SLOT_NAME_BUFFER_SIZE),
-        ("rsvd", c_uint * 4),
-    ]
+    _fields_ = [("slotId", c_uint), ("slotName", c_char * MTML_DEVICE_SLOT_NAME_BUFFER_SIZE), ("rsvd", c_uint * 4)]
 
     slotType = _Alias("slotId")
 
@@ -1526,7 +1522,6 @@ class _NativeReference:
 
     def __init__(self):
         self.cell = _Pointer()  # where C writes the library
-        self.argument: "_Any" = None  # the library as C gets it
         self.answers: "list[int]" = []  # of mtmlLibraryInit, then of mtmlLibraryShutDown, each time it was tried
 
     @property
@@ -1562,10 +1557,7 @@ class _Life:
     @property
     def argument(self):
         """The library as C gets it."""
-        native = self.native
-        if native.argument is None:
-            native.argument = byref(struct_c_mtmlLibrary_t.from_address(native.cell[0] or 0))
-        return native.argument
+        return byref(struct_c_mtmlLibrary_t.from_address(self.native.cell[0] or 0))
 
     @property
     def library(self):
@@ -1757,15 +1749,7 @@ _REFUSED_AGAIN = (
 )
 _LIFECYCLE = frozenset(("_start", "_stop", "nvmlInit", "nvmlShutdown", "mtmlLibraryInit", "mtmlLibraryShutDown"))
 _BYSTANDERS = frozenset(  # they call what others wrote, and hold no argument of C meanwhile
-    (
-        "<module>",
-        "__call__",
-        "_store_nothing",
-        "wrapper",
-        "patch_torch_c_for_musa",
-        "_import_torch_musa",
-        "_run_command_line",
-    )
+    "<module> __call__ _store_nothing wrapper patch_torch_c_for_musa _import_torch_musa _run_command_line".split()
 )
 
 
@@ -1872,11 +1856,8 @@ def _publish(life):
 
 def _withdraw():
     """Take the library from the queries."""
-    published = _c.__dict__
-    published.pop("library", None)
-    published.pop("devices", None)
-    published.pop("order", None)
-    published.pop("life", None)
+    for name in ("library", "devices", "order", "life"):
+        _c.__dict__.pop(name, None)
 
 
 @_under_lock
@@ -1888,7 +1869,7 @@ def _claim(ending):
     if len(life.tokens) == 1:
         if not hasattr(_c, "mtmlLibraryShutDown"):
             return _FUNCTION_NOT_FOUND, None, None
-        if _outermost_query(sys._getframe(3)):  # below: this function, its wrapper, _stop
+        if _outermost_query(sys._current_frames()[_thread.get_ident()]):
             return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "this very", None
         life.ending = ending
         _withdraw()
@@ -2303,7 +2284,7 @@ def _devices(cells):
 
 @_under_lock
 def _child(kind, handle):
-    """The gpu, memory or vpu handle of a device, the same one each time (or the handle itself, if it is that already)."""
+    """The gpu, memory or vpu handle of a device, the same one each time (or the handle itself, if it is one)."""
     status, argument = _resolve(kind, handle)
     _check(status)
     handle_class = _CHILDREN[kind][1]
@@ -3846,30 +3827,19 @@ class c_nvmlFieldValue_t(_PrintableStructure):
 class c_nvmlGpmSupport_t(_PrintableStructure):
     """Whether a device has GPM."""
 
-    _fields_ = [
-        ("version", c_uint),
-        ("isSupportedDevice", c_uint),
-    ]
+    _fields_ = [("version", c_uint), ("isSupportedDevice", c_uint)]
 
 
 class c_nvmlGpuDynamicPstatesUtilization_t(Structure):
     """NVML struct."""
 
-    _fields_ = [
-        ("bIsPresent", c_uint, 1),
-        ("percentage", c_uint),
-        ("incThreshold", c_uint),
-        ("decThreshold", c_uint),
-    ]
+    _fields_ = [("bIsPresent", c_uint, 1), ("percentage", c_uint), ("incThreshold", c_uint), ("decThreshold", c_uint)]
 
 
 class c_nvmlGpuDynamicPstatesInfo_t(Structure):
     """NVML struct."""
 
-    _fields_ = [
-        ("flags", c_uint),
-        ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8),
-    ]
+    _fields_ = [("flags", c_uint), ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8)]
 
 
 class c_nvmlGpuThermalSensor_t(Structure):
@@ -3887,20 +3857,13 @@ class c_nvmlGpuThermalSensor_t(Structure):
 class c_nvmlGpuThermalSettings_t(Structure):
     """NVML struct."""
 
-    _fields_ = [
-        ("count", c_uint),
-        ("sensor", c_nvmlGpuThermalSensor_t * 3),
-    ]
+    _fields_ = [("count", c_uint), ("sensor", c_nvmlGpuThermalSensor_t * 3)]
 
 
 class c_nvmlMemory_t(_PrintableStructure):
     """Device memory in bytes."""
 
-    _fields_ = [
-        ("total", c_ulonglong),
-        ("free", c_ulonglong),
-        ("used", c_ulonglong),
-    ]
+    _fields_ = [("total", c_ulonglong), ("free", c_ulonglong), ("used", c_ulonglong)]
     _fmt_ = {"<default>": "%d B"}
 
 
@@ -3948,10 +3911,7 @@ class c_nvmlProcessUtilizationSample_t(_PrintableStructure):
 class c_nvmlUtilization_t(_PrintableStructure):
     """Utilization in percent."""
 
-    _fields_ = [
-        ("gpu", c_uint),
-        ("memory", c_uint),
-    ]
+    _fields_ = [("gpu", c_uint), ("memory", c_uint)]
     _fmt_ = {"<default>": "%d %%"}
 
 
@@ -5068,11 +5028,7 @@ def _memory_info_v2(device, version):
 
 def _memory_total(device):
     """Size of the device memory in bytes, kept on the handle."""
-    total = _ULongLong()
-    status = _call("mtmlMemoryGetTotal", "_memory", device, total)
-    if status:
-        raise _nvml_error(status)
-    return _keep(device, "_total", total[0])
+    return _keep(device, "_total", _long_number(_nvml_check, "mtmlMemoryGetTotal", "_memory", device))
 
 
 def nvmlDeviceGetMemoryBusWidth(device) -> "int":

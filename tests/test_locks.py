@@ -50,8 +50,6 @@ LOCKED = {
     "MIG": lambda device: pymtml.nvmlDeviceSetMigMode(device, 1),
     "log": lambda device: pymtml.mtmlLogGetConfiguration(),
     "log set": lambda device: pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t()),
-    "what counts as a card": lambda device: pymtml.nvmlDeviceGetCount(),
-    "what is kept": lambda device: pymtml.nvmlDeviceGetName(device),
 }
 
 

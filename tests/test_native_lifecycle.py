@@ -230,6 +230,27 @@ def test_mpc_changes():
                 pymtml.mtmlDeviceGetUUID(scene.at(index))
 
 
+def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch):
+    """The name comes from C when the handle is stale already: it must not answer for it later."""
+    with simulated.nvml("s3000-mpc"):
+        stale = pymtml.nvmlDeviceGetHandleByIndex(0)
+        pymtml.nvmlDeviceGetUUID(stale)
+        text = pymtml._text
+
+        def late(buffer):
+            monkeypatch.setattr(pymtml, "_text", text)
+            thread = threading.Thread(target=pymtml._forget_handles)
+            thread.start()
+            thread.join()
+            return text(buffer)
+
+        monkeypatch.setattr(pymtml, "_text", late)
+        assert pymtml.nvmlDeviceGetName(stale)
+        for query in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetUUID, pymtml.nvmlDeviceGetPowerUsage):
+            with pytest.raises(pymtml.NVMLError_InvalidArgument):
+                query(stale)
+
+
 def test_batch_that_fails_half_way():
     with Scene("s3000-mpc") as scene:
         handles = [scene.at(0), scene.at(1), scene.at(4)]
