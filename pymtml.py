@@ -2041,7 +2041,7 @@ def _make_child(device, kind):
             return status, None
         if not cell[0]:
             return MTML_ERROR_UNKNOWN, None
-        argument = byref(handle_class._type_.from_address(cell[0]))
+        argument = byref(handle_class._type_.from_address(cell[0]))  # type: ignore[attr-defined]
         _fill(life, device, kind, argument)
     return MTML_SUCCESS, argument
 
