@@ -131,6 +131,79 @@ def test_change_of_mig_mode_is_one_step_for_others(mode):
         assert {name for name, _ in exposed} <= {"nvmlDeviceSetMigMode"} and len(exposed) == 1, exposed
 
 
+def state():
+    """What belongs to the library and its lives, and changes as a whole, to compare."""
+    lives = [
+        (id(life), len(life.tokens), life.kept, list(life.others), list(life.vgpus))
+        + tuple(len(value) for value in vars(life.native).values() if isinstance(value, list))
+        for life in pymtml._session.lives
+    ]
+    published = {name: id(value) for name, value in vars(pymtml._c).items() if not name.startswith("mtml")}
+    return lives, published
+
+
+def changes_without_the_lock(work):
+    """Lines of pymtml's code that change the state of the library while the lock is free, as work() runs them."""
+    found, last = [], [state(), None, True]  # the state before a line, the line, whether it began with the lock
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__:
+            return None
+        now = state()
+        if now != last[0] and not last[2]:
+            found.append(last[1])
+        last[:] = now, (frame.f_code.co_name, frame.f_lineno), pymtml.libLoadLock._is_owned()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+    return found
+
+
+def failing_shutdown():
+    simulated.set_faults("mtmlLibraryShutDown=TIMEOUT")
+    with pytest.raises(pymtml.MTMLError_Timeout):
+        pymtml.mtmlLibraryShutDown()
+    simulated.set_faults("")
+    pymtml.mtmlLibraryShutDown()
+
+
+CHANGING = {  # scenarios that begin in a life with a device, its gpu and memory
+    "shutdown": lambda device: pymtml.mtmlLibraryShutDown(),
+    "failing shutdown": lambda device: failing_shutdown(),
+    "init and shutdown": lambda device: (pymtml.mtmlLibraryInit(), pymtml.mtmlLibraryShutDown()),
+    "next life": lambda device: (pymtml.mtmlLibraryShutDown(), pymtml.mtmlLibraryInit()),
+    "reset": pymtml.mtmlDeviceReset,
+    "MIG": lambda device: pymtml.nvmlDeviceSetMigMode(device, 1),
+    "vpu": pymtml.mtmlDeviceInitVpu,
+    "system": lambda device: pymtml.mtmlSystemGetDriverVersion(),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_state_changes_under_the_lock_alone(name):
+    with simulated.nvml("s80"):
+        device = pymtml.mtmlLibraryInitDeviceByIndex(0)
+        pymtml.mtmlDeviceInitGpu(device)
+        before = state()
+        assert changes_without_the_lock(lambda: CHANGING[name](device)) == []
+        assert state() != before or name == "init and shutdown"
+        while simulated.references():
+            pymtml.nvmlShutdown()
+
+
+@pytest.mark.parametrize("function", [pymtml.mtmlDeviceReset, lambda device: pymtml.mtmlDeviceSetMpcMode(device, 1)])
+def test_handles_are_stale_before_others_learn_that_C_is_done(function):
+    name = function.__name__ if function is pymtml.mtmlDeviceReset else "mtmlDeviceSetMpcMode"
+    with simulated.nvml("s80"):
+        device = pymtml.mtmlLibraryInitDeviceByIndex(0)
+        exposed = lines_without_the_lock(lambda: function(device), since=name)
+        assert not exposed or not hasattr(device, "_device") and {caller for caller, _ in exposed} <= {"_check"}
+
+
 def test_log_is_set_in_one_step_for_others():
     """C's callback and what keeps it alive change together."""
     configuration = pymtml.c_mtmlLogConfiguration_t()
