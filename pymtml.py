@@ -4525,7 +4525,8 @@ def _card_by_index(index, cell):
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more
         unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
-        if unknown and (number == index or MTML_MPC_TYPE_PARENT in life.types.values() or life is not _session.life):
+        asked = number == index and (status or position)  # the first device is no instance
+        if unknown and (asked or MTML_MPC_TYPE_PARENT in life.types.values() or life is not _session.life):
             return unknown  # it may be an instance
         if mpc_type != MTML_MPC_TYPE_INSTANCE:
             if not unknown and number == len(life.order):
@@ -4539,7 +4540,7 @@ def _card_by_index(index, cell):
 def _whole_cards(count):
     """MTML's indices of the cards among its first ``count`` devices (list); a lost one that cannot be asked is a card.
 
-    Raises: its error where a card is divided, as it may be an instance, and where no device can be asked.
+    Raises: its error where a card is divided, as it may be an instance, and where none of several can be asked.
     """
     life = _session.life
     if life is None:
@@ -4550,7 +4551,8 @@ def _whole_cards(count):
             status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
             status, types[position] = (status, None) if status else _look_at(life, position, cell[0])
             failed = status or failed
-    if failed and (not life.types or MTML_MPC_TYPE_PARENT in types.values() or life is not _session.life):
+    nobody = count > 1 and not life.types
+    if failed and (nobody or MTML_MPC_TYPE_PARENT in types.values() or life is not _session.life):
         raise _nvml_error(failed)
     cards = [position for position in range(count) if types[position] != MTML_MPC_TYPE_INSTANCE]
     if not failed:

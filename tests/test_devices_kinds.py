@@ -317,6 +317,18 @@ def test_a_card_that_cannot_be_listed():
         assert answer(nvml.nvmlDeviceGetTopologyNearestGpus, first, nvml.NVML_TOPOLOGY_SYSTEM) is nvml.NVMLError_Timeout
 
 
+def test_the_only_device_is_a_card():
+    """Also where the driver does not tell its kind; of the power that is not enough to know."""
+    with simulated.nvml("s80", faults="mtmlDeviceGetProperty=DRIVER_FAILURE"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert (nvml.nvmlDeviceGetCount(), nvml.nvmlDeviceGetIndex(card), nvml.nvmlDeviceGetName(card)) == (
+            1,
+            0,
+            "MTT S80",
+        )
+        assert answer(nvml.nvmlDeviceGetPowerUsage, card) is nvml.NVMLError_Unknown
+
+
 @pytest.mark.parametrize("profile", ["s2000", "s3000-vgpu-guest", "old-library"])
 def test_cards_that_cannot_be_divided(profile):
     with simulated.nvml(profile):

@@ -146,8 +146,8 @@ SCENES = {
     "nvmlShutdown": [scene("s5000x8")],
     "nvmlSystemGetDriverVersion": [scene("s5000x8")],
     "nvmlSystemGetNVMLVersion": [scene("s5000x8")],
-    "nvmlDeviceGetCount": [scene("s5000x8"), scene("s3000-mpc")],
-    "nvmlDeviceGetHandleByIndex": [scene("s5000x8", 1), scene("s3000-mpc", 1)],
+    "nvmlDeviceGetCount": [scene("s5000x8"), scene("s3000-mpc"), scene("s80")],
+    "nvmlDeviceGetHandleByIndex": [scene("s5000x8", 1), scene("s3000-mpc", 1), scene("s80", 0)],
     "nvmlDeviceGetHandleByUUID": [scene("s5000x8", lambda: "GPU-" + simulated.get_value(1, "uuid").upper())],
     "nvmlDeviceGetHandleByUUIDV": [scene("s5000x8", of_second("uuid"), pymtml.NVML_UUID_TYPE_ASCII)],
     "nvmlDeviceGetHandleBySerial": [
