@@ -262,8 +262,6 @@ LOOKS = {
         ),
         1,
     ),
-    "nearest": (lambda device: len(pymtml.nvmlDeviceGetTopologyNearestGpus(device, pymtml.NVML_TOPOLOGY_SYSTEM)), 1),
-    "affinity": (lambda device: len(pymtml.nvmlSystemGetTopologyGpuSet(0)), 2),
 }
 
 
