@@ -4519,15 +4519,16 @@ def _card_by_index(index, cell):
     order = list(life.order.values())  # at once, as a shutdown empties it
     if index < len(order):
         return _library_call("mtmlLibraryInitDeviceByIndex", order[index], cell)
-    number = len(order)
+    number, failed = len(order), MTML_SUCCESS
     for position in range(order[-1] + 1 if order else 0, _DEVICES_MAX):
         status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more
         unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
-        asked = number == index and (status or position)  # the first device is no instance
-        if unknown and (asked or MTML_MPC_TYPE_PARENT in life.types.values() or life is not _session.life):
-            return unknown  # it may be an instance
+        failed = unknown or failed
+        asked = unknown and number == index and (status or position)  # the first device is no instance
+        if asked or (failed and (any(life.types.values()) or life is not _session.life)):
+            return failed  # where a card is divided, what cannot be asked may be an instance
         if mpc_type != MTML_MPC_TYPE_INSTANCE:
             if not unknown and number == len(life.order):
                 life.order[number] = position
@@ -4552,7 +4553,7 @@ def _whole_cards(count):
             status, types[position] = (status, None) if status else _look_at(life, position, cell[0])
             failed = status or failed
     nobody = count > 1 and not life.types
-    if failed and (nobody or MTML_MPC_TYPE_PARENT in types.values() or life is not _session.life):
+    if failed and (nobody or any(types.values()) or life is not _session.life):
         raise _nvml_error(failed)
     cards = [position for position in range(count) if types[position] != MTML_MPC_TYPE_INSTANCE]
     if not failed:

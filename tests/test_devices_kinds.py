@@ -283,6 +283,28 @@ def test_a_device_that_could_not_be_asked_is_asked_again():
         assert nvml.nvmlDeviceGetCount() == 2
 
 
+@pytest.mark.parametrize("first, lost", [(0, 2), (0, 3), (1, 1), (1, 2)])
+def test_instances_tell_of_their_card_when_that_cannot_be_asked(first, lost):
+    """The third device of NVML's is none, whatever is not known of those before; nor are instances counted."""
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT@%dx%d" % (first, lost)):
+        assert answer(nvml.nvmlDeviceGetHandleByIndex, 2) is nvml.NVMLError_Timeout
+        simulated.set_faults("")
+        assert nvml.nvmlDeviceGetNumGpuCores(nvml.nvmlDeviceGetHandleByIndex(1)) == 8
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT@%dx%d" % (first, lost)):
+        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Timeout
+        assert nvml.nvmlDeviceGetCount() == 2
+
+
+def test_what_was_guessed_is_not_kept():
+    """Without a word on the card and all its instances they count as lost cards, until they can be asked."""
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT@0x4"):
+        assert [nvml.nvmlDeviceGetCount() for _ in range(2)] == [5, 2]
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT@0x4"):
+        nvml.nvmlDeviceGetHandleByIndex(4)
+        assert nvml.nvmlDeviceGetNumGpuCores(nvml.nvmlDeviceGetHandleByIndex(1)) == 8
+        assert answer(nvml.nvmlDeviceGetHandleByIndex, 2) is INVALID
+
+
 def test_no_device_can_be_asked():
     with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT"):
         for call in (nvml.nvmlDeviceGetCount, lambda: nvml.nvmlDeviceGetHandleByIndex(1)):
