@@ -1741,6 +1741,7 @@ _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 # read off what C answered (_Life.live); a life is in the list, with its first reference, before C is asked for it; and
 # each step is one that cannot be divided (append, pop, setdefault, an assignment).
 
+_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
 _DRAIN_SECONDS = 5.0  # how long the last shutdown waits for queries of other threads
 _BUSY = "a query is under way in %s thread, and the library stays initialized: shut down when it has ended"
 _REFUSED_AGAIN = (
@@ -1766,8 +1767,10 @@ def _stop(check):
     try:
         status, detail, life = _claim(ending)
         if life is not None:
-            status, detail = _drain(life, retired)
-            status = status or _end(life, os.environ.get("PYMTML_KEEP_LIBRARY") == "1")
+            # Without a GIL other threads run on while their stacks are looked at: what they may use stays then.
+            keep = _FREE_THREADED and len(sys._current_frames()) > 1
+            status, detail = (_retire_all(life, retired) and 0, None) if keep else _drain(life, retired)
+            status = status or _end(life, keep or os.environ.get("PYMTML_KEEP_LIBRARY") == "1")
         del ending[:]
     finally:
         del ending[:]  # if an exception came in before the line above
@@ -1926,10 +1929,11 @@ def _outermost_query(frame):
 def _end(life, keep):
     """Shut the library of a life down; MTML status.
 
-    ``keep``: leave it initialized, as is also done at the end of the interpreter, where daemon threads stand still in
-    the middle of whatever they do.
+    ``keep``: leave it initialized, unless by now another life does; as is also done at the end of the interpreter,
+    where daemon threads stand still in the middle of whatever they do.
     """
     status = MTML_SUCCESS
+    keep = keep and not any(one.native is not life.native and one.native.held for one in _session.lives)
     if keep or (sys.is_finalizing() and _thread._count()):
         life.kept = True
     else:

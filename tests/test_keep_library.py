@@ -1,6 +1,7 @@
 """PYMTML_KEEP_LIBRARY=1: a library that cannot be initialized twice serves programs that init and shut down often."""
 
 import os
+import threading
 
 import pytest
 import simulated
@@ -52,6 +53,30 @@ def test_error_says_what_to_do(value):
     assert result.returncode == 1 and result.stdout == ""
     last = result.stderr.splitlines()[-1]
     assert "NVMLError_Unknown: Unknown Error: " in last and "PYMTML_KEEP_LIBRARY=1" in last
+
+
+def test_init_of_another_thread_while_the_last_shutdown_waits(monkeypatch):
+    """The library is initialized a second time then: one of the two references is kept, the other goes back to C."""
+    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+
+    def drain(life, retired, real=pymtml._drain):
+        monkeypatch.setattr(pymtml, "_drain", real)
+        thread = threading.Thread(target=pymtml.nvmlInit)
+        thread.start()
+        thread.join()
+        return real(life, retired)
+
+    def child():
+        pymtml.nvmlInit()
+        monkeypatch.setattr(pymtml, "_drain", drain)
+        pymtml.nvmlShutdown()
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        assert pymtml.nvmlDeviceGetCount() == 8
+        pymtml.nvmlShutdown()
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 1)
+
+    with simulated.machine("s5000x8"):
+        assert in_child(child) == 0
 
 
 def test_error_of_a_first_init_does_not_mention_it():

@@ -21,13 +21,17 @@ from concurrency import in_child
 import pymtml
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
+KEPT = int(FREE_THREADED)  # native references after a last shutdown that other threads are there to see
+waits = pytest.mark.skipif(FREE_THREADED, reason="without a GIL the library is kept, and no shutdown waits")
 SECONDS = float(os.environ.get("RACE_SECONDS", "2"))  # of each race; docs/reliability.md says what was run
 
 
 @pytest.fixture(autouse=True)
 def _nothing_stays():
-    """A test that fails leaves no library behind for the next one."""
+    """No library is left behind for the next test, by one that fails or by one whose threads were there to the last."""
     yield
+    if not pymtml._nvmlLib_refcount and simulated.references():
+        pymtml.nvmlInit()
     while pymtml._nvmlLib_refcount:
         pymtml.nvmlShutdown()
 
@@ -84,7 +88,8 @@ def test_lives_under_querying_threads(latency):
                 pymtml.nvmlInit()
                 time.sleep(0.004 + 400 * latency * 1e-9)
                 pymtml.nvmlShutdown()
-                assert (simulated.references(), simulated.library.mtmlSimGetHandleCount()) == (0, 0)
+                assert simulated.references() == KEPT
+                assert KEPT or simulated.library.mtmlSimGetHandleCount() == 0
                 lives += 1
         print("%d lives, %d rounds of questions" % (lives, queries.answered))
         assert lives > 3 and queries.answered > 3
@@ -112,7 +117,7 @@ def test_threads_that_end_lives_under_querying_threads():
             stop.set()
             for thread in threads:
                 thread.join(30)
-        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+        assert pymtml._nvmlLib_refcount == 0 and simulated.references() <= KEPT
 
     with simulated.machine("s5000x8", latency_ns=20000):
         assert in_child(child) == 0
@@ -190,12 +195,13 @@ def test_shutdown_before_any_line_of_a_query(query, tmp_path, monkeypatch):
             answer, begun = with_shutdown_before(step, ask)
             if not begun:
                 pymtml.nvmlShutdown()
-            assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0), step
+            assert pymtml._nvmlLib_refcount == 0 and simulated.references() <= KEPT, step
             if answer not in (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument):
                 answers.append(read(answer))
     assert step > 20 and len(answers) < step and all(answer == answers[-1] for answer in answers), answers
 
 
+@waits
 def test_waiting_is_bounded(monkeypatch):
     """A driver that hangs: InUse after a while, the library stays initialized with its handles, and ends later."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.15)
@@ -335,12 +341,13 @@ def test_shutdown_in_a_signal_handler_while_others_query():
                 signal.setitimer(signal.ITIMER_REAL, 0.005)
                 while len(rung) <= number:
                     time.sleep(0.001)
-                assert simulated.references() == 0
+                assert simulated.references() == KEPT
 
     with simulated.machine("s5000x8", latency_ns=20000):
         assert in_child(child) == 0
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL a fork copies dicts that other threads have locked, for good")
 def test_shutdown_in_a_forked_child():
     """The threads that query in the parent are not there in the child: nothing to wait for."""
     with simulated.machine("s5000x8", latency_ns=200000):
@@ -363,6 +370,7 @@ def test_shutdown_in_a_forked_child():
         pymtml.nvmlShutdown()
 
 
+@waits
 def test_fork_while_a_shutdown_waits(monkeypatch):
     """The child has the library as it was before that shutdown, which goes on in the parent alone."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 20)
@@ -388,6 +396,7 @@ def test_fork_while_a_shutdown_waits(monkeypatch):
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
 
 
+@waits
 def test_init_while_a_shutdown_waits(monkeypatch):
     """A new life begins at once, and the shutdown need not wait any longer: the library stays initialized."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 20)
@@ -437,6 +446,32 @@ def test_frames_are_let_go():
     assert gone == references
 
 
+def test_without_a_gil_the_library_stays_while_there_are_other_threads(monkeypatch):
+    """They run on while their stacks are looked at: nothing is freed that one of them may use, and nothing waits."""
+    monkeypatch.setattr(pymtml, "_FREE_THREADED", True)
+    with simulated.machine("s5000x8", latency_ns=300000000):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        powers = []
+        thread = threading.Thread(target=lambda: powers.append(pymtml.nvmlDeviceGetPowerUsage(device)))
+        thread.start()
+        time.sleep(0.05)
+        began = time.monotonic()
+        pymtml.nvmlShutdown()
+        assert time.monotonic() - began < 0.2
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 1)
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceGetPowerUsage(device)
+        thread.join()
+        assert len(powers) == 1
+        pymtml.nvmlInit()
+        with pytest.raises(pymtml.NVMLError_InvalidArgument):
+            pymtml.nvmlDeviceGetName(device)
+        assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0)) == "MTT S5000"
+        pymtml.nvmlShutdown()  # alone now
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+
 AT_EXIT = """
 import atexit, sys, threading, time
 import pymtml
@@ -484,6 +519,7 @@ def test_end_of_the_interpreter_with_daemon_threads(latency, atexit):
         assert (result.returncode, result.stdout) == (0, "") and result.stderr in allowed, result
 
 
+@waits
 def test_the_guard_is_needed():
     """Without it the simulator sees a freed handle: these races do come to what they are meant for."""
     code = """
