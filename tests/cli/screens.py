@@ -33,6 +33,7 @@ def screen(profile, arguments):
     finally:
         os.environ.update(environment)
     text = re.sub(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} *", TIME, text)
+    text = text.replace(simulated.ROOT, "/home")
     text = re.sub(r"/\S+/(libmtml\.so\.2)", r"/usr/lib/x86_64-linux-gnu/\1", text)
     text = re.sub(r"found as PYMTML_LIBRARY says", "found as libmtml.so.2 by the usual search", text)
     text = re.sub(

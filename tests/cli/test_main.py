@@ -133,7 +133,9 @@ def test_a_module_of_the_same_name_is_told_apart(arguments, tmp_path):
 
 def test_called_by_the_name_of_nvidia_smi(tmp_path):
     link = tmp_path / "nvidia-smi"
-    link.write_text("#!%s\nimport sys\nfrom pymtml_cli.main import main\nsys.exit(main())\n" % sys.executable)
+    # As pip writes a script: the kernel takes no interpreter whose path holds a space.
+    head = "#!/bin/sh\n'''exec' \"%s\" \"$0\" \"$@\"\n' '''\n" % sys.executable
+    link.write_text(head + "import sys\nfrom pymtml_cli.main import main\nsys.exit(main())\n")
     link.chmod(0o755)
     env = simulated.environment("s3000x2")
     result = subprocess.run([str(link), "--foo"], env=env, stdout=subprocess.PIPE, universal_newlines=True)

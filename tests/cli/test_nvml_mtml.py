@@ -78,7 +78,7 @@ def nvidia_smi(folder, *replacements):
     path = folder / "nvidia-smi"
     script = "".join("s|%s|%s|;" % pair for pair in replacements)
     path.write_text(
-        "#!/bin/bash\nset -o pipefail\nexport PYMTML_COMMAND_NAME=nvidia-smi\n%s -m pymtml_cli \"$@\" | sed '%s'\n"
+        "#!/bin/bash\nset -o pipefail\nexport PYMTML_COMMAND_NAME=nvidia-smi\n'%s' -m pymtml_cli \"$@\" | sed '%s'\n"
         % (sys.executable, script)
     )
     path.chmod(0o755)
