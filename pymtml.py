@@ -6302,7 +6302,6 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     MTML: mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetMpcProfileInfo,
     mtmlDeviceGetProperty.
     """
-    _require_initialized()
     kind, life = _catalogue_struct("c_nvmlGpuInstance_t"), _session.life
     device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()

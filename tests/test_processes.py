@@ -10,6 +10,7 @@ import signal
 import tempfile
 import threading
 import time
+import warnings
 import weakref
 
 import pytest
@@ -17,9 +18,6 @@ import simulated
 from concurrency import in_child, in_threads
 
 import pymtml as nvml
-
-# Files are read without a word of warning.
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning", "error::ResourceWarning")
 
 OLDER = "Pid VPid Total 2D TA 3D CDM TDM PidName"
 NEWER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
@@ -59,6 +57,15 @@ class Proc:
     def table(self, directory, devname, header, *rows):
         self.write("driver/musa/%s/devname" % directory, devname + "\n")
         self.write("driver/musa/%s/proc_util" % directory, "\n".join((header,) + rows) + "\n")
+
+
+@pytest.fixture(autouse=True)
+def _without_a_word_of_warning():
+    """Files are opened in a way that Python has no remark on, and closed."""
+    with warnings.catch_warnings():
+        for kind in (RuntimeWarning, ResourceWarning):
+            warnings.simplefilter("error", kind)
+        yield
 
 
 @pytest.fixture
@@ -651,6 +658,21 @@ def test_what_has_nothing_open_is_not_looked_into(device, monkeypatch):
         os.waitpid(ended, 0)
     assert "/%d/fd" % os.getpid() in looks.paths["list"]
     assert "/%d/fd" % ended not in looks.paths["list"]
+
+
+def test_kernels_that_do_not_count_descriptors(proc, device, monkeypatch):
+    """Before Linux 6.2 the size of the folder is 0, whatever is open."""
+
+    def stat(path, *args, real=os.stat, **kwargs):
+        result = real(path, *args, **kwargs)
+        return os.stat_result(result[:6] + (0,) + result[7:]) if str(path).endswith("/fd") else result
+
+    monkeypatch.setattr(os, "stat", stat)
+    proc.process(5, "/dev/mtgpu.0", comm="renamed\n")
+    (proc.root / "self").symlink_to("5")
+    assert compute(device) == [5]
+    proc.table("gpu0", "mtgpu.0", NEWER, "900 5 20 0 0 0 20 0 worker")
+    assert shares(device) == [(5, 20)]
 
 
 def test_graphics_without_a_table_does_not_walk(proc, looks, machine):

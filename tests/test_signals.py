@@ -241,12 +241,14 @@ def test_handlers_that_query_get_answers_while_the_library_counts_as_initialized
 
     with simulated.machine("s5000x8"):
         before()
+        ask()
         sys.settrace(trace)
         try:
             work()
         finally:
             sys.settrace(None)
-    assert len(answers) > lines and set(answers) == {True, False}
+        ask()
+    assert len(answers) > lines and answers[0] is not answers[-1]
 
 
 @pytest.mark.parametrize("latency", [0, 300000])

@@ -268,8 +268,9 @@ def test_what_is_no_instance(divided):
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             nvml.nvmlGpuInstanceGetInfo(bad)
     nvml.nvmlShutdown()
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        nvml.nvmlGpuInstanceGetInfo(instance)
+    for handle in (instance, card, None):
+        with pytest.raises(nvml.NVMLError_Uninitialized):
+            nvml.nvmlGpuInstanceGetInfo(handle)
     nvml.nvmlInit()
     with pytest.raises(nvml.NVMLError_InvalidArgument):
         nvml.nvmlGpuInstanceGetInfo(instance)
