@@ -896,7 +896,8 @@ def _new_handle(handle_class, address):
 
 def _fill(life, handle, slot, value):
     """Put something into a slot of a handle until the life of the library ends."""
-    life.filled.append((handle, slot))  # first: what a slot holds is always known to those who empty them
+    if not hasattr(handle, slot):
+        life.filled.append((handle, slot))  # first: what a slot holds is always known to those who empty them
     setattr(handle, slot, value)
 
 
@@ -2003,7 +2004,7 @@ def _device_at(address):
     if device is None:
         device = _new_handle(c_mtmlDevice_t, address)
         if life is not None:  # otherwise another thread has shut down meanwhile
-            _fill(life, device, "_device", byref(device.contents))
+            _fill(life, device, "_device", byref(struct_c_nvmlDevice_t.from_address(address)))
             device = life.devices.setdefault(address, device)
     return device
 
@@ -2067,7 +2068,7 @@ def _make_system():
         if not cell[0]:
             return MTML_ERROR_UNKNOWN, None
         mine = _new_handle(c_mtmlSystem_t, cell[0])
-        _fill(life, mine, "_system", byref(mine.contents))
+        _fill(life, mine, "_system", byref(struct_c_mtmlSystem_t.from_address(cell[0])))
         system = life.others.setdefault("system", mine)
     return MTML_SUCCESS, system
 

@@ -249,6 +249,20 @@ def test_what_can_be_no_process_is_left_out(proc, device, pid):
     assert compute(device) == []
 
 
+def test_a_life_remembers_no_more_with_each_query(proc, device):
+    """A monitor asks for weeks: what is kept on a handle is noted once."""
+    proc.table("gpu0", "mtgpu.0", NEWER, row(HEADERS[1][1], 5, compute=10))
+
+    def tick():
+        assert compute(device) == [5]
+        nvml.nvmlDeviceGetMemoryInfo(device), nvml.nvmlDeviceGetPciInfo(device), nvml.nvmlDeviceGetName(device)
+        nvml.nvmlDeviceGetPowerUsage(device), nvml.nvmlDeviceGetEncoderUtilization(device)
+        return len(nvml._session.life.filled)
+
+    remembered = tick()
+    assert [tick() for _ in range(5)] == [remembered] * 5
+
+
 @pytest.mark.parametrize("lines", [[], ["", "   "]])
 def test_a_table_without_rows_is_an_empty_list(proc, device, lines):
     proc.process(5, "/dev/mtgpu.0")  # the table is the better witness
