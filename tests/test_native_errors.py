@@ -120,7 +120,7 @@ def test_detail_is_shown_and_survives_pickling():
     assert (copied.detail, copied.mtml_code) == ("tried x", 670)
 
 
-@pytest.mark.parametrize("value", [1234, 667])
+@pytest.mark.parametrize("value", [1234, 666, 667, 669, 670])
 def test_value_of_the_driver_survives_pickling(value):
     """A status that no header names is an Unknown with that value: class and value do not follow from each other."""
     with pytest.raises(pymtml.MTMLError_Unknown) as caught:

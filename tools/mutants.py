@@ -52,7 +52,7 @@ LEFT_OUT = [
 # Of what is left out, tests that look from outside at how the module itself is run.
 OUTSIDE = {"tests/cli/test_main.py"}
 SECONDS = 60  # for the tests of one change beyond thrice their time, in which an endless loop ends
-TESTS_OF_A_CHANGE = 1000
+SECONDS_OF_TESTS = 60  # how long they may take together, by what they took when the suite was run to learn
 LOCKS = "_under_lock"  # the decorator of functions that hold the lock
 
 COMPARISONS = {
@@ -352,7 +352,7 @@ class Judge:
 
     def __init__(self, todo, record, source):
         self.todo, self.record, self.source = todo, record, source
-        self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0}
+        self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
 
     def pytest_runtestloop(self, session):
         import pymtml
@@ -370,23 +370,34 @@ class Judge:
                 target = find(pymtml, function)
                 code = target and code_of(pymtml, function, function.changed(change))
             made = code and code.co_freevars == target.__code__.co_freevars
-            tests = sorted(callers.get(function.key, []) if made else [], key=self.record["seconds"].get)
-            if len(tests) > TESTS_OF_A_CHANGE:  # the quick ones, and some of all
-                tests = tests[: TESTS_OF_A_CHANGE // 2] + random.Random(1).sample(
-                    tests[TESTS_OF_A_CHANGE // 2 :], TESTS_OF_A_CHANGE // 2
-                )
+            tests = self.chosen(callers.get(function.key, [])) if made else []
             outcome = "not called" if made else "not made"
             if tests:
                 defaults = None if change.unlocks else defaults_of(pymtml, function, change)
                 outcome = self.judge(target, code, defaults, [items[test] for test in tests])
             self.counts[outcome] += 1
-            if outcome != "killed":
+            if outcome not in ("killed", "endless"):
                 self.survivors.append((function, change))
+            if outcome != "killed":
                 print("%s: %s" % (outcome, described(function, change, self.source)), flush=True)
         return True
 
+    def chosen(self, tests):
+        """Some of all files in turn, as many as there is time for, the quick ones first."""
+        seconds, files = self.record["seconds"], {}
+        for test in sorted(tests, key=seconds.get, reverse=True):
+            files.setdefault(test.split("::")[0], []).append(test)
+        chosen, left = [], SECONDS_OF_TESTS
+        while files and left > 0:
+            for file in list(files):
+                chosen.append(files[file].pop())
+                left -= seconds[chosen[-1]]
+                if not files[file]:
+                    del files[file]
+        return sorted(chosen, key=seconds.get)
+
     def judge(self, target, code, defaults, items):
-        """ "killed" or "survived"."""
+        """ "killed", "survived", or "endless": killed, if the machine has time."""
         child = os.fork()
         if not child:
             os.setpgid(0, 0)
@@ -407,7 +418,7 @@ class Judge:
             if time.monotonic() > deadline:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return "killed"
+                return "endless"
             time.sleep(0.005)
 
     @staticmethod
@@ -497,7 +508,7 @@ def main():
         file.writelines(line + "\n" for line in unexplained)
     counts = judge.counts
     print("%(killed)d noticed, %(survived)d not, %(not called)d in functions that no test calls itself," % counts)
-    print("%(not made)d that cannot be made in the process" % counts)
+    print("%(not made)d that cannot be made in the process, %(endless)d noticed as endless" % counts)
     print("%d survivors, %d of them explained" % (len(lines), len(lines) - len(unexplained)))
     for line in unexplained:
         print("survivor: " + line)
