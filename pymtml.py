@@ -1780,9 +1780,8 @@ def _stop(check):
     check(status, detail)
 
 
-@_under_lock
 def _restart():
-    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status.
+    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status. Needs the lock.
 
     References stay as they are unless the library does not come back: then it counts as shut down.
     """
