@@ -305,6 +305,12 @@ def test_what_was_guessed_is_not_kept():
         assert answer(nvml.nvmlDeviceGetHandleByIndex, 2) is INVALID
 
 
+def test_neither_of_two_devices_can_be_asked():
+    """The second may be an instance of the first."""
+    with simulated.nvml("s3000x2", faults="mtmlDeviceGetProperty=TIMEOUT"):
+        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Timeout
+
+
 def test_no_device_can_be_asked():
     with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetProperty=TIMEOUT"):
         for call in (nvml.nvmlDeviceGetCount, lambda: nvml.nvmlDeviceGetHandleByIndex(1)):

@@ -220,6 +220,14 @@ def test_no_card_has_a_number_of_that_size(index, device):
     assert simulated.calls("mtmlLibraryInitDeviceByIndex") < 2000
 
 
+def test_an_index_is_an_integer(device):
+    """Also where what is equal to the number has led to a card before."""
+    for index in (0.0, 0j, "0", None):
+        with pytest.raises(TypeError):
+            nvml.nvmlDeviceGetHandleByIndex(index)
+    assert nvml.nvmlDeviceGetHandleByIndex(False) is device
+
+
 def test_uuid_that_a_library_takes_in_lower_case_only(device):
     """Some say that the other spelling is not found, some that it is none; what else they say counts."""
     uuid = nvml.nvmlDeviceGetUUID(device)
