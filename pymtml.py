@@ -1893,10 +1893,10 @@ def _drain(life, retired):
     deadline = _session.monotonic() + _DRAIN_SECONDS
     _retire_all(life, retired)
     while not sys.is_finalizing():  # which holds the other threads where they are
-        others = sys._current_frames()
-        del others[_thread.get_ident()]
-        for thread, frame in others.items():
-            query = _outermost_query(frame)
+        others = list(sys._current_frames())
+        others.remove(_thread.get_ident())
+        for thread in others:  # each frame is asked for here: CPython 3.11 crashes on the way back from one that ended
+            query = _outermost_query(sys._current_frames().get(thread))
             pause = 0.0001
             # A new life, begun by another thread, keeps the library initialized.
             while query and _outermost_query(sys._current_frames().get(thread)) is query and _session.life is None:

@@ -147,7 +147,7 @@ QUERIES = {  # of several steps: the machine, what is asked, and what of the ans
 }
 
 
-def with_shutdown_before(step, ask):
+def with_shutdown_before(step, ask, shut_down=pymtml.nvmlShutdown, is_over=lambda: pymtml._session.life is None):
     """(answer or class of the error of ask(), whether another thread began to shut down before its step-th line)."""
     left, begun = [step], []
 
@@ -156,10 +156,10 @@ def with_shutdown_before(step, ask):
             return None
         left[0] -= event == "line"
         if left[0] == 0 and not begun:
-            begun.append(threading.Thread(target=pymtml.nvmlShutdown))
+            begun.append(threading.Thread(target=shut_down))
             begun[0].start()
             # It has come as far as it can: it needs the lock, which the query may hold, and waits for the query.
-            while pymtml._session.life and begun[0].is_alive() and not pymtml.libLoadLock._is_owned():
+            while not is_over() and begun[0].is_alive() and not pymtml.libLoadLock._is_owned():
                 time.sleep(0.0001)
         return trace
 
@@ -202,6 +202,36 @@ def test_shutdown_before_any_line_of_a_query(query, tmp_path, monkeypatch):
 
 
 @waits
+@pytest.mark.parametrize("query", [pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetPciInfo])
+def test_next_life_before_any_line_of_a_query(query):
+    """Whatever the query was about to keep: its handle is stale afterwards."""
+    step, begun = 0, True
+    with simulated.machine("s80"):
+        while begun:
+            step += 1
+            pymtml.nvmlInit()
+            device, life = card(0), pymtml._session.life
+
+            def restart():
+                shutdown = threading.Thread(target=pymtml.nvmlShutdown)
+                shutdown.start()
+                while shutdown.is_alive() and hasattr(device, "_device"):
+                    time.sleep(0.0001)
+                pymtml.nvmlInit()
+                shutdown.join(30)
+
+            def is_over():
+                return pymtml._session.life not in (None, life)
+
+            _, begun = with_shutdown_before(step, lambda: query(device), restart, is_over)
+            if not begun:
+                restart()
+            with pytest.raises(pymtml.NVMLError_InvalidArgument):
+                query(device)
+            pymtml.nvmlShutdown()
+    assert step > 5
+
+
 def test_waiting_is_bounded(monkeypatch):
     """A driver that hangs: InUse after a while, the library stays initialized with its handles, and ends later."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.15)
