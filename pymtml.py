@@ -1770,8 +1770,9 @@ def _stop(check):
         if life is not None:
             # Without a GIL other threads run on while their stacks are looked at: what they may use stays then.
             keep = _FREE_THREADED and len(sys._current_frames()) > 1
-            status, detail = _drain(life, retired, keep)
-            status = status or _end(life, keep or os.environ.get("PYMTML_KEEP_LIBRARY") == "1")
+            status, detail = (_retire_all(life, retired) and 0, None) if keep else _drain(life, retired)
+            keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)  # which keeps it
+            status = status or _end(life, keep)
         del ending[:]
     finally:
         del ending[:]  # if an exception came in before the line above
@@ -1884,22 +1885,22 @@ def _claim(ending):
     return MTML_SUCCESS, None, None
 
 
-def _drain(life, retired, keep):
-    """(status, detail): make the handles of a life stale, and wait until no query of another thread uses them any more.
+def _drain(life, retired):
+    """(status, detail): make the handles of a life stale, and wait until no query of another thread can use them.
 
     A query that begins later finds no live handle; one that is under way may have C's arguments in hand, and may make
     further handles.
     """
     deadline = _session.monotonic() + _DRAIN_SECONDS
     _retire_all(life, retired)
-    while not keep and not sys.is_finalizing():  # which holds the other threads where they are
+    while not sys.is_finalizing():  # which holds the other threads where they are
         others = list(sys._current_frames())
         others.remove(_thread.get_ident())
         for thread in others:  # each frame is asked for here: CPython 3.11 crashes on the way back from one that ended
             query = _outermost_query(sys._current_frames().get(thread))
             pause = 0.0001
-            # A new life, begun by another thread, keeps the library initialized.
-            while query and _outermost_query(sys._current_frames().get(thread)) is query and _session.life is None:
+            # A new life keeps the library initialized, but what C gets for the library is each life's own.
+            while query and _outermost_query(sys._current_frames().get(thread)) is query:
                 if _session.monotonic() > deadline:
                     return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "another"
                 _session.sleep(pause)
@@ -1929,11 +1930,10 @@ def _outermost_query(frame):
 def _end(life, keep):
     """Shut the library of a life down; MTML status.
 
-    ``keep``: leave it initialized, unless by now another life does; as is also done at the end of the interpreter,
-    where daemon threads stand still in the middle of whatever they do.
+    ``keep``: leave it initialized, as is also done at the end of the interpreter, where daemon threads stand still in
+    the middle of whatever they do.
     """
     status = MTML_SUCCESS
-    keep = keep and not any(one.native is not life.native and one.native.held for one in _session.lives)
     if keep or (sys.is_finalizing() and _thread._count()):
         life.kept = True
     else:

@@ -26,13 +26,13 @@ def in_threads(work, count=8):
         raise failures[0]
 
 
-def in_child(work):
-    """Exit status of a forked child that runs work(); negative for a signal."""
+def in_child(work, seconds=30):
+    """Exit status of a forked child that runs work() and is ended after that time; negative for a signal."""
     child = os.fork()
     if not child:
         status = 1
         try:
-            signal.alarm(30)  # a deadlock ends the child
+            signal.alarm(int(seconds))
             work()
             status = 0
         except BaseException:

@@ -4,9 +4,13 @@ The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
 """
 
 import gc
+import json
 import os
+import pathlib
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -894,6 +898,116 @@ def test_ten_thousand_processes(proc, looks, machine, clock):
     assert compute(machine[0]) == []
     processes, roots, links, opened = looks.take()
     assert (processes, links, opened) == (0, 0, 2) and roots <= 1
+
+
+# ---- The kernel's own proc file system, with hidden processes and in a namespace ----
+
+NAMESPACE = """
+import json, os, subprocess, sys, time
+import simulated
+import pymtml as nvml
+
+node, driver, as_nobody = sys.argv[1], sys.argv[2], sys.argv[3] == "nobody"
+held = open(node)  # by process 1, which is root's
+sleep = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "60"]
+other = subprocess.Popen(sleep, stdin=held)
+while open("/proc/%d/comm" % other.pid).read() != "sleep\\n":
+    time.sleep(0.01)
+rows = ["Pid VPid Total 3D CMP PidName"]
+rows += ["4001 1 30 0 30 python", "4002 %d 20 0 20 sleep" % other.pid, "5002 77 9 0 9 elsewhere"]
+
+def look(device):
+    found = []
+    for function in (nvml.nvmlDeviceGetComputeRunningProcesses, nvml.nvmlDeviceGetGraphicsRunningProcesses):
+        found.append([process.pid for process in function(device)])
+    for pid in (1, other.pid, os.getpid(), 4002):
+        try:
+            found.append(os.path.basename(nvml.nvmlSystemGetProcessName(pid))[:6])
+        except nvml.NVMLError as error:
+            found.append(type(error).__name__)
+    return found
+
+with simulated.nvml("s80"):
+    for key, value in (("encoder_sessions", ""), ("decoder_sessions", ""), ("gpu_path", node)):
+        simulated.set_value(0, key, value)
+    child = os.fork()
+    if not child:
+        if as_nobody:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        found = look(device)
+        with open(driver, "w") as table:
+            table.write("\\n".join(rows) + "\\n")
+        shares = sorted((sample.pid, sample.smUtil) for sample in nvml.nvmlDeviceGetProcessUtilization(device, 0))
+        print(json.dumps([found, look(device)[:2], shares, other.pid, os.getpid()]), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+other.kill()
+"""
+
+
+def in_namespace(folder_of_all, hidepid, user):
+    """What NAMESPACE prints as process 1 of a pid namespace with a proc file system, or the test is skipped."""
+    folder = folder_of_all / "driver" / "musa" / "gpu0"
+    folder.mkdir(parents=True)
+    os.chmod(str(folder_of_all), 0o755)
+    (folder / "devname").write_text("mtgpu.0\n")
+    (folder / "proc_util").write_text("")
+    os.chmod(str(folder / "proc_util"), 0o666)
+    (folder_of_all / "mtgpu.0").write_text("")
+    mounts = "mount -t proc -o hidepid=%d proc /proc && mount --bind %s /proc/driver" % (
+        hidepid,
+        folder_of_all / "driver",
+    )
+    begin = ["unshare", "--pid", "--fork", "--mount", "sh", "-c", mounts + ' && exec "$@"', "sh"]
+    tried = subprocess.run(begin + ["true"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    if tried.returncode:
+        pytest.skip("namespaces are not permitted here: %s" % tried.stdout.strip())
+    environment = simulated.environment("s80")
+    environment["PYTHONPATH"] += os.pathsep + os.path.join(simulated.ROOT, "tests")
+    command = [
+        sys.executable,
+        "-c",
+        NAMESPACE,
+        str(folder_of_all / "mtgpu.0"),
+        "/proc/driver/musa/gpu0/proc_util",
+        user,
+    ]
+    result = subprocess.run(
+        begin + command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        timeout=60,
+    )
+    assert result.returncode == 0, result.stdout
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def short_folder():
+    """A folder whose path fits the 64 bytes that MTML has for the path of a node."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield pathlib.Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+@pytest.mark.parametrize("hidepid", [0, 1, 2])
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):
+    """What a user can see is told, by the numbers of the namespace; what is hidden is neither told nor an error."""
+    (walked, drawing, *names), by_table, shares, other, own = in_namespace(short_folder, hidepid, user)
+    first = [] if user == "nobody" else [1]  # an ordinary user never sees what root has open
+    assert (walked, drawing) == (first + [other, own], [])
+    hidden = user == "nobody" and hidepid == 2
+    seen = [other] if hidden else [1, other]
+    assert by_table == [seen, []]
+    assert shares == [[pid, {1: 30, other: 20}[pid]] for pid in seen]
+    refused = {0: "python", 1: "NVMLError_NoPermission", 2: "NVMLError_NotFound"}[hidepid]
+    assert names == ["python" if user == "root" else refused, "sleep", "python", "NVMLError_NotFound"]
 
 
 # ---- No proc file system ----
