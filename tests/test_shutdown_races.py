@@ -594,7 +594,7 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 import simulated, test_shutdown_races as races
 pymtml = races.pymtml
-pymtml._drain = lambda life, retired, keep: (pymtml._retire_all(life, retired) and 0, None)
+pymtml._drain = lambda life, retired, *others: (pymtml._retire_all(life, retired) and 0, None)
 with simulated.machine("s5000x8", latency_ns=300000), races.Queries():
     for _ in range(200):
         pymtml.nvmlInit()
