@@ -1770,8 +1770,9 @@ def _stop(check):
         if life is not None:
             # Without a GIL other threads run on while their stacks are looked at: what they may use stays then.
             keep = _FREE_THREADED and len(sys._current_frames()) > 1
-            status, detail = (_retire_all(life, retired) and 0, None) if keep else _drain(life, retired)
-            keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)  # which keeps it
+            status, detail = _drain(life, retired, keep)
+            # Another life keeps the library as well as this one would.
+            keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)
             status = status or _end(life, keep)
         del ending[:]
     finally:
@@ -1885,15 +1886,15 @@ def _claim(ending):
     return MTML_SUCCESS, None, None
 
 
-def _drain(life, retired):
-    """(status, detail): make the handles of a life stale, and wait until no query of another thread can use them.
+def _drain(life, retired, keep):
+    """(status, detail): make the handles of a life stale, and wait until no query of another thread uses them any more.
 
     A query that begins later finds no live handle; one that is under way may have C's arguments in hand, and may make
     further handles.
     """
     deadline = _session.monotonic() + _DRAIN_SECONDS
     _retire_all(life, retired)
-    while not sys.is_finalizing():  # which holds the other threads where they are
+    while not keep and not sys.is_finalizing():  # which holds the other threads where they are
         others = list(sys._current_frames())
         others.remove(_thread.get_ident())
         for thread in others:  # each frame is asked for here: CPython 3.11 crashes on the way back from one that ended

@@ -59,12 +59,12 @@ def test_init_of_another_thread_while_the_last_shutdown_waits(monkeypatch):
     """The library is initialized a second time then: one of the two references is kept, the other goes back to C."""
     monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
 
-    def drain(life, retired, real=pymtml._drain):
+    def drain(life, retired, keep, real=pymtml._drain):
         monkeypatch.setattr(pymtml, "_drain", real)
         thread = threading.Thread(target=pymtml.nvmlInit)
         thread.start()
         thread.join()
-        return real(life, retired)
+        return real(life, retired, keep)
 
     def child():
         pymtml.nvmlInit()
