@@ -1613,7 +1613,8 @@ def _setting(name):
     """
     value = os.environ.get(name)
     if value and _session.secure is None:
-        getauxval = getattr(ctypes.pythonapi, "getauxval", None)  # Linux alone has it
+        process = getattr(ctypes, "pythonapi", None) or CDLL(None)  # PyPy has no pythonapi
+        getauxval = getattr(process, "getauxval", None)  # Linux alone has it
         _session.secure = bool(getauxval and getauxval(_AT_SECURE))
     return None if _session.secure else value
 
