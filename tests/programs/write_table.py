@@ -17,8 +17,9 @@ HEAD = """# Programs that run on pymtml
 Written by `tests/programs/write_table.py` from the last run of `make test-programs`; do not edit. Every program is the
 unmodified package at the version given, on eight simulated MTT S5000, `pynvml` being pymtml. What it shows is compared
 with the simulated values, on two machines whose numbers all differ. "Pattern" marks programs that cannot be installed
-without a GPU stack: there the suite repeats the calls they make. gpustat, nvitop and its exporter also run on
-nvidia-ml-py, over a stand-in for NVML that describes the same machine; the two displays must agree.
+without a GPU stack: there the suite repeats the calls they make. Programs that run the command nvidia-smi get pymtml's.
+gpustat, nvitop and its exporter also run on nvidia-ml-py, over a stand-in for NVML that describes the same machine; the
+two displays must agree.
 
 Any of `pymtml run PROGRAM`, `PYTHONPATH=$(pymtml drop-in path)` and `pymtml drop-in enable` gives a program pymtml as
 its `pynvml`; the suite takes the second.
