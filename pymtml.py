@@ -2114,10 +2114,7 @@ def _mpc_type(device):
     C may answer UNKNOWN for a card that a container hides.
     """
     properties = c_mtmlDeviceProperty_t()
-    try:
-        status = _c.mtmlDeviceGetProperty(device._device, byref(properties))
-    except AttributeError:
-        status = _find_call("mtmlDeviceGetProperty", "_device", device, byref(properties))
+    status = _call("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
         cell = _Pointer()
         status = _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell)
@@ -6857,7 +6854,11 @@ def _own_rows(root, paths, rows):
     owned = [(_own_pid(root, paths, row), row) for row in rows]
     if owned and not any(pid for pid, _ in owned) and not _shows_processes(root):
         owned = [(_column(row, b"Pid"), row) for row in rows]  # driver files alone: nothing to check against
-    return [(pid, row) for pid, row in owned if pid]
+    pids = [pid for pid, _ in owned if pid]
+    # Where rows of two containers share a number, that with the name of the process is its own.
+    doubtful = len(set(pids)) < len(pids)
+    named = {pid for pid, row in owned if doubtful and _is_named(root, pid, row)}
+    return [(pid, row) for pid, row in owned if pid and (pid not in named or _is_named(root, pid, row))]
 
 
 def _own_pid(root, paths, row):

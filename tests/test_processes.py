@@ -371,6 +371,16 @@ def test_a_process_of_another_container_does_not_pass_for_one_of_the_same_number
     assert shares(device) == [(13, 20), (14, 10)]
 
 
+def test_the_row_with_its_name_is_a_process_s_own(proc, device):
+    """Another container's process of the same number gives it no second share; if no row has its name, all count."""
+    proc.process(12, "/dev/mtgpu.0", NSpid="12", comm="ours\n")
+    proc.process(13, "/dev/mtgpu.0", NSpid="13", comm="renamed\n")
+    rows = ["900 12 50 0 0 0 50 0 other", "901 12 20 0 0 0 20 0 ours", "902 12 3 0 0 0 3 0 ours"]
+    rows += ["903 13 7 0 0 0 7 0 first", "904 13 8 0 0 0 8 0 second", "905 14 9 0 0 0 9 0 gone"]
+    proc.table("gpu0", "mtgpu.0", NEWER, *rows)
+    assert shares(device) == [(12, 20), (12, 3), (13, 7), (13, 8)]
+
+
 @pytest.mark.parametrize("cell, share", [("7%", 7), ("12.9", 12), ("\u00b2", 0), ("nan", 0), ("inf", 0), ("-3", 0)])
 def test_shares_that_are_no_plain_numbers(proc, device, cell, share):
     proc.process(5)
