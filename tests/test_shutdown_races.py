@@ -516,7 +516,7 @@ def test_frames_are_let_go():
 def test_without_a_gil_the_library_stays_while_there_are_other_threads(monkeypatch):
     """They run on while their stacks are looked at: nothing is freed that one of them may use, and nothing waits."""
     monkeypatch.setattr(pymtml, "_FREE_THREADED", True)
-    with simulated.machine("s5000x8", latency_ns=800000000):
+    with simulated.machine("s5000x8", latency_ns=300000000):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
         powers = []
