@@ -2142,7 +2142,7 @@ def _call(name, kind, handle, *arguments):
 
 
 def _find_call(name, kind, handle, *arguments):
-    """The same, where something is missing (library, handle, sub-handle, function): what, is found out here."""
+    """MTML status of such a call where library, handle, sub-handle or function is missing; a sub-handle is made."""
     status, argument = _resolve(kind, handle)
     if status:
         return status
