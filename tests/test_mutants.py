@@ -121,3 +121,55 @@ def test_changed_defaults_are_made_anew():
     made = [mutants.defaults_of(pymtml, function, change) for change in mutants.changes(function, SOURCE)]
     assert pymtml._link_count.__defaults__ == (False,)
     assert made.count((True,)) == 1 and made.count((False,)) == len(made) - 1 > 5
+
+
+class Item:
+    """As much of a test as the judge needs: a name, and what it checks."""
+
+    def __init__(self, nodeid, check):
+        self.nodeid, self.check = nodeid, check
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    """A judge whose tests pass, fail or do not end as what they check says."""
+
+    class Report:
+        def __init__(self, passed):
+            self.passed, self.skipped = passed, False
+
+    monkeypatch.setattr(mutants, "runtestprotocol", lambda item, log, nextitem: [Report(item.check())])
+    monkeypatch.setattr(mutants, "SECONDS", 0.3)
+    seconds = {"a::slow": 0.2, "a::fast": 0.1, "b::slow": 0.4, "b::fast": 0.3, "b::slowest": 9.0}
+    return mutants.Judge([], {"seconds": seconds}, SOURCE, 60)
+
+
+def test_test_that_noticed_is_known(judge):
+    def answer():
+        return 1
+
+    def endless():
+        while True:
+            pass
+
+    def other():
+        return 2
+
+    items = [Item("a::fast", lambda: True), Item("a::slow", lambda: answer() == 1), Item("b::slow", lambda: False)]
+    before = answer.__code__
+    assert (judge.judge(answer, other.__code__, None, items), judge.begun[0]) == ("killed", 1)
+    assert (judge.judge(answer, endless.__code__, None, items), judge.begun[0]) == ("endless", 1)
+    assert (judge.judge(answer, before, None, items), judge.begun[0]) == ("killed", 2)
+    assert judge.judge(answer, before, None, items[:2]) == "survived"
+    assert answer() == 1  # only the child's has changed
+
+
+def test_tests_that_noticed_come_first(judge):
+    """Those of the same function before those of others, which may not call this one; then the quick ones."""
+    tests = ["b::slowest", "a::slow", "a::fast", "b::slow", "b::fast"]
+    function, other = list(mutants.functions(SOURCE))[:2]
+    assert judge.chosen(function, tests) == ["a::fast", "a::slow", "b::fast", "b::slow", "b::slowest"]
+    judge.noticed = [(other, "a::slow"), (other, "c::elsewhere"), (function, "b::slowest"), (function, "b::slow")]
+    assert judge.chosen(function, tests) == ["b::slow", "b::slowest", "a::slow", "a::fast", "b::fast"]
+    judge.noticed, judge.limit = [], 0.3
+    assert judge.chosen(function, tests) == ["a::fast", "b::fast"]  # of each file in turn until the time is used up

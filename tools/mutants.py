@@ -6,20 +6,25 @@
     python tools/mutants.py --lines 4321-5750     those that begin at these lines of it
     python tools/mutants.py --function _load      those of that name
     python tools/mutants.py --explained FILE      leave out the survivors that FILE explains (docs/reliability.md)
+    python tools/mutants.py --quick               leave out the second try, below
+    python tools/mutants.py --seconds 30          tests of so many seconds for a change that none notices
 
 The suite is run once to learn which test calls which function (later runs learn new tests and those of changed files
 only); then, for each change, the tests that call the changed function, in a forked child whose function has the changed
-code. Tests that only start other processes do not see the change; a change that survives is therefore tried once more
-in a file of its own, against those.
+code: first those that noticed earlier changes, of the same function before others, then the quick ones. Tests that only
+start other processes do not see the change; a change that survives is therefore tried once more in a file of its own,
+against those.
 
 Survivors go to build/mutants/survivors.txt, one a line: function, line, what was changed into what. The exit status is
-1 if there are any that the document does not explain.
+1 if there are any that the document does not explain. What was noticed goes to build/mutants/noticed.txt with the test
+that did: one with a time limit may have failed for the load of the machine.
 """
 
 import argparse
 import ast
 import hashlib
 import json
+import mmap
 import os
 import random
 import re
@@ -39,6 +44,7 @@ MODULE = os.path.join(ROOT, "pymtml.py")
 BUILD = os.path.join(ROOT, "build", "mutants")
 CALLS = os.path.join(BUILD, "calls.json")
 SURVIVORS = os.path.join(BUILD, "survivors.txt")
+NOTICED = os.path.join(BUILD, "noticed.txt")
 DOCUMENT = os.path.join(ROOT, "docs", "reliability.md")
 TESTS = ["test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py", "tests"]
 # What is not about what pymtml.py does, or only through other programs.
@@ -51,8 +57,7 @@ LEFT_OUT = [
 ]
 # Of what is left out, tests that look from outside at how the module itself is run.
 OUTSIDE = {"tests/cli/test_main.py"}
-SECONDS = 60  # for the tests of one change beyond thrice their time, in which an endless loop ends
-SECONDS_OF_TESTS = 60  # how long they may take together, by what they took when the suite was run to learn
+SECONDS = 20  # for a test beyond thrice its time: one that takes longer is in an endless loop
 LOCKS = "_under_lock"  # the decorator of functions that hold the lock
 
 COMPARISONS = {
@@ -350,9 +355,11 @@ def recorded():
 class Judge:
     """Runs, for each change, the tests that call the changed function, each time in a child with the changed code."""
 
-    def __init__(self, todo, record, source):
-        self.todo, self.record, self.source = todo, record, source
+    def __init__(self, todo, record, source, limit):
+        self.todo, self.record, self.source, self.limit = todo, record, source, limit
         self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
+        self.noticed = []  # (function, test that noticed a change of it)
+        self.begun = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")  # [0]: which test a child is at
 
     def pytest_runtestloop(self, session):
         import pymtml
@@ -363,6 +370,7 @@ class Judge:
             for name in names:
                 if test in items:
                     callers.setdefault(name, []).append(test)
+        open(NOTICED, "w").close()
         for function, change in self.todo:
             if change.unlocks:
                 target, code = without_lock(pymtml, function)
@@ -370,34 +378,42 @@ class Judge:
                 target = find(pymtml, function)
                 code = target and code_of(pymtml, function, function.changed(change))
             made = code and code.co_freevars == target.__code__.co_freevars
-            tests = self.chosen(callers.get(function.key, [])) if made else []
+            tests = self.chosen(function, callers.get(function.key, [])) if made else []
             outcome = "not called" if made else "not made"
             if tests:
                 defaults = None if change.unlocks else defaults_of(pymtml, function, change)
                 outcome = self.judge(target, code, defaults, [items[test] for test in tests])
             self.counts[outcome] += 1
-            if outcome not in ("killed", "endless"):
+            if outcome in ("killed", "endless"):
+                self.noticed.append((function, tests[self.begun[0]]))
+                with open(NOTICED, "a", encoding="utf-8") as file:
+                    file.write("%s: %s\n" % (self.noticed[-1][1], described(function, change, self.source)))
+            else:
                 self.survivors.append((function, change))
             if outcome != "killed":
                 print("%s: %s" % (outcome, described(function, change, self.source)), flush=True)
         return True
 
-    def chosen(self, tests):
-        """Some of all files in turn, as many as there is time for, the quick ones first."""
+    def chosen(self, function, tests):
+        """Those that noticed an earlier change, of this function before others; after them some of all files in turn,
+        as many as there is time for. The quick ones of each kind come first."""
         seconds, files = self.record["seconds"], {}
-        for test in sorted(tests, key=seconds.get, reverse=True):
+        own = {test for other, test in self.noticed if other is function}
+        others = {test for _, test in self.noticed}.intersection(tests) - own
+        for test in sorted(set(tests) - own - others, key=seconds.get, reverse=True):
             files.setdefault(test.split("::")[0], []).append(test)
-        chosen, left = [], SECONDS_OF_TESTS
+        chosen, left = [], self.limit
         while files and left > 0:
             for file in list(files):
                 chosen.append(files[file].pop())
                 left -= seconds[chosen[-1]]
                 if not files[file]:
                     del files[file]
-        return sorted(chosen, key=seconds.get)
+        return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
 
     def judge(self, target, code, defaults, items):
-        """ "killed", "survived", or "endless": killed, if the machine has time."""
+        """ "killed", "survived", or "endless": killed, if the machine has time; the last test begun is the one."""
+        self.begun[0] = 0
         child = os.fork()
         if not child:
             os.setpgid(0, 0)
@@ -407,22 +423,25 @@ class Judge:
             status = 1
             try:
                 target.__code__, target.__defaults__ = code, defaults
-                status = 0 if all(self.passes(item) for item in items) else 1
+                status = 0 if all(self.passes(item, number) for number, item in enumerate(items)) else 1
             finally:
                 os._exit(status)
-        deadline = time.monotonic() + SECONDS + 3 * sum(self.record["seconds"][item.nodeid] for item in items)
+        number = -1
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 return "survived" if status == 0 else "killed"
+            if self.begun[0] != number:
+                number = self.begun[0]
+                deadline = time.monotonic() + SECONDS + 3 * self.record["seconds"][items[number].nodeid]
             if time.monotonic() > deadline:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 return "endless"
             time.sleep(0.005)
 
-    @staticmethod
-    def passes(item):
+    def passes(self, item, number):
+        self.begun[0] = number
         reports = runtestprotocol(item, log=False, nextitem=None)
         return all(report.passed or report.skipped for report in reports)
 
@@ -462,6 +481,12 @@ def arguments():
     parser.add_argument("--function", action="append", default=[], help="name of a function, or Class.method")
     parser.add_argument("--explained", default=DOCUMENT, help="document that explains survivors")
     parser.add_argument("--sample", type=int, help="try only so many changes, drawn by lot")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60,
+        help="how long the tests of a change may take, by what they took when the suite was run to learn (60)",
+    )
     parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a file of their own")
     return parser.parse_args()
 
@@ -490,7 +515,7 @@ def main():
     )
     subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
     record = recorded()
-    judge = Judge(todo, record, source)
+    judge = Judge(todo, record, source, options.seconds)
     files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
     pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
     survivors = judge.survivors
