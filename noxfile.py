@@ -16,9 +16,10 @@ nox.options.default_venv_backend = "venv"
 @nox.session(python=VERSIONS)
 def tests(session):
     """Run the tests of the module under one interpreter."""
+    session.install("--upgrade", "pip")  # what some interpreters bring cannot install into another environment
     session.install("--editable", ".[test]")
     ignored = ["--ignore=" + path for path in LEFT_OUT]
-    session.run("python", "-m", "pytest", "-q", *ignored, *(session.posargs or TESTS))
+    session.run("python", "-m", "pytest", "-q", "-rfEs", *ignored, *(session.posargs or TESTS))
 
 
 @nox.session(python=False)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import pytest
+from genuine import distribution
 
 import pymtml
 
@@ -46,11 +47,7 @@ def run_python(code, *arguments):
 @pytest.fixture(scope="module")
 def genuine():
     """nvidia-ml-py under a name of its own, so that nothing else in this process takes it for pynvml."""
-    if sys.version_info < (3, 8):
-        pytest.skip("programs for Python 3.7 bring an nvidia-ml-py that is older than the surface")
-    from importlib.metadata import distribution
-
-    path = distribution("nvidia-ml-py").locate_file("pynvml.py")
+    path = distribution().locate_file("pynvml.py")
     spec = importlib.util.spec_from_file_location("genuine_pynvml", str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
