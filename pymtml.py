@@ -2293,10 +2293,9 @@ def _child(kind, handle):
     handle_class = _CHILDREN[kind][1]
     if isinstance(handle, handle_class):
         return handle
-    device = _live_device(handle)
-    life = _session.life
-    if device is None or life is None:  # another thread has shut down meanwhile
-        raise _mtml_error(_UNINITIALIZED)
+    device, life = _live_device(handle), _session.life
+    if device is None or life is None:  # a signal handler has changed MPC meanwhile
+        raise _mtml_error(_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT)
     child = life.others.get((device._address, kind))
     if child is None:
         mine = _new_handle(handle_class, ctypes.addressof(argument._obj))

@@ -278,6 +278,13 @@ def test_impossible_size_of_an_affinity_mask(name, size):
             getattr(pymtml, name)(scene.device, size)
 
 
+@pytest.mark.parametrize("value, name", [(None, "NoneType"), (7, "int"), (bytearray(b"GPU"), "bytearray")])
+def test_what_is_no_text_is_named(value, name):
+    with Scene("s80"):
+        with pytest.raises(TypeError, match="^a str or bytes is required, not '%s'$" % name):
+            pymtml.mtmlLibraryInitDeviceByUuid(value)
+
+
 @pytest.mark.parametrize("name", ["mtmlLibraryInitDeviceByUuid", "mtmlLibraryInitDeviceByPciSbdf"])
 @pytest.mark.parametrize("tail", ["\0", "\0x", " ", "0"])
 def test_text_with_a_tail_names_no_device(name, tail):

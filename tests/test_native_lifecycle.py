@@ -1,5 +1,6 @@
 """Counted init and shutdown, identity and staleness of handles, threads, forks, signals, and the end of a process."""
 
+import contextlib
 import copy
 import ctypes
 import gc
@@ -118,6 +119,8 @@ def test_one_object_per_native_object():
         assert pymtml.mtmlDeviceGetMtLinkRemoteDevice(scene.at(0), 2) is device
         assert scene.gpu is scene.gpu and scene.memory is scene.memory and scene.vpu is scene.vpu
         assert scene.system is scene.system
+        for kind in ("gpu", "memory", "vpu"):
+            assert getattr(pymtml, "mtmlDeviceInit" + kind.capitalize())(getattr(scene, kind)) is getattr(scene, kind)
         assert len({scene.at(i) for i in range(8)}) == 8
         assert native_handles() == 1 + 1 + 8 + 3
 
@@ -249,6 +252,33 @@ def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch
         for query in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetUUID, pymtml.nvmlDeviceGetPowerUsage):
             with pytest.raises(pymtml.NVMLError_InvalidArgument):
                 query(stale)
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_sub_handle_of_a_device_that_became_stale_meanwhile(comes_back, monkeypatch):
+    """A signal handler changes MPC between the call for a device's gpu and the making of its handle."""
+    resolve = pymtml._resolve
+
+    def late(kind, handle):
+        found = resolve(kind, handle)
+        monkeypatch.setattr(pymtml, "_resolve", resolve)
+        simulated.set_faults("" if comes_back else "mtmlLibraryInit=DRIVER_FAILURE@0x1")
+        with contextlib.suppress(pymtml.NVMLError_Unknown):
+            pymtml.nvmlDeviceSetMigMode(handle, 0)
+        simulated.set_faults("")
+        return found
+
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(pymtml, "_resolve", late)
+        with pytest.raises(pymtml.MTMLError_InvalidArgument if comes_back else pymtml.MTMLError_Uninitialized):
+            pymtml.mtmlDeviceInitGpu(device)
+        assert simulated.references() == pymtml._session.references == int(comes_back)
+        if comes_back:
+            fresh = pymtml.nvmlDeviceGetHandleByIndex(0)
+            assert pymtml.mtmlGpuGetClock(pymtml.mtmlDeviceInitGpu(fresh)) == pymtml.mtmlGpuGetClock(fresh)
+            pymtml.nvmlShutdown()
 
 
 def test_batch_that_fails_half_way():
