@@ -256,15 +256,20 @@ def test_what_can_be_no_process_is_left_out(proc, device, pid):
 def test_a_life_remembers_no_more_with_each_query(proc, device):
     """A monitor asks for weeks: what is kept on a handle is noted once."""
     proc.table("gpu0", "mtgpu.0", NEWER, row(HEADERS[1][1], 5, compute=10))
+    queries = [getattr(nvml, name) for name in sorted(vars(nvml)) if name.startswith("nvmlDeviceGet")]
 
     def tick():
-        assert compute(device) == [5]
-        nvml.nvmlDeviceGetMemoryInfo(device), nvml.nvmlDeviceGetPciInfo(device), nvml.nvmlDeviceGetName(device)
-        nvml.nvmlDeviceGetPowerUsage(device), nvml.nvmlDeviceGetEncoderUtilization(device)
+        assert compute(device) == [5] and not nvml.nvmlDeviceIsMigDeviceHandle(device)
+        for query in queries:
+            try:
+                query(device)
+            except (nvml.NVMLError, TypeError):
+                pass  # refused, or it takes more than a device
         return len(nvml._session.life.filled)
 
     remembered = tick()
-    assert [tick() for _ in range(5)] == [remembered] * 5
+    assert remembered > 10
+    assert [tick() for _ in range(3)] == [remembered] * 3
 
 
 @pytest.mark.parametrize("lines", [[], ["", "   "]])
