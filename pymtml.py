@@ -940,6 +940,15 @@ class _PrintableStructureType(_StructureType):
                 if field[1] in (c_char, c_char_p) or getattr(field[1], "_type_", None) is c_char:
                     super().__setattr__(field[0], _TextField(cls.__dict__[field[0]]))
 
+    if sys.implementation.name == "pypy":
+
+        def __new__(mcs, name, bases, namespace):  # PyPy takes the _fields_ of a class body without assigning them
+            fields = namespace.pop("_fields_", None)
+            cls = super().__new__(mcs, name, bases, namespace)
+            if fields is not None:
+                cls._fields_ = fields
+            return cls
+
 
 class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
     """A ctypes struct that prints as `name(field: value, ...)`, and whose char fields are str.
@@ -957,11 +966,12 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
 
 
 class _Alias(property):
-    """Another name of a field, which programs of other MTML bindings use."""
+    """Another name of a field, or of one in a struct inside, which programs of other MTML bindings use."""
 
     def __init__(self, field, unit=None):
         text = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")
-        super().__init__(lambda struct: getattr(struct, field), doc=text)
+        inside, _, name = field.rpartition(".")
+        super().__init__(lambda struct: getattr(getattr(struct, inside) if inside else struct, name), doc=text)
 
 
 class nvmlFriendlyObject:
@@ -1166,20 +1176,9 @@ class c_mtmlLogConfiguration_t(_PrintableStructure):
         ("rsvd", c_int * 8),
     ]
 
-    @property
-    def filePath(self):
-        """Alias of ``fileConfig.file``."""
-        return self.fileConfig.file
-
-    @property
-    def maxSize(self):
-        """Alias of ``fileConfig.size``."""
-        return self.fileConfig.size
-
-    @property
-    def logLevel(self):
-        """Alias of ``fileConfig.level``."""
-        return self.fileConfig.level
+    filePath = _Alias("fileConfig.file")
+    maxSize = _Alias("fileConfig.size")
+    logLevel = _Alias("fileConfig.level")
 
 
 class c_mtmlMpcProfile_t(_PrintableStructure):

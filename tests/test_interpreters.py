@@ -9,7 +9,7 @@ import sys
 import pytest
 import simulated
 
-VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "pypy3")
 PROGRAM = """
 import pymtml
 import pymtml as pynvml
@@ -36,12 +36,16 @@ except NVMLError as error:
 
 def interpreter(version):
     """A Python of that version, or None."""
-    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+    pypy = version.startswith("pypy")
+    if not pypy and sys.version_info[:2] == tuple(map(int, version.split("."))):
         return sys.executable
-    candidates = [shutil.which("python" + version)]
-    candidates += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/%s.*/bin/python" % version)))
+    candidates = [shutil.which(version if pypy else "python" + version)]
+    candidates += sorted(
+        glob.glob(os.path.expanduser("~/.pyenv/versions/%s*/bin/python" % (version if pypy else version + ".")))
+    )
     for candidate in filter(None, candidates):
-        check = [candidate, "-c", "import sys, ctypes; print('%d.%d' % sys.version_info[:2])"]
+        says = "sys.implementation.name + str(sys.version_info[0])" if pypy else "'%d.%d' % sys.version_info[:2]"
+        check = [candidate, "-c", "import sys, ctypes; print(%s)" % says]
         result = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         if result.stdout.strip() == version:
             return candidate

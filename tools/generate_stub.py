@@ -321,7 +321,9 @@ class Stub:
             elif isinstance(item, ast.Assign) and not item.targets[0].id.startswith("_"):
                 made_by = getattr(getattr(item.value, "func", None), "id", None)
                 if made_by == "_Alias":
-                    rest.append(PROPERTY % (item.targets[0].id, fields[literal(item.value.args[0])]))
+                    *structs, field = literal(item.value.args[0]).split(".")
+                    owner = self.fields[fields[structs[0]]] if structs else fields
+                    rest.append(PROPERTY % (item.targets[0].id, owner[field]))
                     continue
                 if made_by in DESCRIPTORS:
                     rest.append(PROPERTY % (item.targets[0].id, DESCRIPTORS[made_by]))
