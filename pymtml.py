@@ -7249,7 +7249,9 @@ def _store_value(outputs, facade, inputs):
     if len(values) != len(outputs):
         raise TypeError("%d values for %d references" % (len(values), len(outputs)))
     targets = [_target(output) for output in outputs]
-    if any(ctypes.sizeof(target) < ctypes.sizeof(c_uint) for target in targets):
+    if any(
+        not isinstance(each, ctypes._SimpleCData) or ctypes.sizeof(each) < ctypes.sizeof(c_uint) for each in targets
+    ):
         raise _invalid()
     for target, value in zip(targets, values):
         target.value = getattr(value, "value", value)

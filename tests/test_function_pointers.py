@@ -704,6 +704,15 @@ def test_a_number_wants_its_room(device):
     assert pointer("nvmlDeviceGetPowerUsage")(device, byref(ctypes.c_ubyte())) == nvml.NVML_ERROR_INVALID_ARGUMENT
 
 
+@pytest.mark.parametrize("by", [byref, ctypes.pointer, lambda target: target])
+def test_a_number_wants_no_array_or_struct(device, by):
+    """An attribute `value` of either would say success and be nowhere in memory."""
+    for target in ((c_uint * 3)(7, 7, 7), nvml.c_nvmlUtilization_t(7, 7)):
+        before = bytes(target)
+        assert pointer("nvmlDeviceGetPowerUsage")(device, by(target)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+        assert bytes(target) == before and not hasattr(target, "value")
+
+
 def test_field_values(device):
     fields = [nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_POWER_INSTANT, 100000, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
     expected = nvml.nvmlDeviceGetFieldValues(device, fields)
