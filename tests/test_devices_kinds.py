@@ -191,9 +191,10 @@ def test_a_card_that_cannot_be_divided_now_stays_as_it_is(fault, error):
         assert nvml.nvmlDeviceGetMigMode(card) == [0, 0]
 
 
-def test_a_container_may_hide_the_parent():
-    """MTML answers UNKNOWN there; the instance itself goes on working, and counts as a card."""
-    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetMpcParentDevice=UNKNOWN"):
+@pytest.mark.parametrize("fault", ["UNKNOWN", "NULL"])
+def test_a_container_may_hide_the_parent(fault):
+    """MTML answers UNKNOWN there, or nothing; the instance itself goes on working, and counts as a card."""
+    with simulated.nvml("s3000-mpc", faults="mtmlDeviceGetMpcParentDevice=" + fault):
         assert nvml.nvmlDeviceGetCount() == 5
         instance = nvml.nvmlDeviceGetHandleByIndex(1)
         assert nvml.nvmlDeviceGetIndex(instance) == 1

@@ -255,25 +255,29 @@ def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_sub_handle_of_a_device_that_became_stale_meanwhile(comes_back, monkeypatch):
-    """A signal handler changes MPC between the call for a device's gpu and the making of its handle."""
-    resolve = pymtml._resolve
+@pytest.mark.parametrize(
+    "query, before, after", [("mtmlDeviceInitGpu", None, "_resolve"), ("mtmlGpuGetClock", "_make_child", None)]
+)
+def test_device_that_became_stale_on_the_way_to_its_gpu(query, before, after, comes_back, monkeypatch):
+    """A signal handler changes MPC when the device was found good: nothing is made for it."""
+    name = before or after
+    inner = getattr(pymtml, name)
 
-    def late(kind, handle):
-        found = resolve(kind, handle)
-        monkeypatch.setattr(pymtml, "_resolve", resolve)
+    def late(*arguments):
+        found = inner(*arguments) if after else None
+        monkeypatch.setattr(pymtml, name, inner)
         simulated.set_faults("" if comes_back else "mtmlLibraryInit=DRIVER_FAILURE@0x1")
         with contextlib.suppress(pymtml.NVMLError_Unknown):
-            pymtml.nvmlDeviceSetMigMode(handle, 0)
+            pymtml.nvmlDeviceSetMigMode(device, 0)
         simulated.set_faults("")
-        return found
+        return inner(*arguments) if before else found
 
     with simulated.machine("s3000-mpc"):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        monkeypatch.setattr(pymtml, "_resolve", late)
+        monkeypatch.setattr(pymtml, name, late)
         with pytest.raises(pymtml.MTMLError_InvalidArgument if comes_back else pymtml.MTMLError_Uninitialized):
-            pymtml.mtmlDeviceInitGpu(device)
+            getattr(pymtml, query)(device)
         assert simulated.references() == pymtml._session.references == int(comes_back)
         if comes_back:
             fresh = pymtml.nvmlDeviceGetHandleByIndex(0)
