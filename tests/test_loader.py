@@ -253,6 +253,9 @@ def test_firmware_version_before_its_function_was_renamed():
 
 
 def test_power_of_a_card_before_a_library_could_say_what_a_device_is():
-    program = "import pymtml as nvml\nnvml.nvmlInit()\nprint(nvml.nvmlDeviceGetPowerUsage(nvml.nvmlDeviceGetHandleByIndex(0)))"
+    program = (
+        "import pymtml as nvml\nnvml.nvmlInit()\n"
+        "print(nvml.nvmlDeviceGetPowerUsage(nvml.nvmlDeviceGetHandleByIndex(0)))"
+    )
     result = run_python(program, name="s80", set="machine.missing=mtmlDeviceGetProperty")
     assert (result.stdout.strip(), result.stderr) == (simulated.device_keys("s80", 0)["power_usage"], "")
