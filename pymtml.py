@@ -789,6 +789,9 @@ class _Handle:
     def __hash__(self):
         return hash(_address(self))
 
+    def __reduce__(self):
+        raise ValueError("a handle is neither copied nor pickled, it ends with the library: pass on the UUID")
+
     def __repr__(self):
         return "<%s 0x%x>" % (type(self).__name__, _address(self))
 

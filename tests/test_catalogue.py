@@ -16,6 +16,7 @@ import sys
 
 import pytest
 from genuine import distribution
+from interpreter import content, not_on_pypy
 
 import pymtml
 
@@ -200,7 +201,7 @@ def test_text_is_that_of_nvidia_ml_py(name, genuine):
 
 @pytest.mark.parametrize("name", sorted(set(WITH_FIELDS) - NEEDS_ARGUMENTS))
 def test_new_struct_is_that_of_nvidia_ml_py(name, genuine):
-    assert bytes(getattr(pymtml, name)()) == bytes(getattr(genuine, name)())
+    assert content(getattr(pymtml, name)()) == content(getattr(genuine, name)())
 
 
 @pytest.mark.parametrize("name", WITH_FIELDS)
@@ -231,6 +232,7 @@ def test_constructor_parameters_of_nvidia_ml_py():
     assert pymtml.c_nvmlGpuOperationalEventConfig_v1_t(uuid="GPU-1", minSeverity=2).uuid == "GPU-1"
 
 
+@not_on_pypy["pickle"]
 @pytest.mark.parametrize("name", WITH_FIELDS)
 def test_pickle_and_copy(name):
     struct = getattr(pymtml, name)()
@@ -244,6 +246,7 @@ def test_pickle_and_copy(name):
             assert type(again) is type(struct) and bytes(again) == bytes(struct)
 
 
+@not_on_pypy["pickle"]
 def test_pickle_reaches_a_process_that_has_not_made_the_class():
     fan = pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1)
     code = "import pickle, sys; print(pickle.loads(bytes.fromhex(sys.argv[1])))"

@@ -9,6 +9,7 @@ import threading
 import pytest
 import simulated
 from concurrency import in_child, in_threads
+from interpreter import not_on_pypy
 
 import pymtml as nvml
 
@@ -442,6 +443,7 @@ if sys.argv[1] != "first":
 """
 
 
+@not_on_pypy["end"]
 @pytest.mark.parametrize("how", ["first", "leak", "shutdown"])
 def test_calls_at_interpreter_teardown(how):
     """From __del__ when modules are gone, with and without a shutdown: an answer or an NVMLError, and a clean end."""
@@ -478,6 +480,7 @@ late = sys.modules["last"] = Last()
 """
 
 
+@not_on_pypy["end"]
 def test_calls_when_even_the_builtins_go():
     result = simulated.run_python(LAST, name="s5000x8")
     assert (result.returncode, result.stderr, result.stdout) == (0, "", "answered " * 8)

@@ -8,6 +8,7 @@ import types
 
 import pytest
 import simulated
+from interpreter import content
 from native_calls import API, ENUMS, FUNCTIONS
 
 import pymtml
@@ -102,7 +103,7 @@ def test_bit_fields_lie_where_gcc_puts_them():
     for field in API["structs"]["MtmlDeviceProperty"]["fields"]:
         value = pymtml.c_mtmlDeviceProperty_t()
         setattr(value, field["name"], -1)
-        words = (ctypes.c_uint * 2).from_buffer_copy(value)
+        words = (ctypes.c_uint * 2).from_buffer_copy(content(value))
         assert (field["name"], words[field["offset"] // 4]) == (field["name"], int(field["word_mask"], 16))
 
 
@@ -193,7 +194,7 @@ def test_char_fields_of_a_programs_own_struct():
     mine.letter, mine.text, mine.name = "x", "y z", b"abc"
     assert (mine.letter, mine.text, mine.name) == ("x", "y z", "abc")
     for name, _ in Mine._fields_:
-        assert repr(getattr(Mine, name)) == repr(getattr(Plain, name)) and "ofs=" in repr(getattr(Mine, name))
+        assert repr(getattr(Mine, name)) == repr(getattr(Plain, name)) and "Field " in repr(getattr(Mine, name))
 
 
 def test_prototypes():

@@ -13,6 +13,7 @@ import weakref
 import pytest
 import simulated
 from concurrency import in_child, in_threads
+from interpreter import not_on_pypy
 from native_calls import Scene
 from simulated import run_python
 
@@ -171,8 +172,9 @@ def test_copies_through_ctypes_name_the_same_device():
 def test_handles_cannot_be_copied_or_pickled(duplicate):
     with Scene("s80") as scene:
         for kind in KINDS:
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError) as caught:
                 duplicate(getattr(scene, kind))
+            assert "UUID" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -395,7 +397,8 @@ def test_log_callback_that_was_removed_is_freed(log):
     gc.collect()
     assert sentinel_reference() is not None
     pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t())
-    gc.collect()
+    for _ in range(3):  # what PyPy finds with one, it drops with another
+        gc.collect()
     assert gone == [True]
 
 
@@ -592,6 +595,7 @@ HOLDERS = (
 )
 
 
+@not_on_pypy["end"]
 @pytest.mark.parametrize(
     "shutdown, holder, more",
     [("pymtml.mtmlLibraryShutDown()", holder, "") for holder in HOLDERS]

@@ -13,6 +13,7 @@ import threading
 import pytest
 import simulated
 from concurrency import in_child
+from interpreter import not_on_pypy
 
 import pymtml
 
@@ -251,6 +252,7 @@ def test_handlers_that_query_get_answers_while_the_library_counts_as_initialized
     assert len(answers) > lines and answers[0] is not answers[-1]
 
 
+@not_on_pypy["interrupt"]
 @pytest.mark.parametrize("latency", [0, 300000])
 def test_timers(latency):
     """Init and shutdown, broken off by a timer that may ring while C is running."""
@@ -285,6 +287,7 @@ def test_timers(latency):
         assert in_child(child) == 0
 
 
+@not_on_pypy["interrupt"]
 def test_handlers_that_query_and_then_raise():
     """The handler initializes and queries itself before it raises: its reference stays, and the program's."""
     numbers = random.Random(7)

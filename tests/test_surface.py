@@ -11,6 +11,7 @@ import sys
 import types
 
 import pytest
+from interpreter import content
 
 import pymtml
 
@@ -87,7 +88,7 @@ def test_function(name):
             assert parameter.default is parameter.empty, parameter
         elif isinstance(recorded["default"], str):
             kind = getattr(pymtml, recorded["default"].replace("()", ""))
-            assert type(parameter.default) is kind and bytes(parameter.default) == bytes(kind()), parameter
+            assert type(parameter.default) is kind and content(parameter.default) == content(kind()), parameter
         else:
             assert type(parameter.default) is type(recorded["default"]), parameter
             assert parameter.default == recorded["default"], parameter

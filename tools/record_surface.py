@@ -83,7 +83,7 @@ def initial(struct):
     values = {}
     for name, kind in (field[:2] for field in struct._fields_):
         place = getattr(struct, name)
-        if any(bytes(made)[place.offset : place.offset + ctypes.sizeof(kind)]):
+        if any(ctypes.string_at(ctypes.addressof(made) + place.offset, ctypes.sizeof(kind))):
             values[name] = getattr(made, name)
     return values
 
