@@ -281,7 +281,8 @@ void fill_text(const struct device *device, const struct text *text, const char 
 
 MtmlReturn call_leave(struct call *call)
 {
-    if (call->result != MTML_SUCCESS && !call->event[0]) {
+    /* Refusals are what a program times: their text is made where a log is kept. */
+    if (call->result != MTML_SUCCESS && !call->event[0] && log_wants(MTML_LOG_LEVEL_ERROR)) {
         const char *name = name_of(return_names, call->result);
 
         call_event(call, MTML_LOG_LEVEL_ERROR, "%s: %s", functions[call->function].name, name ? name : "unknown code");

@@ -3,6 +3,7 @@
 #include "log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 static MtmlLogConfiguration configuration;
 static FILE *file;
+static atomic_uint greatest_level; /* of all targets; read without the lock */
 
 /* Of its own, because events are told while the library's lock is free. */
 static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -32,6 +34,11 @@ static bool levels_valid(const MtmlLogConfiguration *wanted)
            (unsigned int)wanted->callbackConfig.level <= MTML_LOG_LEVEL_INFO;
 }
 
+static unsigned int greater(unsigned int one, MtmlLogLevel other)
+{
+    return one > (unsigned int)other ? one : (unsigned int)other;
+}
+
 static MtmlReturn configure(const MtmlLogConfiguration *wanted)
 {
     FILE *opened = NULL;
@@ -47,6 +54,10 @@ static MtmlReturn configure(const MtmlLogConfiguration *wanted)
         fclose(file);
     file = opened;
     configuration = *wanted;
+    atomic_store(&greatest_level, greater(greater(greater(greater(0, wanted->consoleConfig.level),
+                                                          wanted->systemConfig.level),
+                                                  wanted->fileConfig.level),
+                                          wanted->callbackConfig.level));
     return MTML_SUCCESS;
 }
 
@@ -65,6 +76,11 @@ void log_configuration(MtmlLogConfiguration *result)
     log_lock();
     *result = configuration;
     log_unlock();
+}
+
+bool log_wants(MtmlLogLevel level)
+{
+    return atomic_load(&greatest_level) >= (unsigned int)level;
 }
 
 static void write_file(const char *message)

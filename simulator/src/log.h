@@ -9,6 +9,8 @@
 MtmlReturn log_configure(const MtmlLogConfiguration *wanted);
 void log_configuration(MtmlLogConfiguration *result);
 
+/* Whether an event of that level is told to anybody. */
+bool log_wants(MtmlLogLevel level);
 void log_event(MtmlLogLevel level, const char *message);
 
 void log_lock(void);
