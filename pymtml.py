@@ -840,8 +840,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
 
     _type_ = struct_c_nvmlDevice_t
     __slots__ = tuple(
-        "_address _device _board _gpu _memory _vpu"
-        " _name _uuid _serial _index _total _cores _bus_width _pci _minor _table _wires _links".split()
+        "_address _device _board _gpu _memory _vpu _name _uuid _serial _index _total"
+        " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible".split()
     )
 
     _device: "_Any"  # what C gets for the device
@@ -859,6 +859,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _pci: "bytes"  # an nvmlPciInfo_t
     _minor: "int"
     _links: "int"  # how many it has
+    _divisible: "bool"  # whether MPC can divide it
+    _sysfs: "str"  # its directory in sysfs, with a slash at its end; empty where sysfs does not show it
     _wires: "dict[int, list[int]]"  # numbers of the links to a device, by its address
     _table: "str"  # directory of its process table below /proc/driver/musa
 
@@ -1532,13 +1534,12 @@ class _Life:
         self.tokens: "list[None]" = tokens  # one for each init that no shutdown has matched yet
         self.libraries: "dict[str, c_mtmlLibrary_t]" = {}  # the handle of the library, once it was asked for
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "dict[_Any, _Any]" = {}  # the system under "system", sub-handles under (device's address, slot)
+        self.others: "dict[_Any, _Any]" = {}  # "system", "musa", and sub-handles under (device's address, slot)
         self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): what its end empties
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
         self.types: "dict[int, int]" = {}  # by MTML's index: MTML_MPC_TYPE_*, INSTANCE for what NVML counts as no card
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
         self.counts: "dict[int, int]" = {}  # cards by MTML's number of devices
-        self.missing: "set[str]" = set()  # MUSA libraries that are not there
 
     @property
     def live(self):
@@ -2214,8 +2215,7 @@ def _text(buffer):
     return buffer.value.decode("utf-8", "replace")
 
 
-# The getters' common shapes. ``check`` is _check in functions that raise MTMLError, _nvml_check in those that raise
-# NVMLError.
+# The getters' common shapes. Where functions that raise NVMLError use them too, ``check`` is _check or _nvml_check.
 
 
 def _string(check, name, kind, handle, size):
@@ -2225,44 +2225,30 @@ def _string(check, name, kind, handle, size):
     return _text(buffer)
 
 
-def _number(check, name, kind, handle, *arguments):
-    """The unsigned int or enum that a getter hands out."""
-    value = _UInt()
-    check(_call(name, kind, handle, *arguments, value))
+def _number(name, kind, handle, *arguments, cell=_UInt):
+    """The number that a getter hands out: an unsigned int or enum, or what else ``cell`` is made for."""
+    value = cell()
+    _check(_call(name, kind, handle, *arguments, value))
     return value[0]
 
 
-def _signed(check, name, kind, handle, *arguments):
-    """The int that a getter hands out."""
-    value = _Int()
-    check(_call(name, kind, handle, *arguments, value))
-    return value[0]
-
-
-def _long_number(check, name, kind, handle, *arguments):
-    """The unsigned long long that a getter hands out."""
-    value = _ULongLong()
-    check(_call(name, kind, handle, *arguments, value))
-    return value[0]
-
-
-def _two_numbers(check, name, kind, handle):
+def _two_numbers(name, kind, handle):
     """The two unsigned ints or enums that a getter hands out."""
     first, second = _UInt(), _UInt()
-    check(_call(name, kind, handle, first, second))
+    _check(_call(name, kind, handle, first, second))
     return first[0], second[0]
 
 
-def _pair_number(check, name, device1, device2, *arguments):
+def _pair_number(name, device1, device2, *arguments):
     """The unsigned int or enum that a getter hands out for two devices."""
     value = _UInt()
-    check(_pair_call(name, device1, device2, *arguments, value))
+    _check(_pair_call(name, device1, device2, *arguments, value))
     return value[0]
 
 
-def _struct(check, struct, name, kind, handle, *arguments):
+def _struct(struct, name, kind, handle, *arguments):
     """``struct`` as the getter filled it."""
-    check(_call(name, kind, handle, *arguments, byref(struct)))
+    _check(_call(name, kind, handle, *arguments, byref(struct)))
     return struct
 
 
@@ -2555,7 +2541,7 @@ def mtmlDeviceGetIndex(dev) -> "int":
 
     Raises: MTMLError_NotSupported.
     """
-    return _number(_check, "mtmlDeviceGetIndex", "_device", dev)
+    return _number("mtmlDeviceGetIndex", "_device", dev)
 
 
 def mtmlDeviceGetUUID(dev) -> "str":
@@ -2571,7 +2557,7 @@ def mtmlDeviceGetBrand(dev) -> "int":
 
     Raises: MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetBrand", "_device", dev)
+    return _number("mtmlDeviceGetBrand", "_device", dev)
 
 
 def mtmlDeviceGetName(dev) -> "str":
@@ -2588,7 +2574,7 @@ def mtmlDeviceGetPciInfo(dev) -> "c_mtmlPciInfo_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
+    return _struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
 
 
 def mtmlDeviceGetPowerUsage(dev) -> "int":
@@ -2596,7 +2582,7 @@ def mtmlDeviceGetPowerUsage(dev) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlDeviceGetPowerUsage", "_device", dev)
+    return _number("mtmlDeviceGetPowerUsage", "_device", dev)
 
 
 def mtmlDeviceGetGpuPath(dev) -> "str":
@@ -2647,7 +2633,7 @@ def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
 
     Raises: MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
+    return _struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
 
 
 def mtmlDeviceCountFan(dev) -> "int":
@@ -2655,7 +2641,7 @@ def mtmlDeviceCountFan(dev) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlDeviceCountFan", "_device", dev)
+    return _number("mtmlDeviceCountFan", "_device", dev)
 
 
 def mtmlDeviceGetFanSpeed(dev, index) -> "int":
@@ -2663,7 +2649,7 @@ def mtmlDeviceGetFanSpeed(dev, index) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
+    return _number("mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
 
 
 def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
@@ -2671,7 +2657,7 @@ def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
+    return _number("mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
 
 
 def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
@@ -2679,7 +2665,7 @@ def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(_check, c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
+    return _struct(c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
 
 
 def mtmlDeviceCountDisplayInterface(device) -> "int":
@@ -2687,7 +2673,7 @@ def mtmlDeviceCountDisplayInterface(device) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlDeviceCountDisplayInterface", "_device", device)
+    return _number("mtmlDeviceCountDisplayInterface", "_device", device)
 
 
 def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_t":
@@ -2695,9 +2681,7 @@ def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(
-        _check, c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex)
-    )
+    return _struct(c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex))
 
 
 def mtmlDeviceGetSerialNumber(device) -> "str":
@@ -2716,7 +2700,7 @@ def mtmlDeviceCountGpuCores(device) -> "int":
 
     Raises: MTMLError_NotSupported.
     """
-    return _number(_check, "mtmlDeviceCountGpuCores", "_device", device)
+    return _number("mtmlDeviceCountGpuCores", "_device", device)
 
 
 # ---- Virtualization ----
@@ -2727,7 +2711,7 @@ def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
+    return _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
@@ -2737,7 +2721,7 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]"
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = _number(_check, "mtmlDeviceCountSupportedVirtTypes", "_device", dev)
+    available = _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
     return types[:available]
@@ -2748,7 +2732,7 @@ def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
+    return _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
@@ -2758,7 +2742,7 @@ def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = _number(_check, "mtmlDeviceCountAvailVirtTypes", "_device", dev)
+    available = _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
     return types[:available]
@@ -2769,7 +2753,7 @@ def mtmlDeviceCountAvailVirtDevices(dev, type) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+    return _number("mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
 def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
@@ -2777,7 +2761,7 @@ def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
+    return _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
 
 
 def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None) -> "list[str]":
@@ -2788,7 +2772,7 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = _number(_check, "mtmlDeviceCountActiveVirtDevices", "_device", dev)
+    available = _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
     entryLength, entryCount = _uint(entryLength), available if entryCount is None else _uint(entryCount)
     if entryLength * entryCount > _ARRAY_BYTES_MAX:
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
@@ -2806,7 +2790,7 @@ def mtmlDeviceCountMaxVirtDevices(dev, type) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
+    return _number("mtmlDeviceCountMaxVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
 
 
 def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
@@ -2832,7 +2816,7 @@ def mtmlDeviceGetVirtType(virtDev) -> "c_mtmlVirtType_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
+    return _struct(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
 
 
 def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
@@ -2853,7 +2837,7 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number(_check, "mtmlDeviceGetTopologyLevel", dev1, dev2)
+    return _pair_number("mtmlDeviceGetTopologyLevel", dev1, dev2)
 
 
 def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
@@ -2863,7 +2847,7 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
     """
-    return _number(_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+    return _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
 
 
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
@@ -2874,7 +2858,7 @@ def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDe
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     if count is None:
-        count = _number(_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+        count = _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
     cells = _array(c_void_p, count)
     _check(_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(cells), cells))
     return _devices(cells)
@@ -2885,7 +2869,7 @@ def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number(_check, "mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
+    return _pair_number("mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
 
 
 # ---- GPU ----
@@ -2896,7 +2880,7 @@ def mtmlGpuGetUtilization(gpu) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlGpuGetUtilization", "_gpu", gpu)
+    return _number("mtmlGpuGetUtilization", "_gpu", gpu)
 
 
 def mtmlGpuGetTemperature(gpu) -> "int":
@@ -2904,7 +2888,7 @@ def mtmlGpuGetTemperature(gpu) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _signed(_check, "mtmlGpuGetTemperature", "_gpu", gpu)
+    return _number("mtmlGpuGetTemperature", "_gpu", gpu, cell=_Int)
 
 
 def mtmlGpuGetClock(gpu) -> "int":
@@ -2912,7 +2896,7 @@ def mtmlGpuGetClock(gpu) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlGpuGetClock", "_gpu", gpu)
+    return _number("mtmlGpuGetClock", "_gpu", gpu)
 
 
 def mtmlGpuGetMaxClock(gpu) -> "int":
@@ -2920,7 +2904,7 @@ def mtmlGpuGetMaxClock(gpu) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlGpuGetMaxClock", "_gpu", gpu)
+    return _number("mtmlGpuGetMaxClock", "_gpu", gpu)
 
 
 def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
@@ -2930,7 +2914,7 @@ def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
+    return _number("mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
 
 
 # ---- Memory ----
@@ -2941,7 +2925,7 @@ def mtmlMemoryGetTotal(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _long_number(_check, "mtmlMemoryGetTotal", "_memory", mem)
+    return _number("mtmlMemoryGetTotal", "_memory", mem, cell=_ULongLong)
 
 
 def mtmlMemoryGetUsed(mem) -> "int":
@@ -2949,7 +2933,7 @@ def mtmlMemoryGetUsed(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _long_number(_check, "mtmlMemoryGetUsed", "_memory", mem)
+    return _number("mtmlMemoryGetUsed", "_memory", mem, cell=_ULongLong)
 
 
 def mtmlMemoryGetUsedSystem(mem) -> "int":
@@ -2957,7 +2941,7 @@ def mtmlMemoryGetUsedSystem(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _long_number(_check, "mtmlMemoryGetUsedSystem", "_memory", mem)
+    return _number("mtmlMemoryGetUsedSystem", "_memory", mem, cell=_ULongLong)
 
 
 def mtmlMemoryGetUtilization(mem) -> "int":
@@ -2965,7 +2949,7 @@ def mtmlMemoryGetUtilization(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetUtilization", "_memory", mem)
+    return _number("mtmlMemoryGetUtilization", "_memory", mem)
 
 
 def mtmlMemoryGetClock(mem) -> "int":
@@ -2973,7 +2957,7 @@ def mtmlMemoryGetClock(mem) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetClock", "_memory", mem)
+    return _number("mtmlMemoryGetClock", "_memory", mem)
 
 
 def mtmlMemoryGetMaxClock(mem) -> "int":
@@ -2981,7 +2965,7 @@ def mtmlMemoryGetMaxClock(mem) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetMaxClock", "_memory", mem)
+    return _number("mtmlMemoryGetMaxClock", "_memory", mem)
 
 
 def mtmlMemoryGetBusWidth(mem) -> "int":
@@ -2989,7 +2973,7 @@ def mtmlMemoryGetBusWidth(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetBusWidth", "_memory", mem)
+    return _number("mtmlMemoryGetBusWidth", "_memory", mem)
 
 
 def mtmlMemoryGetBandwidth(mem) -> "int":
@@ -2997,7 +2981,7 @@ def mtmlMemoryGetBandwidth(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetBandwidth", "_memory", mem)
+    return _number("mtmlMemoryGetBandwidth", "_memory", mem)
 
 
 def mtmlMemoryGetSpeed(mem) -> "int":
@@ -3005,7 +2989,7 @@ def mtmlMemoryGetSpeed(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetSpeed", "_memory", mem)
+    return _number("mtmlMemoryGetSpeed", "_memory", mem)
 
 
 def mtmlMemoryGetVendor(mem) -> "str":
@@ -3024,7 +3008,7 @@ def mtmlMemoryGetType(mem) -> "int":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetType", "_memory", mem)
+    return _number("mtmlMemoryGetType", "_memory", mem)
 
 
 # ---- VPU ----
@@ -3035,7 +3019,7 @@ def mtmlVpuGetUtilization(vpu) -> "c_mtmlCodecUtil_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(_check, c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
+    return _struct(c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
 
 
 def mtmlVpuGetClock(vpu) -> "int":
@@ -3043,7 +3027,7 @@ def mtmlVpuGetClock(vpu) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlVpuGetClock", "_vpu", vpu)
+    return _number("mtmlVpuGetClock", "_vpu", vpu)
 
 
 def mtmlVpuGetMaxClock(vpu) -> "int":
@@ -3051,7 +3035,7 @@ def mtmlVpuGetMaxClock(vpu) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlVpuGetMaxClock", "_vpu", vpu)
+    return _number("mtmlVpuGetMaxClock", "_vpu", vpu)
 
 
 def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
@@ -3059,7 +3043,7 @@ def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)
+    return _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)
 
 
 def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
@@ -3070,7 +3054,7 @@ def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSession
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
-        length = _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
+        length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
     states = _array(c_int, length)
     _check(_call("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
@@ -3081,9 +3065,7 @@ def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(
-        _check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId)
-    )
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
 
 
 def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
@@ -3094,7 +3076,7 @@ def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSession
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
-        length = _two_numbers(_check, "mtmlVpuGetCodecCapacity", "_vpu", vpu)[1]
+        length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[1]
     states = _array(c_int, length)
     _check(_call("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
@@ -3105,9 +3087,7 @@ def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(
-        _check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId)
-    )
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
 
 
 # ---- Log ----
@@ -3185,7 +3165,7 @@ def mtmlDeviceGetMpcMode(device) -> "int":
 
     Since the Chunxiao generation.
     """
-    return _number(_check, "mtmlDeviceGetMpcMode", "_device", device)
+    return _number("mtmlDeviceGetMpcMode", "_device", device)
 
 
 def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
@@ -3195,7 +3175,7 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
+    return _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
 
 
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
@@ -3206,7 +3186,7 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlM
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    available = _number(_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
+    available = _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
     info = _array(c_mtmlMpcProfile_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
     return info[:available]
@@ -3219,7 +3199,7 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
+    return _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
 
 
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
@@ -3230,7 +3210,7 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    available = _number(_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
+    available = _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
     info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
     _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
     return info[:available]
@@ -3243,7 +3223,7 @@ def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
+    return _struct(c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcConfiguration_t":
@@ -3254,7 +3234,6 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcC
     Raises: MTMLError_NotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     return _struct(
-        _check,
         c_mtmlMpcConfiguration_t(),
         "mtmlDeviceGetMpcConfigurationByName",
         "_device",
@@ -3281,7 +3260,7 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+    return _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
 
 
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
@@ -3293,7 +3272,7 @@ def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) ->
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     if count is None:
-        count = _number(_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+        count = _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
     cells = _array(c_void_p, count)
     _check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(cells), cells))
     return _devices(cells)
@@ -3306,7 +3285,7 @@ def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceCountMpcInstances", "_device", parentDevice)
+    return _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
@@ -3318,7 +3297,7 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     if count is None:
-        count = _number(_check, "mtmlDeviceCountMpcInstances", "_device", parentDevice)
+        count = _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
     cells = _array(c_void_p, count)
     _check(_call("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(cells), cells))
     return _devices(cells)
@@ -3355,7 +3334,7 @@ def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
+    return _struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
 
 
 def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
@@ -3365,7 +3344,7 @@ def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
+    return _number("mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
 
 
 # ---- MtLink ----
@@ -3378,7 +3357,7 @@ def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    return _struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
 
 
 def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
@@ -3388,7 +3367,7 @@ def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
+    return _number("mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
 
 
 def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
@@ -3398,7 +3377,7 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
+    return _number("mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
@@ -3458,7 +3437,7 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
+    return _pair_number("mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
 
 
 def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "list[c_mtmlMtLinkLayout_t]":
@@ -3468,7 +3447,7 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "li
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    available = _pair_number(_check, "mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
+    available = _pair_number("mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
     layouts = _array(c_mtmlMtLinkLayout_t, available if linkCount is None else linkCount)
     _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
     return layouts[:available]
@@ -3528,7 +3507,7 @@ def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _two_numbers(_check, "mtmlMemoryGetEccMode", "_memory", mem)
+    return _two_numbers("mtmlMemoryGetEccMode", "_memory", mem)
 
 
 def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
@@ -3538,7 +3517,7 @@ def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _struct(_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
+    return _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
 
 
 def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirement_t]":
@@ -3549,7 +3528,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirem
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    counts = _struct(_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
+    counts = _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
     available = counts.dbeCount if cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
     _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
@@ -3563,7 +3542,7 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    return _number(_check, "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
+    return _number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
 
 
 def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "int":
@@ -3574,7 +3553,7 @@ def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     kinds = _uint(errorType), _uint(counterType), _uint(locationType)
-    return _long_number(_check, "mtmlMemoryGetEccErrorCounter", "_memory", mem, *kinds)
+    return _number("mtmlMemoryGetEccErrorCounter", "_memory", mem, *kinds, cell=_ULongLong)
 
 
 def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
@@ -3606,7 +3585,7 @@ def mtmlDeviceGetPcieReplayCounter(dev) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _number(_check, "mtmlDeviceGetPcieReplayCounter", "_device", dev)
+    return _number("mtmlDeviceGetPcieReplayCounter", "_device", dev)
 
 
 def mtmlDeviceGetPerformanceState(dev) -> "int":
@@ -3614,7 +3593,7 @@ def mtmlDeviceGetPerformanceState(dev) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlDeviceGetPerformanceState", "_device", dev)
+    return _number("mtmlDeviceGetPerformanceState", "_device", dev, cell=_Int)
 
 
 def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
@@ -3622,7 +3601,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu)
+    return _number("mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu, cell=_Int)
 
 
 def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
@@ -3630,7 +3609,7 @@ def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu)
+    return _number("mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu, cell=_Int)
 
 
 def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
@@ -3638,7 +3617,7 @@ def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind))
+    return _number("mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind), cell=_Int)
 
 
 def mtmlGpuGetVoltage(gpu) -> "int":
@@ -3646,7 +3625,7 @@ def mtmlGpuGetVoltage(gpu) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlGpuGetVoltage", "_gpu", gpu)
+    return _number("mtmlGpuGetVoltage", "_gpu", gpu, cell=_Int)
 
 
 def mtmlMemoryGetTemperature(mem) -> "int":
@@ -3654,7 +3633,7 @@ def mtmlMemoryGetTemperature(mem) -> "int":
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _signed(_check, "mtmlMemoryGetTemperature", "_memory", mem)
+    return _number("mtmlMemoryGetTemperature", "_memory", mem, cell=_Int)
 
 
 # ---- Context managers ----
@@ -4145,7 +4124,8 @@ def _nvml_error(status, detail=None):
     error_class = _NVML_CLASSES.get(status, NVMLError_Unknown)
     error = _new_error(error_class, error_class.value)
     error.mtml_code = status & _UINT_MAX
-    error.detail = _session.load_report if status == _LIBRARY_NOT_FOUND else detail
+    if detail is not None or status == _LIBRARY_NOT_FOUND:
+        error.detail = detail or _session.load_report
     return error
 
 
@@ -4227,6 +4207,22 @@ def _refuse():
     return _unsupported()
 
 
+def _ask(answer, name, kind, handle, *arguments):
+    """``answer``, a cell, an array or byref of a struct, when the getter has filled it in, or the getter's NVMLError.
+
+    Nothing between it and C: what a device refuses a monitor asks for in every tick.
+    """
+    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
+    try:
+        function, argument = getattr(_c, name), getattr(device, kind)
+        status = function(argument, *arguments, answer) if arguments else function(argument, answer)
+    except AttributeError:
+        status = _find_call(name, kind, device, *arguments, answer)
+    if status:
+        raise _nvml_error(status)
+    return answer
+
+
 def _keep(device, slot, value):
     """Keep what cannot change while the library lives on its handle; the value."""
     life = getattr(_c, "life", None) or _session.life
@@ -4238,19 +4234,19 @@ def _keep(device, slot, value):
 
 
 def _all_cards():
-    """Handles of all cards, in index order; one that went away meanwhile is left out."""
-    cards, cell = [], _Pointer()
+    """Handles of all cards, in index order, each when it is wanted; one that went away meanwhile is left out."""
+    cell = _Pointer()
     for index in range(_nvmlDeviceGetCount()):
         status = _card_by_index(index, cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             _nvml_check(status)
-            cards.append(_device_in(_nvml_check, cell))
-    return cards
+            yield _device_in(_nvml_check, cell)
 
 
 def _pci(device):
     """c_mtmlPciInfo_t of a device, with the numbers taken from the text where the driver fills in only that."""
-    pci = _struct(_nvml_check, c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", device)
+    pci = c_mtmlPciInfo_t()
+    _ask(byref(pci), "mtmlDeviceGetPciInfo", "_device", device)
     if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
@@ -4268,13 +4264,24 @@ def _sys_root():
     return _setting("PYMTML_SYS_ROOT") or "/sys"
 
 
-def _sysfs_number(pci, name):
-    """The number in a file of a PCI device in sysfs, None where there is none to be had."""
-    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
+def _sysfs_number(device, name):
+    """The number in a file of a device's directory in sysfs, None where there is none to be had."""
     try:
-        return int(_file_text(os.path.join(_sys_root(), "bus", "pci", "devices", address, name)), 0)
+        directory = device._sysfs
+    except AttributeError:
+        directory = _sysfs_directory(device)
+    try:
+        return int(_file_text(directory + name), 0) if directory else None
     except (OSError, ValueError):
         return None
+
+
+def _sysfs_directory(device):
+    """Directory of a device in sysfs, with a slash at its end; empty where sysfs does not show it."""
+    pci = _pci(device)
+    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
+    directory = os.path.join(_sys_root(), "bus", "pci", "devices", address, "")
+    return _keep(device, "_sysfs", directory if os.path.isdir(directory) else "")
 
 
 def _parse_bus_id(text):
@@ -4333,8 +4340,8 @@ def throwOnVersionMismatch(func) -> "_Any":
 # (_require finds a live one behind a copy or a cast, and says what is wrong with anything else). Nothing else may
 # reach C.
 #
-# Plain: ``return _number(_nvml_check, "mtmlDeviceCountFan", "_device", _require(handle))``, or _signed, _string,
-# _struct ... The slot says whose argument C gets: the device's own, or that of its _gpu, _memory or _vpu.
+# Plain: ``return _ask(_UInt(), "mtmlDeviceCountFan", "_device", handle)[0]``, with a fresh cell, array or struct for
+# the answer. The slot says whose argument C gets: the device's own, or that of its _gpu, _memory or _vpu.
 #
 # Fast, for what monitors ask in every tick: a fresh cell for the answer, the C function and the argument taken as
 # attributes, the status checked in place. A stale handle has no slot, a sub-handle not asked for yet none either, a
@@ -4442,22 +4449,29 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported without a MUSA driver library.
     MUSA: muDriverGetVersion of libmusa.so, which does not initialize MUSA.
     """
+    try:
+        getters = _c.life.others["musa"]
+    except (AttributeError, KeyError):
+        getters = _musa_getters()
+    for get_version in getters:
+        version = _Int()
+        if get_version(version) == 0:
+            return version[0]
+    raise _unsupported()
+
+
+def _musa_getters():
+    """muDriverGetVersion of the MUSA driver libraries that can be loaded (list), looked for once in a life."""
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    chosen = _setting("PYMTML_MUSA_LIBRARY")
+    chosen, getters = _setting("PYMTML_MUSA_LIBRARY"), []
     for name in (chosen,) if chosen else ("libmusa.so.1", "libmusa.so"):
-        if name in life.missing:
-            continue
         try:
-            get_version = CDLL(name).muDriverGetVersion
+            getters.append(CDLL(name).muDriverGetVersion)
         except (OSError, AttributeError):
-            life.missing.add(name)  # not there, or not a MUSA library: that takes long to find out
-            continue
-        version = c_int()
-        if get_version(byref(version)) == 0:
-            return version.value
-    raise _unsupported()
+            continue  # not there, or not a MUSA library
+    return life.others.setdefault("musa", getters)
 
 
 nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
@@ -4710,11 +4724,11 @@ def nvmlDeviceGetIndex(handle) -> "int":
         return device._index
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    position = _number(_nvml_check, "mtmlDeviceGetIndex", "_device", device)
+    position = _ask(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
     cards = _whole_cards(min(position, _DEVICES_MAX) + 1)
     if cards and cards[-1] == position:
         return _keep(device, "_index", len(cards) - 1)
-    return _keep(device, "_index", _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device))
+    return _keep(device, "_index", _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0])
 
 
 def nvmlDeviceGetBrand(handle) -> "int":
@@ -4723,7 +4737,7 @@ def nvmlDeviceGetBrand(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetBrand.
     """
-    _number(_nvml_check, "mtmlDeviceGetBrand", "_device", _require(handle))
+    _ask(_UInt(), "mtmlDeviceGetBrand", "_device", handle)
     return NVML_BRAND_UNKNOWN
 
 
@@ -4802,7 +4816,7 @@ def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
     if getattr(target, "version", None) != nvmlPciInfoExt_v1:
         raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
     pci = _pci(device)
-    codes = _sysfs_number(pci, "class")
+    codes = _sysfs_number(device, "class")
     if codes is None:
         raise _unsupported()
     target.domain, target.bus, target.device = pci.segment, pci.bus, pci.device
@@ -4817,7 +4831,7 @@ def nvmlDeviceGetIrqNum(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs shows none.
     MTML: mtmlDeviceGetPciInfo; irq of the PCI device in sysfs.
     """
-    return _known(_sysfs_number(_pci(_require(device)), "irq"))
+    return _known(_sysfs_number(_require(device), "irq"))
 
 
 def nvmlDeviceGetBusType(device) -> "int":
@@ -4847,13 +4861,11 @@ def nvmlDeviceGetMultiGpuBoard(handle) -> "int":
     MTML: mtmlDeviceCountDeviceByTopologyLevel, mtmlDeviceGetDeviceByTopologyLevel, mtmlDeviceGetPciInfo.
     """
     device = _require(handle)
-    count = _number(_nvml_check, "mtmlDeviceCountDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL)
+    count = _ask(_UInt(), "mtmlDeviceCountDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL)[0]
     if not count:
         return 0
     cells = (c_void_p * min(count, _BOARD_DEVICES_MAX))()
-    _nvml_check(
-        _call("mtmlDeviceGetDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL, len(cells), cells)
-    )
+    _ask(cells, "mtmlDeviceGetDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL, len(cells))
     here = _nvmlDeviceGetPciInfo(device).busId
     return 1 if any(_nvmlDeviceGetPciInfo(other).busId != here for other in _devices(cells)) else 0
 
@@ -4866,7 +4878,9 @@ def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
     """
     if _require(handle1) is _require(handle2):
         return True
-    return _pair_number(_nvml_check, "mtmlDeviceGetTopologyLevel", handle1, handle2) == MTML_TOPOLOGY_INTERNAL
+    level = _UInt()
+    _nvml_check(_pair_call("mtmlDeviceGetTopologyLevel", handle1, handle2, level))
+    return level[0] == MTML_TOPOLOGY_INTERNAL
 
 
 def nvmlDeviceGetNumGpuCores(device) -> "int":
@@ -4875,13 +4889,12 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountGpuCores.
     """
-    if type(device) is not c_mtmlDevice_t:
-        device = _require(device)
+    device = device if type(device) is c_mtmlDevice_t else _require(device)
     try:
         return device._cores
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_cores", _number(_nvml_check, "mtmlDeviceCountGpuCores", "_device", device))
+    return _keep(device, "_cores", _ask(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
@@ -4970,7 +4983,7 @@ def nvmlDeviceGetDisplayActive(handle) -> "int":
 
 def _display(device, name, wanted):
     """Whether a file of one of the card's DRM connectors says so; a card without outputs has no connectors."""
-    if not _number(_nvml_check, "mtmlDeviceCountDisplayInterface", "_device", device):
+    if not _ask(_UInt(), "mtmlDeviceCountDisplayInterface", "_device", device)[0]:
         return NVML_FEATURE_DISABLED
     path = _string(_nvml_check, "mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     card = os.path.basename(path)
@@ -5009,7 +5022,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     if status:
         raise _nvml_error(status)
     if total is None:
-        total = _memory_total(device)
+        total = _keep(device, "_total", _ask(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
     used = info.used
     info.total = total
     info.free = total - used if used < total else 0  # the driver updates the two apart
@@ -5024,24 +5037,18 @@ def _memory_info_v2(device, version):
     return c_nvmlMemory_v2_t(version, info.total, 0, info.free, info.used)
 
 
-def _memory_total(device):
-    """Size of the device memory in bytes, kept on the handle."""
-    return _keep(device, "_total", _long_number(_nvml_check, "mtmlMemoryGetTotal", "_memory", device))
-
-
 def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     """Width of the memory bus in bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetBusWidth.
     """
-    if type(device) is not c_mtmlDevice_t:
-        device = _require(device)
+    device = device if type(device) is c_mtmlDevice_t else _require(device)
     try:
         return device._bus_width
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_bus_width", _number(_nvml_check, "mtmlMemoryGetBusWidth", "_memory", device))
+    return _keep(device, "_bus_width", _ask(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
 
 
 # ---- Utilization and codecs ----
@@ -5123,8 +5130,7 @@ def nvmlDeviceGetEncoderStats(handle) -> "tuple[int, int, int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
     """
-    device = _require(handle)
-    sessions = _codec_sessions(device, "Encoder", _codec_capacity(device)[0])
+    sessions = _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
     if not sessions:
         return 0, 0, 0
     count = len(sessions)
@@ -5137,7 +5143,6 @@ def nvmlDeviceGetEncoderSessions(handle) -> "list[c_nvmlEncoderSession_t]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetEncoderSessionStates, mtmlVpuGetEncoderSessionMetrics.
     """
-    device = _require(handle)
     return [
         c_nvmlEncoderSession_t(
             sessionId=session.id,
@@ -5148,13 +5153,15 @@ def nvmlDeviceGetEncoderSessions(handle) -> "list[c_nvmlEncoderSession_t]":
             averageFps=session.frameRate,
             encodeLatency=session.latency,
         )
-        for session in _codec_sessions(device, "Encoder", _codec_capacity(device)[0])
+        for session in _codec_sessions(handle, "Encoder", _codec_capacity(handle)[0])
     ]
 
 
 def _codec_capacity(device):
     """(encoder sessions, decoder sessions) that can run at once."""
-    return _two_numbers(_nvml_check, "mtmlVpuGetCodecCapacity", "_vpu", device)
+    encoders, decoders = _UInt(), _UInt()
+    _ask(decoders, "mtmlVpuGetCodecCapacity", "_vpu", device, encoders)
+    return encoders[0], decoders[0]
 
 
 def _codec_sessions(device, coder, capacity):
@@ -5163,13 +5170,11 @@ def _codec_sessions(device, coder, capacity):
         return []
     states = (c_int * min(capacity, _CODEC_SESSIONS_MAX))()
     _nvml_check(_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", device, states, len(states)))
-    return [
-        _struct(
-            _nvml_check, c_mtmlCodecSessionMetrics_t(), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", device, session
-        )
-        for session, state in enumerate(states)
-        if state == MTML_CODEC_SESSION_STATE_ACTIVE
-    ]
+    active = [session for session, state in enumerate(states) if state == MTML_CODEC_SESSION_STATE_ACTIVE]
+    metrics = [c_mtmlCodecSessionMetrics_t() for _ in active]
+    for session, struct in zip(active, metrics):
+        _ask(byref(struct), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", device, session)
+    return metrics
 
 
 def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO) -> "_Any":
@@ -5249,9 +5254,9 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """
     device = _require(handle)
     if threshold == NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
-        return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)
+        return _ask(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)[0]
     if threshold == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
-        return _signed(_nvml_check, "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)
+        return _ask(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)[0]
     if _uint(threshold) >= NVML_TEMPERATURE_THRESHOLD_COUNT:
         raise _invalid()
     raise _unsupported()
@@ -5263,9 +5268,8 @@ def nvmlDeviceGetMarginTemperature(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
-    device = _require(handle)
-    slowdown = _nvmlDeviceGetTemperatureThreshold(device, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-    return slowdown - _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU)
+    slowdown = _nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    return slowdown - _nvmlDeviceGetTemperature(handle, NVML_TEMPERATURE_GPU)
 
 
 def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS) -> "_Any":
@@ -5281,14 +5285,14 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
     device = _require(device)
     if _uint(sensorindex) not in (0, NVML_THERMAL_TARGET_ALL):
         raise _invalid()
-    limit = _Int()
+    temperature, limit = _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU), _Int()
     status = _call("mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN, limit)
     if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     settings = c_nvmlGpuThermalSettings_t(count=1)
     sensor = settings.sensor[0]
     sensor.controller, sensor.target = NVML_THERMAL_CONTROLLER_GPU_INTERNAL, NVML_THERMAL_TARGET_GPU
-    sensor.currentTemp, sensor.defaultMaxTemp = _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU), limit[0]
+    sensor.currentTemp, sensor.defaultMaxTemp = temperature, limit[0]
     filled = _filled(c_thermalsettings, _NO_THERMAL_SETTINGS, settings)
     return NVML_SUCCESS if filled is None else filled.sensor[:]
 
@@ -5429,8 +5433,9 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 
 def _power_limit(name, device):
     """A power limit of the board in mW; drivers that do not know it answer 0."""
-    _nvml_check(_resolve("_board", device)[0])
-    limit = _signed(_nvml_check, name, "_gpu", device)
+    if not hasattr(device, "_board"):
+        _nvml_check(_resolve("_board", device)[0])
+    limit = _ask(_Int(), name, "_gpu", device)[0]
     if limit <= 0:
         raise _unsupported()
     return limit
@@ -5442,7 +5447,7 @@ def nvmlDeviceGetPerformanceState(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
-    state = _signed(_nvml_check, "mtmlDeviceGetPerformanceState", "_device", _require(handle))
+    state = _ask(_Int(), "mtmlDeviceGetPerformanceState", "_device", handle)[0]
     if not NVML_PSTATE_0 <= state <= NVML_PSTATE_15:
         return NVML_PSTATE_UNKNOWN
     return state
@@ -5467,8 +5472,8 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
     except AttributeError:
         status = _find_call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
-        without = status == MTML_ERROR_NOT_SUPPORTED or not _fan_count(device)
-        raise _told_as(MTML_ERROR_NOT_SUPPORTED if without else status, status)
+        without = status != MTML_ERROR_NOT_SUPPORTED and not _fan_count(device)
+        raise _told_as(MTML_ERROR_NOT_SUPPORTED, status) if without else _nvml_error(status)
     return speed[0]
 
 
@@ -5523,11 +5528,7 @@ def nvmlDeviceGetNumFans(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountFan.
     """
-    count = _UInt()
-    status = _call("mtmlDeviceCountFan", "_device", _require(device), count)
-    if status:
-        raise _nvml_error(status)
-    return count[0]
+    return _ask(_UInt(), "mtmlDeviceCountFan", "_device", device)[0]
 
 
 # ---- PCIe link ----
@@ -5606,7 +5607,7 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
-    return _number(_nvml_check, "mtmlDeviceGetPcieReplayCounter", "_device", _require(handle))
+    return _ask(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0]
 
 
 def _pci_word(handle, word):
@@ -5638,7 +5639,9 @@ def nvmlDeviceGetEccMode(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetEccMode.
     """
-    return list(_two_numbers(_nvml_check, "mtmlMemoryGetEccMode", "_memory", _require(handle)))
+    current, pending = _UInt(), _UInt()
+    _ask(pending, "mtmlMemoryGetEccMode", "_memory", handle, current)
+    return [current[0], pending[0]]
 
 
 def nvmlDeviceGetCurrentEccMode(handle) -> "int":
@@ -5690,7 +5693,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     if locationType != NVML_MEMORY_LOCATION_DRAM:
         raise _unsupported()
     kinds = errorType, counterType, MTML_MEMORY_LOCATION_DRAM
-    return _long_number(_nvml_check, "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)
+    return _ask(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
@@ -5711,7 +5714,7 @@ def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPages.
     """
-    return [page.address for page in _retired_pages(_require(device), sourceFilter)]
+    return [page.address for page in _retired_pages(device, sourceFilter)]
 
 
 def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]":
@@ -5720,10 +5723,7 @@ def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]"
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPages.
     """
-    return [
-        {"address": page.address, "timestamp": page.timestamps}
-        for page in _retired_pages(_require(device), sourceFilter)
-    ]
+    return [{"address": page.address, "timestamp": page.timestamps} for page in _retired_pages(device, sourceFilter)]
 
 
 def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
@@ -5732,21 +5732,29 @@ def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPagesPendingStatus.
     """
-    return _number(_nvml_check, "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", _require(device))
+    return _ask(_UInt(), "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)[0]
+
+
+def _retired_counts(device):
+    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t)."""
+    counts = c_mtmlPageRetirementCount_t()
+    _ask(byref(counts), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    return counts
 
 
 def _retired_pages(device, cause):
     """Retired pages of a cause (array of c_mtmlPageRetirement_t)."""
+    device = _require(device)
     if cause not in (
         NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
         NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
     ):
         raise _invalid()
-    counts = _struct(_nvml_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    counts = _retired_counts(device)
     count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
     if len(pages):
-        _nvml_check(_call("mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages), pages))
+        _ask(pages, "mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages))
     return pages
 
 
@@ -5780,7 +5788,7 @@ def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
     level = _uint(level)
     if level not in _TOPOLOGY_FROM_MTML.values() and level < NVML_TOPOLOGY_SYSTEM:
         raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
-    others = [other for other in _all_cards() if other is not this]
+    others = (other for other in _all_cards() if other is not this)
     return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
 
 
@@ -5913,7 +5921,7 @@ def _link_peer_uuid(device, link):
 
 def _link_can(device, link, capability):
     """Whether a link has one of MTML's capabilities."""
-    status = _number(_nvml_check, "mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)
+    status = _ask(_UInt(), "mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)[0]
     return status == MTML_MTLINK_CAP_STATUS_OK
 
 
@@ -5951,9 +5959,7 @@ def _affinity(name, device, size, scope):
     size = _uint(size)
     if not 0 < size <= _AFFINITY_WORDS_MAX or scope not in (NVML_AFFINITY_SCOPE_NODE, NVML_AFFINITY_SCOPE_SOCKET):
         raise _invalid()
-    words = (c_ulong * size)()
-    _nvml_check(_call(name, "_device", device, size, words))
-    return words
+    return _ask((c_ulong * size)(), name, "_device", device, size)
 
 
 def nvmlDeviceGetNumaNodeId(handle) -> "int":
@@ -5963,7 +5969,7 @@ def nvmlDeviceGetNumaNodeId(handle) -> "int":
     MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else mtmlDeviceGetMemoryAffinityWithinNode.
     """
     device = _require(handle)
-    node = _sysfs_number(_pci(device), "numa_node")
+    node = _sysfs_number(device, "numa_node")
     if node is not None and node >= 0:
         return node
     # no such device in this sysfs, as in a container: MTML may know
@@ -6011,7 +6017,8 @@ def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
     """
     device = _require(device)
     _checked_link(device, link)
-    spec = _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    spec = c_mtmlMtLinkSpec_t()
+    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
 
 
@@ -6044,8 +6051,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
     """
     device = _require(device)
     link = _checked_link(device, link)
-    cell = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell))
+    cell = _ask(_Pointer(), "mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link)
     return _nvmlDeviceGetPciInfo(_device_in(_nvml_check, cell))
 
 
@@ -6085,10 +6091,8 @@ def nvmlDeviceGetMigMode(device) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
     MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
     """
-    device = _require(device)
-    if not _property(device).mpcCap:
-        raise _unsupported()
-    mode = _number(_nvml_check, "mtmlDeviceGetMpcMode", "_device", device)
+    device = _require_mpc(device)
+    mode = _ask(_UInt(), "mtmlDeviceGetMpcMode", "_device", device)[0]
     return [mode, mode]
 
 
@@ -6118,7 +6122,6 @@ def nvmlDeviceGetMaxMigDeviceCount(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetSupportedMpcConfigurations, mtmlDeviceGetProperty.
     """
-    device = _require(device)
     if _property(device).mpcType != MTML_MPC_TYPE_PARENT:
         return 0
     return max((configuration.profileNum for configuration in _mpc_configurations(device)), default=0)
@@ -6136,13 +6139,12 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
     index = _uint(index)
     if not properties.mpcCap:
         raise _unsupported()
-    if properties.mpcType != MTML_MPC_TYPE_PARENT or index >= _number(
-        _nvml_check, "mtmlDeviceCountMpcInstances", "_device", device
+    if (
+        properties.mpcType != MTML_MPC_TYPE_PARENT
+        or index >= _ask(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]
     ):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
-    cell = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", device, index, cell))
-    return _device_in(_nvml_check, cell)
+    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index))
 
 
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
@@ -6151,11 +6153,8 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
-    instance = _require(migDevice)
-    _require_instance(instance)
-    cell = _Pointer()
-    _nvml_check(_call("mtmlDeviceGetMpcParentDevice", "_device", instance, cell))
-    return _device_in(_nvml_check, cell)
+    _require_instance(migDevice)
+    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceGetMpcParentDevice", "_device", migDevice))
 
 
 def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
@@ -6164,7 +6163,7 @@ def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetProperty.
     """
-    return c_uint(1 if _property(_require(device)).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
+    return c_uint(1 if _property(device).mpcType == MTML_MPC_TYPE_INSTANCE else 0)
 
 
 def nvmlDeviceGetGpuInstanceId(device) -> "int":
@@ -6173,9 +6172,8 @@ def nvmlDeviceGetGpuInstanceId(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
     MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
     """
-    device = _require(device)
     _require_instance(device)
-    return _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
+    return _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
 
 
 def nvmlDeviceGetComputeInstanceId(device) -> "None":
@@ -6183,7 +6181,7 @@ def nvmlDeviceGetComputeInstanceId(device) -> "None":
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
     """
-    _require_instance(_require(device))
+    _require_instance(device)
     raise _unsupported()
 
 
@@ -6194,9 +6192,7 @@ def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
     profile = c_mtmlMpcProfile_t()
-    status = _call("mtmlDeviceGetMpcProfileInfo", "_device", _require(device), byref(profile))
-    if status:
-        raise _nvml_error(status)
+    _ask(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     return c_nvmlDeviceAttributes(
         multiprocessorCount=profile.coreCount,
         gpuInstanceSliceCount=profile.coreCount,
@@ -6261,15 +6257,14 @@ def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "
     gpu_instance = _catalogue_struct("c_nvmlGpuInstance_t")
     if getattr(array, "_type_", None) is not gpu_instance or type(count) is not c_uint:
         raise _invalid()
-    if not _property(device).mpcCap:
-        raise _unsupported()
-    found = _number(_nvml_check, "mtmlDeviceCountMpcInstancesByProfileId", "_device", device, profileId)
+    _require_mpc(device)
+    found = _ask(_UInt(), "mtmlDeviceCountMpcInstancesByProfileId", "_device", device, profileId)[0]
     count.value = found
     if found > len(array):
         raise NVMLError(NVML_ERROR_INSUFFICIENT_SIZE)
     cells = (c_void_p * found)()
     if found:
-        _nvml_check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found, cells))
+        _ask(cells, "mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found)
     for position, instance in enumerate(_devices(cells)):
         array[position] = ctypes.cast(instance, array._type_)
     return NVML_SUCCESS
@@ -6297,31 +6292,29 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
     info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # which refuses None
-    info.id = _number(_nvml_check, "mtmlDeviceGetMpcInstanceIndex", "_device", device)
-    profile = _struct(_nvml_check, c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    info.id = _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
+    profile = c_mtmlMpcProfile_t()
+    _ask(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     info.profileId, info.placement.size = profile.id, profile.coreCount
     return info
 
 
 def _mpc_profiles(device):
     """MPC profiles that a card offers (list of c_mtmlMpcProfile_t)."""
-    if not _property(device).mpcCap:
-        raise _unsupported()
-    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcProfiles", "_device", device)
+    _require_mpc(device)
+    count = _ask(_UInt(), "mtmlDeviceCountSupportedMpcProfiles", "_device", device)[0]
     profiles = (c_mtmlMpcProfile_t * min(count, _MPC_CONFIGURATIONS_MAX))()
     if len(profiles):
-        _nvml_check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles), profiles))
+        _ask(profiles, "mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles))
     return list(profiles)
 
 
 def _mpc_configurations(device):
     """Ways to divide a card (list of c_mtmlMpcConfiguration_t)."""
-    count = _number(_nvml_check, "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)
+    count = _ask(_UInt(), "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)[0]
     configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
     if len(configurations):
-        _nvml_check(
-            _call("mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations), configurations)
-        )
+        _ask(configurations, "mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations))
     return list(configurations)
 
 
@@ -6341,7 +6334,24 @@ def _profile_info(device, profile, version):
 
 def _property(device):
     """c_mtmlDeviceProperty_t of a device."""
-    return _struct(_nvml_check, c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", device)
+    properties = c_mtmlDeviceProperty_t()
+    _ask(byref(properties), "mtmlDeviceGetProperty", "_device", device)
+    return properties
+
+
+def _require_mpc(handle):
+    """The live device handle of a card that can be divided, as its property said when it was read once.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for other cards.
+    """
+    device = _require(handle)
+    try:
+        capable = device._divisible
+    except AttributeError:
+        capable = _keep(device, "_divisible", bool(_property(device).mpcCap))
+    if not capable:
+        raise _unsupported()
+    return device
 
 
 def _require_instance(device):
@@ -6361,7 +6371,7 @@ def nvmlDeviceGetVirtualizationMode(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetProperty.
     """
-    properties = _property(_require(handle))
+    properties = _property(handle)
     if properties.virtRole in (MTML_VIRT_ROLE_HOST_VIRTDEVICE, MTML_VIRT_ROLE_GUEST_VIRTDEVICE):
         return NVML_GPU_VIRTUALIZATION_MODE_VGPU
     if properties.virtCap == MTML_DEVICE_SUPPORT_VIRTUALIZATION:
@@ -6375,7 +6385,8 @@ def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(_require(handle))]
+    count = _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", handle)[0]
+    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, count)]
 
 
 def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
@@ -6384,10 +6395,8 @@ def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetAvailVirtTypes.
     """
-    return [
-        _virt_type_number(virt_type)
-        for virt_type in _virt_types(_require(handle), "mtmlDeviceCountAvailVirtTypes", "mtmlDeviceGetAvailVirtTypes")
-    ]
+    count = _ask(_UInt(), "mtmlDeviceCountAvailVirtTypes", "_device", handle)[0]
+    return [_virt_type_number(kind) for kind in _virt_types(handle, count, "mtmlDeviceGetAvailVirtTypes")]
 
 
 def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
@@ -6396,8 +6405,8 @@ def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids.
     """
-    device = _require(handle)
-    return [_vgpu_number(device, uuid) for uuid in _active_virt_uuids(device)]
+    count = _ask(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", handle)[0]
+    return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle, count)]
 
 
 def nvmlVgpuTypeGetName(vgpuTypeId) -> "str":
@@ -6445,9 +6454,9 @@ def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
     MTML: mtmlDeviceCountMaxVirtDevices.
     """
     device = _require(handle)
-    for virt_type in _virt_types(device):
+    for virt_type in _virt_types(device, _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]):
         if _virt_type_number(virt_type) == vgpuTypeId:
-            return _number(_nvml_check, "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))
+            return _ask(_UInt(), "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))[0]
     raise _invalid()
 
 
@@ -6468,8 +6477,9 @@ def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
-    device = _virtual_device(vgpuInstance)
-    return _virt_type_number(_struct(_nvml_check, c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", device))
+    virt_type = c_mtmlVirtType_t()
+    _ask(byref(virt_type), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
+    return _virt_type_number(virt_type)
 
 
 def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
@@ -6478,7 +6488,7 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
     MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
     """
-    return _long_number(_nvml_check, "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))
+    return _ask(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
 
 
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
@@ -6490,7 +6500,8 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
     device, since, samples = _require(handle), c_ulonglong(timeStamp).value, []
-    for uuid in _active_virt_uuids(device):
+    count = _ask(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
+    for uuid in _active_virt_uuids(device, count):
         number = _vgpu_number(device, uuid)
         rates = _nvmlDeviceGetUtilizationRates(_virtual_device(number))
         sample = _catalogue_struct("c_nvmlVgpuInstanceUtilizationSample_t")()
@@ -6504,18 +6515,12 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
 def _virtual_device(number):
     """The device handle of a vGPU instance number."""
     device, uuid = _vgpu_instance(number)
-    cell = _Pointer()
-    _nvml_check(_call("mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid), cell))
-    return _device_in(_nvml_check, cell)
+    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid)))
 
 
-def _virt_types(device, count_name="mtmlDeviceCountSupportedVirtTypes", name="mtmlDeviceGetSupportedVirtTypes"):
-    """The virtual device types of a card that C functions count and tell, all or those available (list)."""
-    found = _UInt()
-    status = _call(count_name, "_device", device, found)
-    if status:
-        raise _nvml_error(status)
-    count = min(found[0], _VIRT_TYPES_MAX)
+def _virt_types(device, count, name="mtmlDeviceGetSupportedVirtTypes"):
+    """The virtual device types of a card that a C function tells, once they were counted (list)."""
+    count = min(count, _VIRT_TYPES_MAX)
     types = (c_mtmlVirtType_t * count)()
     if count:
         _nvml_check(_call(name, "_device", device, types, count))
@@ -6535,7 +6540,9 @@ def _virt_type(number):
     """The virtual device type of a number, from whichever card knows it (c_mtmlVirtType_t)."""
     for device in _all_cards():
         try:
-            for virt_type in _virt_types(device):
+            for virt_type in _virt_types(
+                device, _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
+            ):
                 if _virt_type_number(virt_type) == number:
                     return virt_type
         except NVMLError_NotSupported:
@@ -6543,13 +6550,9 @@ def _virt_type(number):
     raise _invalid()
 
 
-def _active_virt_uuids(device):
-    """UUIDs of the active virtual devices of a card (list of str)."""
-    found = _UInt()
-    status = _call("mtmlDeviceCountActiveVirtDevices", "_device", device, found)
-    if status:
-        raise _nvml_error(status)
-    count = min(found[0], _VIRT_DEVICES_MAX)
+def _active_virt_uuids(device, count):
+    """UUIDs of the active virtual devices of a card, once they were counted (list of str)."""
+    count = min(count, _VIRT_DEVICES_MAX)
     if not count:
         return []
     uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
@@ -7031,7 +7034,7 @@ def _fill_field(value, device):
         value.value.uiVal = _link_speed(device, _existing_link(device, _speed_link(field)))
     elif field == NVML_FI_DEV_MEMORY_TEMP:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
-        temperature = _signed(_nvml_check, "mtmlMemoryGetTemperature", "_memory", device)
+        temperature = _ask(_Int(), "mtmlMemoryGetTemperature", "_memory", device)[0]
         value.value.siVal = temperature
         if temperature < 0:
             value.valueType = NVML_VALUE_TYPE_SIGNED_INT
@@ -7041,25 +7044,11 @@ def _fill_field(value, device):
         raise _invalid()
 
 
-def _retired_count(device, field):
-    """One number of c_mtmlPageRetirementCount_t."""
-    counts = _struct(_nvml_check, c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
-    return getattr(counts, field)
-
-
-def _retired_sbe(device):
-    """Number of pages retired for single-bit errors."""
-    return _retired_count(device, "sbeCount")
-
-
-def _retired_dbe(device):
-    """Number of pages retired for a double-bit error."""
-    return _retired_count(device, "dbeCount")
-
-
 def _field_link_count(device):
     """Number of MtLinks; a card that knows none has no such field."""
-    return _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device).linkNum
+    spec = c_mtmlMtLinkSpec_t()
+    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    return spec.linkNum
 
 
 def _existing_link(device, link):
@@ -7082,7 +7071,8 @@ def _speed_link(field):
 
 def _link_speed(device, link):
     """Bandwidth of a link in MB/s; MTML tells one for all links, in GB/s."""
-    spec = _struct(_nvml_check, c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    spec = c_mtmlMtLinkSpec_t()
+    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(spec.bandWidth) * 1000
 
 
@@ -7090,8 +7080,8 @@ def _link_speed(device, link):
 _ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
     NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
-    NVML_FI_DEV_RETIRED_SBE: _retired_sbe,
-    NVML_FI_DEV_RETIRED_DBE: _retired_dbe,
+    NVML_FI_DEV_RETIRED_SBE: lambda device: _retired_counts(device).sbeCount,
+    NVML_FI_DEV_RETIRED_DBE: lambda device: _retired_counts(device).dbeCount,
     NVML_FI_DEV_RETIRED_PENDING: nvmlDeviceGetRetiredPagesPendingStatus,
 }
 _UINT_FIELDS = {
@@ -7647,7 +7637,7 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     """
     chosen = os.environ.get("MUSA_VISIBLE_DEVICES")
     if chosen is None:
-        return _all_cards()
+        return list(_all_cards())
     devices = []
     for entry in chosen.split(","):
         entry = entry.strip()

@@ -195,6 +195,46 @@ def test_a_refusal_without_a_counterpart_makes_no_native_call(nvml):
     assert simulated.calls() == 0
 
 
+def test_native_calls_of_refusals(nvml):
+    """What C refuses is asked of it once each time, and what cannot change while the library lives once."""
+    handle = nvml.nvmlDeviceGetHandleByIndex(0)
+
+    def refused(function, *arguments):
+        def ask():
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                function(handle, *arguments)
+
+        ask()
+        return native_calls(ask)
+
+    for function in (nvml.nvmlDeviceGetNumFans, nvml.nvmlDeviceGetFanSpeed, nvml.nvmlDeviceGetAttributes):
+        assert refused(function) == 1, function
+    for function in (nvml.nvmlDeviceGetSupportedVgpus, nvml.nvmlDeviceGetCreatableVgpus, nvml.nvmlDeviceGetActiveVgpus):
+        assert refused(function) == 1, function
+    assert refused(nvml.nvmlDeviceGetGpuInstanceProfileInfo, 0) == 1  # that MPC can divide the card is known
+
+
+def test_where_sysfs_shows_a_device_is_found_out_once(nvml, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+    hidden, shown = nvml.nvmlDeviceGetHandleByIndex(0), nvml.nvmlDeviceGetHandleByIndex(1)
+    pci = nvml.nvmlDeviceGetPciInfo(shown)
+    folder = tmp_path / "bus" / "pci" / "devices" / ("%04x:%02x:%02x.0" % (pci.domain, pci.bus, pci.device))
+    folder.mkdir(parents=True)
+    folder.joinpath("irq").write_text("41")
+    assert native_calls(nvml.nvmlDeviceGetIrqNum, shown) == 1
+    folder.joinpath("irq").write_text("42")
+    simulated.reset_calls()
+    assert nvml.nvmlDeviceGetIrqNum(shown) == 42  # the number itself is read each time
+    for _ in range(2):
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            nvml.nvmlDeviceGetIrqNum(hidden)
+    assert simulated.calls() == simulated.calls("mtmlDeviceGetPciInfo") == 1
+    assert (shown._sysfs, hidden._sysfs) == (str(folder) + "/", "")
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    assert not hasattr(shown, "_sysfs") and not hasattr(hidden, "_sysfs")
+
+
 def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
     looked = []
 

@@ -40,6 +40,7 @@ def unsupported(function, *arguments):
 
 @pytest.mark.parametrize("text, answer", [("41\n", 41), ("1\n", 1), ("0\n", None), ("", None), ("none\n", None)])
 def test_interrupt_number(tree, device, text, answer):
+    tree(PCI + "class", "0x030000")
     unsupported(nvml.nvmlDeviceGetIrqNum, device)
     tree(PCI + "irq", text)
     if answer is None:
@@ -277,19 +278,21 @@ def test_what_is_no_instance(divided):
 
 
 def test_cards_without_mpc_have_no_instances():
-    """That they have none is told by their property: nothing else of MPC is asked of them."""
+    """That they have none is told by their property, which is read once: nothing else of MPC is asked of them."""
     with simulated.nvml("s3000-vgpu-guest"):
         card = nvml.nvmlDeviceGetHandleByIndex(0)
         array, count = (nvml.c_nvmlGpuInstance_t * 4)(), ctypes.c_uint()
+        simulated.reset_calls()
         for function, arguments in (
             (nvml.nvmlDeviceGetGpuInstanceProfileInfo, (0,)),
             (nvml.nvmlDeviceGetGpuInstanceProfileInfoById, (0,)),
-            (nvml.nvmlDeviceGetGpuInstanceById, (0,)),
             (nvml.nvmlDeviceGetGpuInstances, (0, array, count)),
+            (nvml.nvmlDeviceGetMigMode, ()),
         ):
-            simulated.reset_calls()
             unsupported(function, card, *arguments)
             assert simulated.calls() == simulated.calls("mtmlDeviceGetProperty") == 1, function
+        unsupported(nvml.nvmlDeviceGetGpuInstanceById, card, 0)  # divided or not: that is asked
+        assert simulated.calls() == simulated.calls("mtmlDeviceGetProperty") == 2
 
 
 # ---- NVLink fields ----

@@ -746,12 +746,12 @@ def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
         for version in (4030, 12345):
             monkeypatch.setenv("MTML_SIM_MUSA_VERSION", str(version))
             assert getattr(nvml, function)() == version
-        monkeypatch.setenv("PYMTML_MUSA_LIBRARY", simulated.LIBRARY)  # a library, but not of MUSA
-        with pytest.raises(nvml.NVMLError_NotSupported):
-            getattr(nvml, function)()
-        monkeypatch.setenv("PYMTML_MUSA_LIBRARY", "/nonexistent/libmusa.so")
-        with pytest.raises(nvml.NVMLError_NotSupported):
-            getattr(nvml, function)()
+    for other in (simulated.LIBRARY, "/nonexistent/libmusa.so"):  # a library, but not of MUSA
+        monkeypatch.setenv("PYMTML_MUSA_LIBRARY", other)
+        with simulated.nvml("s80"):
+            for _ in range(2):
+                with pytest.raises(nvml.NVMLError_NotSupported):
+                    getattr(nvml, function)()
 
 
 @pytest.mark.parametrize("first", [None, simulated.LIBRARY])
