@@ -7196,6 +7196,14 @@ class _CFunction:
 _CArgument: "_Any" = type(byref(c_int()))
 
 
+# The address in a byref: a cast takes six times as long, but PyPy has no pythonapi.
+_byref_address: "_Any" = lambda argument: ctypes.cast(argument, c_void_p).value  # noqa: E731
+if hasattr(ctypes, "pythonapi"):
+    _byref_address = ctypes.pythonapi["PyLong_FromVoidPtr"]
+    _byref_address.argtypes, _byref_address.restype = [c_void_p], ctypes.py_object
+_C_OBJECTS = (ctypes._SimpleCData, Structure, Union, ctypes.Array)
+
+
 def _by_value(argument):
     """A C argument given by value: a simple ctypes object counts as what it holds."""
     return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
@@ -7208,14 +7216,14 @@ def _target(argument) -> "_Any":
     there.
     """
     if type(argument) is _CArgument:
-        if ctypes.cast(argument, c_void_p).value != ctypes.addressof(argument._obj):
+        if _byref_address(argument) != ctypes.addressof(argument._obj):
             raise _invalid()
         argument = argument._obj
     elif (
         isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, POINTER(struct_c_nvmlDevice_t))
     ):
         argument = argument.contents
-    if isinstance(argument, (ctypes._SimpleCData, Structure, Union, ctypes.Array)):
+    if isinstance(argument, _C_OBJECTS):
         return argument
     raise _invalid()
 
