@@ -1,5 +1,6 @@
-"""Work in threads that begin together, and in a forked child."""
+"""Work in threads, and in a forked child."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -24,6 +25,59 @@ def in_threads(work, count=8):
         thread.join()
     if failures:
         raise failures[0]
+
+
+def in_thread(work):
+    """A started thread that does work(), and the list that gets what it came to: the answer or what was raised."""
+    ends = []
+
+    def run():
+        try:
+            ends.append(work())
+        except BaseException as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, ends
+
+
+@contextlib.contextmanager
+def over_and_over(work, count=1):
+    """Threads that do work(number) again and again meanwhile; what any of them raised is raised in the end."""
+    stop = threading.Event()
+
+    def run(number):
+        while not stop.is_set():
+            work(number)
+
+    started = [in_thread(lambda number=number: run(number)) for number in range(count)]
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread, _ in started:
+            thread.join(30)
+    assert [ends for _, ends in started] == [[None]] * count
+
+
+@contextlib.contextmanager
+def held(lock):
+    """Another thread holds the lock meanwhile."""
+    locked, done = threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            locked.set()
+            done.wait()
+
+    thread, _ = in_thread(hold)
+    assert locked.wait(30)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(30)
 
 
 def in_child(work, seconds=30):

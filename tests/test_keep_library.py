@@ -1,11 +1,10 @@
 """PYMTML_KEEP_LIBRARY=1: a library that cannot be initialized twice serves programs that init and shut down often."""
 
 import os
-import threading
 
 import pytest
 import simulated
-from concurrency import in_child
+from concurrency import in_child, in_thread
 
 import pymtml
 
@@ -61,8 +60,7 @@ def test_init_of_another_thread_while_the_last_shutdown_waits(monkeypatch):
 
     def drain(life, retired, keep, real=pymtml._drain):
         monkeypatch.setattr(pymtml, "_drain", real)
-        thread = threading.Thread(target=pymtml.nvmlInit)
-        thread.start()
+        thread, _ = in_thread(pymtml.nvmlInit)
         thread.join()
         return real(life, retired, keep)
 

@@ -4,11 +4,10 @@ import ctypes
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 import simulated
-from concurrency import in_child, in_threads
+from concurrency import held, in_child, in_threads, over_and_over
 from interpreter import not_on_pypy
 
 import pymtml as nvml
@@ -375,49 +374,27 @@ def test_child_goes_on_with_the_parents_handles(shut):
 
 def test_child_of_a_fork_while_a_thread_holds_the_lock(shut):
     nvml.nvmlInit()
-    locked, done = threading.Event(), threading.Event()
-
-    def hold():
-        with nvml.libLoadLock:
-            locked.set()
-            done.wait()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    locked.wait()
 
     def work():
         nvml.nvmlInit()
         assert nvml.nvmlDeviceGetUtilizationRates(nvml.nvmlDeviceGetHandleByIndex(5)).gpu >= 0
         nvml.nvmlShutdown()
 
-    try:
+    with held(nvml.libLoadLock):
         assert in_child(work) == 0
-    finally:
-        done.set()
-        holder.join()
 
 
 def test_children_of_a_busy_parent(shut):
     nvml.nvmlInit()
-    stop = threading.Event()
 
-    def query():
-        while not stop.is_set():
-            nvml.nvmlInit()
-            nvml.nvmlDeviceGetMemoryInfo(first())
-            nvml.nvmlShutdown()
+    def query(number):
+        nvml.nvmlInit()
+        nvml.nvmlDeviceGetMemoryInfo(first())
+        nvml.nvmlShutdown()
 
-    threads = [threading.Thread(target=query) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
+    with over_and_over(query, 3):
         for _ in range(10):
             assert in_child(lambda: nvml.nvmlDeviceGetMemoryInfo(first())) == 0
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
 
 
 TEARDOWN = """

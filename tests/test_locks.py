@@ -2,31 +2,15 @@
 
 import os
 import sys
-import threading
 import time
 
 import pytest
 import simulated
-from concurrency import in_child
+from concurrency import in_child, in_thread
 
 import pymtml
 
 PATIENCE = 0.15  # seconds in which a call that waits for nothing would have returned many times
-
-
-def in_thread(work):
-    """A started thread that does work(), and the list that gets what it came to."""
-    ends = []
-
-    def run():
-        try:
-            ends.append(work())
-        except BaseException as error:
-            ends.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    return thread, ends
 
 
 def unused_pointer(device):

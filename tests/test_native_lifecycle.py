@@ -7,12 +7,11 @@ import gc
 import os
 import pickle
 import sys
-import threading
 import weakref
 
 import pytest
 import simulated
-from concurrency import in_child, in_threads
+from concurrency import held, in_child, in_thread, in_threads, over_and_over
 from interpreter import not_on_pypy
 from native_calls import Scene
 from simulated import run_python
@@ -244,8 +243,7 @@ def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch
 
         def late(buffer):
             monkeypatch.setattr(pymtml, "_text", text)
-            thread = threading.Thread(target=pymtml._forget_handles)
-            thread.start()
+            thread, _ = in_thread(pymtml._forget_handles)
             thread.join()
             return text(buffer)
 
@@ -466,48 +464,22 @@ def test_fork_in_the_middle():
 def test_fork_while_another_thread_holds_the_lock():
     with Scene("s5000x8") as scene:
         device = scene.device
-        locked, done = threading.Event(), threading.Event()
 
-        def hold():
-            with pymtml.libLoadLock:
-                locked.set()
-                done.wait()
+        def child():
+            pymtml.mtmlGpuGetUtilization(device)
+            pymtml.mtmlLibraryShutDown()
+            pymtml.mtmlLibraryInit()
 
-        thread = threading.Thread(target=hold)
-        thread.start()
-        locked.wait()
-        try:
-
-            def child():
-                pymtml.mtmlGpuGetUtilization(device)
-                pymtml.mtmlLibraryShutDown()
-                pymtml.mtmlLibraryInit()
-
+        with held(pymtml.libLoadLock):
             assert in_child(child) == 0
             assert pymtml.mtmlDeviceGetName(device)
-        finally:
-            done.set()
-            thread.join()
 
 
 def test_forks_while_threads_query():
     with Scene("s5000x8") as scene:
-        stop = threading.Event()
-
-        def query(number):
-            while not stop.is_set():
-                query_everything(scene.at(number))
-
-        threads = [threading.Thread(target=query, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        try:
+        with over_and_over(lambda number: query_everything(scene.at(number)), 4):
             for _ in range(10):
                 assert in_child(lambda: [query_everything(scene.at(i)) for i in range(8)]) == 0
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join()
 
 
 def interrupted_at(step, handler, work):

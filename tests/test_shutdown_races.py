@@ -16,7 +16,7 @@ import weakref
 
 import pytest
 import simulated
-from concurrency import in_child
+from concurrency import in_child, in_thread, over_and_over
 from interpreter import FREE_THREADED, PYPY
 
 import pymtml
@@ -46,6 +46,20 @@ def questions(device):
     pymtml.nvmlDeviceGetP2PStatus(device, pymtml.nvmlDeviceGetHandleByIndex(7), pymtml.NVML_P2P_CAPS_INDEX_NVLINK)
     pymtml.nvmlDeviceGetFieldValues(device, [pymtml.NVML_FI_DEV_POWER_INSTANT, pymtml.NVML_FI_DEV_MEMORY_TEMP])
     pymtml.mtmlDeviceGetMtLinkShortestPaths(device, pymtml.mtmlLibraryInitDeviceByIndex(1))
+
+
+def under_way(work):
+    """in_thread(work), when that has come to a library that takes a tenth of a second and more for a call."""
+    begun = threading.Event()
+
+    def run():
+        begun.set()
+        return work()
+
+    thread, ends = in_thread(run)
+    assert begun.wait(30)
+    time.sleep(0.05)
+    return thread, ends
 
 
 class Queries:
@@ -101,22 +115,14 @@ def test_lives_under_querying_threads(latency):
 def test_threads_that_end_lives_under_querying_threads():
     """Several threads hold references of their own; whoever gives the last one back waits for the questions."""
 
-    def turns(stop):
-        while not stop.is_set():
-            pymtml.nvmlInit()
-            assert pymtml.nvmlDeviceGetCount() == 8
-            pymtml.nvmlShutdown()
+    def turn(number):
+        pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceGetCount() == 8
+        pymtml.nvmlShutdown()
 
     def child():
-        stop = threading.Event()
-        with Queries(2):
-            threads = [threading.Thread(target=turns, args=(stop,)) for _ in range(3)]
-            for thread in threads:
-                thread.start()
+        with Queries(2), over_and_over(turn, 3):
             time.sleep(SECONDS)
-            stop.set()
-            for thread in threads:
-                thread.join(30)
         assert pymtml._nvmlLib_refcount == 0 and (KEPT or simulated.references() == 0)
 
     with simulated.machine("s5000x8", latency_ns=20000):
@@ -238,10 +244,7 @@ def test_waiting_is_bounded(monkeypatch):
     with simulated.machine("s5000x8", latency_ns=500000000):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        powers = []
-        thread = threading.Thread(target=lambda: powers.append(pymtml.nvmlDeviceGetPowerUsage(device)))
-        thread.start()
-        time.sleep(0.05)
+        thread, powers = under_way(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
         began = time.monotonic()
         with pytest.raises(pymtml.NVMLError_InUse) as caught:
             pymtml.nvmlShutdown()
@@ -249,8 +252,7 @@ def test_waiting_is_bounded(monkeypatch):
         assert "another thread" in str(caught.value)
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
         thread.join()
-        assert len(powers) == 1
-        assert pymtml.nvmlDeviceGetPowerUsage(device) == powers[0]  # handles are what they were
+        assert powers == [pymtml.nvmlDeviceGetPowerUsage(device)]  # handles are what they were
         assert pymtml.nvmlDeviceGetHandleByIndex(0) is device
         pymtml.nvmlShutdown()
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
@@ -407,12 +409,8 @@ def test_fork_while_a_shutdown_waits(monkeypatch):
     with simulated.machine("s5000x8", latency_ns=300000000):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        query = threading.Thread(target=lambda: pymtml.nvmlDeviceGetPowerUsage(device))
-        shutdown = threading.Thread(target=pymtml.nvmlShutdown)
-        query.start()
-        time.sleep(0.05)
-        shutdown.start()
-        time.sleep(0.05)
+        query, powers = under_way(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
+        shutdown, ends = under_way(pymtml.nvmlShutdown)
         assert pymtml._nvmlLib_refcount == 0  # nobody can ask any more
 
         def child():
@@ -423,6 +421,7 @@ def test_fork_while_a_shutdown_waits(monkeypatch):
         assert in_child(child) == 0
         shutdown.join()
         query.join()
+        assert ends == [None] and isinstance(powers[0], int)
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
 
 
@@ -433,16 +432,13 @@ def test_init_while_a_shutdown_waits(monkeypatch):
     with simulated.machine("s5000x8", latency_ns=300000000):
         pymtml.nvmlInit()
         stale = pymtml.nvmlDeviceGetHandleByIndex(0)
-        query = threading.Thread(target=lambda: pymtml.nvmlDeviceGetPowerUsage(stale))
-        shutdown = threading.Thread(target=pymtml.nvmlShutdown)
-        query.start()
-        time.sleep(0.05)
-        shutdown.start()
-        time.sleep(0.05)
+        query, powers = under_way(lambda: pymtml.nvmlDeviceGetPowerUsage(stale))
+        shutdown, ends = under_way(pymtml.nvmlShutdown)
         pymtml.nvmlInit()
         shutdown.join(5)
-        assert not shutdown.is_alive()
+        assert ends == [None]
         query.join()
+        assert isinstance(powers[0], int)
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
         with pytest.raises(pymtml.NVMLError_InvalidArgument):
             pymtml.nvmlDeviceGetName(stale)
@@ -457,7 +453,7 @@ def test_argument_in_hand_while_a_new_life_begins():
 
     def child():
         pymtml.nvmlInit()
-        in_hand, go_on, counts = threading.Event(), threading.Event(), []
+        in_hand, go_on = threading.Event(), threading.Event()
         real = pymtml._c.mtmlLibraryCountDevice
 
         def count(*arguments):
@@ -466,12 +462,10 @@ def test_argument_in_hand_while_a_new_life_begins():
             return real(*arguments)
 
         pymtml._c.mtmlLibraryCountDevice = count
-        query = threading.Thread(target=lambda: counts.append(pymtml.nvmlDeviceGetCount()))
-        shutdown = threading.Thread(target=pymtml.nvmlShutdown)
-        query.start()
+        query, counts = in_thread(pymtml.nvmlDeviceGetCount)
         assert in_hand.wait(20)
         pymtml._c.mtmlLibraryCountDevice = real
-        shutdown.start()
+        shutdown, ends = in_thread(pymtml.nvmlShutdown)
         while pymtml._nvmlLib_refcount:
             time.sleep(0.001)
         pymtml.nvmlInit()
@@ -480,7 +474,7 @@ def test_argument_in_hand_while_a_new_life_begins():
         go_on.set()
         query.join()
         shutdown.join()
-        assert counts == [8] and (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
+        assert (counts, ends) == ([8], [None]) and (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
         pymtml.nvmlShutdown()
         assert simulated.references() == 0
 
@@ -503,11 +497,11 @@ def test_frames_are_let_go():
 
     with simulated.machine("s5000x8", latency_ns=200000000):
         pymtml.nvmlInit()
-        thread = threading.Thread(target=query, args=(pymtml.nvmlDeviceGetHandleByIndex(0),))
-        thread.start()
-        time.sleep(0.05)
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        thread, ends = under_way(lambda: query(device))
         pymtml.nvmlShutdown()
         thread.join()
+    assert ends == [None]
     del thread
     gc.collect()
     assert gone == references
@@ -519,17 +513,14 @@ def test_without_a_gil_the_library_stays_while_there_are_other_threads(monkeypat
     with simulated.machine("s5000x8", latency_ns=300000000):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        powers = []
-        thread = threading.Thread(target=lambda: powers.append(pymtml.nvmlDeviceGetPowerUsage(device)))
-        thread.start()
-        time.sleep(0.05)
+        thread, powers = under_way(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
         pymtml.nvmlShutdown()
         assert not powers, "waited for the query"
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 1)
         with pytest.raises(pymtml.NVMLError_Uninitialized):
             pymtml.nvmlDeviceGetPowerUsage(device)
         thread.join()
-        assert len(powers) == 1
+        assert len(powers) == 1 and isinstance(powers[0], int)
         pymtml.nvmlInit()
         with pytest.raises(pymtml.NVMLError_InvalidArgument):
             pymtml.nvmlDeviceGetName(device)
