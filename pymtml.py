@@ -3941,24 +3941,24 @@ mtmlStructToFriendlyObject = nvmlStructToFriendlyObject
 
 # ==== 11. Translation tables ==========================================================================================
 
-_NVML_CLASSES = {
-    MTML_ERROR_DRIVER_NOT_LOADED: NVMLError_DriverNotLoaded,
-    MTML_ERROR_DRIVER_FAILURE: NVMLError_Unknown,
-    MTML_ERROR_INVALID_ARGUMENT: NVMLError_InvalidArgument,
-    MTML_ERROR_NOT_SUPPORTED: NVMLError_NotSupported,
-    MTML_ERROR_NO_PERMISSION: NVMLError_NoPermission,
-    MTML_ERROR_INSUFFICIENT_SIZE: NVMLError_InsufficientSize,
-    MTML_ERROR_NOT_FOUND: NVMLError_NotFound,
-    MTML_ERROR_INSUFFICIENT_MEMORY: NVMLError_Memory,
-    MTML_ERROR_DRIVER_TOO_OLD: NVMLError_LibRmVersionMismatch,
-    MTML_ERROR_DRIVER_TOO_NEW: NVMLError_LibRmVersionMismatch,
-    MTML_ERROR_TIMEOUT: NVMLError_Timeout,
-    MTML_ERROR_RESOURCE_IS_BUSY: NVMLError_InUse,
-    MTML_ERROR_UNKNOWN: NVMLError_Unknown,
-    _UNINITIALIZED: NVMLError_Uninitialized,
+_NVML_ERRORS = {  # class and NVML code by MTML status
+    MTML_ERROR_DRIVER_NOT_LOADED: (NVMLError_DriverNotLoaded, NVML_ERROR_DRIVER_NOT_LOADED),
+    MTML_ERROR_DRIVER_FAILURE: (NVMLError_Unknown, NVML_ERROR_UNKNOWN),
+    MTML_ERROR_INVALID_ARGUMENT: (NVMLError_InvalidArgument, NVML_ERROR_INVALID_ARGUMENT),
+    MTML_ERROR_NOT_SUPPORTED: (NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED),
+    MTML_ERROR_NO_PERMISSION: (NVMLError_NoPermission, NVML_ERROR_NO_PERMISSION),
+    MTML_ERROR_INSUFFICIENT_SIZE: (NVMLError_InsufficientSize, NVML_ERROR_INSUFFICIENT_SIZE),
+    MTML_ERROR_NOT_FOUND: (NVMLError_NotFound, NVML_ERROR_NOT_FOUND),
+    MTML_ERROR_INSUFFICIENT_MEMORY: (NVMLError_Memory, NVML_ERROR_MEMORY),
+    MTML_ERROR_DRIVER_TOO_OLD: (NVMLError_LibRmVersionMismatch, NVML_ERROR_LIB_RM_VERSION_MISMATCH),
+    MTML_ERROR_DRIVER_TOO_NEW: (NVMLError_LibRmVersionMismatch, NVML_ERROR_LIB_RM_VERSION_MISMATCH),
+    MTML_ERROR_TIMEOUT: (NVMLError_Timeout, NVML_ERROR_TIMEOUT),
+    MTML_ERROR_RESOURCE_IS_BUSY: (NVMLError_InUse, NVML_ERROR_IN_USE),
+    MTML_ERROR_UNKNOWN: (NVMLError_Unknown, NVML_ERROR_UNKNOWN),
+    _UNINITIALIZED: (NVMLError_Uninitialized, NVML_ERROR_UNINITIALIZED),
     # A function that the loaded MTML library lacks is a question that it cannot answer.
-    _FUNCTION_NOT_FOUND: NVMLError_NotSupported,
-    _LIBRARY_NOT_FOUND: NVMLError_LibraryNotFound,
+    _FUNCTION_NOT_FOUND: (NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED),
+    _LIBRARY_NOT_FOUND: (NVMLError_LibraryNotFound, NVML_ERROR_LIBRARY_NOT_FOUND),
 }
 
 # Where nvmlErrorString words a code otherwise than str(NVMLError(code)).
@@ -4121,8 +4121,11 @@ _new_error = Exception.__new__
 
 def _nvml_error(status, detail=None):
     """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
-    error_class = _NVML_CLASSES.get(status, NVMLError_Unknown)
-    error = _new_error(error_class, error_class.value)
+    try:
+        error_class, code = _NVML_ERRORS[status]
+    except KeyError:  # a status that MTML's header does not name
+        error_class, code = NVMLError_Unknown, NVML_ERROR_UNKNOWN
+    error = _new_error(error_class, code)
     error.mtml_code = status & _UINT_MAX
     if detail is not None or status == _LIBRARY_NOT_FOUND:
         error.detail = detail or _session.load_report
@@ -4213,11 +4216,11 @@ def _ask(answer, name, kind, handle, *arguments):
     Nothing between it and C: what a device refuses a monitor asks for in every tick.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
-    try:
-        function, argument = getattr(_c, name), getattr(device, kind)
-        status = function(argument, *arguments, answer) if arguments else function(argument, answer)
-    except AttributeError:
+    function, argument = getattr(_c, name, None), getattr(device, kind, None)
+    if function is None or argument is None:
         status = _find_call(name, kind, device, *arguments, answer)
+    else:
+        status = function(argument, *arguments, answer) if arguments else function(argument, answer)
     if status:
         raise _nvml_error(status)
     return answer
