@@ -5896,7 +5896,8 @@ def _link_count(device, needed=False):
     status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and not needed:
         return 0
-    _nvml_check(status)
+    if status:
+        raise _nvml_error(status)
     return _keep(device, "_links", min(spec.linkNum, NVML_NVLINK_MAX_LINKS))
 
 
