@@ -592,6 +592,16 @@ def test_reference_into_an_array(device):
     assert (code, list(words)) in [(0, expected), (nvml.NVML_ERROR_INVALID_ARGUMENT, [0] * 4)]
 
 
+def test_reference_into_a_number_or_a_struct(device):
+    """What lies at an offset is not known: the answer does not go to the beginning instead."""
+    wide, memory = ctypes.c_ulonglong(7), nvml.c_nvmlMemory_t(7, 7, 7)
+    assert pointer("nvmlDeviceGetPowerUsage")(device, byref(wide, 4)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert pointer("nvmlDeviceGetMemoryInfo")(device, byref(memory, 8)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    assert (wide.value, memory.total, memory.free, memory.used) == (7, 7, 7, 7)
+    assert pointer("nvmlDeviceGetMemoryInfo")(device, byref(memory, 0)) == 0
+    assert memory.total == nvml.nvmlDeviceGetMemoryInfo(device).total
+
+
 def test_failure_of_the_library_comes_back_as_a_code(device):
     for fault, code in (("TIMEOUT", 10), ("DRIVER_FAILURE", 999), ("RESOURCE_IS_BUSY", 19), ("NO_PERMISSION", 4)):
         simulated.set_faults("*=%s" % fault)
