@@ -1805,33 +1805,35 @@ def _begin(tokens):
     if status:
         return status, None
     kept = [life for life in _session.lives if life.kept and life.native.held]
-    if kept:
-        mine = _Life(kept[0].native, tokens)
+    native = kept[0].native if kept else _NativeReference()
+    mine = _Life(native, tokens)
+    try:
         _session.lives.append(mine)
-    else:
-        native = _NativeReference()
-        mine = _Life(native, tokens)
-        try:
-            _session.lives.append(mine)
+        if not kept:
             native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
-        finally:
-            if not native.held:
-                _discard(mine)
-        if mine not in _session.lives:  # success without a library leaves nothing that could be given back to C
-            return native.answers[0] or MTML_ERROR_UNKNOWN, None
+    finally:
+        if not native.held:
+            _discard(mine)
+    if native.answers[0] or not native.cell[0]:  # success without a library leaves nothing to be given back to C
+        return native.answers[0] or MTML_ERROR_UNKNOWN, None
     if len(_session.lives) > 1:
         _settle(mine)
-    life = _session.lives[-1]
+    life = _session.life or mine  # which is over where a signal handler has shut it down meanwhile
     _publish(life)
     return MTML_SUCCESS, life
 
 
 def _settle(mine):
     """Leave one life in the list where there are more: those that are over, and a signal handler's. Needs the lock."""
-    if _session.life not in (mine, None):  # a signal handler was faster
-        _session.life.tokens.extend(mine.tokens)
-        _end(mine, False)
-    for other in list(_session.lives):
+    others = [life for life in _session.lives if life is not mine]
+    faster = [life for life in others if life.live and mine.live]  # a signal handler's
+    if faster:
+        faster[-1].tokens.extend(mine.tokens)
+        if faster[-1].native is mine.native:
+            _discard(mine)
+        else:
+            _end(mine, False)
+    for other in others:
         if other.kept or (other.native.answers and not other.native.held):
             _discard(other)
 

@@ -224,6 +224,7 @@ def test_function_that_is_missing_hides_no_other(table):
         ("mtmlDeviceInitVpu", "init(); pymtml.mtmlVpuGetClock(device())"),
         ("mtmlLibraryInitSystem", "init(); pymtml.mtmlSystemGetDriverVersion()"),
         ("mtmlLibraryCountDevice", "init(); pymtml.mtmlLibraryCountDevice()"),
+        ("mtmlLibraryShutDown", "init(); pymtml.mtmlLibraryShutDown()"),
         ("mtmlDeviceGetTopologyLevel", "init(); pymtml.mtmlDeviceGetTopologyLevel(device(), device())"),
         ("mtmlDeviceSetMpcMode", "init(); pymtml.mtmlDeviceSetMpcMode(device(), 0)"),
         ("mtmlLibrarySetMpcConfigurationInBatch", "init(); batch([device()], [0])"),

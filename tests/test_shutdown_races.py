@@ -245,10 +245,11 @@ def test_waiting_is_bounded(monkeypatch):
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
         thread, powers = under_way(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.thread_time()
         with pytest.raises(pymtml.NVMLError_InUse) as caught:
             pymtml.nvmlShutdown()
         assert 0.1 < time.monotonic() - began < 0.45
+        assert time.thread_time() - worked < 0.02, "did not sleep"
         assert "another thread" in str(caught.value)
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
         thread.join()
