@@ -523,7 +523,9 @@ def test_signal_handler_that_calls_in_anywhere(stays, kept, monkeypatch):
                 pymtml.mtmlLibraryShutDown()
 
         def work():
-            pymtml.mtmlLibraryInit()
+            library = pymtml.mtmlLibraryInit()
+            assert pymtml.mtmlLibraryInit() is library
+            pymtml.mtmlLibraryShutDown()
             reads.append(query_everything(pymtml.mtmlLibraryInitDeviceByIndex(0)))
             pymtml.mtmlLibraryShutDown()
 
@@ -544,8 +546,10 @@ def test_signal_handler_that_calls_in_anywhere(stays, kept, monkeypatch):
 
 
 @pytest.mark.parametrize("kept", ["", "1"])
-def test_signal_handler_that_shuts_down_anywhere_in_an_init(kept, monkeypatch):
-    """It takes the init's own reference, if that is there: the init returns, and the library is as after a shutdown."""
+@pytest.mark.parametrize("again", [False, True])
+def test_signal_handler_that_shuts_down_anywhere_in_an_init(again, kept, monkeypatch):
+    """It takes the init's own reference, if that is there: the init returns, and the library is as after a shutdown, or
+    has the reference of the handler that initializes again."""
     monkeypatch.setenv("PYMTML_KEEP_LIBRARY", kept)
 
     def child():
@@ -557,16 +561,21 @@ def test_signal_handler_that_shuts_down_anywhere_in_an_init(kept, monkeypatch):
                 ends.append(1)
             except pymtml.MTMLError_Uninitialized:
                 ends.append(0)
+            if again:
+                pymtml.mtmlLibraryInit()
 
         pymtml.mtmlLibraryInit()
         pymtml.mtmlLibraryShutDown()
         step = 1
         while interrupted_at(step, handler, pymtml.mtmlLibraryInit):
-            assert pymtml._session.references == 1 - ends[-1], step
-            assert simulated.references() == (1 if kept else 1 - ends[-1]), step
-            with contextlib.suppress(pymtml.MTMLError_Uninitialized):
-                assert pymtml.mtmlLibraryCountDevice() == 8 and not ends[-1]
+            references = 1 + again - ends[-1]
+            assert pymtml._session.references == references, step
+            assert simulated.references() == (1 if kept else min(1, references)), step
+            for _ in range(references):
+                assert pymtml.mtmlLibraryCountDevice() == 8
                 pymtml.mtmlLibraryShutDown()
+            with pytest.raises(pymtml.MTMLError_Uninitialized):
+                pymtml.mtmlLibraryCountDevice()
             step += 1
         pymtml.mtmlLibraryShutDown()
         assert step > 30 and 0 < sum(ends) < len(ends)
