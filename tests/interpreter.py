@@ -7,18 +7,24 @@ import pytest
 
 PYPY = sys.implementation.name == "pypy"
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
+KEPT = int(FREE_THREADED)  # native references after a last shutdown that other threads are there to see
 
-not_on_pypy = {  # what PyPy cannot do: the mark that skips a test there
-    name: pytest.mark.skipif(PYPY, reason="PyPy " + reason)
-    for name, reason in {
-        "end": "runs no __del__ when the interpreter ends",
-        "interrupt": "runs signal handlers inside its ctypes, which is Python: what C returned may get lost there",
-        "pickle": "cannot pickle ctypes objects",
-        "reference": "has a pointer for byref, which does not lead back to the object",
-        "blocks": "does not count its blocks of memory",
-        "waitid": "has no os.waitid",
-    }.items()
-}
+
+def _not_on_pypy(reason):
+    return pytest.mark.skipif(PYPY, reason="PyPy " + reason)
+
+
+class not_on_pypy:
+    """Marks of tests that PyPy cannot pass, by what it lacks."""
+
+    end = _not_on_pypy("runs no __del__ when the interpreter ends")
+    interrupt = _not_on_pypy(
+        "runs signal handlers inside its ctypes, which is Python: what C returned may get lost there"
+    )
+    pickle = _not_on_pypy("cannot pickle ctypes objects")
+    reference = _not_on_pypy("has a pointer for byref, which does not lead back to the object")
+    blocks = _not_on_pypy("does not count its blocks of memory")
+    waitid = _not_on_pypy("has no os.waitid")
 
 
 def content(struct):

@@ -140,6 +140,16 @@ def machine(name="s5000x8", frozen=True, **variables):
                 os.environ[variable] = value
 
 
+def shut_down():
+    """Give back all references to the library, also one that pymtml itself keeps (docs/reliability.md, Limits)."""
+    import pymtml
+
+    if references() and not pymtml._nvmlLib_refcount:
+        pymtml.nvmlInit()
+    while pymtml._nvmlLib_refcount:
+        pymtml.nvmlShutdown()
+
+
 @contextlib.contextmanager
 def nvml(name="s5000x8", **options):
     """An initialized facade on a machine (module pymtml), shut down afterwards however often it was initialized."""
@@ -150,8 +160,7 @@ def nvml(name="s5000x8", **options):
         try:
             yield pymtml
         finally:
-            while pymtml._nvmlLib_refcount:
-                pymtml.nvmlShutdown()
+            shut_down()
 
 
 def without_undocumented(name):

@@ -232,7 +232,7 @@ def test_constructor_parameters_of_nvidia_ml_py():
     assert pymtml.c_nvmlGpuOperationalEventConfig_v1_t(uuid="GPU-1", minSeverity=2).uuid == "GPU-1"
 
 
-@not_on_pypy["pickle"]
+@not_on_pypy.pickle
 @pytest.mark.parametrize("name", WITH_FIELDS)
 def test_pickle_and_copy(name):
     struct = getattr(pymtml, name)()
@@ -246,7 +246,7 @@ def test_pickle_and_copy(name):
             assert type(again) is type(struct) and bytes(again) == bytes(struct)
 
 
-@not_on_pypy["pickle"]
+@not_on_pypy.pickle
 def test_pickle_reaches_a_process_that_has_not_made_the_class():
     fan = pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1)
     code = "import pickle, sys; print(pickle.loads(bytes.fromhex(sys.argv[1])))"

@@ -333,14 +333,14 @@ def blocks_left_by(function, times):
 SLACK = 100
 
 
-@not_on_pypy["blocks"]
+@not_on_pypy.blocks
 @pytest.mark.parametrize("name, args, calls", QUERIES, ids=label)
 def test_a_query_leaves_no_memory_behind(card, name, args, calls):
     query = getattr(pymtml, name)
     assert blocks_left_by(lambda: query(card, *args), 50000) < SLACK
 
 
-@not_on_pypy["blocks"]
+@not_on_pypy.blocks
 @pytest.mark.parametrize("name", ["nvmlDeviceGetFanSpeed", "nvmlDeviceGetBAR1MemoryInfo"])
 def test_a_refused_query_leaves_no_memory_behind(nvml, name):
     handle = nvml.nvmlDeviceGetHandleByIndex(0)
@@ -352,7 +352,7 @@ def test_a_refused_query_leaves_no_memory_behind(nvml, name):
     assert blocks_left_by(refused, 5000) < SLACK
 
 
-@not_on_pypy["blocks"]
+@not_on_pypy.blocks
 def test_lives_of_the_library_leave_no_memory_behind():
     def life():
         pymtml.nvmlInit()

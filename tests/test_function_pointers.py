@@ -365,7 +365,7 @@ def test_handles_by_identity(device):
         assert handle(pointer(name), [None])[0] == nvml.NVML_ERROR_INVALID_ARGUMENT
 
 
-@not_on_pypy["reference"]
+@not_on_pypy.reference
 def test_where_a_handle_goes(device):
     """byref(handle), pointer(handle), a void pointer: all take it; NULL, no pointer, a handle in use do not."""
     function = pointer("nvmlDeviceGetHandleByIndex_v2")
@@ -661,7 +661,7 @@ def test_revolutions_of_the_fan_that_the_struct_names():
         assert ask(card, byref(info)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
 
 
-@not_on_pypy["reference"]
+@not_on_pypy.reference
 def test_a_handle_that_others_hold_is_no_place_for_another(device):
     other = nvml.nvmlDeviceGetHandleByIndex(1)
     assert pointer("nvmlDeviceGetHandleByIndex_v2")(1, byref(device)) == nvml.NVML_ERROR_INVALID_ARGUMENT
@@ -726,7 +726,7 @@ def test_a_number_wants_no_array_or_struct(device, by):
         assert bytes(target) == before and not hasattr(target, "value")
 
 
-@not_on_pypy["reference"]
+@not_on_pypy.reference
 def test_field_values(device):
     fields = [nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_POWER_INSTANT, 100000, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
     expected = nvml.nvmlDeviceGetFieldValues(device, fields)

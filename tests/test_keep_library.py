@@ -15,8 +15,7 @@ REFUSES = "machine.reinit=DRIVER_FAILURE"
 def _nothing_stays():
     """A test that fails leaves no library behind for the next one."""
     yield
-    while pymtml._nvmlLib_refcount:
-        pymtml.nvmlShutdown()
+    simulated.shut_down()
 
 
 # vLLM and sglang initialize, ask one question and shut down, each time.

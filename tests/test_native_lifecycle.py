@@ -612,7 +612,7 @@ HOLDERS = (
 )
 
 
-@not_on_pypy["end"]
+@not_on_pypy.end
 @pytest.mark.parametrize(
     "shutdown, holder, more",
     [("pymtml.mtmlLibraryShutDown()", holder, "") for holder in HOLDERS]

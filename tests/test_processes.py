@@ -679,7 +679,7 @@ def test_one_walk_serves_all_devices_and_queries(proc, looks, machine):
     assert sorted(nvml._session.life.walk.holders) == ["/dev/mtgpu.%d" % index for index in range(8)]
 
 
-@not_on_pypy["waitid"]
+@not_on_pypy.waitid
 @pytest.mark.skipif(not os.stat("/proc/self/fd").st_size, reason="this kernel does not count descriptors (Linux 6.2)")
 def test_what_has_nothing_open_is_not_looked_into(device, monkeypatch):
     """Kernel threads, of which no container has one to show, and processes that ended but are still listed."""

@@ -17,11 +17,10 @@ import weakref
 import pytest
 import simulated
 from concurrency import in_child, in_thread, over_and_over
-from interpreter import FREE_THREADED, PYPY
+from interpreter import FREE_THREADED, KEPT, PYPY
 
 import pymtml
 
-KEPT = int(FREE_THREADED)  # native references after a last shutdown that other threads are there to see
 waits = pytest.mark.skipif(FREE_THREADED, reason="without a GIL the library is kept, and no shutdown waits")
 SECONDS = float(os.environ.get("RACE_SECONDS", "2"))  # of each race; docs/reliability.md says what was run
 
@@ -30,10 +29,7 @@ SECONDS = float(os.environ.get("RACE_SECONDS", "2"))  # of each race; docs/relia
 def _nothing_stays():
     """No library is left behind for the next test, by one that fails or by one whose threads were there to the last."""
     yield
-    if not pymtml._nvmlLib_refcount and simulated.references():
-        pymtml.nvmlInit()
-    while pymtml._nvmlLib_refcount:
-        pymtml.nvmlShutdown()
+    simulated.shut_down()
 
 
 def questions(device):

@@ -24,8 +24,7 @@ ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; 
 def _nothing_stays():
     """A test that fails leaves no library behind for the next one."""
     yield
-    while pymtml._nvmlLib_refcount:
-        pymtml.nvmlShutdown()
+    simulated.shut_down()
 
 
 class Interruption(BaseException):
@@ -252,7 +251,7 @@ def test_handlers_that_query_get_answers_while_the_library_counts_as_initialized
     assert len(answers) > lines and answers[0] is not answers[-1]
 
 
-@not_on_pypy["interrupt"]
+@not_on_pypy.interrupt
 @pytest.mark.parametrize("latency", [0, 300000])
 def test_timers(latency):
     """Init and shutdown, broken off by a timer that may ring while C is running."""
@@ -287,7 +286,7 @@ def test_timers(latency):
         assert in_child(child) == 0
 
 
-@not_on_pypy["interrupt"]
+@not_on_pypy.interrupt
 def test_handlers_that_query_and_then_raise():
     """The handler initializes and queries itself before it raises: its reference stays, and the program's."""
     numbers = random.Random(7)
