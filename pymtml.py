@@ -964,8 +964,7 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
     _fmt_: "dict[str, str]" = {}
 
     def __str__(self):
-        formats = self._fmt_
-        default = formats.get("<default>", "%s")
+        formats, default = self._fmt_, self._fmt_.get("<default>", "%s")
         values = [(field[0], formats.get(field[0], default) % getattr(self, field[0])) for field in self._fields_]
         return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % value for value in values))
 
@@ -1765,7 +1764,10 @@ def _stop(check):
             status, detail = _drain(life, retired, keep)
             # Another life keeps the library as well as this one would.
             keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)
-            status = status or _end(life, keep)
+            # Alone, it gives back as well what stayed for the sake of other threads.
+            kept = [] if keep else [each for each in _session.lives if each.kept and each.native.held]
+            for each in kept + [life]:
+                status = status or _end(each, keep)
         del ending[:]
     finally:
         del ending[:]  # if an exception came in before the line above
@@ -1834,7 +1836,7 @@ def _settle(mine):
         else:
             _end(mine, False)
     for other in others:
-        if other.kept or (other.native.answers and not other.native.held):
+        if (other.kept and other.native is mine.native) or (other.native.answers and not other.native.held):
             _discard(other)
 
 

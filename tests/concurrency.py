@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 import traceback
 
 
@@ -93,5 +94,11 @@ def in_child(work, seconds=30):
             traceback.print_exc()
         finally:
             os._exit(status)
-    _, status = os.waitpid(child, 0)
+    end = time.monotonic() + seconds + 5  # a child that waits for a lock of the interpreter has no alarm yet
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.001)
+        ended, status = os.waitpid(child, os.WNOHANG)
     return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

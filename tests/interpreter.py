@@ -10,6 +10,11 @@ FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 KEPT = int(FREE_THREADED)  # native references after a last shutdown that other threads are there to see
 
 
+forks_a_busy_process = pytest.mark.skipif(
+    FREE_THREADED, reason="without a GIL a fork copies dicts that other threads have locked, for good"
+)
+
+
 def _not_on_pypy(reason):
     return pytest.mark.skipif(PYPY, reason="PyPy " + reason)
 

@@ -94,8 +94,7 @@ class Scene:
     def __exit__(self, *exception):
         try:
             simulated.set_faults("")
-            while simulated.references():
-                pymtml.mtmlLibraryShutDown()
+            simulated.shut_down()
         finally:
             self._machine.__exit__(*exception)
 

@@ -47,8 +47,7 @@ def test_waits_for_the_lock(name):
             assert not ends, "did not wait"
         thread.join(10)
         assert len(ends) == 1 and not isinstance(ends[0], BaseException), ends
-        while simulated.references():
-            pymtml.nvmlShutdown()
+        simulated.shut_down()
 
 
 def test_vgpu_numbers_wait_for_the_lock():
@@ -175,8 +174,7 @@ def test_state_changes_under_the_lock_alone(name):
         before = state()
         assert changes_without_the_lock(lambda: CHANGING[name](device)) == []
         assert state() != before or name == "init and shutdown"
-        while simulated.references():
-            pymtml.nvmlShutdown()
+        simulated.shut_down()
 
 
 @pytest.mark.parametrize("function", [pymtml.mtmlDeviceReset, lambda device: pymtml.mtmlDeviceSetMpcMode(device, 1)])

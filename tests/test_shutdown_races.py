@@ -16,8 +16,8 @@ import weakref
 
 import pytest
 import simulated
-from concurrency import in_child, in_thread, over_and_over
-from interpreter import FREE_THREADED, KEPT, PYPY
+from concurrency import held, in_child, in_thread, over_and_over
+from interpreter import FREE_THREADED, KEPT, PYPY, forks_a_busy_process
 
 import pymtml
 
@@ -376,7 +376,7 @@ def test_shutdown_in_a_signal_handler_while_others_query():
         assert in_child(child) == 0
 
 
-@pytest.mark.skipif(FREE_THREADED, reason="without a GIL a fork copies dicts that other threads have locked, for good")
+@forks_a_busy_process
 def test_shutdown_in_a_forked_child():
     """The threads that query in the parent are not there in the child: nothing to wait for."""
     with simulated.machine("s5000x8", latency_ns=200000):
@@ -522,6 +522,32 @@ def test_without_a_gil_the_library_stays_while_there_are_other_threads(monkeypat
         with pytest.raises(pymtml.NVMLError_InvalidArgument):
             pymtml.nvmlDeviceGetName(device)
         assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0)) == "MTT S5000"
+        pymtml.nvmlShutdown()  # alone now
+        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+
+
+def test_without_a_gil_all_that_was_kept_goes_back_in_the_end(monkeypatch):
+    """Also what a life kept that ended while another thread initialized: the library had two references then."""
+    monkeypatch.setattr(pymtml, "_FREE_THREADED", True)
+
+    def drain(life, retired, keep, real=pymtml._drain):
+        monkeypatch.setattr(pymtml, "_drain", real)
+        thread, ends = in_thread(pymtml.nvmlInit)
+        thread.join()
+        assert ends == [None]
+        return real(life, retired, keep)
+
+    with simulated.machine("s5000x8"):
+        with held(threading.Lock()):
+            pymtml.nvmlInit()
+            monkeypatch.setattr(pymtml, "_drain", drain)
+            pymtml.nvmlShutdown()
+            assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 2)
+            for _ in range(3):
+                pymtml.nvmlShutdown()
+                assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 2)
+                pymtml.nvmlInit()
+                assert pymtml.nvmlDeviceGetCount() == 8
         pymtml.nvmlShutdown()  # alone now
         assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
 
