@@ -1764,10 +1764,10 @@ def _stop(check):
             status, detail = _drain(life, retired, keep)
             # Another life keeps the library as well as this one would.
             keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)
-            # Alone, it gives back as well what stayed for the sake of other threads.
-            kept = [] if keep else [each for each in _session.lives if each.kept and each.native.held]
-            for each in kept + [life]:
-                status = status or _end(each, keep)
+            for other in [] if keep else list(_session.lives):  # what stayed for the sake of other threads
+                if other.kept and other.native.held and other.native is not life.native:
+                    status = status or _end(other, keep)
+            status = status or _end(life, keep)
         del ending[:]
     finally:
         del ending[:]  # if an exception came in before the line above

@@ -138,6 +138,27 @@ def test_interrupt_before_every_line(scene, kept, monkeypatch):
         assert in_child(child) == 0
 
 
+def test_interrupt_before_every_line_of_an_init_on_a_kept_library(monkeypatch):
+    """What was kept is given back once, however many lives it had."""
+
+    def child():
+        step, place = 0, "start"
+        while place:
+            step += 1
+            monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+            init_and_query()
+            pymtml.nvmlShutdown()
+            assert state() == (0, False, 1)
+            monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+            place = interrupted_before(step, pymtml.nvmlInit)
+            init_and_query()
+            shut_down_all(place)
+        assert step > 30
+
+    with simulated.machine("s5000x8"):
+        assert in_child(child) == 0
+
+
 def test_interrupt_before_every_line_of_a_shutdown_that_fails():
     """C refuses the shutdown: the library stays initialized, with its reference."""
     with simulated.machine("s5000x8"):
