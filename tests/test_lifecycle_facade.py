@@ -109,8 +109,9 @@ def test_failed_init_counts_nothing(name):
         nvml.nvmlShutdown()
 
 
-def test_library_that_refuses_a_second_init():
-    """Seen in the field: init after the last shutdown fails. The program hears of it."""
+def test_library_that_refuses_a_second_init(monkeypatch):
+    """Seen in the field: init after the last shutdown fails. The program hears of it, and what to do."""
+    monkeypatch.setattr(nvml._session, "was_shut_down", False)
     with simulated.machine("s5000x8", set="machine.reinit=DRIVER_FAILURE"):
         nvml.nvmlInit()
         nvml.nvmlInit()
@@ -118,7 +119,7 @@ def test_library_that_refuses_a_second_init():
         assert nvml.nvmlDeviceGetCount() == 8
         nvml.nvmlShutdown()
         for _ in range(2):
-            with pytest.raises(nvml.NVMLError_Unknown):
+            with pytest.raises(nvml.NVMLError_Unknown, match="PYMTML_KEEP_LIBRARY=1"):
                 nvml.nvmlInit()
             with pytest.raises(nvml.NVMLError_Uninitialized):
                 nvml.nvmlDeviceGetCount()

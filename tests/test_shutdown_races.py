@@ -479,6 +479,51 @@ def test_argument_in_hand_while_a_new_life_begins():
         assert in_child(child) == 0
 
 
+@waits
+def test_handle_made_while_a_shutdown_waits(monkeypatch):
+    """A query that was under way makes it, and the next one has C's argument in hand: the shutdown waits for that too."""
+    making, asking, asked, answer = [threading.Event() for _ in range(4)]
+    make, powers = pymtml._new_handle, []
+
+    def late(*arguments):
+        making.set()
+        assert asking.wait(20)
+        return make(*arguments)
+
+    def sleep(seconds):  # of the shutdown, which sees the first query before, and the second one after it
+        asking.set()
+        assert asked.wait(20)
+        time.sleep(seconds)
+
+    def work():
+        device = pymtml.nvmlDeviceGetHandleByUUID(simulated.device_keys("s5000x8", 5)["uuid"])
+        powers.append(pymtml.mtmlDeviceGetPowerUsage(device))
+
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        ask = pymtml._c.mtmlDeviceGetPowerUsage
+
+        def power(*arguments):
+            asked.set()
+            assert answer.wait(20)
+            return ask(*arguments)
+
+        monkeypatch.setattr(pymtml, "_new_handle", late)
+        monkeypatch.setattr(pymtml._c, "mtmlDeviceGetPowerUsage", power)
+        monkeypatch.setattr(pymtml._session, "sleep", sleep)
+        threads = [threading.Thread(target=target, daemon=True) for target in (work, pymtml.nvmlShutdown)]
+        threads[0].start()
+        assert making.wait(20)
+        threads[1].start()
+        assert asked.wait(20)
+        threads[1].join(0.2)
+        assert threads[1].is_alive() and simulated.references() == 1 and not powers
+        answer.set()
+        for thread in threads:
+            thread.join(20)
+        assert len(powers) == 1 and simulated.references() == 0
+
+
 def test_frames_are_let_go():
     """No frame of a thread, and nothing that it holds, is kept alive by the shutdown that looked at it."""
 
