@@ -2081,7 +2081,7 @@ def _live_device(handle) -> "_Any":
         return handle if hasattr(handle, "_device") else None
     if issubclass(type(handle), POINTER(struct_c_nvmlDevice_t)):
         life = _session.life
-        return None if life is None else life.devices.get(ctypes.cast(handle, c_void_p).value or 0)
+        return None if life is None else life.devices.get(ctypes.cast(handle, c_void_p).value)
     return None
 
 

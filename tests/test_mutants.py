@@ -171,5 +171,19 @@ def test_tests_that_noticed_come_first(judge):
     assert judge.chosen(function, tests) == ["a::fast", "a::slow", "b::fast", "b::slow", "b::slowest"]
     judge.noticed = [(other, "a::slow"), (other, "c::elsewhere"), (function, "b::slowest"), (function, "b::slow")]
     assert judge.chosen(function, tests) == ["b::slow", "b::slowest", "a::slow", "a::fast", "b::fast"]
-    judge.noticed, judge.limit = [], 0.3
-    assert judge.chosen(function, tests) == ["a::fast", "b::fast"]  # of each file in turn until the time is used up
+
+
+def test_some_cases_of_every_test_come_before_more_of_one(judge):
+    seconds = judge.record["seconds"]
+    seconds.update({"a::many[%d]" % number: 0.01 * (number + 1) for number in range(9)})
+    function, tests = next(mutants.functions(SOURCE)), sorted(seconds)
+    cases = ["a::many[%d]" % number for number in range(9)]
+    judge.limit = 0.45  # 0.1 for the first cases, 0.1, 0.2, and what begins before the time is over
+    assert judge.chosen(function, tests) == cases[:4] + ["a::fast", "a::slow", "b::fast"]
+    judge.limit = 10.5
+    assert judge.chosen(function, tests) == cases[:4] + sorted(cases[4:] + ["a::fast"], key=seconds.get) + [
+        "a::slow",
+        "b::fast",
+        "b::slow",
+        "b::slowest",
+    ]

@@ -481,7 +481,7 @@ def test_argument_in_hand_while_a_new_life_begins():
 
 @waits
 def test_handle_made_while_a_shutdown_waits(monkeypatch):
-    """A query that was under way makes it, and the next one has C's argument in hand: the shutdown waits for that too."""
+    """By a query that was under way; the next one has C's argument in hand, and the shutdown waits for it as well."""
     making, asking, asked, answer = [threading.Event() for _ in range(4)]
     make, powers = pymtml._new_handle, []
 

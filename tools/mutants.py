@@ -58,6 +58,7 @@ LEFT_OUT = [
 # Of what is left out, tests that look from outside at how the module itself is run.
 OUTSIDE = {"tests/cli/test_main.py"}
 SECONDS = 20  # for a test beyond thrice its time: one that takes longer is in an endless loop
+CASES = 4  # of a test with parameters that are tried before further ones of others
 LOCKS = "_under_lock"  # the decorator of functions that hold the lock
 
 COMPARISONS = {
@@ -395,20 +396,20 @@ class Judge:
         return True
 
     def chosen(self, function, tests):
-        """Those that noticed an earlier change, of this function before others; after them some of all files in turn,
-        as many as there is time for. The quick ones of each kind come first."""
-        seconds, files = self.record["seconds"], {}
+        """Those that noticed an earlier change, of this function before others; after them as many as there is time
+        for, some cases of each test before further ones. The quick ones of each kind come first."""
+        seconds, cases = self.record["seconds"], {}
         own = {test for other, test in self.noticed if other is function}
         others = {test for _, test in self.noticed}.intersection(tests) - own
-        for test in sorted(set(tests) - own - others, key=seconds.get, reverse=True):
-            files.setdefault(test.split("::")[0], []).append(test)
+        for test in sorted(set(tests) - own - others, key=seconds.get):
+            cases.setdefault(test.split("[")[0], []).append(test)
+        some = [test for tests in cases.values() for test in tests[:CASES]]
+        more = [test for tests in cases.values() for test in tests[CASES:]]
         chosen, left = [], self.limit
-        while files and left > 0:
-            for file in list(files):
-                chosen.append(files[file].pop())
-                left -= seconds[chosen[-1]]
-                if not files[file]:
-                    del files[file]
+        for test in sorted(some, key=seconds.get) + sorted(more, key=seconds.get):
+            if left > 0:
+                chosen.append(test)
+                left -= seconds[test]
         return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
 
     def judge(self, target, code, defaults, items):
@@ -484,8 +485,8 @@ def arguments():
     parser.add_argument(
         "--seconds",
         type=float,
-        default=60,
-        help="how long the tests of a change may take, by what they took when the suite was run to learn (60)",
+        default=100,
+        help="how long the tests of a change may take, by what they took when the suite was run to learn (100)",
     )
     parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a file of their own")
     return parser.parse_args()
