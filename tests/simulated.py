@@ -142,12 +142,12 @@ def machine(name="s5000x8", frozen=True, **variables):
 
 def shut_down():
     """Give back all references to the library, also one that pymtml itself keeps (docs/reliability.md, Limits)."""
-    import pymtml
+    import pymtml  # which may be the vendor's, that counts nothing
 
-    if references() and not pymtml._nvmlLib_refcount:
-        pymtml.nvmlInit()
-    while pymtml._nvmlLib_refcount:
-        pymtml.nvmlShutdown()
+    if references() and not getattr(pymtml, "_nvmlLib_refcount", 1):
+        pymtml.mtmlLibraryInit()
+    while getattr(pymtml, "_nvmlLib_refcount", references()):
+        pymtml.mtmlLibraryShutDown()
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import threading
 import pytest
 import simulated
 from concurrency import in_child
-from interpreter import not_on_pypy
+from interpreter import FREE_THREADED, not_on_pypy
 
 import pymtml
 
@@ -88,6 +88,8 @@ def assert_other_threads_go_on(where):
     thread.start()
     thread.join(30)
     assert len(names) == 1, where
+    if FREE_THREADED:
+        simulated.shut_down()  # it is kept, as this thread was there
 
 
 def init_and_query():

@@ -67,7 +67,7 @@ def test_raised_privileges_follow_no_variable(tmp_path):
     library = simulated.LIBRARY
     code = "import sys; sys.path.insert(0, %r)\n" % str(tmp_path) + CODE
     shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
-    probe = "import ctypes; print(ctypes.pythonapi.getauxval(23))"
+    probe = "import ctypes; print(ctypes.CDLL(None).getauxval(23))"
     environment = dict(
         os.environ, PYMTML_LIBRARY=library, PYTHONHOME=sys.base_prefix, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=""
     )
