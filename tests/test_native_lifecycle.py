@@ -550,6 +550,41 @@ def test_signal_handler_that_calls_in_anywhere(stays, kept, monkeypatch):
         assert in_child(child) == 0
 
 
+@pytest.mark.parametrize("function", [pymtml.mtmlLibraryCountDevice, pymtml.mtmlSystemGetDriverVersion])
+def test_signal_handlers_init_holds_while_the_init_goes_on_that_it_came_into(function):
+    """Before each line of that one another handler may query."""
+
+    def child():
+        step, came, answers = 0, True, set()
+
+        def trace(frame, event, argument):
+            if frame.f_code.co_filename != pymtml.__file__:
+                return None
+            if event == "line":
+                lines.append(frame.f_lineno)
+                if len(lines) == step:
+                    pymtml.mtmlLibraryInit()
+                if len(lines) >= step:
+                    answers.add(function())
+            return trace
+
+        while came:
+            step, lines = step + 1, []
+            sys.settrace(trace)
+            try:
+                pymtml.mtmlLibraryInit()
+            finally:
+                sys.settrace(None)
+            came = len(lines) >= step
+            assert (pymtml._session.references, simulated.references()) == (1 + came, 1), step
+            for _ in range(1 + came):
+                pymtml.mtmlLibraryShutDown()
+        assert step > 30 and len(answers) == 1
+
+    with simulated.machine("s5000x8"):
+        assert in_child(child) == 0
+
+
 @pytest.mark.parametrize("kept", ["", "1"])
 @pytest.mark.parametrize("again", [False, True])
 def test_signal_handler_that_shuts_down_anywhere_in_an_init(again, kept, monkeypatch):
