@@ -234,6 +234,7 @@ def test_next_life_before_any_line_of_a_query(query):
     assert step > 5
 
 
+@waits
 def test_waiting_is_bounded(monkeypatch):
     """A driver that hangs: InUse after a while, the library stays initialized with its handles, and ends later."""
     monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.15)
