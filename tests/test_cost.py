@@ -256,6 +256,12 @@ def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
     nvml.nvmlInit()
     ask(3)
     assert len(looked) == 4
+    simulated.set_faults("mtmlLibraryShutDown=TIMEOUT")
+    with pytest.raises(nvml.NVMLError_Timeout):
+        nvml.nvmlShutdown()
+    simulated.set_faults("")
+    ask(3)
+    assert len(looked) == 4  # the life goes on
 
 
 # What programs that ask one question make of a life, and why: nvidia-ml-py makes five calls, as NVML has no objects
