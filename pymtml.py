@@ -1764,10 +1764,7 @@ def _stop(check):
             status, detail = _drain(life, retired, keep)
             # Another life keeps the library as well as this one would.
             keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)
-            for other in [] if keep else list(_session.lives):  # what stayed for the sake of other threads
-                if other.kept and other.native.held and other.native is not life.native:
-                    status = status or _end(other, keep)
-            status = status or _end(life, keep)
+            status = status or _end(life, keep, True)  # no loop here: CPython 3.13 may leave one without the finally
         del ending[:]
     finally:
         del ending[:]  # if an exception came in before the line above
@@ -1924,16 +1921,19 @@ def _outermost_query(frame):
 
 
 @_under_lock
-def _end(life, keep):
-    """Shut the library of a life down; MTML status.
+def _end(life, keep, last=False):
+    """Shut the library of a life down, the ``last`` one with what stayed for the sake of other threads; MTML status.
 
     ``keep``: leave it initialized, as is also done at the end of the interpreter, where daemon threads stand still in
     the middle of whatever they do.
     """
     status = MTML_SUCCESS
+    for other in list(_session.lives) if last and not keep else ():
+        if other.kept and other.native.held and other.native is not life.native:
+            status = status or _end(other, keep)
     if keep or (sys.is_finalizing() and _thread._count()):
         life.kept = True
-    else:
+    elif not status:
         life.native.answers.extend(map(_c.mtmlLibraryShutDown, (life.argument,)))
         status = life.native.answers[-1]
         if not status:
