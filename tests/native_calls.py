@@ -73,8 +73,7 @@ class Scene:
     def __init__(self, name, index=0, **variables):
         self.name, self.index = name, index
         self._machine = simulated.machine(name, **variables)
-        parser = simulated.profile(name)
-        self.profile = {section: dict(parser[section]) for section in parser.sections()}
+        self.profile = simulated.profile(name)
         self.card = 0 if name == "s3000-mpc" and index < 4 else max(0, index - 3) if name == "s3000-mpc" else index
         self.keys = simulated.device_keys(name, self.card) if name not in ("empty", "no-driver") else {}
         self.number = self.card

@@ -6,6 +6,7 @@ Importing this module points pymtml of this process at the simulator; `run_pytho
 import configparser
 import contextlib
 import ctypes
+import functools
 import os
 import subprocess
 import sys
@@ -93,20 +94,21 @@ def reset_calls():
     library.mtmlSimResetCallCounts()
 
 
+@functools.lru_cache(maxsize=None)
 def profile(name):
-    """A profile as its file has it (configparser.ConfigParser)."""
+    """A profile as its file has it ({section: {key: value}}, the same each time: not to be changed)."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     parser.optionxform = str
     with open(os.path.join(PROFILES, name + ".ini")) as file:
         parser.read_file(file)
-    return parser
+    return {section: dict(parser[section]) for section in parser.sections()}
 
 
 def device_keys(name, index):
     """All keys of one card of a profile: those of its own section on top of those that all cards share (dict)."""
-    parser = profile(name)
-    keys = dict(parser["device"]) if parser.has_section("device") else {}
-    keys.update(parser["device.%d" % index])
+    sections = profile(name)
+    keys = dict(sections.get("device", {}))
+    keys.update(sections["device.%d" % index])
     return keys
 
 

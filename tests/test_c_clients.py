@@ -51,7 +51,7 @@ def test_system_information(client, profile):
     machine = simulated.profile(profile)
     index = 0
     for number in range(64):
-        if not machine.has_section("device.%d" % number):
+        if "device.%d" % number not in machine:
             break
         keys = simulated.device_keys(profile, number)
         if keys.get("visible") == "no":
@@ -80,7 +80,7 @@ def test_system_information(client, profile):
         assert shown == expected
         instances = keys.get("mpc_mode") == "ENABLE" and sum(
             machine[section].get("visible", "yes") == "yes"
-            for section in machine.sections()
+            for section in machine
             if section.startswith("device.%d.instance." % number)
         )
         index += 1 + instances

@@ -88,10 +88,10 @@ static const char *read_range(const char *item, unsigned long *first, unsigned l
 
     if (problem)
         return problem;
-    if (read_unsigned(start, 65535, &from))
+    if (read_unsigned(start, CPU_LIST_LAST, &from))
         return "not a list like 0-31,64-95";
     to = from;
-    if (rest && read_unsigned(rest, 65535, &to))
+    if (rest && read_unsigned(rest, CPU_LIST_LAST, &to))
         return "not a list like 0-31,64-95";
     if (to < from)
         return "a range that ends before it begins";

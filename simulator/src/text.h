@@ -17,7 +17,8 @@ const char *read_float(const char *text, float *value);
 /* One of the names, or a number. */
 const char *read_name(const struct name_value *names, const char *text, uint32_t *value);
 
-/* A list of CPUs or nodes like "0-31,64-95". */
+/* A list of CPUs or nodes like "0-31,64-95", none of which is beyond the last. */
+#define CPU_LIST_LAST 65535
 const char *cpu_list_check(const char *text);
 bool cpu_list_contains(const struct text *text, unsigned long number);
 

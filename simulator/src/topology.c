@@ -124,7 +124,7 @@ MtmlReturn mtmlDeviceGetP2PStatus(const MtmlDevice *dev1, const MtmlDevice *dev2
 static void give_mask(const struct text *list, unsigned int words, unsigned long *mask)
 {
     memset(mask, 0, words * sizeof *mask);
-    for (unsigned long number = 0; number < words * WORD_BITS; number++)
+    for (unsigned long number = 0; number < words * WORD_BITS && number <= CPU_LIST_LAST; number++)
         if (cpu_list_contains(list, number))
             mask[number / WORD_BITS] |= 1ul << number % WORD_BITS;
 }

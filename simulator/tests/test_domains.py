@@ -175,6 +175,8 @@ def test_affinity():
         assert mask("mtmlDeviceGetMemoryAffinityWithinNode", session.device(7), 1) == [2]
         interface.sim_set(0, "cpu_affinity", "3,130")
         assert mask("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 3) == [8, 0, 4]
+        interface.sim_set(0, "cpu_affinity", "65535")  # the last one that a list can name
+        assert mask("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 1025) == [0] * 1023 + [1 << 63, 0]
         array = (ctypes.c_ulong * 1)()
         assert interface.reason("mtmlDeviceGetCpuAffinityWithinNode", session.device(0), 0, array) == "INVALID_ARGUMENT"
 

@@ -279,11 +279,10 @@ Error = collections.namedtuple("Error", "name value mtml_code")
 @functools.lru_cache(maxsize=None)
 def device_names(profile):
     """{UUID: "card 1", "instance 0" or "virt 2"} of a machine."""
-    parser = simulated.profile(profile)
-    sections = {name: name.split(".") for name in parser.sections() if name.startswith("device.")}
+    parts = {name: name.split(".") for name in simulated.profile(profile) if name.startswith("device.")}
     return {
-        parser[name]["uuid"]: " ".join(parts[2:] if len(parts) > 2 else ("card", parts[1]))
-        for name, parts in sections.items()
+        simulated.profile(profile)[name]["uuid"]: " ".join(found[2:] if len(found) > 2 else ("card", found[1]))
+        for name, found in parts.items()
     }
 
 

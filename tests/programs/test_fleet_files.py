@@ -104,7 +104,9 @@ def test_unit_allows_the_system_calls_that_the_exporter_makes(runner, machine):
 
     port, trace = free_port(), os.path.join(runner.folder, "trace")
     command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
-    watched = [shutil.which("strace"), "-f", "-qq", "-o", trace] + command + ["--interval", "0.5", "--hostname", "here"]
+    # With -o strace takes no signals by itself, and outlasts the patience of serve().
+    watched = [shutil.which("strace"), "-I", "2", "-f", "-qq", "-o", trace] + command
+    watched += ["--interval", "0.5", "--hostname", "here"]
     with runner.serve(watched, runner.on_pymtml(machine)):
         assert settled("http://127.0.0.1:%d/metrics" % port)
     with open(trace, encoding="utf-8", errors="replace") as file:
