@@ -1783,7 +1783,7 @@ def _restart():
         return _UNINITIALIZED
     _withdraw()
     _retire_all(life, [])
-    return _end(life, False) or _begin(life.tokens)[0]
+    return _end(life, False, True) or _begin(life.tokens)[0]
 
 
 @_under_lock

@@ -585,6 +585,62 @@ def test_signal_handlers_init_holds_while_the_init_goes_on_that_it_came_into(fun
         assert in_child(child) == 0
 
 
+def test_change_of_mpc_after_a_signal_handler_left_the_library_initialized(monkeypatch):
+    """A handler that initializes and shuts down comes before each line of an init, and what it had is kept: the change
+    starts the library anew all the same."""
+
+    def handler():
+        pymtml.mtmlLibraryInit()
+        pymtml.mtmlLibraryShutDown()
+
+    def child():
+        step, came = 0, True
+        while came:
+            step += 1
+            monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+            came = interrupted_at(step, handler, pymtml.mtmlLibraryInit)
+            for mode in (0, 1):
+                pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), mode)
+                assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [mode, mode], step
+            assert simulated.references() == 1, step
+            monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+            pymtml.mtmlLibraryShutDown()
+            assert simulated.references() == 0, step
+        assert step > 30
+
+    with simulated.machine("s3000-mpc"):
+        assert in_child(child) == 0
+
+
+def test_last_shutdown_gives_back_what_several_signal_handlers_left_initialized(monkeypatch):
+    """One comes into an init, the next into the first one's init, and what they had is kept."""
+    came = []
+
+    def child():
+        pymtml.mtmlLibraryInit()
+        pymtml.mtmlLibraryShutDown()
+        native = pymtml._c.mtmlLibraryInit
+
+        def interrupted(*arguments):
+            if len(came) < 3:
+                came.append(simulated.references())
+                pymtml.mtmlLibraryInit()
+                pymtml.mtmlLibraryShutDown()
+            return native(*arguments)
+
+        monkeypatch.setattr(pymtml._c, "mtmlLibraryInit", interrupted)
+        monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+        pymtml.mtmlLibraryInit()
+        assert (came, simulated.references()) == ([0, 0, 0], 4)
+        assert pymtml.mtmlDeviceGetName(pymtml.mtmlLibraryInitDeviceByIndex(0))
+        monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+        pymtml.mtmlLibraryShutDown()
+        assert (pymtml._session.references, simulated.references()) == (0, 0)
+
+    with simulated.machine("s5000x8"):
+        assert in_child(child) == 0
+
+
 @pytest.mark.parametrize("kept", ["", "1"])
 @pytest.mark.parametrize("again", [False, True])
 def test_signal_handler_that_shuts_down_anywhere_in_an_init(again, kept, monkeypatch):
