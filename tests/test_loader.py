@@ -215,48 +215,61 @@ def test_function_that_is_missing_hides_no_other(table):
     assert result.stdout.split() == [name for name in everything if name != missing]
 
 
-@pytest.mark.parametrize(
-    "lacking, code",
-    [
-        ("mtmlErrorString", "pymtml.mtmlErrorString(3)"),
-        ("mtmlLogGetConfiguration", "pymtml.mtmlLogGetConfiguration()"),
-        ("mtmlDeviceInitGpu", "init(); pymtml.mtmlDeviceInitGpu(device())"),
-        ("mtmlDeviceInitVpu", "init(); pymtml.mtmlVpuGetClock(device())"),
-        ("mtmlLibraryInitSystem", "init(); pymtml.mtmlSystemGetDriverVersion()"),
-        ("mtmlLibraryCountDevice", "init(); pymtml.mtmlLibraryCountDevice()"),
-        ("mtmlLibraryShutDown", "init(); pymtml.mtmlLibraryShutDown()"),
-        ("mtmlDeviceGetTopologyLevel", "init(); pymtml.mtmlDeviceGetTopologyLevel(device(), device())"),
-        ("mtmlDeviceSetMpcMode", "init(); pymtml.mtmlDeviceSetMpcMode(device(), 0)"),
-        ("mtmlLibrarySetMpcConfigurationInBatch", "init(); batch([device()], [0])"),
-    ],
-)
-def test_any_function_may_be_missing(tmp_path, lacking, code):
-    with open(S80) as file:
-        text = file.read().replace("[machine]\n", "[machine]\nmissing = %s\n" % lacking, 1)
-    profile = tmp_path / "lacking.ini"
-    profile.write_text(text)
-    program = (
-        "import pymtml\ninit = pymtml.mtmlLibraryInit\nbatch = pymtml.mtmlLibrarySetMpcConfigurationInBatch\n"
-        "device = lambda: pymtml.mtmlLibraryInitDeviceByIndex(0)\n"
-        "try:\n    %s\nexcept pymtml.MTMLError as error:\n    print(type(error).__name__)" % code
-    )
-    result = run_python(program, name=str(profile))
-    assert (result.stdout, result.stderr) == ("MTMLError_FunctionNotFound\n", "")
+def s80(key):
+    """Value of a key of the card, as the profile writes it."""
+    return simulated.device_keys("s80", 0)[key]
 
 
-def test_firmware_version_before_its_function_was_renamed():
-    program = (
-        "import pymtml as nvml\nnvml.nvmlInit()\n"
-        "print(nvml.nvmlDeviceGetVbiosVersion(nvml.nvmlDeviceGetHandleByIndex(0)))"
-    )
-    result = run_python(program, name="s80", set="machine.missing=mtmlDeviceGetMtBiosVersion")
-    assert (result.stdout.strip(), result.stderr) == (simulated.device_keys("s80", 0)["mtbios_version"], "")
+ANSWERS = [  # (function that a library lacks, what it is asked, what is printed: the answer or the class of the error)
+    # MTML's functions say so.
+    ("mtmlErrorString", "mtmlErrorString(3)", "MTMLError_FunctionNotFound"),
+    ("mtmlLogGetConfiguration", "mtmlLogGetConfiguration()", "MTMLError_FunctionNotFound"),
+    ("mtmlDeviceInitGpu", "mtmlDeviceInitGpu(card())", "MTMLError_FunctionNotFound"),
+    ("mtmlDeviceInitVpu", "mtmlVpuGetClock(card())", "MTMLError_FunctionNotFound"),
+    ("mtmlLibraryInitSystem", "card(), mtmlSystemGetDriverVersion()", "MTMLError_FunctionNotFound"),
+    ("mtmlLibraryCountDevice", "card(), mtmlLibraryCountDevice()", "MTMLError_FunctionNotFound"),
+    ("mtmlLibraryShutDown", "card(), mtmlLibraryShutDown()", "MTMLError_FunctionNotFound"),
+    ("mtmlDeviceGetTopologyLevel", "mtmlDeviceGetTopologyLevel(card(), card())", "MTMLError_FunctionNotFound"),
+    ("mtmlDeviceSetMpcMode", "mtmlDeviceSetMpcMode(card(), 0)", "MTMLError_FunctionNotFound"),
+    (
+        "mtmlLibrarySetMpcConfigurationInBatch",
+        "mtmlLibrarySetMpcConfigurationInBatch([card()], [0])",
+        "MTMLError_FunctionNotFound",
+    ),
+    # For NVML's it is a question that the library cannot answer,
+    ("mtmlDeviceGetBrand", "nvmlDeviceGetBrand(card())", "NVMLError_NotSupported"),
+    ("mtmlDeviceCountGpuCores", "nvmlDeviceGetNumGpuCores(card())", "NVMLError_NotSupported"),
+    ("mtmlMemoryGetBusWidth", "nvmlDeviceGetMemoryBusWidth(card())", "NVMLError_NotSupported"),
+    ("mtmlDeviceGetMtLinkSpec", "nvmlDeviceGetNvLinkState(card(), 0)", "NVMLError_NotSupported"),
+    # unless another function answers it,
+    ("mtmlDeviceGetMtBiosVersion", "nvmlDeviceGetVbiosVersion(card())", s80("mtbios_version")),
+    ("mtmlDeviceGetProperty", "nvmlDeviceGetPowerUsage(card())", s80("power_usage")),
+    ("mtmlDeviceGetMusaComputeCapability", "nvmlDeviceGetCudaComputeCapability(card())", "(2, 1)"),
+    # or only part of an answer is left out, as where the card does not tell it.
+    (
+        "mtmlVpuGetUtilization",
+        "[domain.bIsPresent for domain in nvmlDeviceGetDynamicPstatesInfo(card()).utilization]",
+        "[1, 1, 0, 0, 0, 0, 0, 0]",
+    ),
+    (
+        "mtmlGpuGetTemperatureThreshold",
+        "[(s.target, s.currentTemp, s.defaultMaxTemp) for s in nvmlDeviceGetThermalSettings(card(), 0)[:1]]",
+        "[(1, %s, 0)]" % s80("gpu_temperature"),
+    ),
+]
+LACKING = """
+from pymtml import *
+def card():
+    nvmlInit()
+    return nvmlDeviceGetHandleByIndex(0)
+try:
+    print(%s)
+except MTMLError as error:
+    print(type(error).__name__)
+"""
 
 
-def test_power_of_a_card_before_a_library_could_say_what_a_device_is():
-    program = (
-        "import pymtml as nvml\nnvml.nvmlInit()\n"
-        "print(nvml.nvmlDeviceGetPowerUsage(nvml.nvmlDeviceGetHandleByIndex(0)))"
-    )
-    result = run_python(program, name="s80", set="machine.missing=mtmlDeviceGetProperty")
-    assert (result.stdout.strip(), result.stderr) == (simulated.device_keys("s80", 0)["power_usage"], "")
+@pytest.mark.parametrize("lacking, asked, answer", ANSWERS, ids=[row[0] for row in ANSWERS])
+def test_library_that_lacks_a_function(lacking, asked, answer):
+    result = run_python(LACKING % asked, name="s80", set="machine.missing=" + lacking)
+    assert (result.stdout, result.stderr) == (answer + "\n", "")

@@ -162,19 +162,6 @@ def test_the_sensor_of_the_gpu(device):
         nvml.nvmlDeviceGetThermalSettings(device, 0)
 
 
-def test_structs_of_a_library_that_lacks_a_function():
-    """What it does not tell is left out of the struct, as where the card does not tell it."""
-    code = (
-        "import pymtml as nvml\nnvml.nvmlInit()\ndevice = nvml.nvmlDeviceGetHandleByIndex(0)\n"
-        "print([domain.bIsPresent for domain in nvml.nvmlDeviceGetDynamicPstatesInfo(device).utilization])\n"
-        "sensor = nvml.nvmlDeviceGetThermalSettings(device, 0)[0]\n"
-        "print(sensor.target, sensor.currentTemp > 0, sensor.defaultMaxTemp)\n"
-    )
-    missing = "machine.missing=mtmlVpuGetUtilization,mtmlGpuGetTemperatureThreshold"
-    result = simulated.run_python(code, name="s80", set=missing)
-    assert (result.stdout, result.stderr) == ("[1, 1, 0, 0, 0, 0, 0, 0]\n1 True 0\n", "")
-
-
 def test_there_are_no_units_and_no_host_interface_cards():
     for function in (nvml.nvmlUnitGetCount, nvml.nvmlSystemGetHicVersion):
         with pytest.raises(nvml.NVMLError_Uninitialized):
