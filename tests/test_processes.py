@@ -641,6 +641,7 @@ def looks(proc, monkeypatch):
 def clock(monkeypatch):
     """Seconds that pass for walks: they take no time unless the test says so."""
     now = [1000.0]
+    nvml._mtmlGetFunctionPointer("mtmlLibraryInit")  # loads the library, which would set the clock to the true one
     monkeypatch.setattr(nvml._session, "monotonic", lambda: now[0])
     return now
 
@@ -649,13 +650,10 @@ def clock(monkeypatch):
 def machine(clock):
     """Eight cards without codec sessions, and a clock that stands still: that of walks."""
     with simulated.nvml("s5000x8"):
-        monotonic = nvml._session.monotonic  # set when the library is loaded, which may have been just now
-        nvml._session.monotonic = lambda: clock[0]
         for card in range(8):
             for key in ("encoder_sessions", "decoder_sessions"):
                 simulated.set_value(card, key, "")
         yield [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(8)]
-        nvml._session.monotonic = monotonic
 
 
 def tick(handles):
