@@ -32,7 +32,7 @@ def sample(value, limit):
 
 def test_every_kind_of_change():
     (function,) = mutants.functions(SAMPLE)
-    made = [mutants.described(function, change, SAMPLE) for change in mutants.changes(function, SAMPLE)]
+    made = [mutants.described(function, change) for change in mutants.changes(function)]
     assert sorted(line.partition(": ")[2].split("` in `")[0] + "`" for line in made) == sorted(
         [
             "`with libLoadLock` -> `if True`",
@@ -58,12 +58,34 @@ def test_every_kind_of_change():
     )
 
 
+def test_changes_that_read_alike_are_told_apart():
+    """One of them may be seen where another is not."""
+    (function,) = mutants.functions("def sample(low, value):\n    return low <= value <= 2\n")
+    made = [mutants.described(function, change) for change in mutants.changes(function)]
+    assert sorted(made) == [
+        "sample: `2` -> `3` in `return low <= value <= 2`",
+        "sample: `<=` -> `<` in `return low <= value <= 2` (1 of 2)",
+        "sample: `<=` -> `<` in `return low <= value <= 2` (2 of 2)",
+        "sample: `low <= value <= 2` -> `None` in `return low <= value <= 2`",
+    ]
+
+
+def test_what_the_document_explains_is_a_change_of_the_module():
+    """A survivor whose line has changed since is another one, and nobody has looked at it."""
+    explained = mutants.explained_in(mutants.DOCUMENT)
+    names = {line.partition(": ")[0] for line in explained}
+    chosen = [function for function in mutants.functions(SOURCE) if function.name in names]
+    made = {mutants.described(function, change) for function in chosen for change in mutants.changes(function)}
+    assert len(explained) == len(set(explained)) > 20
+    assert [line for line in explained if line not in made] == []
+
+
 def test_decorators_that_lock_are_dropped(monkeypatch):
     """The function below a decorator is changed, and the lock is taken from around it."""
     function = next(function for function in mutants.functions(SOURCE) if function.name == "_take")
     assert mutants.find(pymtml, function).__code__.co_name == "_take"
-    unlocking = [change for change in mutants.changes(function, SOURCE) if change.unlocks]
-    assert [mutants.described(function, change, SOURCE) for change in unlocking] == [
+    unlocking = [change for change in mutants.changes(function) if change.unlocks]
+    assert [mutants.described(function, change) for change in unlocking] == [
         "_take: `@_under_lock` -> `` in `@_under_lock`"
     ]
     assert function.changed(unlocking[0]).lstrip().startswith("def _take():")
@@ -84,7 +106,7 @@ def test_decorators_that_lock_are_dropped(monkeypatch):
 def test_changes_compile_and_change_something():
     count = 0
     for function in mutants.functions(SOURCE):
-        for change in mutants.changes(function, SOURCE):
+        for change in mutants.changes(function):
             text = function.changed(change)
             assert text != "".join(function.lines)
             compile(textwrap.dedent(text), function.name, "exec")
@@ -100,7 +122,7 @@ def test_generated_functions_are_left_alone():
 
 def test_changed_code_replaces_the_functions_own():
     (function,) = [function for function in mutants.functions(SOURCE) if function.name == "_number"]
-    (change,) = [change for change in mutants.changes(function, SOURCE) if change.new == "None"]
+    (change,) = [change for change in mutants.changes(function) if change.new == "None"]
     target = mutants.find(pymtml, function)
     assert target is pymtml._number
     code = mutants.code_of(pymtml, function, function.changed(change))
@@ -118,7 +140,7 @@ def test_functions_below_decorators_are_found():
 
 def test_changed_defaults_are_made_anew():
     (function,) = [function for function in mutants.functions(SOURCE) if function.name == "_link_count"]
-    made = [mutants.defaults_of(pymtml, function, change) for change in mutants.changes(function, SOURCE)]
+    made = [mutants.defaults_of(pymtml, function, change) for change in mutants.changes(function)]
     assert pymtml._link_count.__defaults__ == (False,)
     assert made.count((True,)) == 1 and made.count((False,)) == len(made) - 1 > 5
 
@@ -141,7 +163,7 @@ def judge(monkeypatch):
     monkeypatch.setattr(mutants, "runtestprotocol", lambda item, log, nextitem: [Report(item.check())])
     monkeypatch.setattr(mutants, "SECONDS", 0.3)
     seconds = {"a::slow": 0.2, "a::fast": 0.1, "b::slow": 0.4, "b::fast": 0.3, "b::slowest": 9.0}
-    return mutants.Judge([], {"seconds": seconds}, SOURCE, 60)
+    return mutants.Judge([], {"seconds": seconds}, 60)
 
 
 def test_test_that_noticed_is_known(judge):
@@ -162,6 +184,25 @@ def test_test_that_noticed_is_known(judge):
     assert (judge.judge(answer, before, None, items), judge.begun[0]) == ("killed", 2)
     assert judge.judge(answer, before, None, items[:2]) == "survived"
     assert answer() == 1  # only the child's has changed
+
+
+def test_tests_that_fail_without_the_change_have_noticed_nothing(judge, capsys):
+    def answer():
+        return 1
+
+    def other():
+        return 2
+
+    ran = []  # by the child alone
+    broken = Item("a::slow", lambda: bool(ran))
+    items = [Item("a::fast", lambda: not ran.append(1)), Item("b::slow", lambda: len(ran) == 2)]
+    function = next(mutants.functions(SOURCE))
+    assert judge.noticing(function, answer, other.__code__, None, [broken] + items[:1]) == ("survived", None)
+    assert capsys.readouterr().out == "fails without a change: a::slow\n"
+    seeing = Item("b::fast", lambda: answer() == 1)
+    assert judge.noticing(function, answer, other.__code__, None, items + [seeing]) == ("killed", "b::fast")
+    judge.noticed = [(function, "b::slow")]  # which was looked at then
+    assert judge.noticing(function, answer, other.__code__, None, items + [seeing]) == ("killed", "b::slow")
 
 
 def test_tests_that_noticed_come_first(judge):

@@ -143,22 +143,22 @@ def section_of(source, line):
     return found
 
 
-def changes(function, source):
+def changes(function):
     """All changes of a function."""
-    text = source.splitlines()
+    text = [line.encode() for line in function.lines]
 
     def words(node):
-        lines = [line.encode() for line in text[node.lineno - 1 : node.end_lineno]]
+        lines = text[node.lineno - function.first : node.end_lineno - function.first + 1]
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
-        return b"\n".join(lines).decode()
+        return b"".join(lines).decode()
 
     def between(left, right, old, new):
         """A change of the operator that stands between two operands."""
         gap_start, gap_end = (left.end_lineno, left.end_col_offset), (right.lineno, right.col_offset)
         if gap_start[0] != gap_end[0]:
             return []
-        gap = text[gap_start[0] - 1].encode()[gap_start[1] : gap_end[1]].decode()
+        gap = text[gap_start[0] - function.first][gap_start[1] : gap_end[1]].decode()
         if old not in gap:
             return []
         return [Change(None, gap.replace(old, new, 1), gap_start, gap_end)]
@@ -214,14 +214,19 @@ def changes(function, source):
             yield Change(None, "", start, end_of(decorator), unlocks=True)
 
 
-def described(function, change, source):
+def in_words(function, change):
     """A change in one line, the same as long as the function's text is."""
-    lines = source.splitlines()
-    old = lines[change.start[0] - 1].encode()[change.start[1] :].decode()
-    if change.start[0] == change.end[0]:
-        old = lines[change.start[0] - 1].encode()[change.start[1] : change.end[1]].decode()
-    line = lines[change.start[0] - 1].strip()
-    return "%s: `%s` -> `%s` in `%s`" % (function.name, old.strip(), change.new.strip(), line)
+    line = function.lines[change.start[0] - function.first]
+    end = change.end[1] if change.start[0] == change.end[0] else None
+    old = line.encode()[change.start[1] : end].decode()
+    return "%s: `%s` -> `%s` in `%s`" % (function.name, old.strip(), change.new.strip(), line.strip())
+
+
+def described(function, change):
+    """A change in one line, with its number among those that read alike: one may be seen where another is not."""
+    line = in_words(function, change)
+    alike = sorted(other.start for other in changes(function) if in_words(function, other) == line)
+    return line if len(alike) == 1 else "%s (%d of %d)" % (line, alike.index(change.start) + 1, len(alike))
 
 
 def find(module, function):
@@ -356,8 +361,8 @@ def recorded():
 class Judge:
     """Runs, for each change, the tests that call the changed function, each time in a child with the changed code."""
 
-    def __init__(self, todo, record, source, limit):
-        self.todo, self.record, self.source, self.limit = todo, record, source, limit
+    def __init__(self, todo, record, limit):
+        self.todo, self.record, self.limit = todo, record, limit
         self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
         self.noticed = []  # (function, test that noticed a change of it)
         self.begun = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")  # [0]: which test a child is at
@@ -380,19 +385,19 @@ class Judge:
                 code = target and code_of(pymtml, function, function.changed(change))
             made = code and code.co_freevars == target.__code__.co_freevars
             tests = self.chosen(function, callers.get(function.key, [])) if made else []
-            outcome = "not called" if made else "not made"
+            outcome, test = "not called" if made else "not made", None
             if tests:
                 defaults = None if change.unlocks else defaults_of(pymtml, function, change)
-                outcome = self.judge(target, code, defaults, [items[test] for test in tests])
+                outcome, test = self.noticing(function, target, code, defaults, [items[test] for test in tests])
             self.counts[outcome] += 1
-            if outcome in ("killed", "endless"):
-                self.noticed.append((function, tests[self.begun[0]]))
-                with open(NOTICED, "a", encoding="utf-8") as file:
-                    file.write("%s: %s\n" % (self.noticed[-1][1], described(function, change, self.source)))
-            else:
+            if test is None:
                 self.survivors.append((function, change))
+            else:
+                self.noticed.append((function, test))
+                with open(NOTICED, "a", encoding="utf-8") as file:
+                    file.write("%s: %s\n" % (test, described(function, change)))
             if outcome != "killed":
-                print("%s: %s" % (outcome, described(function, change, self.source)), flush=True)
+                print("%s: %s" % (outcome, described(function, change)), flush=True)
         return True
 
     def chosen(self, function, tests):
@@ -411,6 +416,19 @@ class Judge:
                 chosen.append(test)
                 left -= seconds[test]
         return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
+
+    def noticing(self, function, target, code, defaults, items):
+        """(outcome, the test that noticed or None). One that fails behind the same tests without the change as well
+        has noticed nothing."""
+        while True:
+            outcome, number = self.judge(target, code, defaults, items), self.begun[0]
+            if outcome == "survived":
+                return outcome, None
+            test, own = items[number].nodeid, (target.__code__, target.__defaults__)
+            if (function, test) in self.noticed or self.judge(target, *own, items[: number + 1]) == "survived":
+                return outcome, test
+            print("fails without a change: %s" % test, flush=True)
+            del items[number]
 
     def judge(self, target, code, defaults, items):
         """ "killed", "survived", or "endless": killed, if the machine has time; the last test begun is the one."""
@@ -469,6 +487,16 @@ def survives_in_a_file(function, change, source, tests):
     return done.returncode == 0
 
 
+def explained_in(path):
+    """The survivors that a document explains: the lines of its blocks of text, below the headline "Mutations"."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        _, _, section = file.read().partition("\n## Mutations\n")
+    blocks = re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
 def line_range(text):
     """The lines that "100-200" names."""
     first, last = map(int, text.split("-"))
@@ -504,7 +532,7 @@ def main():
         and (not options.lines or function.first in options.lines)
         and (not options.function or function.name in options.function)
     ]
-    todo = [(function, change) for function in chosen for change in changes(function, source)]
+    todo = [(function, change) for function in chosen for change in changes(function)]
     if options.sample and options.sample < len(todo):
         todo = random.Random(2).sample(todo, options.sample)
     print("%d changes of %d functions" % (len(todo), len(chosen)), flush=True)
@@ -516,7 +544,7 @@ def main():
     )
     subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
     record = recorded()
-    judge = Judge(todo, record, source, options.seconds)
+    judge = Judge(todo, record, options.seconds)
     files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
     pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
     survivors = judge.survivors
@@ -524,11 +552,8 @@ def main():
         print("%d changes left, tried once more where other processes see them ..." % len(survivors), flush=True)
         blind = sorted({test.split("::")[0] for test, names in record["calls"].items() if not names} | OUTSIDE)
         survivors = [pair for pair in survivors if survives_in_a_file(*pair, source, blind)]
-    lines = sorted({described(function, change, source) for function, change in survivors})
-    explained = ""
-    if os.path.exists(options.explained):
-        with open(options.explained, encoding="utf-8") as file:
-            explained = file.read()
+    lines = sorted({described(function, change) for function, change in survivors})
+    explained = explained_in(options.explained)
     unexplained = [line for line in lines if line not in explained]
     with open(SURVIVORS, "w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in unexplained)
