@@ -121,7 +121,7 @@ def state():
         + tuple(len(value) for value in vars(life.native).values() if isinstance(value, list))
         for life in pymtml._session.lives
     ]
-    published = {name: id(value) for name, value in vars(pymtml._c).items() if not name.startswith("mtml")}
+    published = {name: id(getattr(pymtml._published, name, None)) for name in pymtml._published.__slots__}
     return lives, published
 
 

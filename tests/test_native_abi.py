@@ -242,7 +242,7 @@ def test_function_pointer_of_an_unknown_name(name):
 
 def test_function_pointer_of_a_name_that_the_module_uses_itself():
     with simulated.nvml("s80"):
-        for name in ["__class__", "mtmlLibrary"] + [name for name in vars(pymtml._c) if not name.startswith("mtml")]:
+        for name in ["__class__", "mtmlLibrary"] + [name for name in dir(pymtml._c) if not name.startswith("mtml")]:
             with pytest.raises(pymtml.MTMLError_FunctionNotFound):
                 pymtml._mtmlGetFunctionPointer(name)
 
