@@ -243,7 +243,7 @@ def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch
 
         def late(buffer):
             monkeypatch.setattr(pymtml, "_text", text)
-            thread, _ = in_thread(pymtml._forget_handles)
+            thread, _ = in_thread(lambda: pymtml._retire_all(pymtml._session.life, []))
             thread.join()
             return text(buffer)
 
