@@ -48,8 +48,16 @@ demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nv
 	@echo '  $(RUN) gpustat'
 	@echo '  $(RUN) nvitop -1'
 
+# Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
+WORKERS ?= 2
+# What measures, and what is about threads, runs by itself afterwards: xdist has a thread of its own in each process.
+ALONE := $(addprefix tests/test_,cost.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py) \
+	$(addprefix tests/test_,processes.py shutdown_races.py signals.py) \
+	$(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
+
 test: sim $(STAMP) ## Run all tests but those that install real programs
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -q $(ALONE)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
@@ -81,10 +89,27 @@ fuzz: sim $(STAMP) ## Call all functions at random in child processes: MINUTES=5
 	@$(if $(ASAN),$(MAKE) --no-print-directory -C simulator sanitized)
 	$(if $(ASAN),$(SANITIZED)) $(PY) tests/fuzz.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
-sanitize: $(STAMP) ## Run the tests of the simulator, of hostile Python and drivers, and a short fuzz under ASan and UBSan
+# In parts, for make --jobs.
+SANITIZE_PARTS := sanitize-simulator sanitize-python sanitize-drivers sanitize-fuzz
+
+sanitize: $(SANITIZE_PARTS) ## Run the tests of simulator, hostile Python and drivers, a short fuzz, under sanitizers
+
+.PHONY: sanitized $(SANITIZE_PARTS)
+sanitized: sim
+	@$(MAKE) --no-print-directory -C simulator sanitized
+
+$(SANITIZE_PARTS): sanitized $(STAMP)
+
+sanitize-simulator:
 	@$(MAKE) --no-print-directory -C simulator sanitize PYTHON="$(abspath $(PY))"
+
+sanitize-python:
 	$(SANITIZED) $(PY) -m pytest -q -p no:cacheprovider tests/hostile/test_python.py tests/hostile/test_sanitized.py
+
+sanitize-drivers:
 	$(SANITIZED) $(PY) -m pytest -q -p no:cacheprovider tests/hostile/test_drivers.py -k "each_function and ($(LIES))"
+
+sanitize-fuzz:
 	$(SANITIZED) $(PY) tests/fuzz.py --minutes 0.1
 
 format: $(STAMP) ## Sort imports and format Python with isort and black

@@ -12,6 +12,7 @@ import time
 
 import pytest
 import simulated
+import wheels
 from test_interpreters import interpreter
 
 import pymtml_dropin
@@ -199,7 +200,7 @@ def test_another_python(version, variables, tmp_path):
     python = interpreter(version)
     if python is None:
         pytest.skip("there is no Python %s on this machine" % version)
-    shutil.copytree(PACKAGE, str(tmp_path / "ours" / "pymtml_dropin"))
+    shutil.copytree(PACKAGE, str(tmp_path / "ours" / "pymtml_dropin"), ignore=wheels.UNCOMPILED)
     shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "ours"))
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "pymtml.py").write_text("raise SystemExit('the other one')\n")
@@ -251,7 +252,7 @@ def public():
         pytest.skip("there is no Python of the system, which other users can start")
     folder = tempfile.mkdtemp()
     os.chmod(folder, 0o755)
-    shutil.copytree(PACKAGE, os.path.join(folder, "pymtml_dropin"))
+    shutil.copytree(PACKAGE, os.path.join(folder, "pymtml_dropin"), ignore=wheels.UNCOMPILED)
     shutil.copy(os.path.realpath(python), os.path.join(folder, "python"))
     yield folder
     shutil.rmtree(folder)
@@ -394,12 +395,15 @@ def test_a_closed_pipe_ends_the_program(command, variables, tmp_path):
 def test_nothing_is_left_on_disk(command, variables, tmp_path):
     (tmp_path / "tmp").mkdir()
     variables.update(TMPDIR=str(tmp_path / "tmp"), PYTHONDONTWRITEBYTECODE="1")
+    folders = (simulated.ROOT, PACKAGE, FOLDER)
+    for folder in folders:  # which another test might make meanwhile
+        os.makedirs(os.path.join(folder, "__pycache__"), exist_ok=True)
     time.sleep(0.01)
     before = sorted(os.walk(str(tmp_path)))
-    stamps = [os.stat(folder).st_mtime_ns for folder in (simulated.ROOT, PACKAGE, FOLDER)]
+    stamps = [os.stat(folder).st_mtime_ns for folder in folders]
     run(command + ["--nvidia-smi", "-c", SHOW], variables, tmp_path)
     assert sorted(os.walk(str(tmp_path))) == before
-    assert [os.stat(folder).st_mtime_ns for folder in (simulated.ROOT, PACKAGE, FOLDER)] == stamps
+    assert [os.stat(folder).st_mtime_ns for folder in folders] == stamps
 
 
 @pytest.mark.parametrize(

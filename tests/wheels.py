@@ -13,6 +13,9 @@ from simulated import ROOT
 
 BUILD = "import hatchling.build, sys; print(getattr(hatchling.build, 'build_' + sys.argv[1])(sys.argv[2]))"
 
+# What Pythons beside this one compile comes and goes while a folder is copied.
+UNCOMPILED = shutil.ignore_patterns("__pycache__")
+
 
 def build(kind, folder, source=ROOT):
     """The file that the build backend makes: a wheel, an sdist or an editable (path)."""
@@ -35,7 +38,7 @@ def copy_of_source(folder, version=None):
     for name in ("pyproject.toml", "hatch_build.py", "pymtml.py", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(os.path.join(ROOT, name), folder)
     for name in ("pymtml_cli", "pymtml_dropin", "tools", "facts"):
-        shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
+        shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name), ignore=UNCOMPILED)
     if version is not None:
         module = os.path.join(folder, "pymtml.py")
         with open(module) as file:
