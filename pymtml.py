@@ -3106,7 +3106,7 @@ def _set_log(configuration, callback):
     last one must live until C has the new. A struct that came from C holds only the address: then what was installed
     before stays.
     """
-    _check(_load())
+    _check(_load(), _session.load_report)
     changed = callback != _session.log_callback
     if changed:
         _session.log_callback_owners.append(dict(configuration._objects or {}))
@@ -3122,7 +3122,7 @@ def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
     Needs no mtmlLibraryInit.
     """
     configuration = c_mtmlLogConfiguration_t()
-    _check(_load())
+    _check(_load(), _session.load_report)
     _check(_free_call("mtmlLogGetConfiguration", byref(configuration)))
     return configuration
 

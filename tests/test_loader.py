@@ -53,7 +53,7 @@ for call in (
     try:
         call()
     except pymtml.NVMLError_LibraryNotFound as error:
-        print(error.value, end=" ")
+        print(error.value if "tried libmtml.so.2 (" in str(error) else error, end=" ")
 for call in (pymtml.mtmlLibraryCountDevice, pymtml.mtmlLibraryShutDown, lambda: pymtml.mtmlDeviceGetName(None)):
     try:
         call()
@@ -76,6 +76,8 @@ def test_first_name_wins(tmp_path):
     (tmp_path / "libmtml.so.2").write_text("not a library either")
     (tmp_path / "libmtml.so").unlink()
     shutil.copy(simulated.LIBRARY, str(tmp_path / "libmtml.so"))
+    assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
+    shutil.copy(simulated.MUSA_LIBRARY, str(tmp_path / "libmtml.so.2"))  # a library, but again not the one
     assert run(LD_LIBRARY_PATH=str(tmp_path), unset=()) == "2.2.0-simulator 1\n"
 
 
