@@ -445,6 +445,7 @@ class Judge:
                 status = 0 if all(self.passes(item, number) for number, item in enumerate(items)) else 1
             finally:
                 os._exit(status)
+        os.setpgid(child, child)  # as the child does, whichever comes first
         number = -1
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
