@@ -298,6 +298,18 @@ def test_batch_that_fails_half_way():
         assert pymtml.mtmlLibraryCountDevice() == 2
 
 
+def test_batch_with_what_is_no_device_does_not_reach_the_library():
+    name = "mtmlLibrarySetMpcConfigurationInBatch"
+    with Scene("s3000-mpc") as scene:
+        device = scene.at(0)
+        before = simulated.calls(name)
+        for junk in (None, pymtml.c_mtmlDevice_t(), pymtml.mtmlLibraryInitSystem(), 4096):
+            with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                pymtml.mtmlLibrarySetMpcConfigurationInBatch([device, junk], [1, 1])
+        assert simulated.calls(name) == before
+        assert pymtml.mtmlDeviceGetUUID(device) == scene.keys["uuid"]
+
+
 def test_change_that_was_refused_keeps_handles():
     with Scene("s3000-mpc") as scene:
         parent = scene.at(0)
