@@ -1,6 +1,23 @@
-"""What holds for all tests here."""
+"""What holds for all tests here: none leaves its variables to the next, in whatever order they come."""
 
+import os
 import signal
+
+import pytest
 
 # A shell that starts the tests in the background may have them ignore Ctrl-C, which what they start would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def variables():
+    return {name: value for name, value in os.environ.items() if name.startswith(("MTML_", "PYMTML_", "MUSA_"))}
+
+
+@pytest.fixture(autouse=True)
+def own_environment():
+    """Takes the variables for simulator and module back that a test has set, and brings back those it took."""
+    before = variables()
+    yield
+    for name in set(variables()) - set(before):
+        del os.environ[name]
+    os.environ.update(before)

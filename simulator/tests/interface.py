@@ -187,7 +187,9 @@ class Session:
         self.keep = keep
 
     def __enter__(self):
-        self.before = self.environment(self.variables)
+        for name in [name for name in os.environ if name.startswith("MTML_SIM_")]:
+            del os.environ[name]
+        os.environ.update(self.variables)
         if not self.keep:
             assert LIBRARY.mtmlSimReload() == 0
         self.library = pointer("mtmlLibraryInit")
@@ -196,14 +198,6 @@ class Session:
     def __exit__(self, *unused):
         if self.library:
             call("mtmlLibraryShutDown", self.library)
-        self.environment(self.before)  # what another file of tests starts in this process has its own
-
-    @staticmethod
-    def environment(variables):
-        """Let these be the simulator's variables; those that were."""
-        before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("MTML_SIM_")}
-        os.environ.update(variables)
-        return before
 
     def system(self):
         return pointer("mtmlLibraryInitSystem", self.library)
