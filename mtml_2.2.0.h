@@ -1254,6 +1254,13 @@ MTML_API MtmlReturn mtmlMemoryGetEccErrorCounter(const MtmlMemory *mem, MtmlMemo
  */
 MTML_API MtmlReturn mtmlMemoryClearEccErrorCounts(const MtmlMemory *mem, MtmlEccCounterType counterType);
 
+/* BEGIN generated */
+/* ==== 17. What versions after 2.2.0 add ==== */
+
+/* Nothing is known of any. */
+
+/* END generated */
+
 #ifdef __cplusplus
 }
 #endif

@@ -101,6 +101,6 @@ def test_a_new_function_is_refused_until_it_has_a_row(changed):
 
 
 def test_a_function_defined_by_hand_stays_out(changed):
-    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated")[0]
+    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML")[0]
     text, _ = changed(lambda surface: None)
     assert text.count("\ndef nvmlDeviceGetName(") == 1

@@ -80,6 +80,8 @@ def read_functions(source, prefixes=("nvml", "c_nvml")):
             above = [line for number, line in banners if number < node.lineno]
             group = re.match(r"# [-=]{4} (?:\d+\. )?(.*?) [-=]{4}", above[-1]).group(1)
             parameters = [argument.arg for argument in node.args.args]
+            if not ast.get_docstring(node):
+                sys.exit("pymtml.py:%d: %s has no docstring: write one" % (node.lineno, node.name))
             functions[node.name] = Function(node.name, group, " ".join(ast.get_docstring(node).split()), parameters)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in functions:
             of = functions[node.value.id]

@@ -22,6 +22,9 @@ import string as string
 import sys as sys
 import threading as threading
 import typing
+from contextlib import contextmanager as contextmanager
+from dataclasses import dataclass as dataclass
+from functools import wraps as wraps
 from typing import Any as _Any
 from builtins import bytes as _bytes, float as _float, int as _int, str as _str
 from ctypes import *
@@ -124,7 +127,7 @@ DESCRIPTORS = {"_LinkNumber": "_int"}
 
 PROPERTY = "    @property\n    def %s(self) -> %s: ...\n"
 
-MODULES = ("os", "string", "sys", "threading")
+MODULES = ("contextmanager", "dataclass", "os", "string", "sys", "threading", "wraps")
 LEFT_OUT = ("TYPE_CHECKING",)
 
 INTEGERS = (

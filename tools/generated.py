@@ -10,7 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
-BLOCKS = ("NVML catalogue", "NVML refusals")
+BLOCKS = ("MTML prototypes", "cards", "NVML catalogue", "NVML refusals")
 WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
@@ -31,6 +31,33 @@ def split(source, title):
         sys.exit("pymtml.py must hold one line '%s' and after it one line '%s'" % (first, last))
     begin, end = marks[0], marks[1] + 1
     return "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
+
+
+def between(path, source, first, last, lines):
+    """The text of a file with other lines between two that mark the place."""
+    found = source.split("\n")
+    if found.count(first) != 1 or found.count(last) != 1:
+        sys.exit("%s must hold one line '%s' and after it one line '%s'" % (path, first, last))
+    return "\n".join(found[: found.index(first) + 1] + lines + found[found.index(last) :])
+
+
+def renew(renewed, check):
+    """Write the files that are no longer current, {path: function of the old text}; with ``check`` show what differs.
+
+    Whether some were not current.
+    """
+    stale = False
+    for path, function in renewed.items():
+        with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+            old = stream.read()
+        new = function(old)
+        stale = stale or new != old
+        if check:
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), path, "generated"))
+        elif new != old:
+            with open(os.path.join(ROOT, path), "w", encoding="utf-8") as stream:
+                stream.write(new)
+    return stale
 
 
 def by_hand(source):

@@ -206,7 +206,7 @@ def changes(function):
                 yield Change(node, "pass")
         elif isinstance(node, (ast.Continue, ast.Break)):
             yield Change(node, "break" if isinstance(node, ast.Continue) else "continue")
-        elif isinstance(node, ast.With) and words(node.items[0].context_expr) == "libLoadLock":
+        elif isinstance(node, ast.With) and words(node.items[0].context_expr) == "_lifecycle_lock":
             yield Change(None, "if True", (node.lineno, node.col_offset), end_of(node.items[0].context_expr))
     for decorator in function.node.decorator_list:
         if words(decorator) == LOCKS:

@@ -1,0 +1,81 @@
+"""The one table of cards, facts/cards.json: both look-ups of the capability read it, every profile holds to it."""
+
+import json
+import os
+import re
+
+import pytest
+import simulated
+
+import pymtml as nvml
+
+with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
+    CARDS = json.load(_file)["cards"]
+
+# Profiles that differ on purpose: {profile: {key}}
+ODD = {"used-above-total": {"memory_total"}}
+
+
+def card_of(name):
+    """The card of a device's name: a virtual device has its card's name at the front."""
+    found = [card for card in CARDS if re.match(re.escape(card) + r"( |$)", name)]
+    assert len(found) == 1, "facts/cards.json has no card %s: write it there" % name
+    return CARDS[found[0]]
+
+
+def share(card, key, unit):
+    """What one device of the board has, or None where that is not known to the number."""
+    return card[key] * unit // card.get("devices", 1) if isinstance(card.get(key), int) else None
+
+
+def profiles():
+    """(profile, keys of one of its cards) of all cards of all machines."""
+    for name in simulated.ALL_PROFILES + [simulated.DISTINCT]:
+        for section in simulated.profile(name):
+            if re.match(r"device\.\d+$", section):
+                yield name, simulated.device_keys(name, int(section[7:]))
+
+
+def test_every_profile_holds_to_the_table():
+    wrong = []
+    for profile, keys in profiles():
+        card = card_of(keys["name"])
+        known = {
+            "generation": card["generation"],
+            "musa_compute_capability": card["capability"],
+            "gpu_cores": card.get("gpu_cores"),
+            "memory_total": share(card, "mem_mib", 2**20),
+            "memory_bus_width": share(card, "mem_bus_bits", 1),
+        }
+        if "virt_role" in keys or profile == simulated.DISTINCT:
+            known = {key: known[key] for key in ("generation", "musa_compute_capability")}
+        if profile == simulated.DISTINCT:
+            known = {}
+        for key, value in known.items():
+            if value is not None and keys.get(key, str(value)) != str(value) and key not in ODD.get(profile, ()):
+                wrong.append("%s: %s of %s is %s, not %s" % (profile, key, keys["name"], keys[key], value))
+        identity = int(keys["pci_device_id"], 16)
+        if identity >> 16 not in [int(number, 16) for number in card["pci_device"]] or identity & 0xFFFF != 0x1ED5:
+            wrong.append("%s: no %s has the PCI id %#x" % (profile, keys["name"], identity))
+    assert not wrong, "facts/cards.json says otherwise: " + "; ".join(wrong)
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_both_look_ups(name):
+    """By PCI id where the name says nothing, by name where the PCI id is hidden."""
+    expected = tuple(map(int, CARDS[name]["capability"].split(".")))
+    with simulated.nvml("s80", set="*.unsupported=mtmlDeviceGetMusaComputeCapability"):
+        for number in CARDS[name]["pci_device"]:
+            settings = {"name": "Other", "pci_device_id": "%#x" % (int(number, 16) << 16 | 0x1ED5)}
+            assert asked_with(settings) == expected
+        assert asked_with({"name": name, "pci_device_id": "0xffff1234"}) == expected
+        assert asked_with({"name": "Other", "pci_device_id": "0xffff1234"}) == (0, 0)
+
+
+def asked_with(settings):
+    """The capability of a card with such values, asked in a new life, as names and ids are kept for one."""
+    for key, value in settings.items():
+        simulated.set_value(0, key, value)
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    return nvml.nvmlDeviceGetCudaComputeCapability(nvml.nvmlDeviceGetHandleByIndex(0))

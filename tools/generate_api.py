@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Writes what follows from the C interface, facts/mtml_api.json.
+
+    python tools/generate_api.py            write it
+    python tools/generate_api.py --check    exit status 1, with a diff, if something is not current
+
+    pymtml.py                  the tables of prototypes and C types, between markers
+    mtml_2.2.0.h               the declarations of versions after 2.2.0, between markers
+    simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
+                               declarations, between markers
+
+A function outside the 2.2.0 header has `since`, a later version or "undocumented", and may have `keys`: the keys of a
+profile, with their types, that its answer comes from. A card that has none of them answers NOT_SUPPORTED.
+"""
+
+import argparse
+import functools
+import json
+import os
+import re
+import sys
+import textwrap
+
+import generated
+
+ROOT = generated.ROOT
+FACTS = "facts/mtml_api.json"
+HEADER_VERSION = "2.2.0"
+UNDOCUMENTED = "undocumented"
+WIDTH = generated.WIDTH
+
+# Types of a profile's key: the field that holds it. Their names are those of simulator/src/value.h.
+KEY_FIELDS = {
+    "bool": "bool ",
+    "int": "int32_t ",
+    "uint": "uint32_t ",
+    "uint64": "uint64_t ",
+    "float": "float ",
+    "text": "struct text ",
+    "capability": "struct capability ",
+    "uint_list": "struct list ",
+}
+
+
+def functions_since(api, wanted):
+    """The functions whose `since` fits (dict)."""
+    return {name: function for name, function in api["functions"].items() if wanted(function["since"])}
+
+
+# ---- pymtml.py ----
+
+
+def prototype(name, function):
+    """A row of a table of prototypes, as black writes it."""
+    parameters = ['"%s"' % parameter["ctype"] for parameter in function["params"]]
+    line = '    "%s": (%s%s),' % (name, ", ".join(parameters), "," * (len(parameters) == 1))
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join(['    "%s": (' % name] + ["        %s," % parameter for parameter in parameters] + ["    ),"])
+
+
+def python_types(api):
+    """C types of parameters and the ctypes types that stand for them (list of pairs)."""
+    used = {re.sub(r"const |\*", "", p["ctype"]).strip() for f in api["functions"].values() for p in f["params"]}
+    scalars = {"char": "c_char", "int": "c_int", "unsigned int": "c_uint", "unsigned long": "c_ulong"}
+    scalars["unsigned long long"] = "c_ulonglong"
+    pairs = list(scalars.items())
+    for name in ("Library", "System", "Device", "Gpu", "Memory", "Vpu"):
+        pairs.append(("Mtml" + name, "struct_c_nvmlDevice_t" if name == "Device" else "struct_c_mtml%s_t" % name))
+    signed = [name for name, kind in api["enum_types"].items() if kind["signed"]]
+    pairs += [(name, "c_int") for name in sorted(used & set(signed))]
+    pairs += [(name, "c_m%s_t" % name[1:]) for name in sorted(used & set(api["structs"]))]
+    return pairs
+
+
+def python_tables(api):
+    """The block of pymtml.py."""
+    lines = ['_PROTOTYPES: "dict[str, tuple[str, ...]]" = {']
+    lines += [prototype(*item) for item in functions_since(api, lambda since: since == HEADER_VERSION).items()]
+    lines += [
+        "}",
+        "",
+        "# What libraries export beyond the %s header; asked for, never required." % HEADER_VERSION,
+        '_OPTIONAL_PROTOTYPES: "dict[str, tuple[str, ...]]" = {',
+    ]
+    lines += [prototype(*item) for item in functions_since(api, lambda since: since != HEADER_VERSION).items()]
+    lines += ["}", "", "_C_TYPES = {"]
+    lines += ['    "%s": %s,' % pair for pair in python_types(api)]
+    return lines + ["}"]
+
+
+# ---- mtml_2.2.0.h ----
+
+
+def comment(text):
+    """A C comment of whole sentences."""
+    line = "/* %s */" % text
+    if len(line) <= WIDTH and "\n" not in text:
+        return [line]
+    lines = [piece for part in text.split("\n") for piece in textwrap.wrap(part, WIDTH - 3)]
+    return ["/*"] + [" * " + line for line in lines] + [" */"]
+
+
+def declaration(name, function):
+    """A function's declaration, in lines of at most WIDTH."""
+    head = "MTML_API %s %s(" % (function["returns"], name)
+    parameters = [declare(parameter["ctype"], parameter["name"]) for parameter in function["params"]]
+    text = head + ", ".join(parameters) + ");"
+    if len(text) <= WIDTH:
+        return [text]
+    wrapped = textwrap.wrap(", ".join(parameters) + ");", WIDTH - len(head))
+    return [head + wrapped[0]] + [" " * len(head) + line for line in wrapped[1:]]
+
+
+def declare(ctype, name):
+    """A type and a name, as in `unsigned int *count`."""
+    return ctype + ("" if ctype.endswith("*") else " ") + name
+
+
+def described(function):
+    """A later function's comment: what it does, where it works, what it reports."""
+    parts = [function["notes"], "Since MTML %s." % function["since"]]
+    if function.get("linux_only"):
+        parts.append("Linux only.")
+    if function.get("min_generation"):
+        parts.append("From %s on." % function["min_generation"])
+    shared = ("MTML_SUCCESS", "MTML_ERROR_INVALID_ARGUMENT", "MTML_ERROR_UNKNOWN")
+    errors = [error[len("MTML_ERROR_") :] for error in function["errors"] if error not in shared]
+    return " ".join(parts) + ("\nErrors: %s." % ", ".join(errors) if errors else "")
+
+
+def field(entry):
+    """A field of a struct."""
+    name = entry["name"] + ("[%d]" % entry["count"] if "count" in entry else "")
+    name += " : %d" % entry["bit_width"] if "bit_width" in entry else ""
+    return "    %s;" % declare(entry["ctype"], name)
+
+
+def later_declarations(api):
+    """The block of mtml_2.2.0.h."""
+    lines = ["/* ==== 17. What versions after %s add ==== */" % HEADER_VERSION, ""]
+    later = functions_since(api, lambda since: since not in (HEADER_VERSION, UNDOCUMENTED))
+    if not later:
+        return lines + ["/* Nothing is known of any. */", ""]
+    for name, values in api["enums"].items():
+        if "since" in api["enum_types"][name]:
+            lines += comment("Since MTML %s." % api["enum_types"][name]["since"])
+            lines += ["typedef enum {"] + ["    %s = %d," % item for item in values.items()] + ["} %s;" % name, ""]
+    for name, struct in api["structs"].items():
+        if "since" in struct:
+            lines += comment((struct.get("notes", "") + " Since MTML %s." % struct["since"]).strip())
+            lines += ["typedef struct {"] + [field(entry) for entry in struct["fields"]] + ["} %s;" % name, ""]
+    for name, function in later.items():
+        lines += comment(described(function)) + declaration(name, function) + [""]
+    return lines
+
+
+# ---- simulator/src/functions.h ----
+
+
+def x_macro(name, rows):
+    """An X macro over rows of texts."""
+    lines = ["#define %s(X)" % name] + ["    X(%s)" % ", ".join(row) for row in rows]
+    width = max(map(len, lines))
+    return [line.ljust(width) + " \\" for line in lines[:-1]] + [lines[-1], ""]
+
+
+def simulated(name, function):
+    """A function's row: name, first generation, devices."""
+    generation = function.get("simulated_from") or function.get("min_generation") or "ANY"
+    return name, generation, function.get("devices", "ALL")
+
+
+def simulator_tables(api):
+    """The block of functions.h."""
+    header = functions_since(api, lambda since: since == HEADER_VERSION)
+    beyond = functions_since(api, lambda since: since != HEADER_VERSION)
+    lines = x_macro("SIM_HEADER_FUNCTIONS", [simulated(*item) for item in header.items()])
+    lines += ["/* What libraries export beyond the %s header. */" % HEADER_VERSION]
+    lines += x_macro("SIM_FUNCTIONS_BEYOND", [simulated(*item) for item in beyond.items()])
+    keys = [(key, kind, name) for name, function in beyond.items() for key, kind in function.get("keys", {}).items()]
+    lines += ["/* Their keys: X(key, type, function). */"]
+    lines += x_macro("SIM_KEYS_BEYOND", keys)
+    lines += ["/* The fields of these keys. */", "#define SIM_FIELDS_BEYOND \\"]
+    fields = ["    %s%s;" % (KEY_FIELDS[kind], key) for key, kind, _ in keys]
+    width = max(map(len, fields))
+    lines += [line.ljust(width) + " \\" for line in fields[:-1]] + [fields[-1], ""]
+    lines += ["/* No header declares these. */"]
+    for name, function in functions_since(api, lambda since: since == UNDOCUMENTED).items():
+        lines += declaration(name, function)
+    return lines
+
+
+# ---- Files ----
+
+# File: (first line of the block, last line, its text)
+BLOCKS = {
+    "pymtml.py": ("# BEGIN generated MTML prototypes", "# END generated MTML prototypes", python_tables),
+    "mtml_2.2.0.h": ("/* BEGIN generated */", "/* END generated */", later_declarations),
+    "simulator/src/functions.h": ("/* BEGIN generated */", "/* END generated */", simulator_tables),
+}
+
+
+def renewed(api, path, source):
+    """A file's text with its block as the facts have it."""
+    first, last, block = BLOCKS[path]
+    return generated.between(path, source, first, last, block(api))
+
+
+def to_do(api):
+    """A line for each thing that the facts have and that somebody has to write (list)."""
+    texts = {}
+    for path in ("pymtml.py", "simulator/README.md"):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+            texts[path] = stream.read()
+    written = {}
+    for folder in ("simulator/src", "simulator/profiles"):
+        names = sorted(name for name in os.listdir(os.path.join(ROOT, folder)) if name.endswith((".c", ".ini")))
+        for name in names:
+            with open(os.path.join(ROOT, folder, name), encoding="utf-8") as stream:
+                written[folder] = written.get(folder, "") + stream.read()
+    lines = []
+    for name in api["structs"]:
+        if "\nclass c_m%s_t(" % name[1:] not in texts["pymtml.py"]:
+            lines.append("pymtml.py has no class c_m%s_t: write it in section 4" % name[1:])
+    for name, function in api["functions"].items():
+        if "\ndef %s(" % name not in texts["pymtml.py"]:
+            section = 7 if function["since"] == HEADER_VERSION else 8
+            lines.append("pymtml.py does not define %s: write it in section %d" % (name, section))
+        if not re.search(r"\n\w[^\n;]* \*?%s\(" % name, written["simulator/src"]):
+            lines.append("the simulator lacks %s: write it in a file of simulator/src" % name)
+        for key in function.get("keys", {}):
+            if not re.search(r"(?m)^%s =" % key, written["simulator/profiles"]):
+                lines.append("no file of simulator/profiles has the key %s: %s answers nowhere" % (key, name))
+            if "`%s`" % key not in texts["simulator/README.md"]:
+                lines.append("simulator/README.md does not say what the key %s is" % key)
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
+    options = parser.parse_args()
+    with open(os.path.join(ROOT, FACTS), encoding="utf-8") as stream:
+        api = json.load(stream)
+    stale = generated.renew({path: functools.partial(renewed, api, path) for path in BLOCKS}, options.check)
+    lines = to_do(api)
+    if options.check:
+        sys.stdout.writelines(line + "\n" for line in lines)
+    if options.check and stale:
+        sys.exit("facts/mtml_api.json has changed, or what follows from it was edited by hand: make generate")
+    sys.exit(options.check and bool(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Writes what follows from the table of cards, facts/cards.json.
+
+python tools/generate_cards.py            write it
+python tools/generate_cards.py --check    exit status 1, with a diff, if something is not current
+
+pymtml.py          MUSA compute capability by PCI id and by name, between markers
+docs/support.md    the table of cards, between markers
+"""
+
+import argparse
+import functools
+import json
+import os
+import sys
+
+import generated
+
+FACTS = "facts/cards.json"
+
+
+def load():
+    """The cards by name (dict)."""
+    with open(os.path.join(generated.ROOT, FACTS), encoding="utf-8") as stream:
+        return json.load(stream)["cards"]
+
+
+def capability(card):
+    """A card's MUSA compute capability, as source."""
+    return "(%s)" % ", ".join(card["capability"].split("."))
+
+
+def python_tables(cards):
+    """The block of pymtml.py: one capability for each high byte of a PCI id, one for each last word of a name."""
+    by_byte = {}
+    for name, card in cards.items():
+        for number in card["pci_device"]:
+            byte = int(number, 16) >> 8
+            if by_byte.setdefault(byte, capability(card)) != capability(card):
+                sys.exit("%s: %s has another capability than other cards with its high byte" % (FACTS, name))
+    pairs = ", ".join("0x%02x: %s" % pair for pair in sorted(by_byte.items()))
+    lines = ["_CAPABILITY_BY_PCI_ID = {%s}" % pairs, "_CAPABILITY_BY_NAME = {"]
+    lines += ['    "%s": %s,' % (name.split()[-1], capability(card)) for name, card in cards.items()]
+    return lines + ["}"]
+
+
+def support(cards):
+    """The table of docs/support.md."""
+    lines = ["| card | PCI device ids | generation | MUSA capability | GPU cores | memory | known from |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for name, card in cards.items():
+        memory = "%s MiB" % card["mem_mib"] if card.get("mem_mib") else "-"
+        if card.get("mem_type"):
+            memory += " %s" % card["mem_type"]
+        if card.get("mem_bus_bits"):
+            memory += ", %s bits" % card["mem_bus_bits"]
+        cells = [name, ", ".join(card["pci_device"]), card["generation"], card["capability"]]
+        cells += [str(card.get("gpu_cores") or "-"), memory, "; ".join(card.get("src", ["PCI id lists"]))]
+        lines.append("| %s |" % " | ".join(cell.replace("|", "/") for cell in cells))
+    return lines
+
+
+# File: (first line of the block, last line, its text)
+BLOCKS = {
+    "pymtml.py": generated.markers("cards") + (python_tables,),
+    "docs/support.md": ("<!-- BEGIN generated -->", "<!-- END generated -->", support),
+}
+
+
+def renewed(cards, path, source):
+    """A file's text with its block as the table has it."""
+    first, last, block = BLOCKS[path]
+    return generated.between(path, source, first, last, block(cards))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
+    options = parser.parse_args()
+    cards = load()
+    stale = generated.renew({path: functools.partial(renewed, cards, path) for path in BLOCKS}, options.check)
+    if options.check and stale:
+        sys.exit("facts/cards.json has changed, or what follows from it was edited by hand: make generate")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Writes anew what was recorded: it follows from the code, but nobody writes it by hand.
+
+python tools/record.py              write it
+python tools/record.py --check      change nothing; name what is stale, exit status 1
+python tools/record.py --quick ...  leave out what has to run the simulator
+
+tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
+docs/reliability.md          the tables of what a failing call of C is raised as
+README.md, docs/command.md   the screens
+README.md, docs/*.md         counts: <!--NAME-->241<!--/-->, by the names in COUNTS
+"""
+
+import argparse
+import glob
+import importlib
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [ROOT] + [os.path.join(ROOT, *parts) for parts in (("tests",), ("tests", "cli"), ("tests", "hostile"))]
+
+COUNT = re.compile(r"(<!--(\w+)-->)([\d,]+)(<!--/-->)")
+# A table of Markdown, from its head to its end
+TABLE = r"(?m)^%s\n(?:\|.*\n)+"
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", newline="") as stream:
+        return stream.read()
+
+
+def counts():
+    """The numbers that documents name (dict)."""
+    import every_function
+    import faults
+    import liar
+    import native_calls
+
+    from pymtml_cli.fields import FIELDS
+
+    lied_to = set(native_calls.FUNCTIONS) | set(every_function.FUNCTIONS)
+    lied_to -= {"mtmlLibraryShutDown", "nvmlShutdown"}
+    return {
+        "header_functions": len(native_calls.FUNCTIONS) - len(native_calls.BEYOND),
+        "fields": len(FIELDS),
+        "failing_functions": len(faults.SCENES),
+        "lies": len(liar.LIES),
+        "lied_to": len(lied_to),
+    }
+
+
+def with_counts():
+    """The documents that name numbers, with those of now: {path: text}."""
+    found, now = {}, None
+    for path in ["README.md"] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
+        path = os.path.relpath(os.path.join(ROOT, path), ROOT)
+        text = read(path)
+        if COUNT.search(text):
+            now = now or counts()
+            found[path] = COUNT.sub(lambda match: "%s%s%s" % (match.group(1), number(now, match), match.group(4)), text)
+    return found
+
+
+def number(now, match):
+    """A count as documents write it."""
+    if match.group(2) not in now:
+        sys.exit("tools/record.py knows no count %s" % match.group(2))
+    return "{:,}".format(now[match.group(2)])
+
+
+def with_tables():
+    """docs/reliability.md with the tables of failing calls."""
+    import faults
+
+    text = read("docs/reliability.md")
+    for table in faults.markdown().split("\n\n"):
+        head = table.split("\n")[0]
+        text = re.sub(TABLE % re.escape(head), lambda _: table.rstrip("\n") + "\n", text, count=1)
+    return {"docs/reliability.md": text}
+
+
+def with_screens():
+    """The documents that show screens, with those of now."""
+    screens = importlib.import_module("screens")
+    return {os.path.relpath(path, ROOT): screens.remade(text) for path, text in screens.documents()}
+
+
+def with_lies():
+    """tests/hostile/outcomes.csv as it is now."""
+    drivers = importlib.import_module("test_drivers")
+    return {"tests/hostile/outcomes.csv": drivers.recorded()}
+
+
+QUICK, SLOW = (with_counts, with_tables), (with_screens, with_lies)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if something is stale")
+    parser.add_argument("--quick", action="store_true", help="leave out screens and lies, which tests compare too")
+    options = parser.parse_args()
+    stale = []
+    for part in QUICK if options.quick else QUICK + SLOW:
+        for path, new in part().items():
+            if new == read(path):
+                continue
+            stale.append(path)
+            if not options.check:
+                with open(os.path.join(ROOT, path), "w", encoding="utf-8", newline="") as stream:
+                    stream.write(new)
+    if options.check and stale:
+        sys.exit("stale: %s; make record writes them" % ", ".join(dict.fromkeys(stale)))
+
+
+if __name__ == "__main__":
+    main()
