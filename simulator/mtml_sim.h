@@ -42,6 +42,9 @@ MTML_SIM_API void mtmlSimResetCallCounts(void);
  */
 MTML_SIM_API int mtmlSimSet(unsigned int device, const char *key, const char *value);
 
+/* Takes that back: the key has the value again that profile and MTML_SIM_SET give it. 0, or -1 as above. */
+MTML_SIM_API int mtmlSimUnset(unsigned int device, const char *key);
+
 /* Writes the base (frozen) value of a key as a profile would have it. 0, or -1 when there is no such key or no room. */
 MTML_SIM_API int mtmlSimGet(unsigned int device, const char *key, char *buffer, size_t size);
 
@@ -50,6 +53,21 @@ MTML_SIM_API int mtmlSimSetFaults(const char *text);
 
 /* Arms further faults, counting from now; those that are armed go on counting. 0 or -1. */
 MTML_SIM_API int mtmlSimAddFaults(const char *text);
+
+/*
+ * The NUMBERth call from now on returns CODE (as in MTML_SIM_FAULTS), once and in this process alone; 0 ends it.
+ * mtmlErrorString, which has no code, is not counted. 0, or -1 after telling on stderr what is wrong.
+ */
+MTML_SIM_API int mtmlSimFailCall(unsigned long long number, const char *code);
+
+/* Writes the name of the function that mtmlSimFailCall made fail. 0, or -1 when that call has not come. */
+MTML_SIM_API int mtmlSimGetFailedCall(char *buffer, size_t size);
+
+/*
+ * Ends what makes calls fail: the faults and the loss of card N; for MTML_SIM_MACHINE all faults, all losses and the
+ * latency. Other values stay. 0, or -1 when there is no such card.
+ */
+MTML_SIM_API int mtmlSimHeal(unsigned int device);
 
 /*
  * What a reboot of the machine does: pending ECC modes come into force, volatile ECC counters are cleared, page
@@ -74,6 +92,12 @@ MTML_SIM_API int mtmlSimLoad(void);
  * already (for child processes): the next init then keeps machine and countdowns.
  */
 MTML_SIM_API void mtmlSimKeep(void);
+
+/*
+ * Shuts down what programs in this process have left initialized and forgets their configuration of the log: the number
+ * of references that were open. A handle from before, used after this, is answered MTML_ERROR_UNKNOWN.
+ */
+MTML_SIM_API unsigned int mtmlSimEnd(void);
 
 /*
  * Calls WATCHER after every successful mtmlLibraryInit (TAKEN is 1) and mtmlLibraryShutDown (0), in the thread that

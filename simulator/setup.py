@@ -26,8 +26,9 @@ PACKAGE = os.path.join(HERE, "python", "mtml_simulator")
 SHARED = ("mtml_2.2.0.h", "LICENSE")
 MACHINES = ("x86_64", "aarch64")
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", "-O2", "-Wall", "-Wextra"]
-COMPILE += ["-fPIC", "-fvisibility=hidden", "-pthread"]
-LINK = ["-shared", "-s", "-Wl,--hash-style=both", "-Wl,-z,defs"]
+# Symbols and lines, for those who look at frames in valgrind, a sanitizer or a debugger.
+COMPILE += ["-fPIC", "-fvisibility=hidden", "-pthread", "-g1", "-ffile-prefix-map=%s=mtml-simulator" % HERE]
+LINK = ["-shared", "-Wl,--hash-style=both", "-Wl,-z,defs"]
 
 
 def shared(name):
@@ -130,11 +131,13 @@ class BuildPy(build_py):
             text = template.read().replace("@VERSION@", self.distribution.get_version())
         write(text, fresh(target, "pkgconfig"), "mtml-simulator.pc")
         shutil.copy(shared("LICENSE"), target)
+        shutil.copy(os.path.join(HERE, "CHANGELOG.md"), target)
         os.chmod(os.path.join(target, "bin", "mthreads-gmi"), 0o755)
 
     def get_outputs(self, include_bytecode=True):
         root = os.path.join(self.build_lib, "mtml_simulator")
-        outputs = super().get_outputs(include_bytecode) + [os.path.join(root, "LICENSE")]
+        outputs = super().get_outputs(include_bytecode)
+        outputs += [os.path.join(root, name) for name in ("LICENSE", "CHANGELOG.md")]
         for folder in ("libs", "profiles", "include", "link", "pkgconfig"):
             for place, _, names in os.walk(os.path.join(root, folder)):
                 outputs += [os.path.join(place, name) for name in names]

@@ -3,6 +3,7 @@
 #include "build.h"
 
 #include "complain.h"
+#include "faults.h"
 #include "keys.h"
 #include "profile.h"
 
@@ -298,8 +299,13 @@ struct machine *machine_build(const char *path, const char *text, const char *se
     struct machine *machine = calloc(1, sizeof *machine);
     bool good;
 
-    if (!machine || !(machine->path = strdup(path))) {
-        free(machine);
+    if (machine) {
+        machine->path = strdup(path);
+        machine->text = strdup(text);
+        machine->settings = strdup(settings ? settings : "");
+    }
+    if (!machine || !machine->path || !machine->text || !machine->settings) {
+        machine_free(machine);
         complain("%s: out of memory", path);
         return NULL;
     }
@@ -310,6 +316,13 @@ struct machine *machine_build(const char *path, const char *text, const char *se
     if (good && !machine->library_version.length) {
         complain("%s: [machine] library_version: missing", path);
         good = false;
+    }
+    if (good) {
+        const char *problem = faults_check(machine->faults.bytes, machine->device_count);
+
+        if (problem)
+            complain("%s: [machine] faults: %s", path, problem);
+        good = !problem;
     }
     if (!good || !check_places(machine)) {
         machine_free(machine);

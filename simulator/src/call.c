@@ -6,6 +6,7 @@
 #include "faults.h"
 #include "log.h"
 #include "names.h"
+#include "outside.h"
 #include "trace.h"
 
 #include <pthread.h>
@@ -63,9 +64,16 @@ void call_event(struct call *call, MtmlLogLevel level, const char *format, ...)
     call->event_level = level;
 }
 
-/* What has no defined result on real hardware: a program that gets here has a mistake to be found. */
-static void misuse(struct call *call, const char *why)
+/*
+ * What has no defined result on real hardware: a program that gets here has a mistake to be found. But it cannot know
+ * what was changed from outside, as by another program on a real machine.
+ */
+static void misuse(struct call *call, const void *pointer, const char *why)
 {
+    if (handle_excused(pointer)) {
+        call->result = MTML_ERROR_UNKNOWN;
+        return;
+    }
     call->result = MTML_ERROR_INVALID_ARGUMENT;
     if (sim.lenient)
         return;
@@ -73,7 +81,8 @@ static void misuse(struct call *call, const char *why)
     abort();
 }
 
-static void begin(struct call *call, enum function function)
+/* False when nothing can be done any more. */
+static bool begin(struct call *call, enum function function)
 {
     uint64_t latency;
 
@@ -91,9 +100,17 @@ static void begin(struct call *call, enum function function)
         sim_lock();
     }
     call->locked = true;
+    if (sim.attention) {
+        if (sim.ended) {
+            call->result = MTML_ERROR_UNKNOWN;
+            return false;
+        }
+        outside_look();
+    }
     sim.counts[function]++;
     sim.total++;
     trace_call(function);
+    return true;
 }
 
 void call_fail(struct call *call, MtmlReturn result)
@@ -117,8 +134,8 @@ static void judge(struct call *call, const struct device *device, bool valid)
 
 bool call_enter(struct call *call, enum function function, bool valid)
 {
-    begin(call, function);
-    judge(call, NULL, valid);
+    if (begin(call, function))
+        judge(call, NULL, valid);
     return call->result == MTML_SUCCESS;
 }
 
@@ -128,11 +145,12 @@ static bool enter_handle(struct call *call, enum function function, const void *
     struct handle *handle = NULL;
     const char *problem = NULL;
 
-    begin(call, function);
+    if (!begin(call, function))
+        return false;
     if (pointer)
         problem = handle_check(pointer, kind);
     if (problem)
-        misuse(call, problem);
+        misuse(call, pointer, problem);
     else if (pointer)
         handle = (struct handle *)(uintptr_t)pointer;
     judge(call, handle ? handle->device : NULL, valid && pointer);
@@ -181,7 +199,8 @@ static bool enter_on_device(struct call *call, enum function function, const voi
 {
     if (!enter_handle(call, function, pointer, kind, valid) || !call_reach(call, call->device))
         return false;
-    if (call->device->unsupported.member[function] || !supported(&functions[function], call->device))
+    if (call->device->unsupported.member[function] || !supported(&functions[function], call->device) ||
+        (function_has_keys(function) && !call->device->told.member[function]))
         call->result = MTML_ERROR_NOT_SUPPORTED;
     return call->result == MTML_SUCCESS;
 }
@@ -221,7 +240,7 @@ struct device *call_device(struct call *call, const MtmlDevice *device)
     const char *problem = device ? handle_check(device, HANDLE_DEVICE) : NULL;
 
     if (problem)
-        misuse(call, problem);
+        misuse(call, device, problem);
     else if (!device)
         call->result = MTML_ERROR_INVALID_ARGUMENT;
     if (call->result != MTML_SUCCESS)
@@ -235,7 +254,16 @@ struct handle *call_handle(struct call *call, struct device *device, enum handle
 
     if (!handle && !call->gives_null)
         call->result = MTML_ERROR_INSUFFICIENT_MEMORY;
+    if (handle)
+        handle->taken++;
     return handle;
+}
+
+MtmlReturn call_leave_freed(struct call *call)
+{
+    if (sim.strict && call->result == MTML_SUCCESS && --call->handle->taken == 0)
+        handle_kill(call->handle, "the handle is dangling: it was freed");
+    return call_leave(call);
 }
 
 void call_give_device(struct call *call, struct device *device, MtmlDevice **slot)

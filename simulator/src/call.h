@@ -30,6 +30,8 @@ bool call_enter_gpu(struct call *call, enum function function, const MtmlGpu *gp
 bool call_enter_memory(struct call *call, enum function function, const MtmlMemory *memory, bool valid);
 bool call_enter_vpu(struct call *call, enum function function, const MtmlVpu *vpu, bool valid);
 MtmlReturn call_leave(struct call *call);
+/* The end of a function that frees a handle: nothing happens to it, unless the simulator is strict. */
+MtmlReturn call_leave_freed(struct call *call);
 
 /* What a fault makes of the call: the code, or success without a handle for MTML_SUCCESS. */
 void call_fail(struct call *call, MtmlReturn result);

@@ -3,15 +3,17 @@
 #include "../mtml_sim.h"
 
 #include "build.h"
+#include "change.h"
 #include "complain.h"
 #include "environment.h"
 #include "faults.h"
 #include "handle.h"
-#include "keys.h"
+#include "log.h"
+#include "outside.h"
 #include "state.h"
-#include "symbols.h"
 #include "watch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 unsigned int mtmlSimGetLibraryReferences(void)
@@ -56,99 +58,189 @@ void mtmlSimResetCallCounts(void)
     sim_unlock();
 }
 
-static const struct key *find_object(unsigned int number, void **object)
-{
-    if (!sim.machine)
-        return NULL;
-    if (number == MTML_SIM_MACHINE) {
-        *object = sim.machine;
-        return machine_keys;
-    }
-    *object = machine_device(sim.machine, number);
-    return *object ? device_keys : NULL;
-}
-
-/* What a change brings about beyond the value itself. */
-static const char *follow_up(void *object, const char *key)
-{
-    if (object == sim.machine) {
-        if (strcmp(key, "missing") == 0)
-            symbols_hide(&sim.machine->missing);
-        if (strcmp(key, "faults") == 0)
-            return faults_set(sim.machine->faults.bytes);
-        if (strcmp(key, "latency_ns") == 0)
-            sim.latency_ns = sim.machine->latency_ns;
-        return NULL;
-    }
-    if (strncmp(key, "mpc_", 4) == 0 && ((struct device *)object)->role == ROLE_CARD) {
-        handle_kill_all("the handle is dangling: the simulated machine was changed below it");
-        sim.system = NULL;
-        sim.stale = sim.references > 0;
-        if (!machine_build_instances(sim.machine, object))
-            return "the instances cannot be made";
-    }
-    return NULL;
-}
-
 int mtmlSimSet(unsigned int device, const char *key, const char *value)
 {
-    const char *problem = "there is no such device";
-    const struct key *keys;
-    void *object;
+    const char *problem = "NULL was passed";
+    bool told = true;
 
     sim_lock();
-    keys = find_object(device, &object);
-    if (!key || !value)
-        problem = "NULL was passed";
-    else if (keys)
-        problem = key_set(sim.machine, keys, object, key, value);
-    if (!problem)
-        problem = follow_up(object, key);
+    outside_look();
+    if (key && value)
+        problem = change_set(device, key, value);
+    if (!problem) {
+        if (device == MTML_SIM_MACHINE && strcmp(key, "faults") == 0)
+            outside_disarm(NO_CARD);
+        told = outside_tell_key(device, key);
+    }
     sim_unlock();
     if (problem)
         complain("mtmlSimSet(0x%x, \"%s\", \"%s\"): %s", device, key ? key : "", value ? value : "", problem);
-    return problem ? -1 : 0;
+    return problem || !told ? -1 : 0;
+}
+
+int mtmlSimUnset(unsigned int device, const char *key)
+{
+    const char *problem = "NULL was passed";
+    bool told = true;
+
+    sim_lock();
+    outside_look();
+    if (key)
+        problem = change_restore(device, key);
+    if (!problem)
+        told = outside_forget_key(device, key);
+    sim_unlock();
+    if (problem)
+        complain("mtmlSimUnset(0x%x, \"%s\"): %s", device, key ? key : "", problem);
+    return problem || !told ? -1 : 0;
 }
 
 int mtmlSimGet(unsigned int device, const char *key, char *buffer, size_t size)
 {
     struct output output = {buffer, size, 0};
-    const char *problem = "there is no such device";
-    const struct key *keys;
-    void *object;
+    const char *problem;
 
     if (!key || !buffer)
         return -1;
     sim_lock();
-    keys = find_object(device, &object);
-    if (keys)
-        problem = key_get(sim.machine, keys, object, key, &output);
+    outside_look();
+    problem = change_get(device, key, &output);
     sim_unlock();
     return problem || output.length >= size ? -1 : 0;
+}
+
+static unsigned int cards(void)
+{
+    return sim.machine ? sim.machine->device_count : 0;
 }
 
 int mtmlSimSetFaults(const char *text)
 {
     const char *problem;
+    bool told = true;
 
     sim_lock();
-    problem = faults_set(text ? text : "");
+    outside_look();
+    problem = faults_set(text ? text : "", cards());
+    if (!problem) {
+        outside_disarm(NO_CARD);
+        told = outside_tell_faults(text ? text : "");
+    }
     sim_unlock();
     if (problem)
         complain("mtmlSimSetFaults(\"%s\"): %s", text, problem);
-    return problem ? -1 : 0;
+    return problem || !told ? -1 : 0;
 }
 
 int mtmlSimAddFaults(const char *text)
 {
-    const char *problem;
+    const char *problem = "NULL was passed";
 
     sim_lock();
-    problem = text ? faults_add(text) : "NULL was passed";
+    outside_look();
+    if (text)
+        problem = faults_check(text, cards());
+    if (!problem && !outside_arm(text, &problem))
+        problem = faults_add(text, cards(), NO_ORIGIN);
     sim_unlock();
     if (problem)
         complain("mtmlSimAddFaults(\"%s\"): %s", text ? text : "", problem);
     return problem ? -1 : 0;
+}
+
+int mtmlSimFailCall(unsigned long long number, const char *code)
+{
+    const char *problem;
+
+    sim_lock();
+    problem = number && !code ? "NULL was passed" : faults_fail_call(number, code);
+    sim_unlock();
+    if (problem)
+        complain("mtmlSimFailCall(%llu, \"%s\"): %s", number, code ? code : "", problem);
+    return problem ? -1 : 0;
+}
+
+int mtmlSimGetFailedCall(char *buffer, size_t size)
+{
+    enum function function;
+
+    sim_lock();
+    function = faults_failed_call();
+    sim_unlock();
+    if (!buffer || function == FUNCTION_COUNT || strlen(functions[function].name) >= size)
+        return -1;
+    strcpy(buffer, functions[function].name);
+    return 0;
+}
+
+/* One value, here and for the others, unless it is that already. */
+static void heal_value(unsigned int number, const char *key, const char *good)
+{
+    char now[256] = "";
+    struct output output = {now, sizeof now, 0};
+
+    if (change_get(number, key, &output) || strcmp(now, good) == 0)
+        return;
+    change_set(number, key, good);
+    outside_tell_key(number, key);
+}
+
+/* The faults of variables and profile. */
+static void heal_faults(unsigned int card)
+{
+    char *text;
+
+    if (card == NO_CARD)
+        faults_drop(NO_ORIGIN);
+    else
+        faults_drop_card(card);
+    text = faults_text();
+    if (text)
+        outside_tell_faults(text);
+    free(text);
+}
+
+int mtmlSimHeal(unsigned int device)
+{
+    bool all = device == MTML_SIM_MACHINE;
+    bool good;
+
+    sim_lock();
+    outside_look();
+    good = sim.machine && (all || device < sim.machine->device_count);
+    if (good) {
+        heal_faults(all ? NO_CARD : device);
+        outside_disarm(all ? NO_CARD : device);
+        for (unsigned int i = 0; i < sim.machine->device_count; i++)
+            if (all || i == device)
+                heal_value(i, "lost", "OK");
+        if (all)
+            heal_value(MTML_SIM_MACHINE, "latency_ns", "0");
+    }
+    sim_unlock();
+    if (!good)
+        complain("mtmlSimHeal(0x%x): there is no such card", device);
+    return good ? 0 : -1;
+}
+
+unsigned int mtmlSimEnd(void)
+{
+    static const char why[] = "the handle is dangling: mtmlSimEnd has shut the library down";
+    unsigned int count;
+
+    sim_lock();
+    count = sim.references;
+    if (count) {
+        handle_kill_all(why, DEATH_FROM_OUTSIDE);
+        handle_kill_libraries(why);
+        sim.references = 0;
+        sim.system = NULL;
+        sim.stale = false;
+        sim.machine->shutdowns++;
+    }
+    sim_unlock();
+    log_reset();
+    return count;
 }
 
 int mtmlSimLoad(void)
@@ -156,7 +248,7 @@ int mtmlSimLoad(void)
     bool good;
 
     sim_lock();
-    good = sim.references == 0;
+    good = sim.references == 0 && !sim.ended;
     if (good) {
         environment_forget();
         good = environment_load();
@@ -198,10 +290,18 @@ int mtmlSimReload(void)
 
 int mtmlSimReboot(void)
 {
+    static const char *const keys[] = {"mpc_mode",
+                                       "ecc_mode",
+                                       "ecc_corrected_volatile",
+                                       "ecc_uncorrected_volatile",
+                                       "retired_pages_pending",
+                                       NULL};
     bool good;
 
     sim_lock();
-    good = sim.machine && sim.references == 0 && machine_reboot(sim.machine);
+    outside_look();
+    good = sim.machine && sim.references == 0 && machine_reboot(sim.machine) &&
+           outside_tell(sim.machine->devices, sim.machine->device_count, keys);
     sim_unlock();
     return good ? 0 : -1;
 }

@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "dynamics.h"
+#include "outside.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ MtmlReturn mtmlDeviceFreeGpu(MtmlGpu *gpu)
     struct call call;
 
     call_enter_gpu(&call, FUNCTION_mtmlDeviceFreeGpu, gpu, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 MtmlReturn mtmlDeviceInitMemory(const MtmlDevice *dev, MtmlMemory **mem)
@@ -36,7 +37,7 @@ MtmlReturn mtmlDeviceFreeMemory(MtmlMemory *mem)
     struct call call;
 
     call_enter_memory(&call, FUNCTION_mtmlDeviceFreeMemory, mem, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 MtmlReturn mtmlDeviceInitVpu(const MtmlDevice *dev, MtmlVpu **vpu)
@@ -58,7 +59,7 @@ MtmlReturn mtmlDeviceFreeVpu(MtmlVpu *vpu)
     struct call call;
 
     call_enter_vpu(&call, FUNCTION_mtmlDeviceFreeVpu, vpu, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 /* ==== Identity ==== */
@@ -308,6 +309,7 @@ MtmlReturn mtmlDeviceCountGpuCores(const MtmlDevice *device, unsigned int *numCo
 MtmlReturn mtmlDeviceReset(const MtmlDevice *device)
 {
     static const char after_reset[] = "the handle is dangling: its device was reset";
+    static const char *const keys[] = {"resets", "ecc_corrected_volatile", "ecc_uncorrected_volatile", NULL};
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceReset, device, true)) {
@@ -324,6 +326,7 @@ MtmlReturn mtmlDeviceReset(const MtmlDevice *device)
                 handle_kill_device(card->instances[i], after_reset);
             for (unsigned int i = 0; i < card->virt_device_count; i++)
                 handle_kill_device(card->virt_devices[i], after_reset);
+            outside_tell(&card, 1, keys);
             call_event(&call, MTML_LOG_LEVEL_WARNING, "device %u was reset", card->number);
         }
     }

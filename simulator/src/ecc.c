@@ -1,6 +1,7 @@
 /* Error correction of the memory, and pages taken out of use. */
 
 #include "call.h"
+#include "outside.h"
 
 #include <string.h>
 
@@ -15,8 +16,12 @@ MtmlReturn mtmlMemorySetEccMode(const MtmlMemory *mem, MtmlEccMode mode)
 {
     struct call call;
 
-    if (call_enter_memory(&call, FUNCTION_mtmlMemorySetEccMode, mem, (unsigned int)mode <= MTML_MEMORY_ECC_ENABLE))
+    if (call_enter_memory(&call, FUNCTION_mtmlMemorySetEccMode, mem, (unsigned int)mode <= MTML_MEMORY_ECC_ENABLE)) {
+        static const char *const keys[] = {"ecc_pending_mode", NULL};
+
         call.device->ecc_pending_mode = mode;
+        outside_tell(&call.device, 1, keys);
+    }
     return call_leave(&call);
 }
 
@@ -99,8 +104,12 @@ MtmlReturn mtmlMemoryClearEccErrorCounts(const MtmlMemory *mem, MtmlEccCounterTy
     if (call_enter_memory(&call, FUNCTION_mtmlMemoryClearEccErrorCounts, mem,
                           (unsigned int)counterType < MTML_ECC_COUNTER_TYPE_COUNT) &&
         ecc_on(&call)) {
+        static const char *const keys[] = {"ecc_corrected_volatile", "ecc_uncorrected_volatile",
+                                           "ecc_corrected_aggregate", "ecc_uncorrected_aggregate", NULL};
+
         for (unsigned int error = 0; error < MTML_MEMORY_ERROR_TYPE_COUNT; error++)
             call.device->ecc_errors[error][counterType] = 0;
+        outside_tell(&call.device, 1, keys);
     }
     return call_leave(&call);
 }

@@ -7,6 +7,7 @@
 #include "build.h"
 #include "complain.h"
 #include "faults.h"
+#include "outside.h"
 #include "state.h"
 #include "symbols.h"
 #include "trace.h"
@@ -24,15 +25,15 @@ extern char **environ;
 static const char default_profile[] = "s5000x8";
 static const char frozen_suffix[] = "+frozen";
 
-/* What the machine in use was made from: the same again keeps the machine with all that happened to it. */
-static char *loaded_text;
-static char *loaded_path;
-static char *loaded_settings;
+/* Unchanged, the machine is kept with all that happened to it, and faults go on counting. */
+static char *followed_control;
 static char *armed_faults;
+static bool forgotten;
 
 static const char *const variables[] = {
     "MTML_SIM_PROFILE", "MTML_SIM_FAULTS",  "MTML_SIM_LATENCY_NS", "MTML_SIM_TRACE",
     "MTML_SIM_LENIENT", "MTML_SIM_FROZEN",  "MTML_SIM_SET",        "MTML_SIM_MUSA_VERSION",
+    "MTML_SIM_CONTROL", "MTML_SIM_STRICT",
 };
 
 static const char *variable(const char *name)
@@ -156,28 +157,49 @@ static void replace(char **place, const char *text)
     *place = strdup(text);
 }
 
+static const char *chosen_profile(void)
+{
+    return *variable("MTML_SIM_PROFILE") ? variable("MTML_SIM_PROFILE") : default_profile;
+}
+
 static bool load_machine(const char *path, const char *text, const char *settings)
 {
+    const char *control = variable("MTML_SIM_CONTROL");
     struct machine *machine;
 
-    if (sim.machine && same(path, loaded_path) && same(text, loaded_text) && same(settings, loaded_settings))
+    if (sim.machine && !forgotten && same(path, sim.machine->path) && same(text, sim.machine->text) &&
+        same(settings, sim.machine->settings) && same(control, followed_control))
         return true;
     machine = machine_build(path, text, settings);
     if (!machine)
         return false;
+    outside_close();
     machine_free(sim.machine);
     sim.machine = machine;
-    replace(&loaded_path, path);
-    replace(&loaded_text, text);
-    replace(&loaded_settings, settings);
+    forgotten = false;
+    free(followed_control);
+    followed_control = NULL;
     free(armed_faults);
     armed_faults = NULL;
     return true;
 }
 
+/* After the faults of the variables, which those of the file are added to. */
+static bool read_control(void)
+{
+    const char *control = variable("MTML_SIM_CONTROL");
+
+    if (same(control, followed_control)) {
+        outside_look();
+        return true;
+    }
+    replace(&followed_control, control);
+    return outside_open(control, chosen_profile());
+}
+
 static bool read_profile(bool *frozen)
 {
-    const char *name = *variable("MTML_SIM_PROFILE") ? variable("MTML_SIM_PROFILE") : default_profile;
+    const char *name = chosen_profile();
     size_t length = strlen(name);
     size_t suffix = strlen(frozen_suffix);
     char chosen[PATH_MAX];
@@ -222,7 +244,7 @@ static bool read_faults(void)
     /* Unchanged: the countdowns go on across shutdowns. */
     if (same(text, armed_faults))
         return true;
-    problem = faults_set(*text ? text : sim.machine->faults.bytes);
+    problem = faults_set(*text ? text : sim.machine->faults.bytes, sim.machine->device_count);
     if (problem) {
         complain("MTML_SIM_FAULTS: \"%s\": %s", text, problem);
         return false;
@@ -233,15 +255,14 @@ static bool read_faults(void)
 
 void environment_forget(void)
 {
-    free(loaded_path);
-    loaded_path = NULL;
+    forgotten = true;
 }
 
 void environment_keep(void)
 {
     if (!sim.machine)
         return;
-    replace(&loaded_settings, variable("MTML_SIM_SET"));
+    replace(&sim.machine->settings, variable("MTML_SIM_SET"));
     replace(&armed_faults, variable("MTML_SIM_FAULTS"));
 }
 
@@ -249,6 +270,7 @@ bool environment_load(void)
 {
     bool frozen = false;
     bool lenient = false;
+    bool strict = false;
     uint64_t latency;
     uint64_t version;
 
@@ -258,15 +280,31 @@ bool environment_load(void)
         return false;
     }
     if (!check_names() || !read_switch("MTML_SIM_FROZEN", &frozen) || !read_switch("MTML_SIM_LENIENT", &lenient) ||
+        !read_switch("MTML_SIM_STRICT", &strict) ||
         !read_number("MTML_SIM_LATENCY_NS", &latency) || !read_number("MTML_SIM_MUSA_VERSION", &version) ||
         !read_profile(&frozen) || !read_faults())
         return false;
     sim.frozen = frozen;
     sim.lenient = lenient;
+    sim.strict = strict;
     sim.latency_ns = latency ? latency : sim.machine->latency_ns;
+    if (!read_control()) {
+        environment_forget();
+        return false;
+    }
     symbols_hide(&sim.machine->missing);
     sim.ready = true;
     return true;
+}
+
+void environment_end(void)
+{
+    outside_close();
+    machine_free(sim.machine);
+    sim.machine = NULL;
+    free(followed_control);
+    free(armed_faults);
+    followed_control = armed_faults = NULL;
 }
 
 /* A program may look symbols up right after loading, long before it initializes the library. */

@@ -11,5 +11,7 @@ bool environment_load(void);
 void environment_forget(void);
 /* Takes what settings and faults say now for what has been done already. */
 void environment_keep(void);
+/* Gives back what loading has made. */
+void environment_end(void);
 
 #endif

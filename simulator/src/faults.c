@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,13 @@ struct fault {
     uint64_t after;
     uint64_t times; /* 0: for ever */
     uint64_t calls;
+    uint64_t origin;
 };
+
+/* One call, whatever it is. */
+static uint64_t countdown;
+static MtmlReturn countdown_result;
+static enum function countdown_function = FUNCTION_COUNT;
 
 static struct fault armed[MAX_FAULTS];
 static unsigned int armed_count;
@@ -71,7 +78,7 @@ static const char *read_code(const char *text, const char *end, enum function fu
     return NULL;
 }
 
-static const char *read_card(const char **text, const char *end, unsigned int *card)
+static const char *read_card(const char **text, const char *end, unsigned int cards, unsigned int *card)
 {
     uint64_t number;
     const char *problem;
@@ -82,6 +89,8 @@ static const char *read_card(const char **text, const char *end, unsigned int *c
     problem = read_count(text, end, &number);
     if (problem || number >= SIM_MAX_DEVICES || **text != '.')
         return "the card is not of the form NUMBER.FUNCTION";
+    if (number >= cards)
+        return "the machine has no such card";
     *card = (unsigned int)number;
     ++*text;
     return NULL;
@@ -115,7 +124,7 @@ static const char *read_times(const char *text, const char *end, struct fault *f
     return text == end && fault->times ? NULL : bad_form;
 }
 
-static const char *read_fault(const char *text, const char *end, struct fault *fault)
+static const char *read_fault(const char *text, const char *end, unsigned int cards, struct fault *fault)
 {
     const char *equals = memchr(text, '=', (size_t)(end - text));
     const char *at;
@@ -125,7 +134,7 @@ static const char *read_fault(const char *text, const char *end, struct fault *f
     if (!equals)
         return bad_form;
     at = memchr(equals, '@', (size_t)(end - equals));
-    problem = read_card(&text, equals, &fault->card);
+    problem = read_card(&text, equals, cards, &fault->card);
     if (!problem)
         problem = read_function(text, equals, &fault->function);
     if (!problem)
@@ -135,7 +144,7 @@ static const char *read_fault(const char *text, const char *end, struct fault *f
     return problem;
 }
 
-static const char *read_faults(const char *text, struct fault *faults, unsigned int *count)
+static const char *read_faults(const char *text, unsigned int cards, struct fault *faults, unsigned int *count)
 {
     *count = 0;
     while (text && *text) {
@@ -149,7 +158,7 @@ static const char *read_faults(const char *text, struct fault *faults, unsigned 
             end--;
         if (*count == MAX_FAULTS)
             return "too many faults";
-        problem = read_fault(text, end, &faults[(*count)++]);
+        problem = read_fault(text, end, cards, &faults[(*count)++]);
         if (problem)
             return problem;
         if (*stop && !stop[1])
@@ -159,34 +168,108 @@ static const char *read_faults(const char *text, struct fault *faults, unsigned 
     return NULL;
 }
 
-const char *faults_check(const char *text)
+/* Drops armed faults of an origin: those on a card alone, or all for NO_CARD. */
+static void drop(uint64_t origin, unsigned int card)
+{
+    unsigned int kept = 0;
+
+    for (unsigned int i = 0; i < armed_count; i++)
+        if (armed[i].origin != origin || (card != NO_CARD && armed[i].card != card))
+            armed[kept++] = armed[i];
+    armed_count = kept;
+}
+
+void faults_drop(uint64_t origin)
+{
+    drop(origin, NO_CARD);
+}
+
+void faults_drop_card(unsigned int card)
+{
+    drop(NO_ORIGIN, card);
+}
+
+const char *faults_check(const char *text, unsigned int cards)
 {
     static struct fault faults[MAX_FAULTS];
     unsigned int count;
 
-    return read_faults(text, faults, &count);
+    return read_faults(text, cards, faults, &count);
 }
 
-const char *faults_set(const char *text)
-{
-    const char *problem = faults_check(text);
-
-    return problem ? problem : read_faults(text, armed, &armed_count);
-}
-
-const char *faults_add(const char *text)
+const char *faults_add(const char *text, unsigned int cards, uint64_t origin)
 {
     static struct fault faults[MAX_FAULTS];
     unsigned int count;
-    const char *problem = read_faults(text, faults, &count);
+    const char *problem = read_faults(text, cards, faults, &count);
 
     if (problem)
         return problem;
     if (armed_count + count > MAX_FAULTS)
         return "too many faults";
+    for (unsigned int i = 0; i < count; i++)
+        faults[i].origin = origin;
     memcpy(armed + armed_count, faults, count * sizeof *faults);
     armed_count += count;
     return NULL;
+}
+
+const char *faults_set(const char *text, unsigned int cards)
+{
+    const char *problem = faults_check(text, cards);
+
+    if (problem)
+        return problem;
+    faults_drop(NO_ORIGIN);
+    return faults_add(text, cards, NO_ORIGIN);
+}
+
+char *faults_text(void)
+{
+    size_t size = armed_count * 160 + 1;
+    char *text = malloc(size);
+    size_t length = 0;
+
+    if (!text)
+        return NULL;
+    text[0] = '\0';
+    for (unsigned int i = 0; i < armed_count; i++) {
+        const struct fault *fault = &armed[i];
+        const char *name = fault->result == MTML_SUCCESS ? "NULL" : name_of(return_names, fault->result);
+        char card[16] = "";
+        char code[16];
+        char times[32] = "";
+
+        if (fault->origin != NO_ORIGIN)
+            continue;
+        if (fault->card != NO_CARD)
+            snprintf(card, sizeof card, "%u.", fault->card);
+        snprintf(code, sizeof code, "%u", (unsigned int)fault->result);
+        if (fault->times)
+            snprintf(times, sizeof times, "x%llu", (unsigned long long)fault->times);
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s=%s@%llu%s", length ? "," : "", card,
+                                   fault->function == ALL_FUNCTIONS ? "*" : functions[fault->function].name,
+                                   name ? name : code, (unsigned long long)fault->after, times);
+    }
+    return text;
+}
+
+const char *faults_fail_call(uint64_t number, const char *code)
+{
+    MtmlReturn result = MTML_SUCCESS;
+    const char *problem = number ? read_code(code, code + strlen(code), FUNCTION_mtmlLibraryInit, &result) : NULL;
+
+    if (problem)
+        return problem;
+    countdown = number;
+    countdown_result = result;
+    countdown_function = FUNCTION_COUNT;
+    return NULL;
+}
+
+enum function faults_failed_call(void)
+{
+    return countdown_function;
 }
 
 bool faults_apply(enum function function, unsigned int card, bool any, MtmlReturn *result)
@@ -207,6 +290,11 @@ bool faults_apply(enum function function, unsigned int card, bool any, MtmlRetur
             continue;
         *result = fault->result;
         fails = true;
+    }
+    if (countdown && any && function != FUNCTION_mtmlErrorString && --countdown == 0) {
+        countdown_function = function;
+        *result = countdown_result;
+        return true;
     }
     return fails;
 }

@@ -18,6 +18,27 @@ enum function function_find(const char *name, size_t length)
     return FUNCTION_COUNT;
 }
 
+bool function_is_beyond(enum function function)
+{
+#define X(name, generation, devices) +1
+    return function >= 0 SIM_HEADER_FUNCTIONS(X);
+#undef X
+}
+
+bool function_has_keys(enum function function)
+{
+    static const enum function keyed[] = {
+#define X(key, type, name) FUNCTION_##name,
+        SIM_KEYS_BEYOND(X)
+#undef X
+    };
+
+    for (size_t i = 0; function_is_beyond(function) && i < sizeof keyed / sizeof keyed[0]; i++)
+        if (keyed[i] == function)
+            return true;
+    return false;
+}
+
 bool function_gives_handle(enum function function)
 {
     static const enum function givers[] = {

@@ -3,6 +3,8 @@
  *
  * Devices: ALL; PHYSICAL refuses a host's virtual devices; VIRTUAL refuses all others; REAL_VPU refuses virtual
  * devices on the host and in the guest.
+ *
+ * What stands between the marks is written by tools/generate_api.py from facts/mtml_api.json.
  */
 
 #ifndef SIM_FUNCTIONS_H
@@ -10,7 +12,8 @@
 
 #include "base.h"
 
-#define SIM_HEADER_FUNCTIONS(X) \
+/* BEGIN generated */
+#define SIM_HEADER_FUNCTIONS(X)                                      \
     X(mtmlLibraryInit, ANY, ALL)                                     \
     X(mtmlLibraryShutDown, ANY, ALL)                                 \
     X(mtmlLibraryGetVersion, ANY, ALL)                               \
@@ -128,8 +131,8 @@
     X(mtmlMemoryGetEccErrorCounter, PINGHU, PHYSICAL)                \
     X(mtmlMemoryClearEccErrorCounts, PINGHU, PHYSICAL)
 
-/* What libraries export beyond the header (undocumented.h). */
-#define SIM_UNDOCUMENTED_FUNCTIONS(X) \
+/* What libraries export beyond the 2.2.0 header. */
+#define SIM_FUNCTIONS_BEYOND(X)                             \
     X(mtmlDeviceGetMusaComputeCapability, ANY, PHYSICAL)    \
     X(mtmlDeviceGetPcieReplayCounter, ANY, PHYSICAL)        \
     X(mtmlDeviceGetPerformanceState, ANY, PHYSICAL)         \
@@ -139,9 +142,44 @@
     X(mtmlGpuGetVoltage, ANY, PHYSICAL)                     \
     X(mtmlMemoryGetTemperature, ANY, PHYSICAL)
 
+/* Their keys: X(key, type, function). */
+#define SIM_KEYS_BEYOND(X)                                                     \
+    X(musa_compute_capability, capability, mtmlDeviceGetMusaComputeCapability) \
+    X(pcie_replay_counter, uint, mtmlDeviceGetPcieReplayCounter)               \
+    X(performance_state, int, mtmlDeviceGetPerformanceState)                   \
+    X(enforced_power_limit, int, mtmlGpuGetEnforcedPowerLimit)                 \
+    X(default_power_limit, int, mtmlGpuGetPowerManagementDefaultLimit)         \
+    X(shutdown_temperature, int, mtmlGpuGetTemperatureThreshold)               \
+    X(slowdown_temperature, int, mtmlGpuGetTemperatureThreshold)               \
+    X(gpu_voltage, int, mtmlGpuGetVoltage)                                     \
+    X(memory_temperature, int, mtmlMemoryGetTemperature)
+
+/* The fields of these keys. */
+#define SIM_FIELDS_BEYOND \
+    struct capability musa_compute_capability; \
+    uint32_t pcie_replay_counter;              \
+    int32_t performance_state;                 \
+    int32_t enforced_power_limit;              \
+    int32_t default_power_limit;               \
+    int32_t shutdown_temperature;              \
+    int32_t slowdown_temperature;              \
+    int32_t gpu_voltage;                       \
+    int32_t memory_temperature;
+
+/* No header declares these. */
+MTML_API MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *dev, int *major, int *minor);
+MTML_API MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *dev, unsigned int *count);
+MTML_API MtmlReturn mtmlDeviceGetPerformanceState(const MtmlDevice *dev, int *state);
+MTML_API MtmlReturn mtmlGpuGetEnforcedPowerLimit(const MtmlGpu *gpu, int *limit);
+MTML_API MtmlReturn mtmlGpuGetPowerManagementDefaultLimit(const MtmlGpu *gpu, int *limit);
+MTML_API MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *temp);
+MTML_API MtmlReturn mtmlGpuGetVoltage(const MtmlGpu *gpu, int *voltage);
+MTML_API MtmlReturn mtmlMemoryGetTemperature(const MtmlMemory *mem, int *temp);
+/* END generated */
+
 #define SIM_FUNCTIONS(X)    \
     SIM_HEADER_FUNCTIONS(X) \
-    SIM_UNDOCUMENTED_FUNCTIONS(X)
+    SIM_FUNCTIONS_BEYOND(X)
 
 enum function {
 #define X(name, generation, devices) FUNCTION_##name,
@@ -164,6 +202,12 @@ extern const struct function_entry functions[FUNCTION_COUNT];
 
 /* FUNCTION_COUNT when no function has that name. */
 enum function function_find(const char *name, size_t length);
+
+/* Whether the header of 2.2.0 lacks it. */
+bool function_is_beyond(enum function function);
+
+/* Whether it answers from keys of its own, and only for cards whose profile has one of them. */
+bool function_has_keys(enum function function);
 
 /* Whether its last argument receives a handle, or several. */
 bool function_gives_handle(enum function function);

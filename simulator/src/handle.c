@@ -44,7 +44,7 @@ struct handle *handle_new(enum handle_kind kind, struct device *device)
 
     if (!handle)
         return NULL;
-    *handle = (struct handle){MAGIC, (uint16_t)kind, true, NULL, device};
+    *handle = (struct handle){MAGIC, (uint16_t)kind, true, false, 0, NULL, device};
     live_count++;
     return handle;
 }
@@ -74,17 +74,55 @@ void handle_kill_device(struct device *device, const char *why)
         handle_kill(device->handles[kind], why);
 }
 
-void handle_kill_all(const char *why)
+void handle_kill_all(const char *why, enum death death)
 {
-    for (unsigned int i = oldest; i < used; i++)
-        if (arena[i].kind != HANDLE_LIBRARY)
-            handle_kill(&arena[i], why);
+    for (unsigned int i = oldest; i < used; i++) {
+        if (arena[i].kind == HANDLE_LIBRARY || !arena[i].live)
+            continue;
+        handle_kill(&arena[i], why);
+        arena[i].excused = death == DEATH_FROM_OUTSIDE;
+    }
     oldest = used < CAPACITY ? used : 0;
+}
+
+void handle_kill_libraries(const char *why)
+{
+    for (unsigned int i = 0; i < used; i++) {
+        if (arena[i].kind != HANDLE_LIBRARY || !arena[i].live)
+            continue;
+        handle_kill(&arena[i], why);
+        arena[i].excused = true;
+    }
 }
 
 unsigned long handle_count(void)
 {
     return live_count;
+}
+
+void handle_forget(void)
+{
+    if (arena)
+        munmap(arena, CAPACITY * sizeof *arena);
+    arena = NULL;
+    used = next_slot = oldest = 0;
+    live_count = 0;
+}
+
+static bool handle_ours(const void *pointer)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    uintptr_t start = (uintptr_t)arena;
+
+    return arena && address >= start && address < start + used * sizeof *arena &&
+           (address - start) % sizeof *arena == 0;
+}
+
+bool handle_excused(const void *pointer)
+{
+    const struct handle *handle = pointer;
+
+    return handle_ours(pointer) && handle->magic == MAGIC && !handle->live && handle->excused;
 }
 
 const char *handle_check(const void *pointer, enum handle_kind kind)
@@ -94,12 +132,9 @@ const char *handle_check(const void *pointer, enum handle_kind kind)
         "a device handle was passed for another kind",  "a gpu handle was passed for another kind",
         "a memory handle was passed for another kind",  "a vpu handle was passed for another kind",
     };
-    uintptr_t address = (uintptr_t)pointer;
-    uintptr_t start = (uintptr_t)arena;
     const struct handle *handle = pointer;
 
-    if (!arena || address < start || address >= start + used * sizeof *arena ||
-        (address - start) % sizeof *arena != 0)
+    if (!handle_ours(pointer))
         return "the handle is not one that this library gave out";
     if (handle->magic != MAGIC)
         return "the handle's memory was overwritten";

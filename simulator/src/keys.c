@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY(object, field, type)         {#field, &type_##type, offsetof(struct object, field), NULL}
-#define NAMED(object, field, type, name) {#field, &type_##type, offsetof(struct object, field), name}
-#define ECC(name, error, counter)        {name, &type_uint64, offsetof(struct device, ecc_errors[error][counter]), NULL}
-#define END                              {NULL, NULL, 0, NULL}
+#define KEY(object, field, type)         {#field, &type_##type, offsetof(struct object, field), NULL, NO_FUNCTION}
+#define NAMED(object, field, type, name) {#field, &type_##type, offsetof(struct object, field), name, NO_FUNCTION}
+#define AT(name, type, field)            {name, &type_##type, offsetof(struct device, field), NULL, NO_FUNCTION}
+#define END                              {NULL, NULL, 0, NULL, NO_FUNCTION}
+#define NO_FUNCTION                      FUNCTION_COUNT
 
 const struct key device_keys[] = {
     KEY(device, visible, bool),
@@ -59,14 +60,12 @@ const struct key device_keys[] = {
     NAMED(device, memory_type, name, memory_type_names),
     NAMED(device, ecc_mode, name, mode_names),
     NAMED(device, ecc_pending_mode, name, mode_names),
-    ECC("ecc_corrected_volatile", MTML_MEMORY_ERROR_TYPE_CORRECTED, MTML_VOLATILE_ECC),
-    ECC("ecc_corrected_aggregate", MTML_MEMORY_ERROR_TYPE_CORRECTED, MTML_AGGREGATE_ECC),
-    ECC("ecc_uncorrected_volatile", MTML_MEMORY_ERROR_TYPE_UNCORRECTED, MTML_VOLATILE_ECC),
-    ECC("ecc_uncorrected_aggregate", MTML_MEMORY_ERROR_TYPE_UNCORRECTED, MTML_AGGREGATE_ECC),
-    {"retired_pages_sbe", &type_pages,
-     offsetof(struct device, retired_pages[MTML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS]), NULL},
-    {"retired_pages_dbe", &type_pages,
-     offsetof(struct device, retired_pages[MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR]), NULL},
+    AT("ecc_corrected_volatile", uint64, ecc_errors[MTML_MEMORY_ERROR_TYPE_CORRECTED][MTML_VOLATILE_ECC]),
+    AT("ecc_corrected_aggregate", uint64, ecc_errors[MTML_MEMORY_ERROR_TYPE_CORRECTED][MTML_AGGREGATE_ECC]),
+    AT("ecc_uncorrected_volatile", uint64, ecc_errors[MTML_MEMORY_ERROR_TYPE_UNCORRECTED][MTML_VOLATILE_ECC]),
+    AT("ecc_uncorrected_aggregate", uint64, ecc_errors[MTML_MEMORY_ERROR_TYPE_UNCORRECTED][MTML_AGGREGATE_ECC]),
+    AT("retired_pages_sbe", pages, retired_pages[MTML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS]),
+    AT("retired_pages_dbe", pages, retired_pages[MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR]),
     KEY(device, retired_pages_pending, bool),
     KEY(device, vpu_utilization, uint),
     KEY(device, encoder_utilization, uint),
@@ -105,15 +104,10 @@ const struct key device_keys[] = {
     NAMED(device, virt_role, name, role_names),
     KEY(device, virt_types, virt_type_list),
     KEY(device, virt_type, virt_type),
-    KEY(device, musa_compute_capability, capability),
-    KEY(device, pcie_replay_counter, uint),
-    KEY(device, performance_state, int),
-    KEY(device, enforced_power_limit, int),
-    KEY(device, default_power_limit, int),
-    KEY(device, shutdown_temperature, int),
-    KEY(device, slowdown_temperature, int),
-    KEY(device, gpu_voltage, int),
-    KEY(device, memory_temperature, int),
+#define X(field, type, function) \
+    {#field, &type_##type, offsetof(struct device, field), NULL, FUNCTION_##function},
+    SIM_KEYS_BEYOND(X)
+#undef X
     KEY(device, processes, processes),
     KEY(device, unsupported, functions),
     KEY(device, unterminated, text_keys),
@@ -195,9 +189,11 @@ const char *key_set(const struct machine *machine, const struct key *keys, void 
     long index;
     const char *problem = find_slot(machine, keys, object, name, &slot, &index);
 
-    if (problem)
-        return problem;
-    return index < 0 ? slot.key->type->parse(&slot, text) : list_set(&slot, (unsigned int)index, text);
+    if (!problem)
+        problem = index < 0 ? slot.key->type->parse(&slot, text) : list_set(&slot, (unsigned int)index, text);
+    if (!problem && slot.key->function != NO_FUNCTION)
+        ((struct device *)object)->told.member[slot.key->function] = true;
+    return problem;
 }
 
 const char *key_get(const struct machine *machine, const struct key *keys, void *object, const char *name,

@@ -18,7 +18,7 @@ MtmlReturn mtmlLibraryInit(MtmlLibrary **lib)
     MtmlReturn result;
 
     sim_lock();
-    if (sim.references == 0)
+    if (sim.references == 0 && !sim.ended)
         environment_load();
     sim_unlock();
     if (call_enter(&call, FUNCTION_mtmlLibraryInit, lib != NULL)) {
@@ -59,7 +59,7 @@ MtmlReturn mtmlLibraryShutDown(MtmlLibrary *lib)
         handle_kill(call.handle, after_shutdown);
         sim.references--;
         if (sim.references == 0) {
-            handle_kill_all(after_last_shutdown);
+            handle_kill_all(after_last_shutdown, DEATH_BY_PROGRAM);
             sim.system = NULL;
             sim.stale = false;
             sim.machine->shutdowns++;
@@ -94,14 +94,16 @@ MtmlReturn mtmlLibraryInitSystem(const MtmlLibrary *lib, MtmlSystem **sys)
     struct call call;
 
     if (call_enter_library(&call, FUNCTION_mtmlLibraryInitSystem, lib, sys != NULL) && usable(&call)) {
-        if (!sim.system)
+        if (!sim.system || !sim.system->live)
             sim.system = handle_new(HANDLE_SYSTEM, NULL);
-        if (call.gives_null)
+        if (call.gives_null) {
             *sys = NULL;
-        else if (sim.system)
+        } else if (sim.system) {
+            sim.system->taken++;
             *sys = (MtmlSystem *)(void *)sim.system;
-        else
+        } else {
             call.result = MTML_ERROR_INSUFFICIENT_MEMORY;
+        }
     }
     return call_leave(&call);
 }
@@ -111,7 +113,7 @@ MtmlReturn mtmlLibraryFreeSystem(MtmlSystem *sys)
     struct call call;
 
     call_enter_system(&call, FUNCTION_mtmlLibraryFreeSystem, sys, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 MtmlReturn mtmlLibraryCountDevice(const MtmlLibrary *lib, unsigned int *count)
@@ -211,7 +213,7 @@ MtmlReturn mtmlLibraryFreeDevice(MtmlDevice *dev)
     struct call call;
 
     call_enter_device(&call, FUNCTION_mtmlLibraryFreeDevice, dev, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 MtmlReturn mtmlSystemGetDriverVersion(const MtmlSystem *sys, char *version, unsigned int length)

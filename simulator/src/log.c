@@ -71,6 +71,13 @@ MtmlReturn log_configure(const MtmlLogConfiguration *wanted)
     return result;
 }
 
+void log_reset(void)
+{
+    static const MtmlLogConfiguration none;
+
+    log_configure(&none);
+}
+
 void log_configuration(MtmlLogConfiguration *result)
 {
     log_lock();

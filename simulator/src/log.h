@@ -8,6 +8,8 @@
 /* The code that the program gets for it; when it is refused, nothing changes. */
 MtmlReturn log_configure(const MtmlLogConfiguration *wanted);
 void log_configuration(MtmlLogConfiguration *result);
+/* As if nobody had configured it. */
+void log_reset(void);
 
 /* Whether an event of that level is told to anybody. */
 bool log_wants(MtmlLogLevel level);

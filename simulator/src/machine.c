@@ -89,5 +89,7 @@ void machine_free(struct machine *machine)
     }
     profile_free(machine);
     free(machine->path);
+    free(machine->text);
+    free(machine->settings);
     free(machine);
 }

@@ -146,16 +146,9 @@ struct device {
     struct list virt_types;
     uint32_t virt_type;
 
-    /* What the header has no functions for */
-    struct capability musa_compute_capability;
-    uint32_t pcie_replay_counter;
-    int32_t performance_state;
-    int32_t enforced_power_limit;
-    int32_t default_power_limit;
-    int32_t shutdown_temperature;
-    int32_t slowdown_temperature;
-    int32_t gpu_voltage;
-    int32_t memory_temperature;
+    /* What functions outside the header answer from, and those of them that the profile has an answer for */
+    SIM_FIELDS_BEYOND
+    struct function_set told;
 
     /* What the interface does not tell, and mthreads-gmi does */
     struct text processes;
@@ -219,7 +212,10 @@ struct machine {
 
     struct entry *entries;
     unsigned int entry_count;
+    /* What it was made from; the settings are those of MTML_SIM_SET. */
     char *path;
+    char *text;
+    char *settings;
     unsigned int shutdowns;
 };
 

@@ -2,6 +2,7 @@
 
 #include "build.h"
 #include "call.h"
+#include "outside.h"
 
 #include <string.h>
 
@@ -50,10 +51,13 @@ static bool in_list(const struct list *list, uint32_t value)
 
 /* ==== Changes ==== */
 
+/* The configuration first: the mode needs one that the card has. */
+static const char *const told_keys[] = {"mpc_configuration", "mpc_mode", NULL};
+
 /* After this the numbering of devices may be another one, so that no handle can be trusted. */
 static void invalidate(void)
 {
-    handle_kill_all(after_change);
+    handle_kill_all(after_change, DEATH_BY_PROGRAM);
     sim.system = NULL;
     sim.stale = true;
 }
@@ -91,8 +95,10 @@ MtmlReturn mtmlDeviceSetMpcMode(const MtmlDevice *device, MtmlMpcMode mode)
         struct device *card = call.device;
 
         invalidate();
-        if (set_mode(&call, card, mode))
+        if (set_mode(&call, card, mode)) {
+            outside_tell(&card, 1, told_keys);
             call_event(&call, MTML_LOG_LEVEL_WARNING, "MPC of device %u is %s", card->number, mode ? "on" : "off");
+        }
     }
     return call_leave(&call);
 }
@@ -107,8 +113,10 @@ MtmlReturn mtmlDeviceSetMpcConfiguration(const MtmlDevice *parentDevice, unsigne
         if (in_list(&card->mpc_configurations, id)) {
             invalidate();
             card->mpc_configuration = id;
-            if (rebuild(&call, card))
+            if (rebuild(&call, card)) {
+                outside_tell(&card, 1, told_keys);
                 call_event(&call, MTML_LOG_LEVEL_WARNING, "MPC configuration of device %u is %u", card->number, id);
+            }
         } else {
             call.result = MTML_ERROR_INVALID_ARGUMENT;
         }
@@ -154,8 +162,10 @@ MtmlReturn mtmlLibrarySetMpcConfigurationInBatch(const MtmlLibrary *lib, unsigne
             cards[i]->mpc_mode = MTML_DEVICE_MPC_DISABLE;
             machine_drop_instances(cards[i]);
         }
-        if (done > 0)
+        if (done > 0) {
             invalidate();
+            outside_tell(cards, done, told_keys);
+        }
     }
     return call_leave(&call);
 }

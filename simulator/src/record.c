@@ -7,6 +7,8 @@
 
 /* ==== Sets of functions ==== */
 
+#define BEYOND_HEADER "beyond-header" /* all that the header of 2.2.0 lacks */
+
 static const char *parse_functions(const struct slot *slot, const char *text)
 {
     struct function_set set = {{false}};
@@ -20,6 +22,11 @@ static const char *parse_functions(const struct slot *slot, const char *text)
         rest = next_item(rest, ',', item, sizeof item, &problem);
         if (problem)
             return problem;
+        if (strcmp(item, BEYOND_HEADER) == 0) {
+            for (unsigned int i = 0; i < FUNCTION_COUNT; i++)
+                set.member[i] = set.member[i] || function_is_beyond((enum function)i);
+            continue;
+        }
         function = function_find(item, strlen(item));
         if (function == FUNCTION_COUNT)
             return "not a list of MTML functions";
@@ -33,9 +40,16 @@ static void format_functions(const struct slot *slot, struct output *output)
 {
     const struct function_set *set = slot->field;
     unsigned int written = 0;
+    bool all_beyond = true;
 
+    for (unsigned int i = 0; i < FUNCTION_COUNT; i++)
+        all_beyond = all_beyond && (set->member[i] || !function_is_beyond((enum function)i));
+    if (all_beyond) {
+        output_separator(output, written++);
+        output_add(output, "%s", BEYOND_HEADER);
+    }
     for (unsigned int i = 0; i < FUNCTION_COUNT; i++) {
-        if (set->member[i]) {
+        if (set->member[i] && !(all_beyond && function_is_beyond((enum function)i))) {
             output_separator(output, written++);
             output_add(output, "%s", functions[i].name);
         }

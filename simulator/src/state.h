@@ -13,6 +13,9 @@ struct state {
     struct handle *system;
     bool frozen;
     bool lenient;
+    bool strict;
+    bool attention; /* calls have to look at more than usual: a control file is followed, or the library has ended */
+    bool ended;     /* it is being unloaded, or the process ends */
     uint64_t latency_ns;
     uint64_t counts[FUNCTION_COUNT];
     uint64_t total;

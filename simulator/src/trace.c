@@ -9,11 +9,16 @@
 
 static int descriptor = -1;
 
-bool trace_open(const char *path)
+void trace_close(void)
 {
     if (descriptor >= 0)
         close(descriptor);
     descriptor = -1;
+}
+
+bool trace_open(const char *path)
+{
+    trace_close();
     if (!*path)
         return true;
     descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

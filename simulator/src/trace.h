@@ -7,6 +7,7 @@
 
 /* An empty path ends tracing. False when the file cannot be opened. */
 bool trace_open(const char *path);
+void trace_close(void);
 void trace_call(enum function function);
 
 #endif

@@ -281,7 +281,7 @@ static const char *parse_version_text(const struct slot *slot, const char *text)
 
 static const char *parse_faults(const struct slot *slot, const char *text)
 {
-    const char *problem = faults_check(text);
+    const char *problem = faults_check(text, SIM_MAX_DEVICES);
 
     return problem ? problem : parse_text(slot, text);
 }

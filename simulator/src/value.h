@@ -14,6 +14,7 @@ struct key {
     const struct type *type;
     size_t offset;
     const struct name_value *names; /* for the types that take names */
+    enum function function;         /* of a device: the one that answers only where the key is given, or none */
 };
 
 /* One value of an object, and what its text may refer to. */

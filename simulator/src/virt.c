@@ -219,7 +219,7 @@ MtmlReturn mtmlDeviceFreeVirtDevice(MtmlDevice *virtDev)
     struct call call;
 
     call_enter_device(&call, FUNCTION_mtmlDeviceFreeVirtDevice, virtDev, true);
-    return call_leave(&call);
+    return call_leave_freed(&call);
 }
 
 MtmlReturn mtmlDeviceGetVirtType(const MtmlDevice *virtDev, MtmlVirtType *type)

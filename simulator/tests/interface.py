@@ -23,24 +23,15 @@ if "SIM_TEST_BUILD" not in os.environ:
 with open(os.path.join(ROOT, "facts", "mtml_api.json")) as file:
     API = json.load(file)
 
-FUNCTIONS = API["functions"]
+FUNCTIONS = {name: function for name, function in API["functions"].items() if function["since"] != "undocumented"}
+# What libraries export beyond the 2.2.0 header, the functions of later versions among it.
+BEYOND = {name: function for name, function in API["functions"].items() if function["since"] != "2.2.0"}
 CODES = {name.replace("MTML_", "").replace("ERROR_", ""): value for name, value in API["enums"]["MtmlReturn"].items()}
 CODE_NAMES = {value: name for name, value in CODES.items()}
 SUCCESS = 0
 ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
 HANDLES = {"MtmlLibrary", "MtmlSystem", "MtmlDevice", "MtmlGpu", "MtmlMemory", "MtmlVpu"}
 MACHINE = 0xFFFFFFFF
-# What libraries export and the header does not declare: the handle's kind, and what follows it.
-UNDOCUMENTED = {
-    "mtmlDeviceGetMusaComputeCapability": ("MtmlDevice", ctypes.c_int, ctypes.c_int),
-    "mtmlDeviceGetPcieReplayCounter": ("MtmlDevice", ctypes.c_uint),
-    "mtmlDeviceGetPerformanceState": ("MtmlDevice", ctypes.c_int),
-    "mtmlGpuGetEnforcedPowerLimit": ("MtmlGpu", ctypes.c_int),
-    "mtmlGpuGetPowerManagementDefaultLimit": ("MtmlGpu", ctypes.c_int),
-    "mtmlGpuGetTemperatureThreshold": ("MtmlGpu", ctypes.c_int, ctypes.c_int),
-    "mtmlGpuGetVoltage": ("MtmlGpu", ctypes.c_int),
-    "mtmlMemoryGetTemperature": ("MtmlMemory", ctypes.c_int),
-}
 
 
 def instance_number(card, instance):
@@ -173,6 +164,12 @@ def read_profile(name):
     with open(os.path.join(PROFILES, name + ".ini")) as profile:
         parser.read_file(profile)
     return parser
+
+
+def missing_functions(name):
+    """What a profile's library does not export (set)."""
+    words = set(filter(None, read_profile(name)["machine"].get("missing", "").split(", ")))
+    return words - {"beyond-header"} | (set(BEYOND) if "beyond-header" in words else set())
 
 
 def profile_names():

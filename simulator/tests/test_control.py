@@ -152,3 +152,30 @@ def test_bad_processes(text):
     with Session():
         assert LIBRARY.mtmlSimSet(0, b"processes", text.encode()) == -1
         assert interface.sim_get(0, "processes") == ""
+
+
+def failed_call():
+    buffer = ctypes.create_string_buffer(64)
+    return buffer.value.decode() if LIBRARY.mtmlSimGetFailedCall(buffer, ctypes.c_size_t(64)) == 0 else None
+
+
+def fail_call(number, code):
+    return LIBRARY.mtmlSimFailCall(ctypes.c_ulonglong(number), code)
+
+
+def test_one_call_whatever_it_is():
+    with Session() as session:
+        gpu = session.gpu()
+        assert fail_call(3, b"TIMEOUT") == 0 and failed_call() is None
+        LIBRARY.mtmlErrorString(0)
+        answers = [temperature(gpu), reason("mtmlLibraryFreeDevice", session.device(0)), temperature(gpu)]
+        assert answers == ["SUCCESS", "TIMEOUT", "SUCCESS"]
+        assert failed_call() == "mtmlLibraryFreeDevice"
+        assert fail_call(1, b"NOT_SUPPORTED") == 0 and fail_call(0, None) == 0
+        assert temperature(gpu) == "SUCCESS" and failed_call() is None
+        # A look-up by index on a card is one call, too.
+        assert fail_call(2, b"17") == 0
+        session.device(1)
+        assert temperature(gpu) == 17
+        for code in (b"NO_SUCH_CODE", None):
+            assert fail_call(1, code) == -1

@@ -126,7 +126,7 @@ def optional(values, function, answer, expected):
 
 @pytest.mark.parametrize("name", WITH_DEVICES)
 def test_device_values(name):
-    missing = interface.read_profile(name)["machine"].get("missing", "")
+    missing = interface.missing_functions(name)
     with Session(name + "+frozen") as session:
         for index, values in visible_cards(name):
             device = session.device(index)
@@ -294,27 +294,44 @@ def test_identities_differ(name):
         assert len(paths) == session.count()
 
 
-@pytest.mark.parametrize("function", sorted(interface.UNDOCUMENTED))
-def test_undocumented_values(function):
-    keys = {
-        "mtmlDeviceGetMusaComputeCapability": "musa_compute_capability",
-        "mtmlDeviceGetPcieReplayCounter": "pcie_replay_counter",
-        "mtmlDeviceGetPerformanceState": "performance_state",
-        "mtmlGpuGetEnforcedPowerLimit": "enforced_power_limit",
-        "mtmlGpuGetPowerManagementDefaultLimit": "default_power_limit",
-        "mtmlGpuGetTemperatureThreshold": "slowdown_temperature",
-        "mtmlGpuGetVoltage": "gpu_voltage",
-        "mtmlMemoryGetTemperature": "memory_temperature",
-    }
-    kind, *results = interface.UNDOCUMENTED[function]
-    before = [results.pop(0)(1)] if function == "mtmlGpuGetTemperatureThreshold" else []
-    with Session() as session:
-        handle = {"MtmlDevice": session.device, "MtmlGpu": session.gpu, "MtmlMemory": session.memory}[kind](3)
-        for value in ("2.1", "4.7") if len(results) == 2 else ("17", "99"):
-            interface.sim_set(3, keys[function], value)
-            answers = [result() for result in results]
-            interface.call(function, handle, *before, *[ctypes.byref(answer) for answer in answers])
-            assert ".".join(str(answer.value) for answer in answers) == value
+KEYED = {name: function for name, function in interface.BEYOND.items() if "keys" in function}
+CELLS = {"int *": ctypes.c_int, "unsigned int *": ctypes.c_uint, "unsigned long long *": ctypes.c_ulonglong}
+
+
+@pytest.mark.parametrize("key", sorted(key for function in KEYED.values() for key in function["keys"]))
+def test_keys_beyond_the_header(key, tmp_path):
+    """What a key says comes back; a card whose profile lacks all keys of a function does not support it."""
+    (name,) = [name for name, function in KEYED.items() if key in function["keys"]]
+    keys, parameters = KEYED[name]["keys"], KEYED[name]["params"]
+    kind = parameters[0]["ctype"].split()[1]
+    inputs = [list(keys).index(key)] if parameters[1]["dir"] == "in" else []
+    outputs = [parameter["ctype"] for parameter in parameters[1 + len(inputs) :]]
+    values = {"capability": ("2.1", "4.7"), "text": ("one", "another")}.get(keys[key], ("17", "99"))
+
+    def ask(session):
+        handle = {"MtmlDevice": session.device, "MtmlGpu": session.gpu, "MtmlMemory": session.memory}[kind](0)
+        if outputs == ["char *", "unsigned int"]:
+            return text(name, handle).decode()
+        if set(outputs) <= set(CELLS):
+            cells = [CELLS[output]() for output in outputs]
+        else:
+            cells = [STRUCTS[output.rstrip(" *")]() for output in outputs]
+        interface.call(name, handle, *inputs, *[ctypes.byref(cell) for cell in cells])
+        if set(outputs) <= set(CELLS):
+            return ".".join(str(cell.value) for cell in cells)
+        fields = interface.API["structs"][outputs[0].rstrip(" *")]["fields"]
+        value = getattr(cells[0], fields[list(keys).index(key)]["name"])
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    path = tmp_path / "bare.ini"
+    path.write_text("[machine]\nlibrary_version = 2.2.0-simulator\n[device.0]\nname = X\ngeneration = PINGHU\n")
+    with Session(str(path) + "+frozen") as session:
+        with pytest.raises(Failure) as failure:
+            ask(session)
+        assert failure.value.reason == "NOT_SUPPORTED"
+        for value in values:
+            interface.sim_set(0, key, value)
+            assert ask(session) == value
 
 
 def test_temperature_thresholds():

@@ -30,6 +30,6 @@ def describe(index, device):
     }
     try:
         card["power"] = mtmlDeviceGetPowerUsage(device) / 1000  # noqa: F405
-    except MTMLError:  # noqa: F405
+    except MTMLError_NotSupported:  # noqa: F405
         card["power"] = None
     return card

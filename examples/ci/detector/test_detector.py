@@ -24,3 +24,9 @@ def test_library_is_left_as_it_was_when_a_card_is_lost(mtml_simulator):
     with pytest.raises(detector.MTMLError):
         detector.detect()
     assert mtml_simulator.references() == 0
+
+
+@pytest.mark.mtml(profile="s80")
+@pytest.mark.mtml_sweep(allow="mtmlDeviceGetPowerUsage=NOT_SUPPORTED")
+def test_no_failure_is_hidden():
+    detector.detect()

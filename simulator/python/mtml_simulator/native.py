@@ -2,23 +2,30 @@
 
 import ctypes
 import os
+import platform
 import sys
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 from . import places
 
 MACHINE = 0xFFFFFFFF
 Watcher = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
 
-_CONTROL = {
+_CONTROL: Dict[str, Tuple[Any, List[Any]]] = {
     "mtmlSimGetLibraryReferences": (ctypes.c_uint, []),
     "mtmlSimGetCallCount": (ctypes.c_longlong, [ctypes.c_char_p]),
     "mtmlSimResetCallCounts": (None, []),
     "mtmlSimSet": (ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p]),
     "mtmlSimGet": (ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
+    "mtmlSimUnset": (ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p]),
     "mtmlSimAddFaults": (ctypes.c_int, [ctypes.c_char_p]),
+    "mtmlSimFailCall": (ctypes.c_int, [ctypes.c_ulonglong, ctypes.c_char_p]),
+    "mtmlSimGetFailedCall": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_size_t]),
+    "mtmlSimHeal": (ctypes.c_int, [ctypes.c_uint]),
+    "mtmlSimReboot": (ctypes.c_int, []),
+    "mtmlSimEnd": (ctypes.c_uint, []),
     "mtmlSimReload": (ctypes.c_int, []),
     "mtmlSimLoad": (ctypes.c_int, []),
-    "mtmlSimKeep": (None, []),
     "mtmlSimWatchReferences": (None, [Watcher]),
     "mtmlSimGetMessage": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_size_t]),
 }
@@ -28,7 +35,7 @@ class SimulatorError(RuntimeError):
     """What keeps the simulator from doing what it is asked for."""
 
 
-def _mapped(prefix):
+def _mapped(prefix: str) -> Set[str]:
     """Files that this process has mapped whose name begins so (set of paths)."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
@@ -38,14 +45,14 @@ def _mapped(prefix):
     return {path for path in files if os.path.basename(path).startswith(prefix)}
 
 
-def _same(path, other):
+def _same(path: str, other: str) -> bool:
     try:
         return os.path.samefile(path, other)
     except OSError:
         return False
 
 
-def _refuse_others():
+def _refuse_others() -> None:
     ours = [places.MTML] + places.PLAIN
     for path in sorted(_mapped("libmtml.so")):
         if not any(_same(path, file) for file in ours):
@@ -56,10 +63,33 @@ def _refuse_others():
             )
 
 
-_library = None
+_MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
-def load():
+def _other_machine(path: str) -> Optional[str]:
+    """What is wrong with a library that is for another processor or C library than this Python's (str), or None."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        glibc = bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (OSError, ValueError):
+        glibc = False
+    number = int.from_bytes(data[18:20], "little")
+    machine = _MACHINES.get(number, "another processor") if data[:4] == b"\x7fELF" else None
+    theirs = (machine, "glibc" if b"libc.so.6\0" in data else "musl")
+    ours = (platform.machine(), "glibc" if glibc else "musl")
+    if machine is None or theirs == ours:
+        return None
+    return (
+        "the installed mtml-simulator is for %s with %s, this Python is for %s with %s: install the wheel that goes "
+        "with it (python -m pip install --force-reinstall --no-cache-dir mtml-simulator)" % (theirs + ours)
+    )
+
+
+_library: Optional[ctypes.CDLL] = None
+
+
+def load() -> ctypes.CDLL:
     """The library, loaded under the names by which bindings look for it (ctypes.CDLL).
 
     Loading it by its path is enough: the dynamic loader then answers CDLL("libmtml.so.2"), in whatever module, with the
@@ -87,7 +117,9 @@ def load():
             for path in [places.MUSA] + places.PLAIN:
                 ctypes.CDLL(path)
         except OSError as error:
-            raise SimulatorError("the simulated library cannot be loaded: %s" % error) from None
+            raise SimulatorError(
+                _other_machine(places.MTML) or "the simulated library cannot be loaded: %s" % error
+            ) from None
         for name, (result, arguments) in _CONTROL.items():
             function = getattr(library, name)
             function.restype = result
@@ -96,18 +128,18 @@ def load():
     return _library
 
 
-def message(library):
+def message(library: ctypes.CDLL) -> str:
     """What the library said last about a mistake (str)."""
     buffer = ctypes.create_string_buffer(1024)
     library.mtmlSimGetMessage(buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace")
 
 
-def check_profile(variables):
+def check_profile(variables: Mapping[str, str]) -> bool:
     """Whether the simulator takes profile and settings that these variables name; if not, it has said why on stderr.
 
     Raises: SimulatorError.
     """
     library = load()
     os.environ.update({name: value for name, value in variables.items() if name.startswith("MTML_SIM_")})
-    return library.mtmlSimLoad() == 0
+    return bool(library.mtmlSimLoad() == 0)

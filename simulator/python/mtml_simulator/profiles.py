@@ -1,6 +1,7 @@
 """The machines that can be simulated: the shipped profiles, and files of the user's own."""
 
 import os
+from typing import List, Tuple
 
 from . import places
 
@@ -12,19 +13,19 @@ class ProfileError(ValueError):
     """A profile that is not there, or that the simulator refuses."""
 
 
-def names():
+def names() -> List[str]:
     """Names of the shipped profiles (list of str, sorted)."""
     return sorted(name[:-4] for name in os.listdir(places.PROFILES) if name.endswith(".ini"))
 
 
-def split(profile):
+def split(profile: str) -> Tuple[str, bool]:
     """A profile's name or path, and whether its values are to stay what the file says (str, bool)."""
     if profile.endswith(FROZEN) and profile != FROZEN:
         return profile[: -len(FROZEN)], True
     return profile, False
 
 
-def path(profile):
+def path(profile: str) -> str:
     """File of a profile, given by its name or path, with or without `+frozen` (absolute path).
 
     Raises: ProfileError, which lists the shipped profiles, when there is none.
@@ -40,7 +41,7 @@ def path(profile):
     )
 
 
-def from_folder(profile, folder):
+def from_folder(profile: str, folder: str) -> str:
     """A profile that is named as seen from a folder: the path of a file there is made absolute (str)."""
     name, frozen = split(profile)
     file = os.path.join(folder, name)
@@ -49,7 +50,7 @@ def from_folder(profile, folder):
     return file + (FROZEN if frozen else "")
 
 
-def value(profile):
+def value(profile: str) -> str:
     """What MTML_SIM_PROFILE is to hold for a profile, so that it is found from every folder (str).
 
     Raises: ProfileError.
@@ -60,7 +61,7 @@ def value(profile):
     return (name if shipped and os.path.basename(found) == name + ".ini" else found) + (FROZEN if frozen else "")
 
 
-def text(profile):
+def text(profile: str) -> str:
     """A profile's text; with `+frozen` it says so itself (str).
 
     Raises: ProfileError, OSError.
@@ -73,12 +74,31 @@ def text(profile):
     return "".join(lines)
 
 
-def summary(name):
+def summary(name: str) -> str:
     """The first sentence of the comment that a profile begins with (str)."""
-    words = []
+    words: List[str] = []
     with open(path(name), encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             if not line.startswith(("#", ";")):
                 break
             words += line[1:].split()
     return " ".join(words).split(". ")[0]
+
+
+def check(profile: str) -> None:
+    """Nothing, for a profile that the simulator takes.
+
+    Raises: ProfileError, SimulatorError.
+    """
+    from . import native
+
+    library = native.load()
+    before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("MTML_SIM_")}
+    os.environ["MTML_SIM_PROFILE"] = value(profile)
+    try:
+        if not library.mtmlSimGetLibraryReferences() and library.mtmlSimLoad():
+            raise ProfileError(native.message(library))
+    finally:
+        del os.environ["MTML_SIM_PROFILE"]
+        os.environ.update(before)
+        library.mtmlSimReload()

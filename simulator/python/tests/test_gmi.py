@@ -37,11 +37,11 @@ def capture(name):
         return file.read()
 
 
-def machine(folder, driver, cards, **common):
+def machine(folder, driver, cards, generation="PINGHU", **common):
     """Write a profile; its path, frozen."""
     keys = dict(
         brand="MTT",
-        generation="PINGHU",
+        generation=generation,
         pci_max_width=16,
         pci_cur_width=16,
         pci_max_gen=5,
@@ -62,7 +62,15 @@ def as_captured(text):
     """Our output with what must differ from a capture taken away: the time, and that it says it is simulated."""
     first, _, rest = text.partition("\n")
     assert time.strptime(first, "%a %b %d %H:%M:%S %Y")
-    return re.sub(r"(mthreads-gmi:[\d.]+)-simulated", r"\1          ", rest, count=1)
+    pattern = r"mthreads-gmi:([\d.]+)-simulated *"
+    return re.sub(pattern, lambda match: "mthreads-gmi:%-16s" % match.group(1), rest, count=1)
+
+
+def test_power_limit_of_zero_is_one_that_is_not_told():
+    shown = json.loads(gmi("-q", "--json", profile="zero-limits+frozen"))["GPU"]
+    assert [card["Power Readings"]["Current Power Limit"] for card in shown] == ["N/A"] * len(shown)
+    told = gmi("-q", "--json", profile="zero-limits+frozen", MTML_SIM_SET="0.enforced_power_limit=950000")
+    assert json.loads(told)["GPU"][0]["Power Readings"]["Current Power Limit"] == "950.00W"
 
 
 # ==== The table ====
@@ -120,6 +128,64 @@ def test_table_of_2_2_0(tmp_path):
     )
     captured = capture("table-2.2.0.txt").partition("\n")[2]
     assert as_captured(gmi(profile=path)).startswith(captured)
+
+
+def test_table_of_2_0_0(tmp_path):
+    processes = "1123 134 /usr/lib/xorg/Xorg, 1361 1 /usr/sbin/unity-greeter"
+    card = {"pci_sbdf": "00000000:01:00.0", "memory_used": 662 * MIB, "processes": processes}
+    path = machine(tmp_path, "3.0.0", [card], "CHUNXIAO", name="MTT S80", memory_total=16384 * MIB, gpu_temperature=41)
+    assert as_captured(gmi(profile=path)) == capture("table-2.0.0.txt").partition("\n")[2]
+
+
+def test_table_of_1_14_0(tmp_path):
+    card = {"pci_sbdf": "00000000:04:00.0", "memory_used": 2 * MIB, "gpu_temperature": 49}
+    path = machine(tmp_path, "2.7.0", [card], "CHUNXIAO", name="MTT S80", memory_total=16384 * MIB)
+    path = path.replace("+frozen", "")
+    text = gmi(profile=path + "+frozen", MTML_SIM_SET="0.pci_cur_width=4")
+    assert as_captured(text) == capture("table-1.14.0.txt").partition("\n")[2]
+
+
+def test_table_of_1_12_2(tmp_path):
+    card = {"pci_sbdf": "00000000:08:00.0", "memory_used": 44302 * MIB, "gpu_utilization": 88}
+    path = machine(tmp_path, "1.2.0", [card], "QUYUAN", name="MTT S4000", memory_total=32768 * MIB, gpu_temperature=65)
+    assert as_captured(gmi(profile=path)).startswith(capture("table-1.12.2.txt").partition("\n")[2])
+
+
+def test_processes_of_narrow_tables():
+    """As a document of 1.14.0 has them."""
+    first = "120 2 /usr/share/third_party/bin/llama-box/llama-box"
+    shown = gmi(profile="s80-narrow-slot+frozen", MTML_SIM_SET="0.processes=%s,2022 1333 x" % first)
+    assert shown.splitlines()[-3:-1] == [
+        "0    120       ...ird_party/bin/llama-box/llama-box       2MiB",
+        "0    2022      x                                       1333MiB",
+    ]
+
+
+# Tool and driver as they were seen together: the version's line of each shipped profile.
+TOGETHER = {
+    "s80": ("2.0.0", 63),
+    "s80-narrow-slot": ("1.14.0", 63),
+    "s90": ("1.14.0", 63),
+    "used-above-total": ("1.12.2", 63),
+    "s2000": ("2.0.0", 63),
+    "s3000-vgpu-host": ("2.3.4", 63),
+    "s3000-vgpu-guest": ("2.3.4", 70),
+    "s4000x8": ("2.2.0", 69),
+    "s3000x2": ("2.3.2", 69),
+    "busy-but-0-percent": ("2.3.2", 69),
+    "x10000x8": ("2.3.3", 69),
+    "s5000x8": ("2.4.1", 69),
+    "empty": ("2.3.2", 69),
+}
+
+
+@pytest.mark.parametrize("profile", sorted(TOGETHER))
+def test_layout_goes_with_the_driver(profile):
+    version, width = TOGETHER[profile]
+    lines = gmi(profile=profile + "+frozen").splitlines()
+    assert lines[1] == "-" * width
+    assert lines[2].startswith("    mthreads-gmi:%s-simulated " % version)
+    assert ("Perf" in "".join(lines)) == (width == 69)
 
 
 def test_memory_above_the_total_and_narrow_slot(tmp_path):

@@ -88,7 +88,8 @@ def test_rows_of_the_table(profile):
     for number, line in enumerate(lines):
         match = re.match(r"^(\d+)\s+(.+?)\s*\|([\da-f:.]+)\s*\|(\d+)%\s+(\d+)MiB\((\d+)MiB\)", line)
         if match:
-            form = r"^\s+(\w[\w ]*?)\s+(P\d+|N/A)\s*\|(\d+)x\((\d+)x\)\s*\|(-?\d+)C\s+(YES|NO)"
+            # Older releases have no column for the performance state.
+            form = r"^\s+(\w[\w ]*?)(?:\s+(P\d+|N/A))?\s*\|(\d+)x\((\d+)x\)\s*\|(-?\d+)C\s+(YES|NO)"
             below = re.match(form, lines[number + 1])
             found.append((match.group(2), match.group(3), int(match.group(4)), int(below.group(5))))
     keys = ("name", "pci_sbdf", "gpu_utilization", "gpu_temperature")

@@ -168,3 +168,159 @@ def test_reader_that_goes_away():
 
 def test_version():
     assert command("--version").stdout.startswith("mtml-simulator 0.")
+
+
+# ==== Changing programs that run ====
+
+DAEMON = """
+import sys
+import pymtml
+
+pymtml.nvmlInit()
+device = pymtml.nvmlDeviceGetHandleByIndex(0)
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        print(pymtml.nvmlDeviceGetTemperature(device, 0), flush=True)
+    except pymtml.NVMLError as error:
+        print(type(error).__name__, flush=True)
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """A program on a simulated machine: asks it for the temperature of card 0."""
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mtml_simulator", "exec", "s5000x8+frozen", "--", sys.executable, "-c", DAEMON],
+        env=environment(TMPDIR=str(tmp_path / "tmp")),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+
+    def ask():
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    yield ask
+    process.communicate(timeout=30)
+
+
+def ctl(tmp_path, *arguments, **variables):
+    return command("ctl", *arguments, environ=environment(TMPDIR=str(tmp_path / "tmp"), **variables))
+
+
+def test_ctl(tmp_path, daemon):
+    before = daemon()
+    for arguments, answer in (
+        (["set", "0.gpu_temperature", "99"], "99"),
+        (["fail", "mtmlGpuGetTemperature", "TIMEOUT", "--device", "0"], "NVMLError_Timeout"),
+        (["heal", "1"], "NVMLError_Timeout"),
+        (["heal"], "99"),
+        (["lose", "0"], "NVMLError_Unknown"),
+        (["heal", "0"], "99"),
+        (["unset", "0.gpu_temperature"], before),
+        (["latency", "0"], before),
+        (["reboot"], before),
+    ):
+        done = ctl(tmp_path, *arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), arguments
+        assert daemon() == answer, arguments
+    assert ctl(tmp_path, "get", "0.gpu_temperature").stdout == before + "\n"
+    ctl(tmp_path, "set", "5.gpu_clock", "7")
+    shown = ctl(tmp_path, "show").stdout
+    assert shown.startswith("profile = s5000x8+frozen\n") and "5.gpu_clock = 7\n" in shown
+
+
+@pytest.mark.parametrize(
+    "arguments, problem",
+    [
+        (["set", "8.gpu_temperature", "1"], "the machine has no such card"),
+        (["fail", "mtmlGpuGetTemperature", "TIMEOUT", "--device", "8"], "the machine has no such card"),
+        (["fail", "mtmlGpuGetTemperatur", "TIMEOUT"], "unknown function"),
+        (["set", "gpu_temperature", "1"], "names no value"),
+        (["get", "0.gpu_temp"], "there is no 0.gpu_temp"),
+        (["heal", "9"], "there is no such card"),
+        (["set"], "required: KEY, VALUE"),
+    ],
+)
+def test_mistakes_of_ctl(tmp_path, daemon, arguments, problem):
+    done = ctl(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count(problem) == 1 and "Traceback" not in done.stderr
+
+
+def test_ctl_says_which_programs_there_are(tmp_path, daemon):
+    (tmp_path / "other").mkdir()
+    assert "no program runs on a simulated machine" in ctl(tmp_path / "other", "heal").stderr
+    other = subprocess.Popen(
+        [sys.executable, "-m", "mtml_simulator", "exec", "s80", "--", "cat"],
+        env=environment(TMPDIR=str(tmp_path / "tmp")),
+        stdin=subprocess.PIPE,
+    )
+    try:
+        while len(list((tmp_path / "tmp").glob("*/control"))) < 2:
+            pass
+        said = ctl(tmp_path, "heal").stderr
+        assert "several programs" in said and "(process %d)" % other.pid in said
+    finally:
+        other.communicate(timeout=30)
+
+
+def test_file_that_programs_meet_at(tmp_path):
+    file = str(tmp_path / "control")
+    code = "from pymtml import *; nvmlInit(); print(nvmlDeviceGetTemperature(nvmlDeviceGetHandleByIndex(0), 0))"
+    assert command("ctl", "--control", file, "--profile", "s80", "set", "0.gpu_temperature", "5").returncode == 0
+    done = command("exec", "--control", file, "s80+frozen", "--", sys.executable, "-c", code)
+    assert (done.stdout, done.stderr) == ("5\n", "")
+    assert command("ctl", "--control", file, "get", "0.gpu_temperature").stdout == "5\n"
+    assert "Name it with --profile" in command("ctl", "--control", file + "2", "heal").stderr
+
+
+def test_nothing_is_left_where_nothing_was_started(tmp_path):
+    for name in ("no-such-program", "/"):
+        command("exec", "s80", "--", name, environ=environment(TMPDIR=str(tmp_path)))
+    (tmp_path / "bad.ini").write_text("[machine]\n")
+    command("exec", str(tmp_path / "bad.ini"), "--", "true", environ=environment(TMPDIR=str(tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.ini"]
+
+
+def test_strict():
+    code = (
+        "import ctypes; l = ctypes.CDLL('libmtml.so.2'); p, d = ctypes.c_void_p(), ctypes.c_void_p()\n"
+        "l.mtmlLibraryInit(ctypes.byref(p)); l.mtmlLibraryInitDeviceByIndex(p, 0, ctypes.byref(d))\n"
+        "l.mtmlLibraryFreeDevice(d); l.mtmlLibraryFreeDevice(d)"
+    )
+    assert command("exec", "s80", "--", sys.executable, "-c", code).returncode == 0
+    done = command("exec", "--strict", "s80", "--", sys.executable, "-c", code)
+    assert done.returncode == -signal.SIGABRT
+    assert "mtmlLibraryFreeDevice: the handle is dangling: it was freed" in done.stderr
+
+
+# ==== For the steps of a CI service ====
+
+
+def test_env_for_github(tmp_path):
+    """Each line is NAME=VALUE to its end, as $GITHUB_ENV takes it."""
+    done = command("env", "--format", "github", "s80", environ=environment(LD_LIBRARY_PATH="/it's a folder"))
+    environ = environment(**dict(line.split("=", 1) for line in done.stdout.splitlines()))
+    assert environ["LD_LIBRARY_PATH"].endswith(":/it's a folder")
+    assert run([sys.executable, "-c", NAMES], environ).stdout == "MTT S80\n"
+
+
+def test_env_for_dotenv():
+    odd = '/it\'s $HOME `a` \\ "folder"'
+    done = command("env", "--format", "dotenv", "s80", environ=environment(LD_LIBRARY_PATH=odd))
+    assert all(line.split("=", 1)[1][0] == line[-1] == '"' for line in done.stdout.splitlines())
+    # A shell reads such a file as those who wrote the format did.
+    script = 'set -a; eval "$FILE"; printf "%s\\n" "$LD_LIBRARY_PATH"; exec "$PYTHON" -c "$CODE"'
+    done = run(["sh", "-c", script], environment(FILE=done.stdout, PYTHON=sys.executable, CODE=NAMES))
+    assert done.stdout == "%s:%s\nMTT S80\n" % (os.path.dirname(packaged.LIBRARY), odd), done.stderr
+
+
+def test_env_that_does_not_fit_into_a_line(tmp_path):
+    done = command("env", "--format", "github", "s80", environ=environment(LD_LIBRARY_PATH="/a\n/b"))
+    assert (done.returncode, done.stderr) == (2, "mtml_simulator: LD_LIBRARY_PATH cannot be written in one line\n")

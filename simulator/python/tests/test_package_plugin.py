@@ -115,7 +115,7 @@ MINE = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH"
 MINE["PYMTML_LIBRARY"] = "/nowhere/libmtml.so"
 
 def test_with(mtml_simulator):
-    assert "PYMTML_KEEP_LIBRARY" not in os.environ
+    assert os.environ["PYMTML_KEEP_LIBRARY"] == "0"
     assert os.environ["LD_LIBRARY_PATH"].endswith(":/nowhere")
     assert name() == child("name()") == "MTT S5000"
     assert mtml_simulator.references() == 0
@@ -240,6 +240,40 @@ def test(mtml_simulator):
     assert name() == "MTT S5000"
     assert mtml_simulator.get("7.lost") == "OK"
     assert mtml_simulator.get("machine.latency_ns") == "0"
+"""
+    passes(tmp_path, text)
+
+
+def test_faults_of_a_profile_go_with_it(tmp_path):
+    text = """
+OWN = "[machine]\\nlibrary_version = 1-simulator\\nfaults = mtmlGpuGetTemperature=TIMEOUT\\n"
+OWN += "[device.0]\\nname = MTT X1\\n"
+
+def broken():
+    import pymtml
+    found = []
+    for call in (temperature, name):
+        try:
+            call()
+        except pymtml.NVMLError as error:
+            found.append(type(error).__name__)
+    return found
+
+def test(mtml_simulator):
+    mtml_simulator.profile(OWN)
+    assert broken() == ["NVMLError_Timeout"]
+    mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")
+    assert broken() == ["NVMLError_Timeout", "NVMLError_Unknown"]
+    done = subprocess.run([sys.executable, "-c", "import binding; binding.temperature()"], stderr=subprocess.PIPE)
+    assert b"NVMLError_Timeout" in done.stderr
+    mtml_simulator.profile("s80")
+    assert broken() == []
+    mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")
+    assert broken() == ["NVMLError_Unknown"]
+    mtml_simulator.profile(OWN)
+    assert broken() == ["NVMLError_Timeout"]
+    mtml_simulator.heal()
+    assert broken() == [] and isinstance(temperature(), int) and isinstance(int(child("temperature()")), int)
 """
     passes(tmp_path, text)
 
@@ -410,7 +444,7 @@ def test_parts(mtml_simulator):
     [
         ("0.color", "blue", "unknown key"),
         ("0.gpu_temperature", "warm", "gpu_temperature"),
-        ("8.gpu_temperature", 1, "no such device"),
+        ("8.gpu_temperature", 1, "no such card"),
         ("gpu_temperature", 1, "names no value"),
         ("machine.library_version", "2.2.0", "simulator"),
     ],
@@ -635,21 +669,278 @@ def test_next(mtml_simulator):
     assert "Traceback" not in said and "plugin.py" not in said
 
 
-def test_leak_that_nobody_can_take_back(tmp_path):
-    """The machine cannot change below whoever holds the library, so the tests that follow say who does."""
-    text = """
+OWN_BINDING = """
 import ctypes
 
-def test_leak(mtml_simulator):
-    ctypes.CDLL("libmtml.so.2").mtmlLibraryInit(ctypes.byref(ctypes.c_void_p()))
+
+class Mtml:
+    def __init__(self):
+        self.library = ctypes.CDLL("libmtml.so.2")
+        self.pointer = ctypes.c_void_p()
+        status = self.library.mtmlLibraryInit(ctypes.byref(self.pointer))
+        assert status == 0, status
+
+    def count(self):
+        count = ctypes.c_uint()
+        status = self.library.mtmlLibraryCountDevice(self.pointer, ctypes.byref(count))
+        assert status == 0, status
+        return count.value
+
+    def close(self):
+        assert self.library.mtmlLibraryShutDown(self.pointer) == 0
+"""
+
+
+def test_leak_of_a_binding_of_ones_own(tmp_path):
+    """One failed test, one report, and the tests that follow do not notice."""
+    text = """
+from own import Mtml
+
+def test_fails(mtml_simulator):
+    mtml = Mtml()
+    assert mtml.count() == 7
+    mtml.close()
+
+@pytest.mark.parametrize("number", range(20))
+def test_next(mtml_simulator, number):
+    assert mtml_simulator.references() == 0
+    mtml = Mtml()
+    assert mtml.count() == 8
+    mtml.close()
+"""
+    said = fails(tmp_path, text, own=OWN_BINDING)
+    assert "1 failed, 20 passed, 1 error" in said
+    assert said.count("1 native reference is open") == 1
+    assert "own.py:9, in __init__" in said
+
+
+def test_binding_that_believes_it_is_initialized_still(tmp_path):
+    """What it holds is answered a code: it has done nothing wrong itself, and the process goes on."""
+    text = """
+from own import Mtml
+
+held = []
+
+def test_leaves_it(mtml_simulator):
+    held.append(Mtml())
+
+def test_uses_it(mtml_simulator):
+    with pytest.raises(AssertionError, match="999"):
+        held[0].count()
+    with pytest.raises(AssertionError):
+        held[0].close()
+    Mtml().close()
 
 def test_next(mtml_simulator):
-    pass
+    assert name() == "MTT S5000"
 """
-    said = fails(tmp_path, text)
-    assert "1 passed, 2 errors" in said
-    assert "the library is initialized already: 1 native reference is open" in said
-    assert said.count("test_suite.py:6, in test_leak") == 2
+    said = fails(tmp_path, text, own=OWN_BINDING)
+    assert "3 passed, 1 error" in said
+
+
+def test_what_else_a_test_may_leave(tmp_path):
+    """A callback for the log that is gone, a thread that goes on asking, a child that runs on."""
+    text = """
+import ctypes
+import threading
+import time
+
+from own import Mtml
+
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint)
+left = []
+
+def test_log(mtml_simulator):
+    import pymtml
+    heard = []
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    callback = CALLBACK(lambda message, length: heard.append(message))
+    configuration.callbackConfig.level = 4
+    configuration.callbackConfig.callback = ctypes.cast(callback, type(configuration.callbackConfig.callback))
+    assert ctypes.CDLL("libmtml.so.2").mtmlLogSetConfiguration(ctypes.byref(configuration)) == 0
+    name()
+    assert heard
+
+def test_after_log(mtml_simulator):
+    assert name() == "MTT S5000"
+
+def test_thread(mtml_simulator):
+    mtml = Mtml()
+    end = threading.Event()
+    answers = []
+    def ask():
+        count = ctypes.c_uint()
+        while not end.is_set():
+            answers.append(mtml.library.mtmlLibraryCountDevice(mtml.pointer, ctypes.byref(count)))
+    thread = threading.Thread(target=ask)
+    thread.start()
+    left.extend((thread, end, answers))
+    time.sleep(0.01)
+
+def test_after_thread(mtml_simulator):
+    thread, end, answers = left
+    Mtml().close()
+    time.sleep(0.01)
+    end.set()
+    thread.join()
+    assert set(answers) == {0, 999}
+
+def test_child(mtml_simulator):
+    left.append(subprocess.Popen([sys.executable, "-c", "import binding, time; binding.name(); time.sleep(60)"]))
+
+def test_after_child(mtml_simulator):
+    left[-1].kill()
+    left[-1].wait()
+    assert name() == "MTT S5000"
+"""
+    said = fails(tmp_path, text, own=OWN_BINDING)
+    assert "6 passed, 1 error" in said, said
+
+
+def test_folders_of_killed_workers_are_removed(tmp_path):
+    text = """
+def test(mtml_simulator):
+    os.kill(os.getpid(), 9)
+"""
+    environ = environment(TMPDIR=str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    run_tests(tmp_path, test_killed=text.replace("def test", "import os\n\ndef test"), environ=environ)
+    (folder,) = (tmp_path / "tmp").iterdir()
+    assert folder.name.startswith("mtml-simulator-")
+    (tmp_path / "test_killed.py").unlink()
+    passes(tmp_path, "def test(mtml_simulator):\n    pass\n", environ=environ)
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+# ==== Programs that run already ====
+
+DAEMON = """
+import http.server
+
+import binding
+
+
+class Metrics(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        import pymtml
+        try:
+            text = str(binding.temperature())
+        except pymtml.NVMLError as error:
+            text = type(error).__name__
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Metrics)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
+SCRAPE = """
+import urllib.request
+
+@pytest.fixture
+def scrape(mtml_simulator):
+    daemon = subprocess.Popen([sys.executable, "-c", "import daemon"], stdout=subprocess.PIPE)
+    url = "http://127.0.0.1:%d/" % int(daemon.stdout.readline())
+    yield lambda: urllib.request.urlopen(url).read().decode()
+    daemon.kill()
+    daemon.wait()
+    daemon.stdout.close()
+"""
+
+
+def test_a_daemon_is_broken_while_it_runs(tmp_path):
+    text = SCRAPE + """
+def test(mtml_simulator, scrape):
+    before = scrape()
+    assert before == mtml_simulator.get("0.gpu_temperature")
+    mtml_simulator.set("0.gpu_temperature", 99)
+    assert scrape() == "99"
+    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", times=1)
+    assert [scrape(), scrape()] == ["NVMLError_Timeout", "99"]
+    mtml_simulator.lose(0)
+    assert scrape() == "NVMLError_Unknown"
+    mtml_simulator.heal(0)
+    assert scrape() == "99"
+    mtml_simulator.set("0.gpu_temperature", None)
+    assert scrape() == before
+    done = subprocess.run([sys.executable, "-m", "mtml_simulator", "ctl", "set", "0.gpu_temperature", "7"])
+    assert done.returncode == 0 and scrape() == "7" == mtml_simulator.get("0.gpu_temperature")
+
+def test_next(mtml_simulator, scrape):
+    assert scrape() == mtml_simulator.get("0.gpu_temperature") != "7"
+"""
+    passes(tmp_path, text, daemon=DAEMON, count=2)
+
+
+def test_what_a_child_switches_is_seen(tmp_path):
+    text = """
+def test(mtml_simulator):
+    import pymtml
+    ecc = "value(lambda p, d: p.nvmlDeviceSetEccMode(d, 0))"
+    child(ecc)
+    assert mtml_simulator.get("0.ecc_pending_mode") == "DISABLE"
+    assert value(lambda p, d: p.nvmlDeviceGetEccMode(d)) == [1, 0]
+    pymtml.nvmlInit()
+    with pytest.raises(Exception, match="cannot reboot while the library is initialized"):
+        mtml_simulator.reboot()
+    pymtml.nvmlShutdown()
+    mtml_simulator.reboot()
+    assert child("value(lambda p, d: p.nvmlDeviceGetEccMode(d))") == "[0, 0]"
+"""
+    passes(tmp_path, text)
+
+
+def test_unset(tmp_path):
+    text = """
+def test(mtml_simulator):
+    before = [mtml_simulator.get(key) for key in ("0.name", "5.power_usage", "machine.driver_version")]
+    mtml_simulator.set("*.power_usage", 1)
+    mtml_simulator.set("0.name", "None")
+    mtml_simulator.set("machine.driver_version", "x")
+    mtml_simulator.set("0.mtlink_state.3", "DOWN")
+    assert name() == child("name()") == "None"
+    for key in ("*.power_usage", "0.name", "machine.driver_version", "0.mtlink_state.3"):
+        mtml_simulator.set(key, None)
+    assert [mtml_simulator.get(key) for key in ("0.name", "5.power_usage", "machine.driver_version")] == before
+    assert mtml_simulator.get("0.mtlink_state.3") == "UP"
+    assert name() == child("name()") == "MTT S5000"
+    with pytest.raises(ValueError):
+        mtml_simulator.set("0.nam", None)
+"""
+    passes(tmp_path, text)
+
+
+def test_cards_that_are_not_there(tmp_path):
+    text = """
+@pytest.mark.parametrize("change", [
+    lambda s: s.fail("mtmlGpuGetTemperature", "TIMEOUT", device=8),
+    lambda s: s.arm("42.*=TIMEOUT"),
+    lambda s: s.set("8.gpu_temperature", 1),
+    lambda s: s.set("8.gpu_temperature", None),
+    lambda s: s.set("0.instance.0.gpu_temperature", 1),
+    lambda s: s.lose(8),
+    lambda s: s.set("machine.faults", "8.*=TIMEOUT"),
+])
+def test(mtml_simulator, change):
+    with pytest.raises(ValueError, match="no such card"):
+        change(mtml_simulator)
+
+def test_variable(mtml_simulator):
+    os.environ["MTML_SIM_FAULTS"] = "42.*=TIMEOUT"
+    done = subprocess.run([sys.executable, "-c", "import binding; binding.name()"], stderr=subprocess.PIPE)
+    assert done.returncode and b'MTML_SIM_FAULTS: "42.*=TIMEOUT": the machine has no such card' in done.stderr
+
+@pytest.mark.mtml(profile="empty")
+def test_none(mtml_simulator):
+    with pytest.raises(ValueError, match="no such card"):
+        mtml_simulator.heal(0)
+"""
+    passes(tmp_path, text, count=9)
 
 
 def test_reference_that_dies_with_its_owner_is_no_leak(tmp_path):
@@ -668,6 +959,27 @@ def test(mtml_simulator):
     Session()
 """
     passes(tmp_path, text)
+
+
+def test_kept_is_no_leak(tmp_path):
+    """What pymtml keeps after the last shutdown is ended without a word, before the test and after it."""
+    text = """
+import pymtml
+
+@pytest.fixture(autouse=True)
+def keeps(mtml_simulator, monkeypatch):
+    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+    yield
+
+def test_keeps(mtml_simulator):
+    pymtml.nvmlInit()
+    pymtml.nvmlShutdown()
+    assert mtml_simulator.references() == 1
+
+def test_next(mtml_simulator):
+    assert mtml_simulator.references() == 0 and name() == "MTT S5000"
+"""
+    passes(tmp_path, text, count=2)
 
 
 # ==== Another library ====
@@ -738,8 +1050,99 @@ def test(elsewhere, mtml_simulator):
     passes(tmp_path, text)
 
 
-def test_bad_option(tmp_path):
-    assert 'there is no profile "s81"' in fails(tmp_path, CHOICE % "S80", "--mtml-profile", "s81")
+@pytest.mark.parametrize("how", ["option", "ini", "text"])
+def test_bad_option(tmp_path, how):
+    """Said once, before any test."""
+    (tmp_path / "bad.ini").write_text("[machine]\nlibrary_version = 1-simulator\n[device.0]\ncolor = blue\n")
+    if how == "ini":
+        (tmp_path / "pytest.ini").write_text("[pytest]\nmtml_profile = s81\n")
+    arguments = {"option": ["--mtml-profile", "s81"], "ini": [], "text": ["--mtml-profile=bad.ini"]}[how]
+    done = run_tests(tmp_path, *arguments, test_suite=CHOICE % "S80", environ=environment())
+    assert done.returncode == 4 and done.stdout == ""
+    said = "[device.0] color: unknown key" if how == "text" else 'there is no profile "s81"'
+    assert ("mtml_profile: " if how == "ini" else "--mtml-profile: ") in done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_wider_scopes(tmp_path):
+    """What one test changes the next have, each test of its own kind not; a leak is told at the end of the scope."""
+    text = """
+import pymtml
+
+@pytest.fixture(scope="module")
+def library(mtml_simulator_module):
+    mtml_simulator_module.set("0.gpu_temperature", 12)
+    pymtml.nvmlInit()
+    yield pymtml
+    pymtml.nvmlShutdown()
+
+def test_first(library, mtml_simulator_module):
+    assert library.nvmlDeviceGetTemperature(library.nvmlDeviceGetHandleByIndex(0), 0) == 12
+    mtml_simulator_module.set("0.gpu_temperature", 13)
+
+@pytest.mark.mtml(faults="mtmlLibraryInit=UNKNOWN")
+def test_second(library):
+    assert library.nvmlDeviceGetTemperature(library.nvmlDeviceGetHandleByIndex(0), 0) == 13
+
+@pytest.mark.mtml(profile="s80")
+class TestClass:
+    def test_one(self, mtml_simulator_class):
+        mtml_simulator_class.set("0.gpu_temperature", 1)
+
+    def test_two(self, mtml_simulator_class):
+        assert mtml_simulator_class.get("0.gpu_temperature") == "1"
+        assert mtml_simulator_class.get("0.name") == "MTT S80"
+
+def test_session(mtml_simulator_session, mtml_simulator_package):
+    assert name() == "MTT S5000"
+"""
+    # A class of its own machine lies within the module's, which must not be initialized then.
+    parts = text.partition("@pytest.mark.mtml(profile=")
+    passes(tmp_path, parts[0], count=2)
+    passes(tmp_path, "import pymtml\n" + parts[1] + parts[2], count=3)
+    leak = "import pymtml\n\ndef test_a(mtml_simulator_module):\n    pymtml.nvmlInit()\n\n"
+    leak += "def test_b(mtml_simulator_module):\n    pass\n"
+    said = fails(tmp_path, leak)
+    assert "2 passed, 1 error" in said and "ERROR at teardown of test_b" in said and "in test_a" in said
+
+
+ASYNC = """
+import asyncio
+import inspect
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    # What pytest-asyncio and anyio come to.
+    if inspect.iscoroutinefunction(pyfuncitem.obj):
+        names = pyfuncitem._fixtureinfo.argnames
+        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+        return True
+"""
+
+
+def test_async(tmp_path):
+    text = """
+import asyncio
+
+@pytest.mark.parametrize("degrees", range(5))
+async def test(mtml_simulator, degrees):
+    mtml_simulator.set("0.gpu_temperature", degrees)
+    loop = asyncio.get_running_loop()
+    assert await loop.run_in_executor(None, temperature) == degrees
+    await asyncio.sleep(0)
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "import binding; print(binding.temperature())",
+                                                 stdout=asyncio.subprocess.PIPE)
+    assert int((await child.communicate())[0]) == degrees
+
+@pytest.mark.mtml_sweep(allow="mtmlDeviceGetProperty")
+async def test_sweep(mtml_simulator):
+    await asyncio.sleep(0)
+    temperature()
+"""
+    passes(tmp_path, text, count=6, conftest=ASYNC)
 
 
 def test_marker(tmp_path):

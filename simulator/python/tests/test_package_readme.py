@@ -54,7 +54,7 @@ def test_every_method_is_in_the_readme():
     """What a Simulator offers, and nothing that it does not."""
     source = os.path.join(packaged.PYTHON_FOLDER, "mtml_simulator", "session.py")
     with open(source) as file:
-        body = file.read().partition("class Simulator:")[2].partition("# ==== In force and undone ====")[0]
+        body = file.read().partition("class Machine:")[2].partition("def attach(")[0]
     methods = set(re.findall(r"^    def ([a-z]\w*)\(", body, re.M))
     table = readme().partition("| method | does |")[2].partition("\n\n")[0]
     assert set(re.findall(r"^\| `(\w+)\(", table, re.M)) == methods

@@ -97,6 +97,7 @@ def test_wheel(wheel):
     profiles = glob.glob(os.path.join(packaged.SIMULATOR, "profiles", "*.ini"))
     native = {"libs/libmtml.so.2", "libs/libmtml.so", "libs/libmusa.so.1", "libs/libmusa.so", "bin/mthreads-gmi"}
     native |= {"include/mtml_2.2.0.h", "include/mtml_sim.h", "pkgconfig/mtml-simulator.pc", "LICENSE"}
+    native |= {"CHANGELOG.md", "py.typed"}
     native |= {"link/libmtml.so", "link/libmusa.so"} | {"profiles/" + os.path.basename(path) for path in profiles}
     found = names(wheel)
     assert {name for name in found if not name.endswith(".py")} == {package + name for name in native}

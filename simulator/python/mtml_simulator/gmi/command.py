@@ -111,6 +111,11 @@ def _seconds(text):
     return seconds
 
 
+def _release(machine):
+    generation = machine.key(machine.devices[0], "generation") if machine.devices else ""
+    return release.of_machine(machine.driver, generation)
+
+
 def _list(machine):
     return "".join("GPU %d : %s (UUID : %s)\n" % (gpu.index, gpu.name, gpu.uuid) for gpu in machine.devices)
 
@@ -118,7 +123,7 @@ def _list(machine):
 def _show(machine, given):
     """What the main command prints, once (str)."""
     devices = _selected(machine, given)
-    version = release.of_driver(machine.driver)
+    version = _release(machine)
     if "-L" in given:
         return _list(machine)
     if "-q" in given:
@@ -137,7 +142,7 @@ def _main(arguments):
         return USAGE
     if "-v" in given:
         with Machine() as machine:
-            return "mthreads-gmi version : %s\n" % release.of_driver(machine.driver).version
+            return "mthreads-gmi version : %s\n" % _release(machine).version
     for name, needed in (("-d", "-q"), ("-j", "-q")):
         if name in given and needed not in given:
             raise Refused("Error: %s goes with %s only" % (name, needed))

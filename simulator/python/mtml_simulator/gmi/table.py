@@ -3,11 +3,10 @@
 from . import forms
 from .forms import known
 
-# Widths of the columns. The name's grows with longer names, and the rules with it.
-_ID, _NAME, _PCIE, _USE, _LAST = 5, 21, 20, 6, 16
+# Widths of the columns that all releases have in common.
+_ID, _PCIE, _USE = 5, 20, 6
 _TYPE = 14
-_RULE = 69
-_PROCESS = (5, 14, 39)
+_VERSION = 16
 NO_PROCESSES = "   No running processes found"
 
 
@@ -26,17 +25,19 @@ class _Cards:
         self.machine = machine
         self.devices = devices
         self.release = release
-        self.name = max([_NAME] + [len(device.name or "") + 1 for device in devices])
-        self.width = _RULE + self.name - _NAME
+        self.layout = release.layout
+        self.name = max([self.layout.name] + [len(device.name or "") + 1 for device in devices])
+        self.width = self.layout.rule + self.name - self.layout.name
         self.virtual = bool(devices) and all(device.kind == "Virtual" for device in devices)
 
     def _last(self, text):
-        return "%-*s" % (_LAST, text) if self.release.padded else text
+        return "%-*s" % (self.layout.last, text) if self.release.padded else text
 
     def _lines(self, first, second, third):
         """A card, or the heads: three lines of cells."""
         yield "%-*s%-*s|%-*s|%-*s%s" % (_ID, first[0], self.name, first[1], _PCIE, first[2], _USE, first[3], first[4])
-        type_cell = "%-*s%-*s" % (_TYPE, second[0], self.name - _TYPE, second[1])
+        state = "%-*s" % (self.name - _TYPE, second[1]) if self.layout.perf else ""
+        type_cell = "%-*s%s" % (_TYPE if self.layout.perf else self.name, second[0], state)
         begin = "%*s%s|%-*s|" % (_ID, "", type_cell, _PCIE, second[2])
         if self.virtual:
             yield begin
@@ -57,7 +58,8 @@ class _Cards:
     def lines(self):
         yield forms.now()
         yield _rule(self.width)
-        yield "    mthreads-gmi:%-16sDriver Version:%s" % (self.release.version, known(self.machine.driver))
+        version = max(self.release.version + " ", "%-*s" % (_VERSION, self.release.version), key=len)
+        yield "    mthreads-gmi:%sDriver Version:%s" % (version, known(self.machine.driver))
         yield _rule(self.width)
         first = ("ID", "Name", "PCIe", "%GPU", self._last("Mem"))
         second = ("Device Type", "Perf", "Pcie Lane Width", "Temp", "MPC Capable")
@@ -70,22 +72,23 @@ class _Cards:
         yield _rule(self.width)
 
 
-def _shortened(name):
+def _shortened(name, width):
     """A process name that fits its column: its end says more than its beginning."""
-    room = _PROCESS[2] - 3
-    return name if len(name) <= room else "..." + name[len(name) - room + 3 :]
+    return name if len(name) <= width else "..." + name[len(name) - width + 3 :]
 
 
-def _processes(processes, width):
-    heads = (_PROCESS[0], "ID", _PROCESS[1], "PID", _PROCESS[2], "Process name")
+def _processes(processes, width, layout):
+    index, pid, name = layout.processes
+    room = name - 1 if layout.right else name - 3
     yield _rule(width)
     yield "Processes:"
-    yield "%-*s%-*s%-*sGPU Memory" % heads
-    yield "%*s" % (sum(_PROCESS) + len("GPU Memory"), "Usage")
+    yield "%-*s%-*s%-*sGPU Memory" % (index, "ID", pid, "PID", name, "Process name")
+    yield "%*s" % (sum(layout.processes) + len("GPU Memory"), "Usage")
     yield _row_rule(width)
     for process in processes:
-        cells = (_PROCESS[0], process.index, _PROCESS[1], process.pid, _PROCESS[2], _shortened(process.name))
-        yield "%-*s%-*s%-*s%s" % (cells + (forms.mebibytes(process.memory),))
+        memory = forms.mebibytes(process.memory)
+        cells = (index, process.index, pid, process.pid, name, _shortened(process.name, room))
+        yield "%-*s%-*s%-*s" % cells + ("%*s" % (len("GPU Memory"), memory) if layout.right else memory)
     if not processes:
         yield NO_PROCESSES
     yield _rule(width)
@@ -96,7 +99,7 @@ def render(machine, devices, release, processes):
     cards = _Cards(machine, devices, release)
     lines = list(cards.lines())
     if processes is not None:
-        lines += [""] + list(_processes(processes, cards.width))
+        lines += [""] + list(_processes(processes, cards.width, release.layout))
     return "\n".join(lines) + "\n"
 
 

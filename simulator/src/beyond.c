@@ -1,6 +1,4 @@
-/* Functions that libraries export and no header declares. */
-
-#include "undocumented.h"
+/* Functions outside the 2.2.0 header: of later versions, and those that libraries export and no header declares. */
 
 #include "call.h"
 #include "dynamics.h"

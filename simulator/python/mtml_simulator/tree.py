@@ -1,0 +1,279 @@
+"""A simulated machine as files: what programs read of it in sysfs, /dev and /proc.
+
+DIR/sys has the PCI devices (vendor, device, class, numa_node, link, config ...), the DRM class with connectors, and the
+module; DIR/dev the device nodes, as empty files; DIR/proc the driver's tables, and the processes that the key
+`processes` gives the cards. Ordinary programs read /sys itself: `exec --tree` puts the PCI devices there, where the
+system lets an ordinary user do so.
+"""
+
+import os
+import shutil
+import struct
+import subprocess
+from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+if TYPE_CHECKING:
+    from . import session
+
+VENDOR = 0x1ED5
+PCI_DEVICES = "/sys/bus/pci/devices"
+# Bridges between a card and its host: any vendor's.
+_BRIDGE_VENDOR, _BRIDGE_DEVICE, _BRIDGE_CLASS = 0x1B36, 0x000C, 0x060400
+# What a class the cards have is not known from the field: a display controller with outputs, a 3D one without.
+_DISPLAY, _COMPUTE = 0x030000, 0x030200
+_HEADS = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+
+
+def _write(text: Union[str, bytes], *parts: str) -> None:
+    path = os.path.join(*parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
+
+
+def _link(target: str, *parts: str) -> None:
+    """A symbolic link to a path, relative so that the tree may be moved."""
+    path = os.path.join(*parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.symlink(os.path.relpath(target, os.path.dirname(path)), path)
+
+
+class _Card:
+    """What the tree shows of one card."""
+
+    def __init__(self, machine: "session.Machine", number: int) -> None:
+        self._machine = machine
+        self.number = number
+        self.address = "%04x:%02x:%02x.0" % (self("pci_segment"), self("pci_bus"), self("pci_device"))
+        self.visible = self.text("visible") == "yes"
+
+    def text(self, key: str) -> str:
+        return self._machine.get("%d.%s" % (self.number, key))
+
+    def __call__(self, key: str) -> int:
+        return int(self.text(key), 0)
+
+    def displays(self) -> List[str]:
+        """Types of its outputs (list of str)."""
+        return [entry.split()[0] for entry in self.text("displays").split(",") if entry.strip()]
+
+    def node(self, key: str) -> str:
+        """Name of a device node, such as dri/card0, or empty."""
+        path = self.text(key)
+        return path[len("/dev/") :] if path.startswith("/dev/") else ""
+
+    def processes(self) -> Iterator[Tuple[int, Optional[int], str]]:
+        """(pid, MiB or None, name) for each."""
+        for entry in filter(None, map(str.strip, self.text("processes").split(","))):
+            pid, memory, name = entry.split(None, 2)
+            yield int(pid), None if memory == "-" else int(memory), name
+
+
+def _config(vendor: int, device: int, code: int, subsystem: int = 0) -> bytes:
+    """A PCI configuration space as an ordinary user may read it: 64 bytes."""
+    head = struct.pack("<HHHHI", vendor, device, 0x0406, 0x0010, code << 8)
+    head = head.ljust(0x2C, b"\0") + struct.pack("<HH", subsystem & 0xFFFF, subsystem >> 16)
+    return head.ljust(64, b"\0")
+
+
+def _pci_function(folder: str, address: str, vendor: int, device: int, code: int, subsystem: int, node: int) -> None:
+    """The files that every PCI device has."""
+    identity = (vendor, device, subsystem & 0xFFFF, subsystem >> 16)
+    numbers = {"vendor": vendor, "device": device, "subsystem_vendor": identity[2], "subsystem_device": identity[3]}
+    for name, number in numbers.items():
+        _write("0x%04x\n" % number, folder, name)
+    _write("0x%06x\n" % code, folder, "class")
+    _write("0x00\n", folder, "revision")
+    _write("%d\n" % node, folder, "numa_node")
+    _write("1\n", folder, "enable")
+    _write("D0\n", folder, "power_state")
+    _write(_config(vendor, device, code, subsystem), folder, "config")
+    alias = "pci:v%08Xd%08Xsv%08Xsd%08X" % identity + "bc%02Xsc%02Xi%02X" % (code >> 16, code >> 8 & 0xFF, code & 0xFF)
+    _write(alias + "\n", folder, "modalias")
+    lines = ["PCI_CLASS=%X" % code, "PCI_ID=%04X:%04X" % (vendor, device), "PCI_SUBSYS_ID=%04X:%04X" % identity[2:]]
+    lines += ["PCI_SLOT_NAME=" + address, "MODALIAS=" + alias]
+    _write("".join(line + "\n" for line in (["DRIVER=mtgpu"] if vendor == VENDOR else []) + lines), folder, "uevent")
+
+
+def _speed(value: str) -> str:
+    return "%s GT/s PCIe\n" % ("%.1f" % float(value)) if float(value) else "Unknown\n"
+
+
+class _Tree:
+    def __init__(self, machine: "session.Machine", root: str) -> None:
+        self._machine = machine
+        self._root = root
+        self.cards = [_Card(machine, number) for number in range(machine.cards())]
+
+    def _sys(self, *parts: str) -> str:
+        return os.path.join(self._root, "sys", *parts)
+
+    def pci(self) -> None:
+        """The devices, each below a root of its host bridge and a port of its switch group, and their list."""
+        bridges: Dict[Tuple[int, int], int] = {}
+        # Away from the cards', and from what begins at bus 0 on the host.
+        taken = {(card("pci_segment"), card("pci_bus")) for card in self.cards}
+        for card in self.cards:
+            key = (card("pci_segment"), card("host_bridge"))
+            if key not in bridges:
+                bridges[key] = next(bus for bus in range(255, -1, -1) if (key[0], bus) not in taken)
+                taken.add((key[0], bridges[key]))
+            domain = "%04x:%02x" % (key[0], bridges[key])
+            # A switch with several ports, or a port of the root by itself.
+            port = "%s:%02x.%x" % (domain, card("switch_group") >> 3 & 0x1F, card("switch_group") & 7)
+            above = self._sys("devices", "pci" + domain, port)
+            if not os.path.isdir(above):
+                self._add(above, port, _BRIDGE_VENDOR, _BRIDGE_DEVICE, _BRIDGE_CLASS, 0, card("numa_node"))
+            self._card(card, os.path.join(above, card.address))
+
+    def _add(self, folder: str, address: str, *rest: int) -> None:
+        _pci_function(folder, address, *rest)
+        _link(folder, self._sys("bus", "pci", "devices", address))
+
+    def _card(self, card: _Card, folder: str) -> None:
+        device = card("pci_device_id") >> 16
+        self._add(
+            folder,
+            card.address,
+            card("pci_device_id") & 0xFFFF or VENDOR,
+            device,
+            _DISPLAY if card.displays() else _COMPUTE,
+            card("pci_subsystem_id"),
+            card("numa_node"),
+        )
+        for name, key in (("max", "max"), ("current", "cur")):
+            _write(_speed(card.text("pci_%s_speed" % key)), folder, name + "_link_speed")
+            _write("%d\n" % card("pci_%s_width" % key), folder, name + "_link_width")
+        if card.text("cpu_affinity"):
+            _write(card.text("cpu_affinity") + "\n", folder, "local_cpulist")
+        _write("%d\n" % (64 + card.number), folder, "irq")
+        drivers = self._sys("bus", "pci", "drivers", "mtgpu")
+        os.makedirs(drivers, exist_ok=True)
+        _link(drivers, folder, "driver")
+        _link(folder, drivers, card.address)
+        for key in ("primary_path", "render_path"):
+            self._drm(card, folder, card.node(key))
+
+    def _drm(self, card: _Card, folder: str, node: str) -> None:
+        if not node or not card.visible:
+            return
+        name = os.path.basename(node)
+        entry = os.path.join(folder, "drm", name)
+        os.makedirs(entry, exist_ok=True)
+        _link(folder, entry, "device")
+        _link(entry, self._sys("class", "drm", name))
+        if not name.startswith("card"):
+            return
+        counts: Dict[str, int] = {}
+        for kind in card.displays():
+            counts[kind] = counts.get(kind, 0) + 1
+            connector = "%s-%s-%d" % (name, {"HDMI": "HDMI-A"}.get(kind, kind), counts[kind])
+            for file, state in (("status", "disconnected"), ("enabled", "disabled")):
+                _write(state + "\n", entry, connector, file)
+            _link(os.path.join(entry, connector), self._sys("class", "drm", connector))
+
+    def module(self) -> None:
+        _write(self._machine.get("machine.driver_version") + "\n", self._sys("module", "mtgpu", "version"))
+
+    def nodes(self) -> None:
+        for card in self.cards:
+            for key in ("gpu_path", "primary_path", "render_path"):
+                node = card.node(key)
+                if node and card.visible:
+                    _write("", self._root, "dev", node)
+
+    def proc(self) -> None:
+        """The driver's tables, and its processes."""
+        proc = os.path.join(self._root, "proc")
+        opened: Dict[int, Tuple[str, List[str]]] = {}
+        os.makedirs(os.path.join(proc, "driver", "musa"), exist_ok=True)
+        _write(self._machine.get("machine.driver_version") + "\n", proc, "driver", "musa", "version")
+        for card in self.cards:
+            node = card.node("gpu_path")
+            if not node or not card.visible:
+                continue
+            folder = os.path.join(proc, "driver", "musa", "gpu%02x" % card.number)
+            rows = [_HEADS]
+            for pid, _, name in card.processes():
+                rows.append("%d %d 0 0 0 0 0 0 %s" % (pid, pid, name.split()[0].rpartition("/")[2][:15]))
+                opened.setdefault(pid, (name, []))[1].append("/dev/" + node)
+            _write(node + "\n", folder, "devname")
+            _write("MemTotal : 0x%x\n" % card("memory_total"), folder, "vram_info")
+            _write("".join(row + "\n" for row in rows), folder, "proc_util")
+        for pid, (name, paths) in opened.items():
+            folder = os.path.join(proc, str(pid))
+            _write(name.replace(" ", "\0") + "\0", folder, "cmdline")
+            _write(name.split()[0].rpartition("/")[2][:15] + "\n", folder, "comm")
+            _write("Name:\t%s\nPid:\t%d\nNSpid:\t%d\n" % (name.split()[0], pid, pid), folder, "status")
+            os.makedirs(os.path.join(folder, "fd"))
+            for number, path in enumerate(paths, 3):
+                os.symlink(path, os.path.join(folder, "fd", str(number)))
+
+
+def render(machine: "session.Machine", root: str) -> None:
+    """Write the machine's tree into a folder, in the place of one that is there.
+
+    Raises: OSError; ValueError where the folder has something else in it.
+    """
+    parts = ("sys", "dev", "proc")
+    if os.path.isdir(root) and set(os.listdir(root)) - set(parts):
+        raise ValueError("%s is not empty: a tree is written into a folder of its own" % root)
+    for part in parts:
+        shutil.rmtree(os.path.join(root, part), ignore_errors=True)
+        os.makedirs(os.path.join(root, part))
+    os.makedirs(os.path.join(root, "sys", "bus", "pci", "devices"))
+    tree = _Tree(machine, root)
+    tree.pci()
+    # Without a driver there is the hardware, and no more.
+    if machine.get("machine.init") != "DRIVER_NOT_LOADED":
+        tree.module()
+        tree.nodes()
+        tree.proc()
+
+
+def variables(root: str) -> Dict[str, str]:
+    """The variables by which pymtml and this package's mthreads-gmi read a tree (dict)."""
+    return {"PYMTML_SYS_ROOT": os.path.join(root, "sys"), "PYMTML_PROC_ROOT": os.path.join(root, "proc")}
+
+
+# ==== For programs that read /sys itself ====
+
+_MOUNT = 'mount --bind "$0" %s && exec "$@"' % PCI_DEVICES
+
+
+def _shown(root: str, folder: str) -> None:
+    """Fill a folder with what /sys/bus/pci/devices is to be: the host's own devices, and the tree's.
+
+    Their links stay within it: nothing can be added to /sys/devices.
+    """
+    hidden = os.path.join(folder, ".simulated")
+    shutil.copytree(os.path.join(root, "sys", "devices"), hidden, symlinks=True)
+    try:
+        for name in os.listdir(PCI_DEVICES):
+            os.symlink(os.readlink(os.path.join(PCI_DEVICES, name)), os.path.join(folder, name))
+    except OSError:
+        pass  # a machine without PCI
+    listed = os.path.join(root, "sys", "bus", "pci", "devices")
+    for name in os.listdir(listed):
+        target = os.path.realpath(os.path.join(listed, name))
+        inside = os.path.relpath(target, os.path.realpath(os.path.join(root, "sys", "devices")))
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            os.remove(path)
+        os.symlink(os.path.join(".simulated", inside), path)
+
+
+def over_sysfs(root: str, folder: str, command: Sequence[str]) -> Optional[List[str]]:
+    """A command that runs another with the tree's PCI devices in /sys/bus/pci/devices, or None where that is refused.
+
+    It is done by a user and mount namespace of its own: nobody else sees it, and the program runs as the user 0 of it.
+    """
+    if not shutil.which("unshare") or not os.path.isdir(PCI_DEVICES):
+        return None
+    os.makedirs(folder)
+    _shown(root, folder)
+    start = ["unshare", "--map-root-user", "--mount", "sh", "-c", _MOUNT, folder]
+    null = subprocess.DEVNULL
+    if subprocess.call(start + ["true"], stdin=null, stdout=null, stderr=null):
+        return None
+    return start + list(command)

@@ -1,0 +1,223 @@
+"""The machine as files of sysfs, /dev and /proc."""
+
+import configparser
+import json
+import os
+import subprocess
+import sys
+
+import packaged
+import pytest
+from packaged import command, environment, run, run_tests
+
+pytestmark = packaged.needs_python_3_8
+UNSHARE = ["unshare", "--map-root-user", "--mount", "sh", "-c", "mount --bind /tmp /sys/bus/pci/devices"]
+
+
+def may_mount():
+    try:
+        return subprocess.call(UNSHARE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    except OSError:
+        return False
+
+
+needs_mounts = pytest.mark.skipif(not may_mount(), reason="user namespaces with mounts are not allowed here")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    packaged.build()
+
+
+def profile(name):
+    parser = configparser.RawConfigParser()
+    parser.read(os.path.join(packaged.SIMULATOR, "profiles", name + ".ini"))
+    return parser
+
+
+def read(*parts):
+    with open(os.path.join(*map(str, parts)), errors="replace") as file:
+        return file.read().rstrip("\n")
+
+
+def tree(tmp_path, name):
+    done = command("tree", name, str(tmp_path / name))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("name", sorted(set(os.listdir(os.path.join(packaged.SIMULATOR, "profiles")))))
+def test_every_profile(tmp_path, name):
+    name = name[:-4]
+    root = tree(tmp_path, name)
+    parser = profile(name)
+    cards = [section for section in parser.sections() if section.startswith("device.") and section.count(".") == 1]
+    shown = [entry for entry in (root / "sys/bus/pci/devices").iterdir() if read(entry, "vendor") == "0x1ed5"]
+    assert len(shown) == len(cards)
+    assert len(list((root / "proc/driver/musa").glob("gpu*"))) <= len(cards)
+    for entry in shown:
+        assert entry.is_symlink() and not os.path.isabs(os.readlink(str(entry)))
+        assert (entry / "config").read_bytes()[:2] == b"\xd5\x1e"
+        assert int(read(entry, "class"), 16) >> 16 == 3
+
+
+def test_values(tmp_path):
+    root = tree(tmp_path, "s5000x8")
+    keys = dict(profile("s5000x8")["device"], **dict(profile("s5000x8")["device.5"]))
+    card = root / "sys/bus/pci/devices/0000:ba:00.0"
+    if not card.exists():
+        card = root / "sys/bus/pci/devices" / ("0000:%02x:00.0" % int(keys["pci_bus"]))
+    assert [read(card, name) for name in ("vendor", "device", "numa_node")] == ["0x1ed5", "0x0400", keys["numa_node"]]
+    assert read(card, "current_link_width") == keys["pci_cur_width"]
+    assert read(card, "max_link_speed").startswith("%.1f GT/s" % float(keys["pci_max_speed"]))
+    assert read(card, "local_cpulist") == keys["cpu_affinity"]
+    assert "DRIVER=mtgpu\n" in read(card, "uevent")
+    assert os.path.basename(os.readlink(str(card / "driver"))) == "mtgpu"
+    assert (root / "dev/mtgpu.5").is_file() and (root / "dev/dri/renderD133").is_file()
+    assert read(root, "sys/module/mtgpu/version") == profile("s5000x8")["machine"]["driver_version"]
+    # Cards below one host bridge have one root, others another.
+    roots = {os.path.realpath(str(path)).split("/devices/pci")[1][:7] for path in card.parent.iterdir()}
+    assert len(roots) == len({profile("s5000x8")["device.%d" % n]["host_bridge"] for n in range(8)})
+
+
+def test_without_a_driver(tmp_path):
+    root = tree(tmp_path, "no-driver")
+    assert not (root / "sys/module").exists() and not (root / "proc/driver").exists()
+
+
+def test_a_container_sees_the_nodes_of_its_cards_only(tmp_path):
+    root = tree(tmp_path, "s5000x8-container")
+    assert sorted(path.name for path in (root / "dev").glob("mtgpu*")) == ["mtgpu.2", "mtgpu.5"]
+    vendors = [read(entry, "vendor") for entry in (root / "sys/bus/pci/devices").iterdir()]
+    assert vendors.count("0x1ed5") == 8
+
+
+def test_again_and_elsewhere(tmp_path):
+    root = tree(tmp_path, "s80")
+    assert command("tree", "s4000x8", str(root)).returncode == 0
+    assert not (root / "sys/bus/pci/devices/0000:01:00.0").exists() or len(list((root / "dev").glob("mtgpu*"))) == 8
+    os.rename(str(root), str(tmp_path / "moved"))
+    assert read(tmp_path, "moved/sys/bus/pci/devices/0000:08:00.0/vendor") == "0x1ed5"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("precious")
+    done = command("tree", "s80", str(tmp_path / "mine"))
+    assert done.returncode == 2 and "is not empty" in done.stderr
+    assert read(tmp_path, "mine/file") == "precious"
+
+
+def test_fixture(tmp_path):
+    suite = """
+import os
+import subprocess
+
+import pymtml as nvml
+
+
+def test(mtml_simulator):
+    mtml_simulator.set("0.numa_node", 1)
+    mtml_simulator.set("0.processes", "4242 2048 python worker.py, 17 - sleep")
+    mtml_simulator.set("1.processes", "4242 5 python worker.py")
+    root = mtml_simulator.tree()
+    nvml.nvmlInit()
+    device = nvml.nvmlDeviceGetHandleByIndex(0)
+    assert nvml.nvmlDeviceGetNumaNodeId(device) == 1
+    info = nvml.nvmlPciInfoExt_v1_t()
+    info.version = nvml.nvmlPciInfoExt_v1
+    nvml.nvmlDeviceGetPciInfoExt(device, info)
+    assert (info.baseClass, info.subClass) == (3, 2)
+    assert sorted(p.pid for p in nvml.nvmlDeviceGetComputeRunningProcesses(device)) == [17, 4242]
+    assert nvml.nvmlSystemGetProcessName(4242) == "python"
+    assert [p.pid for p in nvml.nvmlDeviceGetComputeRunningProcesses(nvml.nvmlDeviceGetHandleByIndex(1))] == [4242]
+    assert nvml.nvmlDeviceGetComputeRunningProcesses(nvml.nvmlDeviceGetHandleByIndex(2)) == []
+    nvml.nvmlShutdown()
+    shown = subprocess.run(["mthreads-gmi"], stdout=subprocess.PIPE).stdout.decode()
+    assert shown.count("python worker.py") == 2 and "2048MiB" in shown
+    assert os.path.exists(os.path.join(root, "dev", "mtgpu.7"))
+
+
+def test_displays(mtml_simulator):
+    mtml_simulator.profile("s80")
+    mtml_simulator.tree()
+    nvml.nvmlInit()
+    device = nvml.nvmlDeviceGetHandleByIndex(0)
+    assert nvml.nvmlDeviceGetDisplayMode(device) == 0 == nvml.nvmlDeviceGetDisplayActive(device)
+    nvml.nvmlShutdown()
+
+
+def test_gone(mtml_simulator):
+    assert "PYMTML_SYS_ROOT" not in os.environ and "PYMTML_PROC_ROOT" not in os.environ
+
+
+def test_gone_without():
+    assert "PYMTML_SYS_ROOT" not in os.environ
+"""
+    done = run_tests(tmp_path, test_tree=suite)
+    assert done.returncode == 0, done.stdout
+
+
+# What gpustack-runtime does: vendor and class of all devices, by Python's own means.
+DETECTOR = r"""
+import json, os
+import pymtml
+
+found = {}
+for name in os.listdir("/sys/bus/pci/devices"):
+    folder = os.path.join("/sys/bus/pci/devices", name)
+    try:
+        with open(folder + "/vendor") as file:
+            vendor = file.read().strip()
+    except OSError:
+        continue
+    if vendor == "0x1ed5":
+        found[name] = [len(open(folder + "/config", "rb").read()), os.path.realpath(folder).split("/")[-3][:3]]
+    else:
+        found.setdefault("others", []).append(name)
+pymtml.nvmlInit()
+node = pymtml.nvmlDeviceGetNumaNodeId(pymtml.nvmlDeviceGetHandleByIndex(7))
+print(json.dumps([found, pymtml.nvmlDeviceGetCount(), node, os.getpid()]))
+pymtml.nvmlShutdown()
+"""
+
+
+@needs_mounts
+def test_programs_that_read_sysfs(tmp_path):
+    environ = environment(TMPDIR=str(tmp_path))
+    arguments = [sys.executable, "-m", "mtml_simulator", "exec", "--tree", "s4000x8+frozen", "--", sys.executable]
+    process = subprocess.Popen(
+        arguments + ["-c", DETECTOR], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    said, problem = process.communicate(timeout=100)
+    assert process.returncode == 0, problem
+    found, count, node, pid = json.loads(said.decode())
+    others = set(found.pop("others"))
+    assert len(found) == count == 8 and "0000:08:00.0" in found
+    assert all(entry == [64, "pci"] for entry in found.values())
+    assert str(node) == profile("s4000x8")["device.7"]["numa_node"]
+    assert pid == process.pid, "signals reach the program itself"
+    # The host's own are there still, and nothing is different outside.
+    assert others >= set(os.listdir("/sys/bus/pci/devices"))
+    assert not os.path.exists("/sys/bus/pci/devices/.simulated")
+
+
+def test_where_it_is_refused(tmp_path):
+    """The program runs all the same, pymtml has the tree, and one line says what is missing."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "unshare").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin" / "unshare").chmod(0o755)
+    environ = environment(TMPDIR=str(tmp_path), PATH=str(tmp_path / "bin") + os.pathsep + os.environ["PATH"])
+    code = "import os; print(os.listdir(os.environ['PYMTML_SYS_ROOT'] + '/bus/pci/drivers/mtgpu'))"
+    arguments = ["-m", "mtml_simulator", "exec", "--tree", "s80", "--", sys.executable, "-c", code]
+    done = run([sys.executable] + arguments, environ)
+    assert (done.returncode, done.stdout) == (0, "['0000:01:00.0']\n")
+    assert done.stderr.count("\n") == 1 and "/sys/bus/pci/devices cannot be replaced here" in done.stderr
+
+
+@needs_mounts
+@pytest.mark.programs
+def test_gpustack_runtime(tmp_path):
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(packaged.OURS)}
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, env=environ)
+    binaries = tmp_path / "venv" / "bin"
+    subprocess.run([str(binaries / "pip"), "install", "-q", "gpustack-runtime==0.2.6"], check=True, env=environ)
+    done = command("exec", "--tree", "s4000x8+frozen", "--", str(binaries / "gpustack-runtime"), "detect")
+    assert done.stdout.count("MTT S4000") == 8, done.stdout + done.stderr

@@ -1,0 +1,333 @@
+"""The control file: changes that reach processes which run already, and what their programs switch."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+import interface
+import pytest
+from interface import CODE_NAMES, LIBRARY, MACHINE, Session, reason, sim_get, sim_set
+
+OTHER = """
+import ctypes, sys
+import interface
+from interface import *
+
+given = {name: os.environ[name] for name in ("MTML_SIM_CONTROL", "MTML_SIM_FAULTS") if name in os.environ}
+session = Session(%r, **given)
+session.__enter__()
+gpus = [session.gpu(index) for index in range(session.count())]
+
+def temperature(card=0):
+    value = ctypes.c_int()
+    code = raw("mtmlGpuGetTemperature", gpus[card], ctypes.byref(value))
+    return value.value if code == 0 else CODE_NAMES.get(code, code)
+
+for line in sys.stdin:
+    print(repr(eval(line)), flush=True)
+"""
+
+
+class Other:
+    """Another process on the machine, which does what it is told."""
+
+    def __init__(self, profile="s5000x8+frozen"):
+        environ = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.abspath(__file__)))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OTHER % profile],
+            env=environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        self("0")  # it is there
+
+    def __call__(self, expression):
+        self.process.stdin.write(expression + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer, self.process.stderr.read()
+        return eval(answer)
+
+    def end(self):
+        """What it said on stderr."""
+        if self.process.stdin.closed:
+            return ""
+        return self.process.communicate(timeout=20)[1]
+
+
+@pytest.fixture
+def control(tmp_path):
+    os.environ["MTML_SIM_CONTROL"] = str(tmp_path / "control")
+    yield tmp_path / "control"
+    LIBRARY.mtmlSimSetFaults(None)
+
+
+@pytest.fixture
+def other(control):
+    process = Other()
+    yield process
+    process.end()
+
+
+def here(profile="s5000x8+frozen"):
+    return Session(profile, MTML_SIM_CONTROL=os.environ["MTML_SIM_CONTROL"])
+
+
+def temperature(gpu):
+    value = ctypes.c_int()
+    code = interface.raw("mtmlGpuGetTemperature", gpu, ctypes.byref(value))
+    return value.value if code == 0 else CODE_NAMES.get(code, code)
+
+
+# ==== What a test changes ====
+
+
+def test_values_reach_who_runs_at_once(other):
+    with here():
+        before = other("temperature()")
+        # Hundreds of changes within ticks of the coarse clock, each seen by the very next call.
+        for value in range(-100, 100):
+            sim_set(0, "gpu_temperature", value)
+            assert other("temperature()") == value
+        assert LIBRARY.mtmlSimUnset(0, b"gpu_temperature") == 0
+        assert other("temperature()") == before == int(sim_get(0, "gpu_temperature"))
+
+
+def test_who_comes_later_finds_them(control):
+    with here():
+        sim_set(3, "gpu_temperature", 77)
+        sim_set(MACHINE, "driver_version", "9;8")
+        assert LIBRARY.mtmlSimAddFaults(b"2.mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetName=UNKNOWN") == 0
+    late = Other()
+    assert [late("temperature(%d)" % card) for card in (3, 2)] == [77, "TIMEOUT"]
+    assert late("sim_get(MACHINE, 'driver_version')") == "9;8"
+    assert late("reason('mtmlDeviceGetName', session.device(0), ctypes.create_string_buffer(64), 64)") == "UNKNOWN"
+    late.end()
+
+
+def test_every_kind_of_object(control):
+    both = [Other("s3000-mpc+frozen"), Other("s3000-mpc+frozen")]
+    with here("s3000-mpc+frozen"):
+        sim_set(interface.instance_number(0, 1), "gpu_utilization", 66)
+        sim_set(MACHINE, "driver_version", "1")
+        for other in both:
+            assert other("sim_get(instance_number(0, 1), 'gpu_utilization')") == "66"
+            assert other("sim_get(MACHINE, 'driver_version')") == "1"
+    for other in both:
+        other.end()
+
+
+def test_faults(other):
+    with here() as session:
+        gpu = session.gpu(0)
+        assert LIBRARY.mtmlSimAddFaults(b"0.mtmlGpuGetTemperature=TIMEOUT@1x2") == 0
+        # Each process counts its own calls.
+        for ask in (lambda: temperature(gpu), lambda: other("temperature()")):
+            assert [isinstance(ask(), int) for _ in range(4)] == [True, False, False, True]
+        # What is added later does not begin the others' count anew.
+        assert LIBRARY.mtmlSimAddFaults(b"0.mtmlGpuGetTemperature=UNKNOWN@0x1") == 0
+        assert [other("temperature()") for _ in range(2)][0] == "UNKNOWN"
+        assert isinstance(other("temperature()"), int)
+        assert LIBRARY.mtmlSimSetFaults(b"*=RESOURCE_IS_BUSY") == 0
+        assert other("temperature()") == "RESOURCE_IS_BUSY"
+        assert LIBRARY.mtmlSimSetFaults(None) == 0
+        assert isinstance(other("temperature()"), int)
+
+
+def test_faults_of_the_variable_are_taken_back(control):
+    os.environ["MTML_SIM_FAULTS"] = "mtmlGpuGetTemperature=TIMEOUT"
+    other = Other()
+    assert other("temperature()") == "TIMEOUT"
+    with Session("s5000x8+frozen", MTML_SIM_CONTROL=str(control)) as session:
+        assert LIBRARY.mtmlSimHeal(MACHINE) == 0
+        assert isinstance(temperature(session.gpu(0)), int)
+    assert isinstance(other("temperature()"), int)
+    other.end()
+
+
+def test_heal(other):
+    with here():
+        sim_set(0, "gpu_temperature", 88)
+        for card in (1, 2):
+            sim_set(card, "lost", "DRIVER_FAILURE")
+        sim_set(MACHINE, "latency_ns", 1000)
+        assert LIBRARY.mtmlSimAddFaults(b"3.mtmlGpuGetTemperature=TIMEOUT, 4.*=TIMEOUT") == 0
+        bad = ["DRIVER_FAILURE"] * 2 + ["TIMEOUT"] * 2
+        assert [other("temperature(%d)" % card) for card in (1, 2, 3, 4)] == bad
+        assert LIBRARY.mtmlSimHeal(1) == LIBRARY.mtmlSimHeal(3) == 0
+        answers = [other("temperature(%d)" % card) for card in (1, 2, 3, 4)]
+        assert [isinstance(answer, int) for answer in answers] == [True, False, True, False]
+        assert LIBRARY.mtmlSimHeal(8) == -1
+        assert sim_get(MACHINE, "latency_ns") == "1000"
+        assert LIBRARY.mtmlSimHeal(MACHINE) == 0
+        answers = [other("temperature(%d)" % card) for card in (1, 2, 3, 4)]
+        assert all(isinstance(answer, int) for answer in answers)
+        assert other("sim_get(MACHINE, 'latency_ns')") == "0"
+        assert other("temperature()") == 88
+
+
+# ==== What programs switch ====
+
+
+def test_ecc_until_after_the_reboot(other):
+    with here() as session:
+        memory = other("session.memory(5).value") and session.memory(5)
+        assert sim_get(5, "ecc_pending_mode") == "ENABLE"
+        assert interface.raw("mtmlMemorySetEccMode", memory, 0) == 0
+        ask = "[sim_get(5, 'ecc_mode'), sim_get(5, 'ecc_pending_mode')]"
+        assert other(ask) == ["ENABLE", "DISABLE"]
+        sim_set(5, "retired_pages_pending", "yes")
+    assert LIBRARY.mtmlSimReboot() == 0
+    assert other(ask) == ["DISABLE", "DISABLE"]
+    assert other("sim_get(5, 'retired_pages_pending')") == "no"
+    late = Other()
+    assert late(ask) == ["DISABLE", "DISABLE"]
+    late.end()
+
+
+def test_ecc_counters_and_resets(other):
+    with here() as session:
+        sim_set(2, "ecc_corrected_volatile", 7)
+        sim_set(2, "ecc_corrected_aggregate", 9)
+        assert other("raw('mtmlMemoryClearEccErrorCounts', session.memory(2), 0)") == 0
+        assert [sim_get(2, "ecc_corrected_volatile"), sim_get(2, "ecc_corrected_aggregate")] == ["0", "9"]
+        sim_set(2, "ecc_uncorrected_volatile", 3)
+        assert interface.raw("mtmlDeviceReset", session.device(2)) == 0
+        assert other("[sim_get(2, 'resets'), sim_get(2, 'ecc_uncorrected_volatile')]") == ["1", "0"]
+
+
+def test_mpc(control):
+    """Handles that die by what another process does answer a code: the program could not know."""
+    other = Other("s3000-mpc+frozen")
+    assert isinstance(other("temperature(4)"), int)
+    with here("s3000-mpc+frozen") as session:
+        assert session.count() == 5
+        assert interface.raw("mtmlDeviceSetMpcMode", session.device(0), 0) == 0
+    assert other("temperature(0)") == "UNKNOWN"
+    # Its library pointer is as after a change of its own.
+    count = "raw('mtmlLibraryCountDevice', session.library, ctypes.byref(ctypes.c_uint()))"
+    assert CODE_NAMES[other(count)] == "UNKNOWN"
+    again = "[call('mtmlLibraryShutDown', session.library), setattr(session, 'library', pointer('mtmlLibraryInit'))]"
+    other(again)
+    assert other("session.count()") == 2
+    with here("s3000-mpc+frozen") as session:
+        assert session.count() == 2
+        device = session.device(1)
+        assert other("raw('mtmlDeviceSetMpcMode', session.device(0), 1)") == 0
+        assert reason("mtmlDeviceGetIndex", device, ctypes.byref(ctypes.c_uint())) == "UNKNOWN"
+    assert sim_get(0, "mpc_mode") == "ENABLE"
+    other.end()
+
+
+def test_two_that_write_at_once(control):
+    """No change is lost."""
+    others = [Other(), Other()]
+    rounds = "[sim_set(card, key, n) for n in range(200) for card, key in ((%d, 'gpu_clock'), (%d, 'memory_clock'))]"
+    for number, other in enumerate(others):
+        other.process.stdin.write("len(%s)\n" % (rounds % (number, number)))
+        other.process.stdin.flush()
+    for other in others:
+        assert other.process.stdout.readline() == "400\n"
+    with here():
+        for number in range(2):
+            assert [sim_get(number, "gpu_clock"), sim_get(number, "memory_clock")] == ["199", "199"]
+    for other in others:
+        other.end()
+
+
+# ==== The file ====
+
+
+def written(control, text):
+    """Write it as an editor does, and wait for longer than a tick of the coarse clock."""
+    control.write_text(text)
+    time.sleep(0.1)
+
+
+def test_written_by_hand(control, other):
+    written(control, "# by hand\n\n  0.gpu_temperature = 5\n*.gpu_clock=7\n5.gpu_clock = 8\nfault.1 = 1.*=TIMEOUT\n")
+    assert other("[temperature(), temperature(1)]") == [5, "TIMEOUT"]
+    assert other("[sim_get(card, 'gpu_clock') for card in (0, 5, 7)]") == ["7", "8", "7"]
+    control.write_text("5.gpu_clock = 9")
+    time.sleep(0.1)
+    assert isinstance(other("temperature(1)"), int)
+    assert other("temperature()") != 5
+    assert other("sim_get(5, 'gpu_clock')") == "9"
+    assert other("sim_get(0, 'gpu_clock')") == interface.read_profile("s5000x8")["device.0"]["gpu_clock"]
+    # Lines of one's own stay when programs write.
+    control.write_text("# mine\n5.gpu_clock = 9\n")
+    with here():
+        sim_set(0, "gpu_temperature", 1)
+        sim_set(5, "gpu_clock", 4)
+    text = "profile = s5000x8+frozen\n# mine\n0.gpu_temperature = 1\n5.gpu_clock = 4\n"
+    assert control.read_text() == text
+    control.unlink()
+    time.sleep(0.1)
+    assert other("temperature()") != 1
+
+
+@pytest.mark.parametrize(
+    "line, problem",
+    [
+        ("0.gpu_temperature", ":2: not of the form NAME = VALUE"),
+        ("gpu_temperature = 3", ":2: write 0.KEY"),
+        ("0.color = blue", "color of 0x0: blue: unknown key"),
+        ("8.gpu_temperature = 3", "the machine has no such card"),
+        ("fault.1 = 8.*=TIMEOUT", "the machine has no such card"),
+        ("fault.0 = *=TIMEOUT", ":2: write 0.KEY"),
+    ],
+)
+def test_mistakes(control, line, problem):
+    other = Other()
+    written(control, "0.gpu_temperature = 4\n%s\n" % line)
+    assert other("temperature()") == 4
+    assert problem in other.end()
+    # Who begins with it is told at once.
+    os.environ["MTML_SIM_PROFILE"] = "s5000x8+frozen"
+    assert LIBRARY.mtmlSimLoad() == -1
+    control.write_text("")
+    assert LIBRARY.mtmlSimLoad() == 0
+
+
+def test_file_of_another_profile(control, other):
+    """It is left alone, and so are those who follow it."""
+    before = other("temperature()")
+    with here("s80+frozen"):
+        sim_set(0, "gpu_temperature", 3)
+        assert other("temperature()") == before
+        assert other("LIBRARY.mtmlSimSet(0, b'gpu_temperature', b'4')") == -1
+        assert sim_get(0, "gpu_temperature") == "3"
+    assert control.read_text() == "profile = s80+frozen\n0.gpu_temperature = 3\n"
+    assert "is about the profile s80+frozen, not s5000x8+frozen" in other.end()
+    # Moving values or not, it is the same machine.
+    with here("s80"):
+        assert sim_get(0, "gpu_temperature") == "3"
+
+
+def test_folder_that_is_gone(tmp_path):
+    os.environ["MTML_SIM_CONTROL"] = str(tmp_path / "gone" / "control")
+    with here() as session:
+        assert LIBRARY.mtmlSimSet(0, b"gpu_temperature", b"3") == -1
+        assert temperature(session.gpu(0)) == 3
+        assert reason("mtmlMemorySetEccMode", session.memory(0), 0) == "SUCCESS"
+
+
+def test_no_file_is_read_unless_it_is_named(tmp_path):
+    os.environ.pop("MTML_SIM_CONTROL", None)
+    program = "from interface import *\nwith Session('s5000x8+frozen'):\n    sim_set(0, 'gpu_clock', 1)\n"
+    environ = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.abspath(__file__)))
+    subprocess.run([sys.executable, "-c", program], env=environ, cwd=str(tmp_path), check=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_change_costs_little(control):
+    """A look is a load and a compare; a write some file operations."""
+    with here():
+        begin = time.process_time()
+        for number in range(500):
+            sim_set(0, "gpu_clock", number)
+        assert time.process_time() - begin < 0.5
