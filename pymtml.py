@@ -14,11 +14,13 @@ Programs written for NVIDIA's module run unmodified with ``import pymtml as pynv
 
 Units: memory in bytes, clocks in MHz, power in mW, temperatures in degrees Celsius (signed), utilization in percent,
 sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so. What the hardware or the driver
-cannot tell raises an error; nothing stands in for a value that is not known, with these exceptions, which structs
-and tuples force: 0 for ``reserved`` of memory version 2, for the memory, encoder and decoder shares of processes and
-virtual devices, for the lowest temperature of a thermal sensor, and for engines and P2P of an instance profile; (0, 0)
-for a compute capability that nobody knows; ``deviceClass`` "" and ``gpuCores`` 0 of c_mtmlVirtType_t, names of other
-bindings. ``usedGpuMemory`` of a process is None, as NVML has it where it does not know: MTML does not tell it.
+cannot tell raises an error. No value stands in for one that is not known, with these exceptions, where a struct or a
+tuple must hold something: 0 for ``reserved`` of memory version 2, for the memory, encoder and decoder shares of
+processes and virtual devices, for the lowest temperature of a thermal sensor, and for engines and P2P of an instance
+profile; (0, 0) for an unknown compute capability; ``deviceClass`` "" and ``gpuCores`` 0 of c_mtmlVirtType_t, which are
+names of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not tell it. Lists
+of processes hold the processes that are visible; ``unseen_processes()`` is the number of those that could not be
+inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
@@ -26,8 +28,9 @@ Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLErr
 Environment: PYMTML_LIBRARY (file of the MTML library to load, instead of libmtml.so.2 or libmtml.so),
 PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; asked for its version
 only), PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
-PYMTML_KEEP_LIBRARY (1: the last shutdown leaves the C library initialized until the process ends, for libraries that
-refuse to be initialized again).
+PYMTML_KEEP_LIBRARY (what a last shutdown does with the C library: unset, nvmlShutdown keeps it initialized for the next
+init and mtmlLibraryShutDown ends it; 0: both end it; 1: both keep it), PYMTML_ENERGY (sample:
+nvmlDeviceGetTotalEnergyConsumption adds up the power).
 
 Map of this file (search for the number with its dots, ``==== 7.``):
 
@@ -59,14 +62,24 @@ performance state, Fans, PCIe link, ECC and retired pages, Topology and affinity
 Processes, Field values and GPM, Units.
 """
 
-import _thread
-import ctypes
 import os
 import sys
 
-# nvidia-ml-py re-exports what ctypes exports, and programs reach for it as pynvml.byref, pynvml.c_uint ...
-from ctypes import *  # noqa: F401, F403
-from ctypes import (  # noqa: F401
+_current_folder = None
+if __name__ == "__main__" or getattr(sys, "argv", [])[:1] == ["-m"]:
+    try:
+        # ``python -m pymtml`` puts the current folder first on the path: do not import files that others left there.
+        if sys.path[:1] == [os.getcwd()] != [os.path.dirname(os.path.abspath(__file__))]:
+            _current_folder = sys.path.pop(0)
+    except OSError:  # the folder is gone
+        pass
+
+import _thread  # noqa: E402
+import ctypes  # noqa: E402
+
+# nvidia-ml-py re-exports the names of ctypes, and programs use them: pynvml.byref, pynvml.c_uint ...
+from ctypes import *  # noqa: E402, F401, F403
+from ctypes import (  # noqa: E402, F401
     CDLL,
     POINTER,
     Structure,
@@ -86,11 +99,14 @@ from ctypes import (  # noqa: F401
     c_void_p,
 )
 
+if _current_folder is not None and __name__ != "__main__":
+    sys.path.insert(0, _current_folder)  # it belongs to another ``python -m``, or pymtml/__main__.py removes it
+
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _ctypes import _PyCStructType as _StructureType  # ctypes gives it no public name
+    from _ctypes import _PyCStructType as _StructureType  # a type of ctypes without a public name
     from typing import Any as _Any
 else:
     _Any = object  # for typing.get_type_hints: nothing of typing is imported
@@ -287,13 +303,13 @@ MTML_MEMORY_ERROR_TYPE_COUNT = 2
 # MtmlMemoryLocation
 MTML_MEMORY_LOCATION_DRAM = 1
 
-# Spellings that MTML bindings already in use have for buffer sizes and engines
+# Names of buffer sizes and engines in other MTML bindings
 MTML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = MTML_DRIVER_VERSION_BUFFER_SIZE
 MTML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = MTML_DEVICE_PCI_SBDF_BUFFER_SIZE
 
 # ==== 2. Errors =======================================================================================================
-# NVML's codes and classes stand here as well: each MTML class derives from its NVML counterpart, so that whatever is
-# raised is caught by programs written for either API.
+# NVML's codes and classes are here too: each MTML class derives from its NVML counterpart, so programs written for
+# either API catch every error.
 
 NVML_SUCCESS = 0
 NVML_ERROR_UNINITIALIZED = 1
@@ -330,10 +346,10 @@ NVML_ERROR_UNKNOWN = 999
 
 
 class MTMLError(Exception):
-    """Root of everything that pymtml raises for a failed call; ``MTMLError(code)`` yields the class of that MTML code.
+    """Base class of all errors of pymtml; ``MTMLError(code)`` makes an error of the class for that MTML code.
 
-    Attributes: ``value`` (the code, MTML's or NVML's as the class says), ``mtml_code`` (the MTML status behind the
-    error, None where the check was pymtml's own), ``detail`` (what pymtml knows beyond the code, or None).
+    Attributes: ``value`` (MTML's code in MTML classes, NVML's in NVML classes), ``mtml_code`` (the MTML status behind
+    the error, None if pymtml itself found it), ``detail`` (what pymtml knows beyond the code, or None).
     """
 
     value: "_Any" = None
@@ -373,7 +389,7 @@ class MTMLError(Exception):
 
 
 class NVMLError(MTMLError):
-    """Root of the errors that ``nvml*`` functions raise; ``NVMLError(code)`` yields the class of that NVML code."""
+    """Base class of the errors of ``nvml*`` functions; ``NVMLError(code)`` makes one of the class for a code."""
 
     _unknown_text = "NVML Error with code %s"
     _errcode_to_string = {
@@ -443,7 +459,7 @@ class NVMLError_AlreadyInitialized(NVMLError):
 
 
 class NVMLError_NotFound(NVMLError):
-    """No such object."""
+    """No such object exists."""
 
     value = NVML_ERROR_NOT_FOUND
 
@@ -515,7 +531,7 @@ class NVMLError_OperatingSystem(NVMLError):
 
 
 class NVMLError_LibRmVersionMismatch(NVMLError):
-    """Library and driver do not fit."""
+    """The versions of library and driver do not match."""
 
     value = NVML_ERROR_LIB_RM_VERSION_MISMATCH
 
@@ -533,13 +549,13 @@ class NVMLError_Memory(NVMLError):
 
 
 class NVMLError_NoData(NVMLError):
-    """There are no data."""
+    """There is no data."""
 
     value = NVML_ERROR_NO_DATA
 
 
 class NVMLError_VgpuEccNotSupported(NVMLError):
-    """Not with vGPU and ECC."""
+    """vGPU does not support ECC here."""
 
     value = NVML_ERROR_VGPU_ECC_NOT_SUPPORTED
 
@@ -563,7 +579,7 @@ class NVMLError_ArgumentVersionMismatch(NVMLError):
 
 
 class NVMLError_Deprecated(NVMLError):
-    """The function was given up."""
+    """The function is deprecated."""
 
     value = NVML_ERROR_DEPRECATED
 
@@ -602,7 +618,7 @@ NVMLError._valClassMapping.update((error.value, error) for error in NVMLError.__
 
 
 class _MTMLTexts:
-    """What sets the MTML classes apart from their NVML bases: the texts of MTML's codes."""
+    """Mixin of the MTML classes: error texts by MTML's codes instead of NVML's."""
 
     value: "_Any"
     _errcode_to_string = MTMLError._errcode_to_string
@@ -740,10 +756,9 @@ class NVMLLibraryMismatchError(Exception):
 
 
 # ==== 3. Handles ======================================================================================================
-# A handle is a ctypes pointer, one Python object per native object while the library lives. The argument that C gets is
-# made once and kept in a slot of the handle (_device, _gpu, _memory, _vpu, _system), so that passing it costs
-# nothing. What is not of a handle class never reaches C, and neither does a handle whose slot is empty: a shutdown
-# empties them all.
+# A handle is a ctypes pointer; each native object has one Python handle while the library is initialized. The argument
+# for C is made once and stored in a slot of the handle (_device, _gpu, _memory, _vpu, _system), so passing it costs
+# nothing. Only objects of a handle class reach C, and only if the slot is filled: a shutdown empties all slots.
 
 
 class struct_c_mtmlLibrary_t(Structure):
@@ -770,18 +785,25 @@ class struct_c_mtmlVpu_t(Structure):
     """Opaque MtmlVpu."""
 
 
+class struct_c_mtmlFieldValue_t(Structure):
+    """Opaque: mthreads-ml-py has the name, MTML no such struct."""
+
+
 struct_c_mtmlDevice_t = struct_c_nvmlDevice_t
+c_mtmlFieldValue_t = POINTER(struct_c_mtmlFieldValue_t)
 
 
 class _Handle:
-    """What the handle classes share: identity by address."""
+    """Base of the handle classes: equality and hash by address; a stale handle equals only itself."""
 
     __slots__ = ()
+    _own = "_device"  # the slot that is empty when the handle is stale
 
     def __eq__(self, other):
         if self is other:
             return True
-        return isinstance(other, type(self)) and _address(self) == _address(other)
+        same = isinstance(other, type(self)) and _address(self) == _address(other)
+        return same and not (_is_stale(self) or _is_stale(other))
 
     def __ne__(self, other):
         return not self == other
@@ -800,52 +822,57 @@ class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):  # type: ignore
     """Handle of the initialized library (MtmlLibrary *)."""
 
     _type_ = struct_c_mtmlLibrary_t
-    __slots__ = ("_address",)
+    __slots__ = ("_address", "_of", "_library")
+    _own = "_library"
 
 
 class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):  # type: ignore[misc]
     """Handle of the host system (MtmlSystem *)."""
 
     _type_ = struct_c_mtmlSystem_t
-    __slots__ = ("_address", "_system")
+    __slots__ = ("_address", "_of", "_system")
+    _own = "_system"
 
 
 class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):  # type: ignore[misc]
     """Handle of a device's graphics and compute unit (MtmlGpu *)."""
 
     _type_ = struct_c_mtmlGpu_t
-    __slots__ = ("_address", "_gpu")
+    __slots__ = ("_address", "_of", "_gpu")
+    _own = "_gpu"
 
 
 class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):  # type: ignore[misc]
     """Handle of a device's memory (MtmlMemory *)."""
 
     _type_ = struct_c_mtmlMemory_t
-    __slots__ = ("_address", "_memory")
+    __slots__ = ("_address", "_of", "_memory")
+    _own = "_memory"
 
 
 class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):  # type: ignore[misc]
     """Handle of a device's video unit (MtmlVpu *)."""
 
     _type_ = struct_c_mtmlVpu_t
-    __slots__ = ("_address", "_vpu")
+    __slots__ = ("_address", "_of", "_vpu")
+    _own = "_vpu"
 
 
 class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[misc]
     """Handle of a device (MtmlDevice *): a card, a virtual device, an MPC parent or an MPC instance.
 
-    Besides its own argument it holds those of its gpu, memory and vpu, made on first use, and what cannot change while
-    the library lives, kept after it was read once.
+    It stores the arguments for C of the device, its gpu, memory and vpu, each made on first use, and constant
+    properties once they were read.
     """
 
     _type_ = struct_c_nvmlDevice_t
     __slots__ = tuple(
-        "_address _device _board _gpu _memory _vpu _name _uuid _serial _index _total"
+        "_address _of _device _board _gpu _memory _vpu _name _uuid _serial _index _total"
         " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible".split()
     )
 
     _device: "_Any"  # what C gets for the device
-    _board: "_Any"  # the same, for what is true of the whole board: an instance of a divided card has none
+    _board: "_Any"  # the same, for properties of the whole board; an MPC instance has none
     _gpu: "_Any"  # for its gpu
     _memory: "_Any"  # for its memory
     _vpu: "_Any"  # for its video unit
@@ -861,7 +888,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _links: "int"  # how many it has
     _divisible: "bool"  # whether MPC can divide it
     _sysfs: "str"  # its directory in sysfs, with a slash at its end; empty where sysfs does not show it
-    _wires: "dict[int, list[int]]"  # numbers of the links to a device, by its address
+    _wires: "dict[int, list[tuple[int, int | None]]]"  # the links to a device, by its address: number here and there
     _table: "str"  # directory of its process table below /proc/driver/musa
 
 
@@ -876,28 +903,38 @@ def _address(handle):
         return ctypes.cast(handle, c_void_p).value or 0
 
 
-# What C gets for an address: as fast to pass as what byref() makes, and made in an eighth of the time.
+# The C argument for an address: as fast to pass as byref(), and eight times as fast to make.
 _pointer_to: "_Any" = c_void_p.from_param
 
 
-def _new_handle(handle_class, address):
-    """Handle object for a native address."""
+def _new_handle(handle_class, address, of):
+    """Handle object for a native address; it belongs to the device at ``of``, the system (0) or the library (None)."""
     handle = handle_class.from_buffer_copy(_Pointer(address))
-    handle._address = address
+    handle._address, handle._of = address, of
     return handle
 
 
+def _is_stale(handle):
+    """Whether what a handle led to is gone; a copy that ctypes made is not: it counts as the handle at its address."""
+    return hasattr(handle, "_address") and not hasattr(handle, handle._own)
+
+
 def _fill(life, handle, slot, value):
-    """Put something into an empty slot of a handle until the life of the library ends."""
-    life.filled.append((handle, slot))  # first: what a slot holds is always known to those who empty them
+    """Store a value in an empty slot of a handle until the handle goes stale."""
+    life.filled.append((handle, slot))  # before the slot is filled, so that it is always emptied
     setattr(handle, slot, value)
+    if life is not _session.life or not hasattr(handle, handle._own):  # it went stale meanwhile
+        try:
+            delattr(handle, slot)
+        except AttributeError:
+            pass  # another thread has emptied it
 
 
 # ==== 4. Structs ======================================================================================================
 
 
 class _TextField(property):
-    """A char field of a struct: reads as str, takes str or bytes, and answers for the ctypes field it wraps."""
+    """Wrapper of a char field of a struct: reads as str, accepts str or bytes."""
 
     def __init__(self, field):
         read, write = field.__get__, field.__set__
@@ -956,7 +993,7 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
 
 
 class _Alias(property):
-    """Another name of a field, or of one in a struct inside, which programs of other MTML bindings use."""
+    """Another name of a field or nested field, which other MTML bindings use."""
 
     def __init__(self, field, unit=None):
         text = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")
@@ -1088,7 +1125,7 @@ class c_mtmlVirtType_t(_PrintableStructure):
         ("rsvd", c_int * 11),
     ]
 
-    deviceClass = ""  # MTML bindings have these two names; MTML tells neither
+    deviceClass = ""  # Other bindings have these two fields; MTML tells neither value
     gpuCores = 0
 
     apiType = _Alias("api")
@@ -1192,7 +1229,7 @@ class c_mtmlMpcProfile_t(_PrintableStructure):
 
 
 class c_mtmlMpcConfiguration_t(_PrintableStructure):
-    """MtmlMpcConfiguration: a way to divide a card; ``profileId`` ends with the first -1."""
+    """MtmlMpcConfiguration: a way to divide a card; in ``profileId`` the first -1 ends the list."""
 
     _fields_ = [
         ("id", c_uint),
@@ -1267,6 +1304,7 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
 
 # The C parameters of each function, in header order. Calls of this module pass ready-made arguments and need no
 # argtypes; who asks _mtmlGetFunctionPointer for a function gets it with argtypes and restype from here.
+# BEGIN generated MTML prototypes
 _PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlLibraryInit": ("MtmlLibrary **",),
     "mtmlLibraryShutDown": ("MtmlLibrary *",),
@@ -1458,6 +1496,7 @@ _C_TYPES = {
     "MtmlPciSlotInfo": c_mtmlPciSlotInfo_t,
     "MtmlVirtType": c_mtmlVirtType_t,
 }
+# END generated MTML prototypes
 
 # What pymtml finds itself, apart from whatever C may answer: a status of C has 32 bits.
 _OWN = 1 << 32
@@ -1466,15 +1505,28 @@ _UNINITIALIZED = _OWN | MTML_ERROR_UNINITIALIZED
 _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
-libLoadLock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
+_lifecycle_lock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
+libLoadLock = _lifecycle_lock  # the name that programs take it by
+_log_lock = _thread.RLock()
 
 
 def _under_lock(function):
-    """Decorator: hold the lock while ``function`` runs."""
+    """Decorator: hold the lock of the lifecycle while ``function`` runs."""
 
     # fmt: off
     def locked(*arguments):
-        with libLoadLock: return function(*arguments)  # noqa: E701  an exception between two lines would keep the lock
+        with _lifecycle_lock: return function(*arguments)  # noqa: E701  an exception between two lines would keep it
+    # fmt: on
+
+    return locked
+
+
+def _under_log_lock(function):
+    """Decorator: hold the lock of the log while ``function`` runs: no other call of C waits for that one."""
+
+    # fmt: off
+    def locked(*arguments):
+        with _log_lock: return function(*arguments)  # noqa: E701
     # fmt: on
 
     return locked
@@ -1487,17 +1539,13 @@ _ULongLong = c_ulonglong * 1
 _Pointer = c_void_p * 1
 
 
-class _Published:
-    """The life of the library, and the library as C gets it, for queries; neither is there while there is no life."""
-
-    __slots__ = ("library", "life")
-
-
-class _NativeReference:
-    """A native mtmlLibraryInit, until its mtmlLibraryShutDown.
+class _Native:
+    """One initialization of the C library.
 
     What C answers is written down by the same step that calls it: a signal handler cannot raise between the two.
     """
+
+    outdated = False  # whether C wants a shutdown and an init before it goes on: MPC was changed, or is just then
 
     def __init__(self):
         self.cell = _Pointer()  # where C writes the library
@@ -1505,23 +1553,25 @@ class _NativeReference:
 
     @property
     def held(self):
-        """Whether the library is still to be shut down."""
+        """Whether the library is initialized."""
         return self.answers.count(MTML_SUCCESS) == 1 and self.cell[0] is not None
 
 
 class _Life:
-    """What belongs to one initialization of the library, and ends with it."""
+    """What there is from a first init to the last shutdown."""
 
-    ending: "_Any" = ()  # true while the last shutdown is under way
-    kept = False  # over, with the library still initialized
+    _own, _of = "library", None  # as those of a handle
+    library: "_Any"  # as C gets it: emptied as the slots of handles are
+    handle: "_Any"  # the library, as it is handed out
+    changes = 0  # how many changes of MPC and resets were begun
+    musa: "list[_Any]"  # muDriverGetVersion of the MUSA driver libraries, once they were looked for
     walk: "_Walk | None" = None  # the last one through /proc
 
-    def __init__(self, native, tokens):
-        self.native: "_NativeReference" = native
-        self.tokens: "list[None]" = tokens  # one for each init that no shutdown has matched yet
-        self.libraries: "dict[str, c_mtmlLibrary_t]" = {}  # the handle of the library, once it was asked for
+    def __init__(self):
+        self.references = 1  # inits that no shutdown has matched yet
+        self.changing: "list[object]" = []  # the change of MPC or reset that is under way, and those it refuses
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "dict[_Any, _Any]" = {}  # "system", "musa", and sub-handles under (device's address, slot)
+        self.others: "dict[_Any, _Any]" = {}  # "system", and sub-handles under (device's address, slot)
         self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): what its end empties
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
         self.types: "dict[int, int]" = {}  # by MTML's index: MTML_MPC_TYPE_*, INSTANCE for what NVML counts as no card
@@ -1529,27 +1579,18 @@ class _Life:
         self.counts: "dict[int, int]" = {}  # cards by MTML's number of devices
 
     @property
-    def live(self):
-        """Whether the library is initialized, and stays so."""
-        return not (self.ending or self.kept) and self.native.held
-
-    @property
-    def argument(self):
-        """The library as C gets it."""
-        return _pointer_to(self.native.cell[0] or 0)
-
-    @property
-    def library(self):
-        """Handle of the library, the same one each time."""
-        handle = self.libraries.get("library")
-        return handle or self.libraries.setdefault("library", _new_handle(c_mtmlLibrary_t, self.native.cell[0]))
+    def stage(self):
+        """A number that grows with each change of MPC and reset, None while one is under way."""
+        return None if self.changing else self.changes
 
 
 class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.lives: "list[_Life]" = []  # one as a rule; more where interrupts or threads meet, or one is kept
+        self.life: "_Any" = None  # None: the library is not initialized for anybody, though C may keep it
+        self.native = _Native()  # of C: the last one
+        self.lives: "list[_Life]" = []  # whose handles may not all be stale yet: this one, and those before it
         self.cdll: "_Any" = None
         self.secure: "bool | None" = None  # whether the process has raised privileges, once that was asked
         self.load_report: "str | None" = None
@@ -1560,31 +1601,12 @@ class _Session:
         self.log_callback: "int | None" = None  # address of the installed callback
         self.log_callback_owners: "list[_Any]" = []  # what keeps it alive, last; before it, what C may still have
 
-    @property
-    def references(self):
-        """Number of inits that no shutdown has matched yet."""
-        life = self.life
-        return 0 if life is None else len(life.tokens)
-
-    @property
-    def life(self) -> "_Any":
-        """The life of the library, None while it is not initialized.
-
-        The newest one that is live: where a signal handler comes into an init and initializes itself, that is the
-        handler's, whose handles are in use by then.
-        """
-        for life in self.lives[::-1]:
-            if life.live:
-                return life
-        return None
-
 
 # Each function that the library exports, under its C name: attributes of a module, as CPython 3.11 finds those in a
 # tenth of the time that it takes with another object. The same as a dict, for a name that is not written out.
 _c: "_Any" = type(sys)("libmtml")
 _functions: "dict[str, _Any]" = vars(_c)
-_published: "_Any" = _Published()
-_session = _Session()
+_session: "_Any" = _Session()
 _mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
@@ -1611,10 +1633,15 @@ def _library_files():
     return ["libmtml.so.2", "libmtml.so"]
 
 
-@_under_lock
 def _load():
     """Load the library unless that is done; MTML status."""
-    if _session.cdll is not None:
+    return _find_library() if _session.cdll is None else MTML_SUCCESS
+
+
+@_under_lock
+def _find_library():
+    """Load the library; MTML status."""
+    if _session.cdll is not None:  # another thread was faster
         return MTML_SUCCESS
     tried = []
     for name in _library_files():
@@ -1720,192 +1747,196 @@ def _check(status, detail=None):
 _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
-# A signal handler may come in between any two lines of what follows, and raise, or initialize, query, shut down: the
-# lock does not keep it out, as it runs in the same thread. So whether there is a life, and with how many references, is
-# read off what C answered (_Life.live); a life is in the list, with its first reference, before C is asked for it; and
-# each step is one that cannot be divided (append, pop, setdefault, an assignment).
+# How a life ends: NVML's names keep the C library for the next life; MTML's names end it, unless somebody is inside.
+#
+# A signal handler may come in between any two lines of what follows, and raise or query; an init, a shutdown or a
+# change of MPC that it begins in the middle of another is refused (_is_nested). So whether there is a life is one
+# attribute (_session.life), what the C library is in is read off what it answered (_Native), and each step is one
+# that cannot be divided (append, an assignment).
+#
+# Queries take C's pointers from the slots of live handles and from life.library, and from nowhere else. When those are
+# empty nobody has one but the queries that were under way before, and they are seen on the stacks of their threads.
 
-_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
-_DRAIN_SECONDS = 5.0  # how long the last shutdown waits for queries of other threads
-_BUSY = "a query is under way in %s thread, and the library stays initialized: shut down when it has ended"
-_REFUSED_AGAIN = (
-    "it was shut down before, and not every library can be initialized again in the same process: "
-    "PYMTML_KEEP_LIBRARY=1 in the environment keeps it initialized until the process ends"
+_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # threads run on while looked at
+_DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are under way
+_INSIDE = (
+    "this thread is in the middle of a query, an init, a shutdown or a change of MPC, or another thread of a change"
 )
-_LIFECYCLE = frozenset(("_start", "_stop", "nvmlInit", "nvmlShutdown", "mtmlLibraryInit", "mtmlLibraryShutDown"))
-_BYSTANDERS = frozenset(  # they call what others wrote, and hold no argument of C meanwhile
-    "<module> __call__ _store_nothing wrapper patch_torch_c_for_musa _import_torch_musa _run_command_line".split()
+_THREADS = (
+    "other threads are alive, and this Python cannot tell whether they are in the middle of a query: end them first"
+)
+_WAITED = "a query of another thread did not return within %g seconds, and nothing was changed"
+_REFUSED_AGAIN = (
+    "it was shut down before, and not every library can be initialized again in the same process: NVML's names keep "
+    "it initialized unless PYMTML_KEEP_LIBRARY=0 is in the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do too"
+)
+_OUTDATED = "the library has to be restarted, and a query of before is under way: try again when it has returned"
+_HELD_ELSEWHERE = "it could not be restarted: whatever else uses it in this process must shut it down, too"
+_LIFECYCLE = frozenset(
+    "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
+)
+_BYSTANDERS = frozenset(  # they call what others wrote, or what is public, and hold no argument of C meanwhile
+    "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
+    " _run_command_line _sample_energy".split()
 )
 
 
 def _start(check):
-    """The life of the library, with one more reference; initialized for the first one."""
-    status, life = _take()
-    again = _REFUSED_AGAIN if _session.was_shut_down else None
-    check(status, _session.load_report if status == _LIBRARY_NOT_FOUND else again)
+    """The life of the library, with one more reference; begun for the first one."""
+    status, detail, life = _take(sys._getframe(1).f_back)
+    check(status, detail)
     return life
 
 
-def _stop(check):
-    """Give a reference back, shutting the library down with the last one."""
-    life, ending, retired = None, [True], []  # type: ignore[var-annotated]
-    try:
-        status, detail, life = _claim(ending)
-        if life is not None:
-            # Without a GIL other threads run on while their stacks are looked at: what they may use stays then.
-            keep = _FREE_THREADED and len(sys._current_frames()) > 1
-            status, detail = _drain(life, retired, keep)
-            # Another life keeps the library as well as this one would.
-            keep = keep or (os.environ.get("PYMTML_KEEP_LIBRARY") == "1" and _session.life is None)
-            status = status or _end(life, keep, True)  # no loop here: CPython 3.13 may leave one without the finally
-        del ending[:]
-    finally:
-        del ending[:]  # if an exception came in before the line above
-        if life is not None and life.live:
-            _revive(life, retired)
-    check(status, detail)
-
-
-def _restart():
-    """Shut the library down and initialize it again, as a change of MPC wants it; MTML status. Needs the lock.
-
-    References stay as they are unless the library does not come back: then it counts as shut down.
-    """
-    life = _session.life
-    if life is None:
-        return _UNINITIALIZED
-    _withdraw()
-    _retire_all(life, [])
-    return _end(life, False, True) or _begin(life.tokens)[0]
-
-
 @_under_lock
-def _take():
-    """(status, life with one more reference)."""
-    while True:
-        life = _session.life
-        if life is None:
-            return _begin([None])
-        life.tokens.append(None)
-        if life.live:  # no signal handler has shut it down meanwhile
-            return MTML_SUCCESS, life
-
-
-def _begin(tokens):
-    """(status, new life with these references): initialize the library. Needs the lock."""
-    status = _load() if _session.cdll is None else MTML_SUCCESS
+def _take(caller):
+    """(status, detail, life with one more reference)."""
+    if _is_nested(caller):
+        return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE, None
+    life = _session.life
+    if life is not None:
+        life.references += 1
+        return MTML_SUCCESS, None, life
+    if _load():
+        return _LIBRARY_NOT_FOUND, _session.load_report, None
+    _retire_lives()
+    status = _try_kept()
+    if status and _session.native.held and _is_inside(caller):
+        return status, _OUTDATED, None
     if status:
-        return status, None
-    kept = [life for life in _session.lives if life.kept and life.native.held]
-    native = kept[0].native if kept else _NativeReference()
-    mine = _Life(native, tokens)
-    try:
-        _session.lives.append(mine)
-        if not kept:
-            native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
-    finally:
-        if not native.held:
-            _discard(mine)
-    if native.answers[0] or not native.cell[0]:  # success without a library leaves nothing to be given back to C
-        return native.answers[0] or MTML_ERROR_UNKNOWN, None
-    if len(_session.lives) > 1:
-        _settle(mine)
-    life = _session.life or mine  # which is over where a signal handler has shut it down meanwhile
-    _publish(life)
-    return MTML_SUCCESS, life
+        status = _renew()
+    if status:
+        return status, _REFUSED_AGAIN if _session.was_shut_down else None, None
+    life = _Life()
+    _connect(life)
+    _session.lives[:] = [life]
+    _session.life = life
+    return MTML_SUCCESS, None, life
 
 
-def _settle(mine):
-    """Leave one life in the list where there are more: those that are over, and a signal handler's. Needs the lock."""
-    others = [life for life in _session.lives if life is not mine]
-    faster = [life for life in others if life.live and mine.live]  # a signal handler's
-    if faster:
-        faster[-1].tokens.extend(mine.tokens)
-        if faster[-1].native is mine.native:
-            _discard(mine)
-        else:
-            _end(mine, False)
-    for other in others:
-        if (other.kept and other.native is mine.native) or (other.native.answers and not other.native.held):
-            _discard(other)
+def _try_kept():
+    """MTML status of the cheapest question to the C library: whether it can serve a life. Needs the lock."""
+    if _session.native.outdated or not _session.native.held:
+        return MTML_ERROR_RESOURCE_IS_BUSY
+    status = _plain_status("mtmlLibraryCountDevice", _pointer_to(_session.native.cell[0]), _UInt())
+    return MTML_SUCCESS if status == _FUNCTION_NOT_FOUND else status
 
 
-def _discard(life):
-    """Take a life that is over out of the list."""
-    try:
-        _session.lives.remove(life)
-    except ValueError:
-        pass  # a signal handler has done it, or it had not come into the list
+def _renew():
+    """MTML status of initializing the C library anew. Needs the lock, and nobody inside."""
+    if _session.native.held:
+        _end()  # where that fails, the init may do all the same
+    native = _session.native = _Native()
+    native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
+    # Success without a library leaves nothing that could be given back to C.
+    return native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
 
 
-def _publish(life):
-    """Give the library of a life to the queries. Needs the lock."""
-    _published.library, _published.life = life.argument, life
-    if not life.live:  # a signal handler has shut it down meanwhile
-        _withdraw()
+def _end():
+    """MTML status of shutting the C library down. Needs the lock, and nobody inside."""
+    native = _session.native
+    if "mtmlLibraryShutDown" not in _functions:
+        return _FUNCTION_NOT_FOUND
+    native.answers.extend(map(_c.mtmlLibraryShutDown, (_pointer_to(native.cell[0]),)))
+    _session.was_shut_down = _session.was_shut_down or not native.held
+    return native.answers[-1]
 
 
-def _withdraw():
-    """Take the library from the queries."""
-    for name in _Published.__slots__:
-        try:
-            delattr(_published, name)
-        except AttributeError:
-            pass  # a signal handler has done it
+def _connect(life):
+    """Give the C library to the queries of a life."""
+    life.handle = _new_handle(c_mtmlLibrary_t, _session.native.cell[0], None)
+    life.filled += [(life, "library"), (life.handle, "_library")]
+    life.library = life.handle._library = _pointer_to(_session.native.cell[0])
+
+
+def _stop(check, ends):
+    """Give a reference back; the last one ends the life, and where ``ends`` is true the C library with it."""
+    ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
+    check(*_give_back(sys._getframe(1).f_back, ends))
 
 
 @_under_lock
-def _claim(ending):
-    """(status, detail, life that is to end now, or None): give a reference back."""
+def _give_back(caller, ends):
+    """(status, detail) of giving a reference back."""
     life = _session.life
+    if _is_nested(caller):
+        return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE
     if life is None:
-        return _UNINITIALIZED, None, None
-    if len(life.tokens) == 1:
-        if "mtmlLibraryShutDown" not in _functions:
-            return _FUNCTION_NOT_FOUND, None, None
-        if _outermost_query(sys._getframe()):
-            return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "this very", None
-        life.ending = ending
-        _withdraw()
-        if len(life.tokens) == 1:
-            return MTML_SUCCESS, None, life
-        life.ending = ()  # a signal handler has taken a reference meanwhile
-        _publish(life)
-    life.tokens.pop()
-    return MTML_SUCCESS, None, None
-
-
-def _drain(life, retired, keep):
-    """(status, detail): make the handles of a life stale, and wait until no query of another thread uses them any more.
-
-    A query that begins later finds no live handle; one that is under way may have C's arguments in hand, and may make
-    further handles.
-    """
-    deadline = _session.monotonic() + _DRAIN_SECONDS
-    _retire_all(life, retired)
-    while not keep and len(sys._current_frames()) > 1 and not sys.is_finalizing():  # which halts the other threads
-        others = list(sys._current_frames())
-        others.remove(_thread.get_ident())
-        for thread in others:  # each frame is asked for here: CPython 3.11 crashes on the way back from one that ended
-            query = _outermost_query(sys._current_frames().get(thread))
-            pause = 0.0001
-            # A new life keeps the library initialized, but what C gets for the library is each life's own.
-            while query and _outermost_query(sys._current_frames().get(thread)) is query:
-                if _session.monotonic() > deadline:
-                    return MTML_ERROR_RESOURCE_IS_BUSY, _BUSY % "another"
-                _session.sleep(pause)
-                pause = min(2 * pause, 0.01)
-        if not _retire_all(life, retired):
-            break
+        return _UNINITIALIZED, None
+    if life.references > 1:
+        life.references -= 1
+        return MTML_SUCCESS, None
+    if ends and "mtmlLibraryShutDown" not in _functions:
+        return _FUNCTION_NOT_FOUND, None
+    _session.life = None
+    _retire_lives()
+    while ends and not _is_inside(caller):
+        if not _retire_lives():
+            status = _end()
+            if status:  # C refused: the reference is still there, and can be given back again
+                _connect(life)
+                _session.life = life
+            return status, None
     return MTML_SUCCESS, None
 
 
-def _outermost_query(frame):
+def _retire_lives():
+    """Make every handle stale that is not of the life there is; whether any was not. Needs the lock."""
+    retired = []  # type: ignore[var-annotated]
+    for life in _session.lives:
+        if life is not _session.life:
+            _retire(life, retired)
+    return bool(retired)
+
+
+def _retire(life, retired):
+    """Make every handle of a life stale, and note in ``retired`` what was where: (handle, target, key, value)."""
+    life.walk = None
+    for registry in (life.others, life.devices):
+        for key, handle in list(registry.items()):
+            retired.append((handle, registry, key, handle))  # before it is gone
+            registry.pop(key, None)
+    for handle, slot in life.filled:  # its end moves on while other threads fill slots
+        try:
+            retired.append((handle, handle, slot, getattr(handle, slot)))
+            delattr(handle, slot)
+        except AttributeError:
+            pass  # it is empty
+
+
+def _is_nested(frame):
+    """Whether an init, a shutdown or a change of MPC is under way on the stack that ends in ``frame``."""
+    while frame is not None:
+        if frame.f_globals is _is_nested.__globals__ and frame.f_code.co_name in ("_start", "_stop", "_change"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_inside(caller):
+    """Whether a query may be under way: in another thread, or on the own stack below ``caller``."""
+    others = _other_threads()
+    if others and (_FREE_THREADED or sys.is_finalizing()):  # which halts daemon threads wherever they are
+        return True
+    return _query_on(caller) is not None or any(_query_of(thread) is not None for thread in others)
+
+
+def _other_threads():
+    """All threads but this one, known by its frame: _thread.get_ident tells of greenlets once gevent has patched it."""
+    frame = sys._getframe()
+    return [thread for thread, top in sys._current_frames().items() if top is not frame]
+
+
+def _query_of(thread):
+    """The outermost frame of a query in a thread, None if there is none."""
+    return _query_on(sys._current_frames().get(thread))  # at once: CPython 3.11 crashes on the way from one that ended
+
+
+def _query_on(frame):
     """The outermost frame of a query on the stack that ends in ``frame``, None if there is none."""
     found, query = None, None
-    this_module = _outermost_query.__globals__
     while frame is not None:
-        if frame.f_globals is not this_module:
+        if frame.f_globals is not _query_on.__globals__:
             found, query = query or found, None
         elif frame.f_code.co_name in _LIFECYCLE:
             query = None  # what it calls
@@ -1915,69 +1946,23 @@ def _outermost_query(frame):
     return query or found
 
 
-@_under_lock
-def _end(life, keep, last=False):
-    """Shut the library of a life down, the ``last`` one with what stayed for the sake of other threads; MTML status.
-
-    ``keep``: leave it initialized, as is also done at the end of the interpreter, where daemon threads stand still in
-    the middle of whatever they do.
-    """
-    status = MTML_SUCCESS
-    for other in list(_session.lives) if last and not keep else ():
-        if other.kept and other.native.held and other.native is not life.native:
-            status = status or _end(other, keep)
-    if keep or (sys.is_finalizing() and _thread._count()):
-        life.kept = True
-    elif not status:
-        life.native.answers.extend(map(_c.mtmlLibraryShutDown, (life.argument,)))
-        status = life.native.answers[-1]
-        if not status:
-            _session.was_shut_down = True
-            _discard(life)
-    return status
-
-
-@_under_lock
-def _revive(life, retired):
-    """Make the handles of a life live again, as its end did not come."""
-    for target, key, value in retired:
-        if type(target) is dict:
-            target.setdefault(key, value)
-        else:
-            setattr(target, key, value)
-    _publish(life)
-
-
-@_under_lock
-def _retire_all(life, retired):
-    """Make every handle of a life but the library's stale, and note in ``retired`` what was where; whether any was."""
-    before, life.walk = len(retired), None
-    for known in (life.types, life.order, life.counts):  # MPC may have changed it
-        known.clear()
-    for registry in (life.vgpus, life.others, life.devices):
-        for key in list(registry):
-            retired.append((registry, key, registry[key]))  # before it is gone
-            del registry[key]
-    for handle, slot in life.filled:  # its end moves on while other threads fill slots
-        try:
-            retired.append((handle, slot, getattr(handle, slot)))
-            delattr(handle, slot)
-        except AttributeError:
-            pass  # another thread has emptied it
-    return len(retired) > before
-
-
 def _after_fork():
-    """In a forked child: new locks, as the parent's may be held, and only the life that the parent was in.
+    """In a forked child: new locks, as the parent's may be held, and the life that the parent was in.
 
-    What another thread of the parent was in the middle of does not go on here: neither a shutdown nor an init.
+    What the parent merely kept, or another thread of it was in the middle of, does not go on here.
     """
-    global libLoadLock, _walk_lock
-    libLoadLock, _walk_lock = _thread.RLock(), _thread.RLock()
-    for life in list(_session.lives):
-        life.ending, life.walk = (), None  # the walk was made without the child
-        if life.kept:
-            _discard(life)
+    global _lifecycle_lock, libLoadLock, _walk_lock, _log_lock
+    _lifecycle_lock, _walk_lock, _log_lock = _thread.RLock(), _thread.RLock(), _thread.RLock()
+    libLoadLock, life = _lifecycle_lock, _session.life
+    if _is_nested(sys._getframe()):
+        return  # a signal handler has forked in the middle of one, which goes on in the child
+    if life is None or not _session.native.held:
+        _session.life, _session.native = None, _Native()
+    else:
+        life.walk = None  # it was made without the child
+        if life.changing:
+            del life.changing[:]
+            _connect(life)
 
 
 if hasattr(os, "register_at_fork"):
@@ -1986,10 +1971,10 @@ if hasattr(os, "register_at_fork"):
 
 def _device_at(address):
     """The device handle for a native address, the same object each time while the library lives."""
-    life = getattr(_published, "life", None) or _session.life
+    life = _session.life
     device = None if life is None else life.devices.get(address)
     if device is None:
-        device = _new_handle(c_mtmlDevice_t, address)
+        device = _new_handle(c_mtmlDevice_t, address, address)
         if life is not None:  # otherwise another thread has shut down meanwhile
             _fill(life, device, "_device", _pointer_to(address))
             device = life.devices.setdefault(address, device)
@@ -2016,45 +2001,33 @@ _CHILDREN = {  # slot of the argument: its C constructor and handle class
 }
 
 
-@_under_lock
-def _make_child(device, kind):
-    """(status, argument for C) of the gpu, memory or vpu of a device, asked for once."""
-    life = getattr(_published, "life", None) or _session.life
-    parent, argument = getattr(device, "_device", None), getattr(device, kind, None)
-    if life is None or parent is None:
-        return _UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT, None
-    if argument is None:
-        constructor = _CHILDREN[kind][0]
-        if constructor not in _functions:
-            return _FUNCTION_NOT_FOUND, None
-        cell = _Pointer()
-        status = _functions[constructor](parent, cell)
-        if status:
-            return status, None
-        if not cell[0]:
-            return MTML_ERROR_UNKNOWN, None
-        argument = _pointer_to(cell[0])
-        _fill(life, device, kind, argument)
+def _make_child(life, device, slot):
+    """(status, argument for C) of the gpu, memory or vpu of a device. Two threads may both ask C for it."""
+    constructor, parent, cell = _CHILDREN[slot][0], getattr(device, "_device", None), _Pointer()
+    if parent is None:
+        return MTML_ERROR_INVALID_ARGUMENT, None
+    if constructor not in _functions:
+        return _FUNCTION_NOT_FOUND, None
+    status = _functions[constructor](parent, cell)
+    if status or not cell[0]:
+        return status or MTML_ERROR_UNKNOWN, None
+    argument = _pointer_to(cell[0])
+    if not hasattr(device, slot):
+        _fill(life, device, slot, argument)
     return MTML_SUCCESS, argument
 
 
-@_under_lock
 def _make_system():
     """(status, handle of the host system), the same one each time."""
-    life = _session.life
+    life, cell = _session.life, _Pointer()
     if life is None:
         return _UNINITIALIZED, None
     system = life.others.get("system")
     if system is None:
-        if "mtmlLibraryInitSystem" not in _functions:
-            return _FUNCTION_NOT_FOUND, None
-        cell = _Pointer()
-        status = _c.mtmlLibraryInitSystem(life.argument, cell)
-        if status:
-            return status, None
-        if not cell[0]:
-            return MTML_ERROR_UNKNOWN, None
-        mine = _new_handle(c_mtmlSystem_t, cell[0])
+        status = _library_status("mtmlLibraryInitSystem", cell)
+        if status or not cell[0]:
+            return status or MTML_ERROR_UNKNOWN, None
+        mine = _new_handle(c_mtmlSystem_t, cell[0], 0)
         _fill(life, mine, "_system", _pointer_to(cell[0]))
         system = life.others.setdefault("system", mine)
     return MTML_SUCCESS, system
@@ -2073,22 +2046,37 @@ def _live_device(handle) -> "_Any":
     return None
 
 
-def _resolve(kind, handle):
-    """(status, argument for C) for whatever was given where C wants a handle of that kind."""
-    if not hasattr(_published, "life") and _session.life is None:
+def _resolve(slot, handle):
+    """(status, argument for C) for whatever was given where C wants what this slot holds (``library``: None)."""
+    life = _session.life
+    if life is None:
         return _UNINITIALIZED, None
+    before = life.stage
+    status, argument = _find(life, slot, handle)
+    if status == MTML_ERROR_INVALID_ARGUMENT and (before is None or life.stage != before):
+        status = MTML_ERROR_RESOURCE_IS_BUSY  # MPC was being changed, and the handle may be good again
+    elif status == MTML_ERROR_INVALID_ARGUMENT and slot == "library":
+        status = _UNINITIALIZED  # another thread has shut down meanwhile
+    return status, argument
+
+
+def _find(life, slot, handle):
+    """(status, argument for C), with a bad argument for a handle that leads nowhere."""
+    if slot == "library":
+        argument = getattr(life, slot, None)
+        return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
     if type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
         if handle is None:
             return MTML_ERROR_INVALID_ARGUMENT, None
-    argument = getattr(handle, kind, None)
-    if argument is None and kind in _CHILDREN and hasattr(handle, "_device"):
-        return _make_child(handle, kind)
-    if argument is None and kind == "_board" and hasattr(handle, "_device"):
+    argument = getattr(handle, slot, None)
+    if argument is None and slot in _CHILDREN and hasattr(handle, "_device"):
+        return _make_child(life, handle, slot)
+    if argument is None and slot == "_board" and hasattr(handle, "_device"):
         status, mpc_type = _mpc_type(handle)
         if status or mpc_type == MTML_MPC_TYPE_INSTANCE:
             return status or MTML_ERROR_NOT_SUPPORTED, None
-        argument = getattr(handle, kind, None)
+        argument = getattr(handle, slot, None)
     if argument is None:
         return MTML_ERROR_INVALID_ARGUMENT, None
     return MTML_SUCCESS, argument
@@ -2100,36 +2088,38 @@ def _mpc_type(device):
     C may answer UNKNOWN for a card that a container hides.
     """
     properties = c_mtmlDeviceProperty_t()
-    status = _call("mtmlDeviceGetProperty", "_device", device, byref(properties))
+    status = _status("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if not status and properties.mpcType == MTML_MPC_TYPE_INSTANCE:
         cell = _Pointer()
-        status = _call("mtmlDeviceGetMpcParentDevice", "_device", device, cell)
+        status = _status("mtmlDeviceGetMpcParentDevice", "_device", device, cell)
         if status == MTML_SUCCESS and cell[0]:
             return status, MTML_MPC_TYPE_INSTANCE
         properties.mpcType = MTML_MPC_TYPE_NONE
         status = MTML_SUCCESS if status in (MTML_ERROR_UNKNOWN, MTML_ERROR_NOT_FOUND) else status
     if status in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
-        _keep(device, "_board", getattr(device, "_device", None))
+        argument = getattr(device, "_device", None)
+        if argument is not None:
+            _keep(device, "_board", argument)
         return MTML_SUCCESS, properties.mpcType
     return status, None
 
 
-def _call(name, kind, handle, *arguments):
+def _status(name, slot, handle, *arguments):
     """MTML status of a C call whose first parameter is a handle.
 
-    ``kind`` is the slot that holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
+    ``slot`` holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
     """
     if type(handle) is c_mtmlDevice_t or id(type(handle)) in _HANDLE_CLASSES:
         try:
-            return _functions[name](getattr(handle, kind), *arguments)
+            return _functions[name](getattr(handle, slot), *arguments)
         except (AttributeError, KeyError):
             pass  # one of the two is missing
-    return _find_call(name, kind, handle, *arguments)
+    return _slow_status(name, slot, handle, *arguments)
 
 
-def _find_call(name, kind, handle, *arguments):
+def _slow_status(name, slot, handle, *arguments):
     """MTML status of such a call where library, handle, sub-handle or function is missing; a sub-handle is made."""
-    status, argument = _resolve(kind, handle)
+    status, argument = _resolve(slot, handle)
     if status:
         return status
     function = _functions.get(name)
@@ -2138,27 +2128,21 @@ def _find_call(name, kind, handle, *arguments):
     return function(argument, *arguments)
 
 
-def _pair_call(name, device1, device2, *arguments):
+def _pair_status(name, device1, device2, *arguments):
     """MTML status of a C call whose first two parameters are devices."""
     status, second = _resolve("_device", device2)
     if status:
         return _resolve("_device", device1)[0] or status
-    return _call(name, "_device", device1, second, *arguments)
+    return _status(name, "_device", device1, second, *arguments)
 
 
-def _library_call(name, *arguments):
+def _library_status(name, *arguments):
     """MTML status of a C call whose first parameter is the library."""
     try:
-        return _functions[name](_published.library, *arguments)
+        return _functions[name](_session.life.library, *arguments)
     except (AttributeError, KeyError):
         pass  # one of the two is missing
-    life = _session.life
-    if life is None:
-        return _UNINITIALIZED
-    function = _functions.get(name)
-    if function is None:
-        return _FUNCTION_NOT_FOUND
-    return function(life.argument, *arguments)
+    return _slow_status(name, "library", None, *arguments)
 
 
 def _uint(value):
@@ -2210,37 +2194,37 @@ def _text(buffer):
 # The getters' common shapes. Where functions that raise NVMLError use them too, ``check`` is _check or _nvml_check.
 
 
-def _string(check, name, kind, handle, size):
+def _string(check, name, slot, handle, size):
     """The text that a (buffer, length) getter fills in."""
     buffer = (c_char * size)()
-    check(_call(name, kind, handle, buffer, size))
+    check(_status(name, slot, handle, buffer, size))
     return _text(buffer)
 
 
-def _number(name, kind, handle, *arguments, cell=_UInt):
+def _number(name, slot, handle, *arguments, cell=_UInt):
     """The number that a getter hands out: an unsigned int or enum, or what else ``cell`` is made for."""
     value = cell()
-    _check(_call(name, kind, handle, *arguments, value))
+    _check(_status(name, slot, handle, *arguments, value))
     return value[0]
 
 
-def _two_numbers(name, kind, handle):
+def _two_numbers(name, slot, handle):
     """The two unsigned ints or enums that a getter hands out."""
     first, second = _UInt(), _UInt()
-    _check(_call(name, kind, handle, first, second))
+    _check(_status(name, slot, handle, first, second))
     return first[0], second[0]
 
 
 def _pair_number(name, device1, device2, *arguments):
     """The unsigned int or enum that a getter hands out for two devices."""
     value = _UInt()
-    _check(_pair_call(name, device1, device2, *arguments, value))
+    _check(_pair_status(name, device1, device2, *arguments, value))
     return value[0]
 
 
-def _struct(struct, name, kind, handle, *arguments):
+def _struct(struct, name, slot, handle, *arguments):
     """``struct`` as the getter filled it."""
-    _check(_call(name, kind, handle, *arguments, byref(struct)))
+    _check(_status(name, slot, handle, *arguments, byref(struct)))
     return struct
 
 
@@ -2256,22 +2240,21 @@ def _devices(cells):
     return [_device_at(address) for address in cells if address]
 
 
-@_under_lock
-def _child(kind, handle):
+def _child(slot, handle):
     """The gpu, memory or vpu handle of a device, the same one each time (or the handle itself, if it is one)."""
-    status, argument = _resolve(kind, handle)
+    status, argument = _resolve(slot, handle)
     _check(status)
-    handle_class = _CHILDREN[kind][1]
+    handle_class = _CHILDREN[slot][1]
     if isinstance(handle, handle_class):
         return handle
     device, life = _live_device(handle), _session.life
-    if device is None or life is None:  # a signal handler has changed MPC meanwhile
+    if device is None or life is None:  # it went stale meanwhile
         raise _mtml_error(_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT)
-    child = life.others.get((device._address, kind))
+    child = life.others.get((device._address, slot))
     if child is None:
-        mine = _new_handle(handle_class, ctypes.cast(argument, c_void_p).value)
-        _fill(life, mine, kind, argument)
-        child = life.others.setdefault((device._address, kind), mine)
+        mine = _new_handle(handle_class, ctypes.cast(argument, c_void_p).value, device._address)
+        _fill(life, mine, slot, argument)
+        child = life.others.setdefault((device._address, slot), mine)
     return child
 
 
@@ -2302,27 +2285,116 @@ def _pointer(struct, struct_class):
     return byref(struct)
 
 
-def _free_call(name, *arguments):
+def _plain_status(name, *arguments):
     """MTML status of a C call that needs no handle."""
     function = _functions.get(name)
     return _FUNCTION_NOT_FOUND if function is None else function(*arguments)
 
 
-@_under_lock
-def _stale_call(untouched, call, *arguments):
-    """MTML status of a C call that makes every handle but the library's stale.
+def _change(check, change, name, slot, target, *arguments):
+    """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
+    change.life = _session.life  # before C's argument is taken from it
+    status, argument = _resolve(slot, target)
+    function = _functions.get(name)
+    check(status if status or function else _FUNCTION_NOT_FOUND)
+    try:
+        status, detail = change.prepare(sys._getframe(1).f_back)
+        if not status:
+            status, detail = change.carry_out(function, argument, *arguments)
+        change.settle()
+    finally:
+        change.settle()  # if an exception came in before
+    check(status, detail)
 
-    ``untouched`` are the statuses that leave them as they were: C refused before it began.
+
+class _Change:
+    """A change of MPC, or a reset: every handle goes stale, the queries under way return, new ones are refused.
+
+    ``untouched``: the statuses by which C refuses before it begins; then all handles are good again. Otherwise those
+    are that belong to one of the ``survivors``, addresses of devices, 0 for the system and None for the library.
+    ``restart``: whether to initialize C anew.
     """
-    status = call(*arguments)
-    life = _session.life
-    if status not in untouched and life is not None:
-        _retire_all(life, [])
-    return status
+
+    def __init__(self, untouched, survivors=(None,), restart=False):
+        self.untouched, self.survivors, self.restart = untouched, survivors, restart
+        self.life: "_Any" = None
+        self.retired: "list[_Any]" = []
+        self.answers: "list[int]" = []  # of C, then 0 where the restart came to its end
+
+    @property
+    def is_made(self):
+        """Whether C has begun with it, for all that is known."""
+        return bool(self.answers) and self.answers[0] not in self.untouched
+
+    def is_good(self, handle):
+        """Whether a handle outlives it."""
+        return not self.is_made or (not self.restart and handle._of in self.survivors)
+
+    def prepare(self, caller):
+        """(status, detail) of making the handles stale and waiting for the queries that are under way.
+
+        They may fill slots until they return, from which others may take what is in them: wait until none did.
+        """
+        life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
+        life.changing.append(self)
+        if life.changing[0] is not self or _is_nested(caller) or _query_on(caller) is not None:
+            return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE
+        if (_FREE_THREADED or sys.is_finalizing()) and len(sys._current_frames()) > 1:
+            return MTML_ERROR_RESOURCE_IS_BUSY, _THREADS
+        life.changes += 1
+        while filled != len(life.filled):
+            filled = len(life.filled)
+            _retire(life, self.retired)
+            queries = {thread: _query_of(thread) for thread in _other_threads()}
+            while any(query is not None and _query_of(thread) is query for thread, query in queries.items()):
+                if _session.monotonic() > deadline:
+                    return MTML_ERROR_RESOURCE_IS_BUSY, _WAITED % _DRAIN_SECONDS
+                _session.sleep(0.0005)
+        return MTML_SUCCESS, None
+
+    @_under_lock
+    def carry_out(self, function, *arguments):
+        """(status, detail) of what C answers, and of the restart."""
+        life, native, detail = self.life, _session.native, None
+        if life is not _session.life:
+            return _UNINITIALIZED, None  # another thread has shut down meanwhile
+        before, native.outdated = native.outdated, native.outdated or self.survivors == (None,)
+        self.answers.extend(map(function, *[(argument,) for argument in arguments]))
+        status = self.answers[0]
+        if not self.is_made:
+            native.outdated = before
+            return status, None
+        for known in (life.types, life.order, life.counts):
+            known.clear()
+        life.filled[:] = [
+            (handle, key)
+            for handle, target, key, _ in self.retired
+            if type(target) is not dict and self.is_good(handle)
+        ]
+        if self.restart:
+            again = _end() or _renew() or _try_kept()
+            detail = _HELD_ELSEWHERE if _session.native.held else _REFUSED_AGAIN
+            if not again:
+                _connect(life)
+                self.answers.append(again)
+            status = status or again
+        return status, detail
+
+    @_under_lock
+    def settle(self):
+        """Restore what is good again, and let queries in."""
+        if self in self.life.changing:
+            if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
+                _session.life = None  # it did not come back
+                _retire_lives()
+            for handle, target, key, value in self.retired:
+                if _session.life is self.life and self.is_good(handle):
+                    target.setdefault(key, value) if type(target) is dict else setattr(target, key, value)
+            self.life.changing.remove(self)
 
 
 # ==== 7. mtml* functions ==============================================================================================
-# All 116 of the header, in its order. Every one may raise MTMLError_Uninitialized, MTMLError_InvalidArgument (a bad or
+# All of the header, in its order. Every one may raise MTMLError_Uninitialized, MTMLError_InvalidArgument (a bad or
 # stale handle too), MTMLError_Unknown, and MTMLError_FunctionNotFound where the loaded library lacks it. Functions of a
 # gpu, memory or vpu take that handle or the device's.
 
@@ -2336,19 +2408,21 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 
     Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    return _start(_check).library
+    return _start(_check).handle
 
 
 def mtmlLibraryShutDown() -> "None":
-    """Give back a reference of mtmlLibraryInit; with the last one the library ends and every handle is stale.
+    """Give back a reference of mtmlLibraryInit; with the last one every handle is stale and the library ends.
 
-    The last one waits for queries of other threads, for a few seconds at most. With PYMTML_KEEP_LIBRARY=1 in the
-    environment the C library itself stays initialized until the process ends.
+    C's shutdown is left out, and the library kept for the next init, where a query is under way in another thread or
+    on the own stack, on a free-threaded Python while other threads are alive, when the interpreter ends, and with
+    PYMTML_KEEP_LIBRARY=1 in the environment. A library that nvmlShutdown keeps ends by mtmlLibraryInit and this.
 
-    Raises: MTMLError_ResourceIsBusy from within a query (a signal handler, ``__del__``), or if a query of another
-    thread does not end: the library stays initialized.
+    Raises: MTMLError_FunctionNotFound where the library has no shutdown, and nothing is changed;
+    MTMLError_ResourceIsBusy from a signal handler in the middle of an init, a shutdown or a change of MPC. With an
+    error of C's shutdown the reference is not given back.
     """
-    _stop(_check)
+    _stop(_check, True)
 
 
 def mtmlLibraryGetVersion() -> "str":
@@ -2357,7 +2431,7 @@ def mtmlLibraryGetVersion() -> "str":
     Raises: MTMLError_InsufficientSize.
     """
     version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
-    _check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
+    _check(_library_status("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
     return _text(version)
 
 
@@ -2372,7 +2446,7 @@ def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
 
 
 def mtmlLibraryFreeSystem(sys) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated and not called; the system stays usable.
     """
@@ -2380,9 +2454,9 @@ def mtmlLibraryFreeSystem(sys) -> "None":
 
 
 def mtmlLibraryCountDevice() -> "int":
-    """Number of devices that can be had by index; with MPC on, parents and instances both count."""
+    """Number of devices that have an index; with MPC on, both parents and instances count."""
     count = _UInt()
-    _check(_library_call("mtmlLibraryCountDevice", count))
+    _check(_library_status("mtmlLibraryCountDevice", count))
     return count[0]
 
 
@@ -2392,7 +2466,7 @@ def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByIndex", _uint(index), cell))
+    _check(_library_status("mtmlLibraryInitDeviceByIndex", _uint(index), cell))
     return _device_in(_check, cell)
 
 
@@ -2402,24 +2476,24 @@ def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_library_call("mtmlLibraryInitDeviceByUuid", _bytes(uuid), cell))
+    _check(_library_status("mtmlLibraryInitDeviceByUuid", _bytes(uuid), cell))
     return _device_in(_check, cell)
 
 
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address, as ``sbdf`` of mtmlDeviceGetPciInfo spells it (str or bytes).
 
-    Any case and a domain of four or eight digits will do, also where the library takes but one spelling.
+    Upper and lower case and a domain of four or eight digits work, also where the library accepts only one form.
 
     Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
     """
     text, cell = _bytes(pciSbdf), _Pointer()
-    status = _library_call("mtmlLibraryInitDeviceByPciSbdf", text, cell)
+    status = _library_status("mtmlLibraryInitDeviceByPciSbdf", text, cell)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
         address = _parse_bus_id(text.decode("utf-8", "replace"))
         for spelling in () if address is None else (b"%08x:%02x:%02x.0", b"%04x:%02x:%02x.0"):
             if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
-                status = _library_call("mtmlLibraryInitDeviceByPciSbdf", spelling % address, cell)
+                status = _library_status("mtmlLibraryInitDeviceByPciSbdf", spelling % address, cell)
     _check(status)
     return _device_in(_check, cell)
 
@@ -2427,10 +2501,12 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
     """Set the MPC configuration of several devices, given as parallel lists; slow.
 
-    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
-    Chunxiao generation.
+    All handles except the library's become stale: shut down and initialize again before the next call; until then C
+    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
+    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
+    of another thread does not return in time.
     """
     different = len(devices) != len(mpcConfigIds)
     devices = _items(_check, devices)
@@ -2439,17 +2515,25 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     cells = (c_void_p * len(devices))()
     for i, device in enumerate(devices):  # no code of the caller runs from here on
+        _check(_divisible(device))
         status, argument = _resolve("_device", device)
         _check(status)
         cells[i] = ctypes.cast(argument, c_void_p).value
     configurations = (c_uint * len(ids))(*ids)
-    _check(
-        _stale_call(_UNREACHED, _library_call, "mtmlLibrarySetMpcConfigurationInBatch", len(ids), cells, configurations)
+    _change(
+        _check,
+        _Change(_UNREACHED),
+        "mtmlLibrarySetMpcConfigurationInBatch",
+        "library",
+        None,
+        len(ids),
+        cells,
+        configurations,
     )
 
 
 def mtmlLibraryFreeDevice(dev) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated, is known to crash with some drivers and is not called; the device stays usable.
     """
@@ -2462,7 +2546,7 @@ def mtmlLibraryFreeDevice(dev) -> "None":
 def mtmlSystemGetDriverVersion(sys=None) -> "str":
     """Version of the kernel driver as text.
 
-    Without an argument pymtml's own system handle is used.
+    Without an argument, pymtml uses its own system handle.
 
     Raises: MTMLError_InsufficientSize.
     """
@@ -2478,7 +2562,7 @@ def mtmlSystemGetDriverVersion(sys=None) -> "str":
 def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
     """Handle of the device's graphics and compute unit, the same one each time.
 
-    Not needed before mtmlGpu* calls, which take the device as well.
+    Not needed: mtmlGpu* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2486,7 +2570,7 @@ def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
 
 
 def mtmlDeviceFreeGpu(gpu) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
     """
@@ -2496,7 +2580,7 @@ def mtmlDeviceFreeGpu(gpu) -> "None":
 def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
     """Handle of the device's memory, the same one each time.
 
-    Not needed before mtmlMemory* calls, which take the device as well.
+    Not needed: mtmlMemory* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2504,7 +2588,7 @@ def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
 
 
 def mtmlDeviceFreeMemory(mem) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
     """
@@ -2514,7 +2598,7 @@ def mtmlDeviceFreeMemory(mem) -> "None":
 def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
     """Handle of the device's video unit, the same one each time.
 
-    Not needed before mtmlVpu* calls, which take the device as well.
+    Not needed: mtmlVpu* functions also accept the device.
 
     Raises: MTMLError_DriverFailure, MTMLError_InsufficientMemory, MTMLError_NotSupported.
     """
@@ -2522,7 +2606,7 @@ def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
 
 
 def mtmlDeviceFreeVpu(vpu) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated and not called; the handle stays usable.
     """
@@ -2630,7 +2714,7 @@ def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
 
 
 def mtmlDeviceCountFan(dev) -> "int":
-    """Number of fan channels; 0 or an error for cards without fans of their own.
+    """Number of fan channels; 0 or an error for cards without fans.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -2638,7 +2722,7 @@ def mtmlDeviceCountFan(dev) -> "int":
 
 
 def mtmlDeviceGetFanSpeed(dev, index) -> "int":
-    """Target speed of a fan in percent of its noise-limited maximum; may pass 100.
+    """Target speed of a fan in percent of its noise-limited maximum; can exceed 100.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -2670,7 +2754,7 @@ def mtmlDeviceCountDisplayInterface(device) -> "int":
 
 
 def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_t":
-    """Kind and greatest mode of a display output (c_mtmlDispIntfSpec_t; pixels, Hz).
+    """Type and maximum mode of a display output (c_mtmlDispIntfSpec_t; pixels, Hz).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -2684,7 +2768,7 @@ def mtmlDeviceGetSerialNumber(device) -> "str":
     MTMLError_DriverTooNew.
     """
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
-    _check(_call("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    _check(_status("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
     return _text(serial)
 
 
@@ -2708,15 +2792,15 @@ def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
 
 
 def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
-    """Virtual device types that the card knows (list of c_mtmlVirtType_t).
+    """Virtual device types that the card supports (list of c_mtmlVirtType_t).
 
-    ``count``: as mtmlDeviceCountSupportedVirtTypes says; left out, it is asked for.
+    ``count``: as mtmlDeviceCountSupportedVirtTypes says; if left out, pymtml asks for it.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     available = _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
-    _check(_call("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
+    _check(_status("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
     return types[:available]
 
 
@@ -2731,13 +2815,13 @@ def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
 def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     """Virtual device types that can be created now (list of c_mtmlVirtType_t).
 
-    ``count``: as mtmlDeviceCountAvailVirtTypes says; left out, it is asked for.
+    ``count``: as mtmlDeviceCountAvailVirtTypes says; if left out, pymtml asks for it.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     available = _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
     types = _array(c_mtmlVirtType_t, available if count is None else count)
-    _check(_call("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
+    _check(_status("mtmlDeviceGetAvailVirtTypes", "_device", dev, types, len(types)))
     return types[:available]
 
 
@@ -2760,8 +2844,8 @@ def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
 def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None) -> "list[str]":
     """UUIDs of the virtual devices that hold resources of the card (list of str).
 
-    ``entryCount``: as mtmlDeviceCountActiveVirtDevices says; left out, it is asked for. ``entryLength``: bytes per
-    UUID.
+    ``entryCount``: as mtmlDeviceCountActiveVirtDevices says; if left out, pymtml asks for it. ``entryLength``: bytes
+    per UUID.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2770,7 +2854,7 @@ def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_
     if entryLength * entryCount > _ARRAY_BYTES_MAX:
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     uuids = (c_char * (entryLength * entryCount))()
-    _check(_call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", dev, uuids, entryLength, entryCount))
+    _check(_status("mtmlDeviceGetActiveVirtDeviceUuids", "_device", dev, uuids, entryLength, entryCount))
     used = entryLength * min(entryCount, available)
     raw = uuids.raw[:used]
     entries = [raw[start : start + entryLength] for start in range(0, used, entryLength or 1)]
@@ -2792,12 +2876,12 @@ def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotSupported, MTMLError_InsufficientMemory, MTMLError_NotFound, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_call("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), cell))
+    _check(_status("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), cell))
     return _device_in(_check, cell)
 
 
 def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
-    """Check the handle, and nothing else: the library owns it until shutdown.
+    """Only check the handle: the library owns it until shutdown.
 
     The C function is deprecated and not called; the virtual device stays usable.
     """
@@ -2846,14 +2930,14 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
     """Other devices at a MTML_TOPOLOGY_* distance (list of handles).
 
-    ``count``: as mtmlDeviceCountDeviceByTopologyLevel says; left out, it is asked for. Linux only.
+    ``count``: as mtmlDeviceCountDeviceByTopologyLevel says; if left out, pymtml asks for it. Linux only.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     if count is None:
         count = _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
     cells = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(cells), cells))
+    _check(_status("mtmlDeviceGetDeviceByTopologyLevel", "_device", dev, _uint(level), len(cells), cells))
     return _devices(cells)
 
 
@@ -2992,12 +3076,12 @@ def mtmlMemoryGetVendor(mem) -> "str":
     MTMLError_DriverTooNew.
     """
     vendor = (c_char * MTML_MEMORY_VENDOR_BUFFER_SIZE)()
-    _check(_call("mtmlMemoryGetVendor", "_memory", mem, MTML_MEMORY_VENDOR_BUFFER_SIZE, vendor))
+    _check(_status("mtmlMemoryGetVendor", "_memory", mem, MTML_MEMORY_VENDOR_BUFFER_SIZE, vendor))
     return _text(vendor)
 
 
 def mtmlMemoryGetType(mem) -> "int":
-    """MTML_MEM_TYPE_* of the memory; a number beyond those is a kind that this header does not name.
+    """MTML_MEM_TYPE_* of the memory; other numbers are types that the 2.2.0 header does not name.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3042,19 +3126,19 @@ def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
 def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the encoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
-    ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
+    ``length``: number of sessions to report; by default the number that mtmlVpuGetCodecCapacity tells.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
         length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
     states = _array(c_int, length)
-    _check(_call("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
+    _check(_status("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
 
 
 def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
-    """What one encoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
+    """Metrics of one encoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3064,19 +3148,19 @@ def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the decoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
-    ``length``: how many sessions to report; left out, as many as mtmlVpuGetCodecCapacity says.
+    ``length``: number of sessions to report; by default the number that mtmlVpuGetCodecCapacity tells.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
     if length is None:
         length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[1]
     states = _array(c_int, length)
-    _check(_call("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
+    _check(_status("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
 
 
 def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
-    """What one decoder session does (c_mtmlCodecSessionMetrics_t); pid 0 means that it is idle.
+    """Metrics of one decoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3089,7 +3173,7 @@ def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 def mtmlLogSetConfiguration(configuration) -> "None":
     """Set where the library logs, for the whole process (c_mtmlLogConfiguration_t).
 
-    A Python callback in it is kept alive as long as it is installed. Needs no mtmlLibraryInit.
+    pymtml keeps a Python callback in it alive while it is installed. mtmlLibraryInit is not needed.
 
     Raises: MTMLError_NotSupported, MTMLError_LibraryNotFound.
     """
@@ -3098,19 +3182,19 @@ def mtmlLogSetConfiguration(configuration) -> "None":
     _set_log(configuration, ctypes.cast(configuration.callbackConfig.callback, c_void_p).value)
 
 
-@_under_lock
+@_under_log_lock
 def _set_log(configuration, callback):
-    """Hand a log configuration to C.
+    """Pass a log configuration to C.
 
-    C keeps the address of the callback, so what is behind it must outlive the caller's struct, and what was behind the
-    last one must live until C has the new. A struct that came from C holds only the address: then what was installed
-    before stays.
+    C stores the address of the callback, so the callback must outlive the caller's struct, and the previous callback
+    must live until C has the new one. A struct that came from C holds only the address: then the installed callback is
+    kept.
     """
     _check(_load(), _session.load_report)
     changed = callback != _session.log_callback
     if changed:
         _session.log_callback_owners.append(dict(configuration._objects or {}))
-    _check(_free_call("mtmlLogSetConfiguration", byref(configuration)))
+    _check(_plain_status("mtmlLogSetConfiguration", byref(configuration)))
     if changed:
         _session.log_callback = callback
         del _session.log_callback_owners[:-1]
@@ -3119,11 +3203,11 @@ def _set_log(configuration, callback):
 def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
     """Where the library logs (c_mtmlLogConfiguration_t).
 
-    Needs no mtmlLibraryInit.
+    mtmlLibraryInit is not needed.
     """
     configuration = c_mtmlLogConfiguration_t()
     _check(_load(), _session.load_report)
-    _check(_free_call("mtmlLogGetConfiguration", byref(configuration)))
+    _check(_plain_status("mtmlLogGetConfiguration", byref(configuration)))
     return configuration
 
 
@@ -3133,7 +3217,7 @@ def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
 def mtmlErrorString(result) -> "str":
     """The library's own text for an MTML status.
 
-    Needs no mtmlLibraryInit.
+    mtmlLibraryInit is not needed.
     """
     text = _mtmlGetFunctionPointer("mtmlErrorString")(_uint(result))
     return "" if text is None else text.decode("utf-8", "replace")
@@ -3145,12 +3229,25 @@ def mtmlErrorString(result) -> "str":
 def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """Turn MPC on or off (MTML_DEVICE_MPC_*).
 
-    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
-    Chunxiao generation.
+    All handles except the library's become stale: shut down and initialize again before the next call; until then C
+    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
+    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
+    of another thread does not return in time.
     """
-    _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
+    mode = _uint(mode)
+    _check(_divisible(device))
+    _change(_check, _Change(_REFUSED), "mtmlDeviceSetMpcMode", "_device", device, mode)
+
+
+def _divisible(device):
+    """MTML status: not supported for a device that MPC cannot divide, before anybody is disturbed for C's refusal."""
+    properties = c_mtmlDeviceProperty_t()
+    status = _status("mtmlDeviceGetProperty", "_device", device, byref(properties))
+    if status == _FUNCTION_NOT_FOUND:
+        return MTML_SUCCESS  # nobody knows: C will say
+    return status or (MTML_SUCCESS if properties.mpcCap else MTML_ERROR_NOT_SUPPORTED)
 
 
 def mtmlDeviceGetMpcMode(device) -> "int":
@@ -3174,14 +3271,14 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
     """MPC profiles that the parent device offers (list of c_mtmlMpcProfile_t).
 
-    ``count``: as mtmlDeviceCountSupportedMpcProfiles says; left out, it is asked for. Linux only. Since the
+    ``count``: as mtmlDeviceCountSupportedMpcProfiles says; if left out, pymtml asks for it. Linux only. Since the
     Chunxiao generation.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     available = _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
     info = _array(c_mtmlMpcProfile_t, available if count is None else count)
-    _check(_call("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
+    _check(_status("mtmlDeviceGetSupportedMpcProfiles", "_device", parentDevice, len(info), info))
     return info[:available]
 
 
@@ -3198,14 +3295,14 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
     """MPC configurations that the parent device offers (list of c_mtmlMpcConfiguration_t).
 
-    ``count``: as mtmlDeviceCountSupportedMpcConfigurations says; left out, it is asked for. Linux only. Since the
+    ``count``: as mtmlDeviceCountSupportedMpcConfigurations says; if left out, pymtml asks for it. Linux only. Since the
     Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     available = _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
     info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
-    _check(_call("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
+    _check(_status("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
     return info[:available]
 
 
@@ -3238,12 +3335,16 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcC
 def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     """Set the MPC configuration of the parent device, by configuration id.
 
-    Makes every handle but the library's stale: shut down and initialize before going on. Linux only. Since the
-    Chunxiao generation.
+    All handles except the library's become stale: shut down and initialize again before the next call; until then C
+    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
+    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
+    of another thread does not return in time.
     """
-    _check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, _uint(id)))
+    id = _uint(id)
+    _check(_divisible(parentDevice))
+    _change(_check, _Change(_REFUSED), "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, id)
 
 
 def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
@@ -3259,7 +3360,7 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of a profile (list of handles).
 
-    ``count``: as mtmlDeviceCountMpcInstancesByProfileId says; left out, it is asked for. Linux only. Since the
+    ``count``: as mtmlDeviceCountMpcInstancesByProfileId says; if left out, pymtml asks for it. Linux only. Since the
     Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
@@ -3267,7 +3368,9 @@ def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) ->
     if count is None:
         count = _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
     cells = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(cells), cells))
+    _check(
+        _status("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(cells), cells)
+    )
     return _devices(cells)
 
 
@@ -3284,7 +3387,7 @@ def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
 def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of the parent device (list of handles).
 
-    ``count``: as mtmlDeviceCountMpcInstances says; left out, it is asked for. Linux only. Since the Chunxiao
+    ``count``: as mtmlDeviceCountMpcInstances says; if left out, pymtml asks for it. Linux only. Since the Chunxiao
     generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
@@ -3292,7 +3395,7 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]
     if count is None:
         count = _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
     cells = _array(c_void_p, count)
-    _check(_call("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(cells), cells))
+    _check(_status("mtmlDeviceGetMpcInstances", "_device", parentDevice, len(cells), cells))
     return _devices(cells)
 
 
@@ -3304,7 +3407,7 @@ def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_call("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), cell))
+    _check(_status("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), cell))
     return _device_in(_check, cell)
 
 
@@ -3316,7 +3419,7 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_call("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell))
+    _check(_status("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell))
     return _device_in(_check, cell)
 
 
@@ -3374,19 +3477,19 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
-    """Handle of the device at the other end of a link; NotFound for an unconnected or hidden one.
+    """Handle of the device at the other end of a link; NotFound if the link is unconnected or the device hidden.
 
     Since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_NotFound, MTMLError_DriverFailure.
     """
     cell = _Pointer()
-    _check(_call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell))
+    _check(_status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell))
     return _device_in(_check, cell)
 
 
 def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int, int]":
-    """(pathCount, pathLength): shortest MtLink paths of two devices; the length counts both ends.
+    """(pathCount, pathLength) of the shortest MtLink paths between two devices; the length counts both ends.
 
     Since the Quyuan generation.
 
@@ -3398,16 +3501,16 @@ def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int,
 def _count_paths(localDevice, remoteDevice):
     """(number, length) of the shortest MtLink paths of two devices."""
     count, length = _UInt(), _UInt()
-    _check(_pair_call("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, count, length))
+    _check(_pair_status("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, count, length))
     return count[0], length[0]
 
 
 def mtmlDeviceGetMtLinkShortestPaths(
     localDevice, remoteDevice, pathCount=None, pathLength=None
 ) -> "list[list[c_mtmlDevice_t]]":
-    """Shortest MtLink paths of two devices: a list per path, handles from the local to the remote device.
+    """Shortest MtLink paths between two devices (list of lists of handles, from the local to the remote device).
 
-    ``pathCount``, ``pathLength``: as mtmlDeviceCountMtLinkShortestPaths says; left out, they are asked for. Since
+    ``pathCount``, ``pathLength``: as mtmlDeviceCountMtLinkShortestPaths says; if left out, pymtml asks for them. Since
     the Quyuan generation.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
@@ -3418,7 +3521,7 @@ def mtmlDeviceGetMtLinkShortestPaths(
     if max(pathCount, pathLength) > _PATHS_MAX:
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     cells = _array(c_void_p, pathCount * pathLength)
-    _check(_pair_call("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, cells))
+    _check(_pair_status("mtmlDeviceGetMtLinkShortestPaths", localDevice, remoteDevice, pathCount, pathLength, cells))
     rows = [_devices(cells[path * pathLength : (path + 1) * pathLength]) for path in range(pathCount)]
     return [row for row in rows if row]
 
@@ -3436,13 +3539,13 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
 def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "list[c_mtmlMtLinkLayout_t]":
     """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t).
 
-    ``linkCount``: as mtmlDeviceCountMtLinkLayouts says; left out, it is asked for. Since the Quyuan generation.
+    ``linkCount``: as mtmlDeviceCountMtLinkLayouts says; if left out, pymtml asks for it. Since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
     available = _pair_number("mtmlDeviceCountMtLinkLayouts", localDevice, remoteDevice)
     layouts = _array(c_mtmlMtLinkLayout_t, available if linkCount is None else linkCount)
-    _check(_pair_call("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
+    _check(_pair_status("mtmlDeviceGetMtLinkLayouts", localDevice, remoteDevice, len(layouts), layouts))
     return layouts[:available]
 
 
@@ -3457,7 +3560,7 @@ def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize) -> "list[int]":
     Raises: MTMLError_NotSupported.
     """
     words = _array(c_ulong, nodeSetSize)
-    _check(_call("mtmlDeviceGetMemoryAffinityWithinNode", "_device", device, len(words), words))
+    _check(_status("mtmlDeviceGetMemoryAffinityWithinNode", "_device", device, len(words), words))
     return list(words)
 
 
@@ -3469,32 +3572,58 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
     Raises: MTMLError_NotSupported.
     """
     words = _array(c_ulong, cpuSetSize)
-    _check(_call("mtmlDeviceGetCpuAffinityWithinNode", "_device", device, len(words), words))
+    _check(_status("mtmlDeviceGetCpuAffinityWithinNode", "_device", device, len(words), words))
     return list(words)
 
 
-def mtmlDeviceReset(device) -> "None":
-    """Reset the whole device, which must be idle. Makes every handle but the library's stale.
+def _others_than(card):
+    """What outlives a reset of a card (set of owners): the library, the system, and devices that are surely not of it.
 
-    Linux only.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    With the card its instances and its virtual devices end.
     """
-    _check(_stale_call(_REFUSED, _call, "mtmlDeviceReset", "_device", device))
+    owners, life = {None, 0}, _session.life
+    for device in list(life.devices.values()) if life and card is not None else ():
+        properties, parent = c_mtmlDeviceProperty_t(), _Pointer()
+        uuid = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE)()
+        if device is card or _status("mtmlDeviceGetProperty", "_device", device, byref(properties)):
+            continue
+        if properties.mpcType == MTML_MPC_TYPE_INSTANCE:
+            status = _status("mtmlDeviceGetMpcParentDevice", "_device", device, parent)
+            other = not status and parent[0] != card._address
+        elif properties.virtRole == MTML_VIRT_ROLE_HOST_VIRTDEVICE:
+            status = _status("mtmlDeviceGetPhyDeviceUuid", "_device", device, uuid, len(uuid))
+            other = not status and _text(uuid) != _string(_check, "mtmlDeviceGetUUID", "_device", card, len(uuid))
+        else:
+            other = True
+        if other:
+            owners.add(device._address)
+    return owners
+
+
+def mtmlDeviceReset(device) -> "None":
+    """Reset the whole device, which must be idle; its handles, instances' and virtual devices' included, become stale.
+
+    Waits until the queries of other threads have returned, five seconds at most; new ones are refused as busy until it
+    is over. Linux only.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew;
+    MTMLError_ResourceIsBusy from within a query, or where one of another thread does not return in time.
+    """
+    _change(_check, _Change(_REFUSED, _others_than(_live_device(device))), "mtmlDeviceReset", "_device", device)
 
 
 def mtmlMemorySetEccMode(mem, mode) -> "None":
-    """Set the MTML_MEMORY_ECC_* mode that holds from the next reboot on.
+    """Set the MTML_MEMORY_ECC_* mode that takes effect at the next reboot.
 
     Since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    _check(_call("mtmlMemorySetEccMode", "_memory", mem, _uint(mode)))
+    _check(_status("mtmlMemorySetEccMode", "_memory", mem, _uint(mode)))
 
 
 def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
-    """(current, pending): MTML_MEMORY_ECC_* now, and from the next reboot on.
+    """(current, pending): MTML_MEMORY_ECC_* now and after the next reboot.
 
     Since the Pinghu generation.
 
@@ -3516,7 +3645,7 @@ def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
 def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirement_t]":
     """Retired pages of a MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
 
-    ``count``: as mtmlMemoryGetRetiredPagesCount says for the cause; left out, it is asked for. Since the Pinghu
+    ``count``: as mtmlMemoryGetRetiredPagesCount says for the cause; if left out, pymtml asks for it. Since the Pinghu
     generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
@@ -3524,7 +3653,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirem
     counts = _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
     available = counts.dbeCount if cause == MTML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
-    _check(_call("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
+    _check(_status("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
     return pages[:available]
 
 
@@ -3556,11 +3685,12 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
-    _check(_call("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
+    _check(_status("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
 
 
 # ==== 8. Functions outside the 2.2.0 header ===========================================================================
-# Libraries export them without documenting them: one that lacks a function gives MTMLError_FunctionNotFound.
+# Libraries export these functions, but no header of version 2.2.0 declares them. Where the loaded library lacks one, it
+# raises MTMLError_FunctionNotFound.
 
 
 def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
@@ -3569,7 +3699,7 @@ def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     major, minor = c_int(), c_int()
-    _check(_call("mtmlDeviceGetMusaComputeCapability", "_device", dev, byref(major), byref(minor)))
+    _check(_status("mtmlDeviceGetMusaComputeCapability", "_device", dev, byref(major), byref(minor)))
     return major.value, minor.value
 
 
@@ -3633,14 +3763,14 @@ def mtmlMemoryGetTemperature(mem) -> "int":
 
 
 class _ChildContext:
-    """``with`` block around a gpu, memory or vpu handle, which the library owns before and after."""
+    """Context manager of a gpu, memory or vpu handle; the library owns the handle."""
 
-    def __init__(self, kind, device):
-        self._kind = kind
+    def __init__(self, slot, device):
+        self._slot = slot
         self._owner = device
 
     def __enter__(self):
-        return _child(self._kind, self._owner)
+        return _child(self._slot, self._owner)
 
     def __exit__(self, *exception):
         return False
@@ -3695,6 +3825,7 @@ NVML_FI_DEV_PCIE_REPLAY_COUNTER = 94
 NVML_FI_DEV_POWER_CURRENT_LIMIT = 190
 NVML_FI_DEV_POWER_DEFAULT_LIMIT = 189
 NVML_FI_DEV_POWER_INSTANT = 186
+NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION = 83
 NVML_FI_DEV_RETIRED_DBE = 30
 NVML_FI_DEV_RETIRED_PENDING = 31
 NVML_FI_DEV_RETIRED_SBE = 29
@@ -4045,18 +4176,19 @@ _ECC_FIELDS = {
 _SLICES = {0: 1, 1: 2, 2: 3, 3: 4, 6: 6, 4: 7, 5: 8}
 
 # MUSA compute capability by the high byte of the PCI device id, and by product name where that is hidden.
+# BEGIN generated cards
 _CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
 _CAPABILITY_BY_NAME = {
     "S10": (1, 0),
     "S30": (1, 0),
     "S50": (1, 0),
     "S60": (1, 0),
-    "S1000": (1, 0),
     "S1000M": (1, 0),
+    "S1000": (1, 0),
     "S2000": (1, 0),
-    "S70": (2, 1),
-    "S80": (2, 1),
     "S80ES": (2, 1),
+    "S80": (2, 1),
+    "S70": (2, 1),
     "X300": (2, 1),
     "S3000": (2, 1),
     "S3000E": (2, 1),
@@ -4065,6 +4197,7 @@ _CAPABILITY_BY_NAME = {
     "S5000": (3, 1),
     "X10000": (3, 1),
 }
+# END generated cards
 
 # ==== 12. Facade plumbing =============================================================================================
 
@@ -4103,11 +4236,14 @@ _MPC_CONFIGURATIONS_MAX = 1 << 12
 _VIRT_TYPES_MAX = 1 << 8
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
+_BOUND_CPUS_MAX = 1 << 12  # as many as Linux can be built for, but for a few
+_LONG_BITS = 8 * ctypes.sizeof(c_ulong)
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 _DEVICES_MAX = 1 << 10
 
 _COMM_LENGTH = 15  # what the kernel keeps of a process's name
+_ENFILE, _EMFILE = 23, 24  # the module errno is not imported for two numbers
 
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
@@ -4130,9 +4266,9 @@ def _nvml_error(status, detail=None):
     return error
 
 
-def _told_as(told, status):
-    """The NVMLError for ``told``, as NVML puts what MTML called ``status``."""
-    error = _nvml_error(told)
+def _nvml_error_as(meaning, status):
+    """The NVMLError for the MTML status ``meaning``, where C answered ``status``, which ``mtml_code`` keeps."""
+    error = _nvml_error(meaning)
     error.mtml_code = status & _UINT_MAX
     return error
 
@@ -4154,46 +4290,53 @@ def _nvmlCheckReturn(ret):
 
 
 def _invalid():
-    """The error for an argument that NVML refuses."""
+    """The error for an invalid argument."""
     return _new_error(NVMLError_InvalidArgument, NVML_ERROR_INVALID_ARGUMENT)
 
 
-def _unsupported():
-    """The error for what the hardware or MTML cannot answer."""
-    return _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
+def _unsupported(detail=None):
+    """The error for a query that hardware or MTML cannot answer."""
+    error = _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
+    if detail is not None:
+        error.detail = detail
+    return error
 
 
 def _require(handle) -> "c_mtmlDevice_t":
-    """The live device handle for what the caller gave.
+    """The device handle for the caller's argument, if it is one and not stale.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_InUse while MPC is changed.
     """
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_device"):
         return handle
-    _require_initialized()
+    life = _session.life
+    if life is None:
+        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    before = life.stage
     device = _live_device(handle)
     if device is None:
-        raise _invalid()
+        busy = before is None or life.stage != before
+        raise _nvml_error(MTML_ERROR_RESOURCE_IS_BUSY) if busy else _invalid()
     return device
 
 
 def _require_initialized():
     """Raises: NVMLError_Uninitialized unless the library is initialized."""
-    if not hasattr(_published, "library") and not _session.references:
+    if _session.life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
 
 
 def _refuse_device(handle):
-    """The error for a device query without an MTML counterpart: NotSupported, once the handle has proved good."""
+    """The error of an unsupported device query: NotSupported if the handle is valid."""
     if type(handle) is not c_mtmlDevice_t or not hasattr(handle, "_device"):
         _require(handle)
     return _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
 
 
 def _refuse_values(handle, *checks):
-    """The error for a device query without an MTML counterpart, once handle and enum arguments have proved good.
+    """The error of an unsupported device query: NotSupported if the handle and the enum arguments are valid.
 
-    ``checks`` are (value, count) pairs: an enum argument and the number of values that NVML knows for it.
+    ``checks`` are pairs of an enum argument and the number of values that NVML defines for it.
     """
     _require(handle)
     for value, count in checks:
@@ -4203,42 +4346,37 @@ def _refuse_values(handle, *checks):
 
 
 def _refuse():
-    """The error for a query without an MTML counterpart that no device is asked: NotSupported once initialized."""
+    """The error of an unsupported query that takes no device: NotSupported if the library is initialized."""
     _require_initialized()
     return _unsupported()
 
 
-def _ask(answer, name, kind, handle, *arguments):
-    """``answer``, a cell, an array or byref of a struct, when the getter has filled it in, or the getter's NVMLError.
+def _query(answer, name, slot, handle, *arguments):
+    """Call the getter; return ``answer`` (a cell, an array, or byref of a struct) filled in, or raise its NVMLError.
 
-    Nothing between it and C: what a device refuses a monitor asks for in every tick.
+    Monitors repeat queries that a device refuses in every cycle, so refusals are as fast as answers.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
-        function, argument = _functions[name], getattr(device, kind)
+        function, argument = _functions[name], getattr(device, slot)
         status = function(argument, *arguments, answer) if arguments else function(argument, answer)
     except (AttributeError, KeyError):
-        status = _find_call(name, kind, device, *arguments, answer)
+        status = _slow_status(name, slot, device, *arguments, answer)
     if status:
         raise _nvml_error(status)
     return answer
 
 
 def _keep(device, slot, value):
-    """Keep what cannot change while the library lives on its handle; the value."""
-    life = getattr(_published, "life", None) or _session.life
+    """Store a constant property on the handle and return it."""
+    life = _session.life
     if life is not None:
         _fill(life, device, slot, value)
-        try:
-            if not hasattr(device, "_device"):  # another thread has emptied the slots meanwhile
-                delattr(device, slot)
-        except AttributeError:
-            pass  # this one too
     return value
 
 
 def _all_cards():
-    """Handles of all cards, in index order, each when it is wanted; one that went away meanwhile is left out."""
+    """Handles of all cards in index order (iterator); a card that disappears meanwhile is left out."""
     cell = _Pointer()
     for index in range(_nvmlDeviceGetCount()):
         status = _card_by_index(index, cell)
@@ -4248,9 +4386,9 @@ def _all_cards():
 
 
 def _pci(device):
-    """c_mtmlPciInfo_t of a device, with the numbers taken from the text where the driver fills in only that."""
+    """c_mtmlPciInfo_t of a device; numbers come from the text where the driver fills in only the text."""
     pci = c_mtmlPciInfo_t()
-    _ask(byref(pci), "mtmlDeviceGetPciInfo", "_device", device)
+    _query(byref(pci), "mtmlDeviceGetPciInfo", "_device", device)
     if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
@@ -4269,7 +4407,7 @@ def _sys_root():
 
 
 def _sysfs_number(device, name):
-    """The number in a file of a device's directory in sysfs, None where there is none to be had."""
+    """The number in a file of a device's directory in sysfs, None if it cannot be read."""
     try:
         directory = device._sysfs
     except AttributeError:
@@ -4281,7 +4419,7 @@ def _sysfs_number(device, name):
 
 
 def _sysfs_directory(device):
-    """Directory of a device in sysfs, with a slash at its end; empty where sysfs does not show it."""
+    """Directory of a device in sysfs, with a slash at the end; empty if sysfs does not show the device."""
     pci = _pci(device)
     address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
     directory = os.path.join(_sys_root(), "bus", "pci", "devices", address, "")
@@ -4289,7 +4427,7 @@ def _sysfs_directory(device):
 
 
 def _parse_bus_id(text):
-    """(domain, bus, device) of a PCI address text, with or without domain, or None if it is none."""
+    """(domain, bus, device) of a PCI address text, with or without domain; None if the text is not an address."""
     try:
         head, function = text.rsplit(".", 1) if "." in text else (text, "0")
         parts = [int(part, 16) for part in head.split(":")]
@@ -4305,7 +4443,7 @@ def _parse_bus_id(text):
 
 
 def _argument_text(value):
-    """A text argument as str, or None if it is neither str nor bytes or holds a NUL."""
+    """A text argument as str; None if it is neither str nor bytes, or contains a NUL."""
     plain = _plain_bytes(value)
     return None if plain is None or b"\0" in plain else plain.decode("utf-8", "replace")
 
@@ -4323,9 +4461,9 @@ def convertStrBytes(func) -> "_Any":
 
 
 def throwOnVersionMismatch(func) -> "_Any":
-    """Decorator: a function that the library lacks becomes an NVMLLibraryMismatchError.
+    """Decorator: the decorated function raises NVMLLibraryMismatchError where the library lacks a function.
 
-    Raises: NVMLLibraryMismatchError from what it returns.
+    Raises: NVMLLibraryMismatchError, when the decorated function is called.
     """
     from functools import wraps
 
@@ -4344,12 +4482,12 @@ def throwOnVersionMismatch(func) -> "_Any":
 # (_require finds a live one behind a copy or a cast, and says what is wrong with anything else). Nothing else may
 # reach C.
 #
-# Plain: ``return _ask(_UInt(), "mtmlDeviceCountFan", "_device", handle)[0]``, with a fresh cell, array or struct for
+# Plain: ``return _query(_UInt(), "mtmlDeviceCountFan", "_device", handle)[0]``, with a fresh cell, array or struct for
 # the answer. The slot says whose argument C gets: the device's own, or that of its _gpu, _memory or _vpu.
 #
 # Fast, for what monitors ask in every tick: a fresh cell for the answer, the C function and the argument taken as
 # attributes, the status checked in place. A stale handle has no slot, a sub-handle not asked for yet none either, a
-# library that is not loaded or is older no function: each is an AttributeError, and _find_call finds out which, makes
+# library that is not loaded or is older no function: each is an AttributeError, and _slow_status finds out which, makes
 # the sub-handle, or has the status that says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
 #
 # Kept: what cannot change while the library lives is read once and stays in a slot of the handle (_keep), which the
@@ -4371,7 +4509,7 @@ def nvmlInit() -> "None":
 
 
 def nvmlInitWithFlags(flags) -> "None":
-    """Initialize the library like nvmlInit; MTML knows no flags, any are taken.
+    """Initialize the library like nvmlInit; MTML has no flags, so any value is accepted.
 
     Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown.
     MTML: mtmlLibraryInit.
@@ -4380,16 +4518,27 @@ def nvmlInitWithFlags(flags) -> "None":
 
 
 def nvmlShutdown() -> "None":
-    """Take back one nvmlInit; the last one ends the library and makes every handle stale.
+    """Take back one nvmlInit; with the last one every handle is stale, and the C library is kept for the next init.
 
-    The last one waits for queries of other threads, for a few seconds at most. With PYMTML_KEEP_LIBRARY=1 in the
-    environment the C library itself stays initialized until the process ends.
+    So a later life costs no init of the driver, and libraries that refuse a second init serve. The process keeps the
+    driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the environment the
+    last one shuts the C library down, as mtmlLibraryShutDown does: for those who want to see cards come and go.
 
-    Raises: NVMLError_Uninitialized if there is none to take back; NVMLError_InUse from within a query (a signal
-    handler, ``__del__``), or if a query of another thread does not end: the library stays initialized.
-    MTML: mtmlLibraryShutDown.
+    Raises: NVMLError_Uninitialized if there is none to take back; NVMLError_InUse from a signal handler in the middle
+    of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound where the library
+    has no shutdown, and the errors of C's.
+    MTML: none; with PYMTML_KEEP_LIBRARY=0 mtmlLibraryShutDown.
     """
-    _stop(_nvml_check)
+    _stop(_check_shutdown, False)
+
+
+def _check_shutdown(status, detail):
+    """Raise the NVMLError for what became of a shutdown: not a query, of which a missing function is not supported."""
+    if status == _FUNCTION_NOT_FOUND:
+        error = NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
+        error.mtml_code = MTML_ERROR_FUNCTION_NOT_FOUND
+        raise error
+    _nvml_check(status, detail)
 
 
 def nvmlErrorString(result) -> "str":
@@ -4416,12 +4565,12 @@ def nvmlSystemGetDriverVersion() -> "str":
     """
     version = (c_char * MTML_DRIVER_VERSION_BUFFER_SIZE)()
     try:
-        system = _published.life.others["system"]._system
+        system = _session.life.others["system"]._system
         status = _c.mtmlSystemGetDriverVersion(system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
     except (AttributeError, KeyError):
         status, system = _make_system()
         _nvml_check(status)
-        status = _call("mtmlSystemGetDriverVersion", "_system", system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
+        status = _status("mtmlSystemGetDriverVersion", "_system", system, version, MTML_DRIVER_VERSION_BUFFER_SIZE)
     if status:
         raise _nvml_error(status)
     return _text(version)
@@ -4434,12 +4583,12 @@ def nvmlSystemGetNVMLVersion() -> "str":
     MTML: mtmlLibraryGetVersion.
     """
     version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
-    _nvml_check(_library_call("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
+    _nvml_check(_library_status("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
     return _text(version)
 
 
 def nvmlSystemGetHicVersion() -> "list[object]":
-    """Empty list: there are no host interface cards, which only NVIDIA's S-class racks have.
+    """Empty list: only NVIDIA's S-class racks have host interface cards.
 
     Raises: NVMLError_Uninitialized.
     """
@@ -4454,8 +4603,8 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     MUSA: muDriverGetVersion of libmusa.so, which does not initialize MUSA.
     """
     try:
-        getters = _published.life.others["musa"]
-    except (AttributeError, KeyError):
+        getters = _session.life.musa
+    except AttributeError:
         getters = _musa_getters()
     for get_version in getters:
         version = _Int()
@@ -4475,7 +4624,8 @@ def _musa_getters():
             getters.append(CDLL(name).muDriverGetVersion)
         except (OSError, AttributeError):
             continue  # not there, or not a MUSA library
-    return life.others.setdefault("musa", getters)
+    life.musa = getters
+    return getters
 
 
 nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
@@ -4485,17 +4635,17 @@ nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
 
 
 def nvmlDeviceGetCount() -> "int":
-    """Number of cards; the instances of a divided card are not counted, but where their card is not visible.
+    """Number of cards; MPC instances count only if their card is not visible.
 
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryCountDevice, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     count = _UInt()
     try:
-        status = _c.mtmlLibraryCountDevice(_published.library, count)
-        cards = _published.life.counts.get(count[0])
+        status = _c.mtmlLibraryCountDevice(_session.life.library, count)
+        cards = _session.life.counts.get(count[0])
     except (AttributeError, KeyError):
-        status, cards = _library_call("mtmlLibraryCountDevice", count), None
+        status, cards = _library_status("mtmlLibraryCountDevice", count), None
     if status:
         raise _nvml_error(status)
     return len(_whole_cards(min(count[0], _DEVICES_MAX))) if cards is None else cards
@@ -4515,26 +4665,34 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
         index = _uint(index)
     cell = _Pointer()
     try:
-        status = _c.mtmlLibraryInitDeviceByIndex(_published.library, _published.life.order[index], cell)
-        device = _published.life.devices.get(cell[0])
+        status = _c.mtmlLibraryInitDeviceByIndex(_session.life.library, _session.life.order[index], cell)
+        device = _session.life.devices.get(cell[0])
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
     if status:
-        raise _told_as(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status, status)
+        raise _nvml_error_as(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status, status)
     return device or _device_in(_nvml_check, cell)
 
 
 def _card_by_index(index, cell):
-    """MTML status of asking for a card by NVML's index; devices not looked at yet are, as far as that card."""
-    life = getattr(_published, "life", None) or _session.life
+    """MTML status of a card by NVML's index. Inspects unseen devices up to it."""
+    life = _session.life
     if life is None:
         return _UNINITIALIZED
     order = list(life.order.values())  # at once, as a shutdown empties it
     if index < len(order):
-        return _library_call("mtmlLibraryInitDeviceByIndex", order[index], cell)
+        return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
     number, failed = len(order), MTML_SUCCESS
     for position in range(order[-1] + 1 if order else 0, _DEVICES_MAX):
-        status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
+        known = life.types.get(position)
+        if known == MTML_MPC_TYPE_INSTANCE:
+            continue
+        if known is not None and number == len(life.order):
+            life.order[number] = position
+        if known is not None and number < index:  # it need not be asked on the way to another
+            number += 1
+            continue
+        status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more
         unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
@@ -4562,7 +4720,7 @@ def _whole_cards(count):
     types, failed, cell = dict(life.types), MTML_SUCCESS, _Pointer()
     for position in range(count):
         if position not in types:
-            status = _library_call("mtmlLibraryInitDeviceByIndex", position, cell)
+            status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
             status, types[position] = (status, None) if status else _look_at(life, position, cell[0])
             failed = status or failed
     nobody = count > 1 and not life.types
@@ -4602,11 +4760,11 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     cell = _Pointer()
     for spelling in (text, text.lower()):
-        status = _library_call("mtmlLibraryInitDeviceByUuid", _bytes(spelling), cell)
+        status = _library_status("mtmlLibraryInitDeviceByUuid", _bytes(spelling), cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             break
     if status:
-        raise _told_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
+        raise _nvml_error_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
     return _device_in(_nvml_check, cell)
 
 
@@ -4663,7 +4821,7 @@ def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
     if address is None:
         raise _invalid()
     cell = _Pointer()
-    _nvml_check(_library_call("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
+    _nvml_check(_library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
     return _device_in(_nvml_check, cell)
 
 
@@ -4713,7 +4871,7 @@ def nvmlDeviceGetSerial(handle) -> "str":
     except AttributeError:
         pass  # asked for the first time, or no live handle
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
-    _nvml_check(_call("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
+    _nvml_check(_status("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
     return _keep(device, "_serial", _text(serial))
 
 
@@ -4728,11 +4886,11 @@ def nvmlDeviceGetIndex(handle) -> "int":
         return device._index
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    position = _ask(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
+    position = _query(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
     cards = _whole_cards(min(position, _DEVICES_MAX) + 1)
     if cards and cards[-1] == position:
         return _keep(device, "_index", len(cards) - 1)
-    return _keep(device, "_index", _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0])
+    return _keep(device, "_index", _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0])
 
 
 def nvmlDeviceGetBrand(handle) -> "int":
@@ -4741,7 +4899,7 @@ def nvmlDeviceGetBrand(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetBrand.
     """
-    _ask(_UInt(), "mtmlDeviceGetBrand", "_device", handle)
+    _query(_UInt(), "mtmlDeviceGetBrand", "_device", handle)
     return NVML_BRAND_UNKNOWN
 
 
@@ -4753,7 +4911,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
     """
     device = _require(handle)
     version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
-    status = _call("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
+    status = _status("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
     if status == _FUNCTION_NOT_FOUND:  # a library from before the function was renamed
         return _string(
             _nvml_check, "mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE
@@ -4865,11 +5023,11 @@ def nvmlDeviceGetMultiGpuBoard(handle) -> "int":
     MTML: mtmlDeviceCountDeviceByTopologyLevel, mtmlDeviceGetDeviceByTopologyLevel, mtmlDeviceGetPciInfo.
     """
     device = _require(handle)
-    count = _ask(_UInt(), "mtmlDeviceCountDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL)[0]
+    count = _query(_UInt(), "mtmlDeviceCountDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL)[0]
     if not count:
         return 0
     cells = (c_void_p * min(count, _BOARD_DEVICES_MAX))()
-    _ask(cells, "mtmlDeviceGetDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL, len(cells))
+    _query(cells, "mtmlDeviceGetDeviceByTopologyLevel", "_device", device, MTML_TOPOLOGY_INTERNAL, len(cells))
     here = _nvmlDeviceGetPciInfo(device).busId
     return 1 if any(_nvmlDeviceGetPciInfo(other).busId != here for other in _devices(cells)) else 0
 
@@ -4883,12 +5041,15 @@ def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
     if _require(handle1) is _require(handle2):
         return True
     level = _UInt()
-    _nvml_check(_pair_call("mtmlDeviceGetTopologyLevel", handle1, handle2, level))
+    _nvml_check(_pair_status("mtmlDeviceGetTopologyLevel", handle1, handle2, level))
     return level[0] == MTML_TOPOLOGY_INTERNAL
 
 
 def nvmlDeviceGetNumGpuCores(device) -> "int":
     """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
+
+    NVML counts arithmetic units here (CUDA cores), which dashboards show; frameworks take it for the number of
+    multiprocessors, by which they size kernels. It is neither: torch_musa's device properties tell the latter.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountGpuCores.
@@ -4898,7 +5059,7 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
         return device._cores
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_cores", _ask(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
+    return _keep(device, "_cores", _query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
@@ -4939,7 +5100,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     """
     device = _require(handle)
     major, minor = _Int(), _Int()
-    status = _call("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
+    status = _status("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
     if status not in (MTML_SUCCESS, _FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
     if status == MTML_SUCCESS and major[0] > 0:
@@ -4987,7 +5148,7 @@ def nvmlDeviceGetDisplayActive(handle) -> "int":
 
 def _display(device, name, wanted):
     """Whether a file of one of the card's DRM connectors says so; a card without outputs has no connectors."""
-    if not _ask(_UInt(), "mtmlDeviceCountDisplayInterface", "_device", device)[0]:
+    if not _query(_UInt(), "mtmlDeviceCountDisplayInterface", "_device", device)[0]:
         return NVML_FEATURE_DISABLED
     path = _string(_nvml_check, "mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     card = os.path.basename(path)
@@ -5022,11 +5183,11 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
         status = _c.mtmlMemoryGetUsed(device._memory, byref(info, _MEMORY_USED))
     except AttributeError:
         total = None
-        status = _find_call("mtmlMemoryGetUsed", "_memory", device, byref(info, _MEMORY_USED))
+        status = _slow_status("mtmlMemoryGetUsed", "_memory", device, byref(info, _MEMORY_USED))
     if status:
         raise _nvml_error(status)
     if total is None:
-        total = _keep(device, "_total", _ask(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
+        total = _keep(device, "_total", _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
     used = info.used
     info.total = total
     info.free = total - used if used < total else 0  # the driver updates the two apart
@@ -5052,7 +5213,7 @@ def nvmlDeviceGetMemoryBusWidth(device) -> "int":
         return device._bus_width
     except AttributeError:
         pass  # asked for the first time, or no live handle
-    return _keep(device, "_bus_width", _ask(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
+    return _keep(device, "_bus_width", _query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
 
 
 # ---- Utilization and codecs ----
@@ -5071,7 +5232,7 @@ def nvmlDeviceGetUtilizationRates(handle) -> "c_nvmlUtilization_t":
         if not status:
             status = _c.mtmlMemoryGetUtilization(device._memory, byref(rates, _UTILIZATION_MEMORY))
     except AttributeError:
-        status = _find_call("mtmlGpuGetUtilization", "_gpu", device, byref(rates)) or _find_call(
+        status = _slow_status("mtmlGpuGetUtilization", "_gpu", device, byref(rates)) or _slow_status(
             "mtmlMemoryGetUtilization", "_memory", device, byref(rates, _UTILIZATION_MEMORY)
         )
     if status:
@@ -5090,7 +5251,7 @@ def nvmlDeviceGetEncoderUtilization(handle) -> "list[int]":
     try:
         status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _find_call("mtmlVpuGetUtilization", "_vpu", device, words)
+        status = _slow_status("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
     return [words[_CODEC_ENCODER], words[_CODEC_PERIOD]]
@@ -5107,7 +5268,7 @@ def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
     try:
         status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
-        status = _find_call("mtmlVpuGetUtilization", "_vpu", device, words)
+        status = _slow_status("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
     return [words[_CODEC_DECODER], words[_CODEC_PERIOD]]
@@ -5164,7 +5325,7 @@ def nvmlDeviceGetEncoderSessions(handle) -> "list[c_nvmlEncoderSession_t]":
 def _codec_capacity(device):
     """(encoder sessions, decoder sessions) that can run at once."""
     encoders, decoders = _UInt(), _UInt()
-    _ask(decoders, "mtmlVpuGetCodecCapacity", "_vpu", device, encoders)
+    _query(decoders, "mtmlVpuGetCodecCapacity", "_vpu", device, encoders)
     return encoders[0], decoders[0]
 
 
@@ -5173,11 +5334,11 @@ def _codec_sessions(device, coder, capacity):
     if not capacity:
         return []
     states = (c_int * min(capacity, _CODEC_SESSIONS_MAX))()
-    _nvml_check(_call("mtmlVpuGet%sSessionStates" % coder, "_vpu", device, states, len(states)))
+    _nvml_check(_status("mtmlVpuGet%sSessionStates" % coder, "_vpu", device, states, len(states)))
     active = [session for session, state in enumerate(states) if state == MTML_CODEC_SESSION_STATE_ACTIVE]
     metrics = [c_mtmlCodecSessionMetrics_t() for _ in active]
     for session, struct in zip(active, metrics):
-        _ask(byref(struct), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", device, session)
+        _query(byref(struct), "mtmlVpuGet%sSessionMetrics" % coder, "_vpu", device, session)
     return metrics
 
 
@@ -5191,7 +5352,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
     """
     device = _require(device)
     rates, codecs = _nvmlDeviceGetUtilizationRates(device), _CodecWords()
-    status = _call("mtmlVpuGetUtilization", "_vpu", device, codecs)
+    status = _status("mtmlVpuGetUtilization", "_vpu", device, codecs)
     if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     info = c_nvmlGpuDynamicPstatesInfo_t()
@@ -5230,7 +5391,7 @@ def nvmlDeviceGetTemperature(handle, sensor) -> "int":
     try:
         status = _c.mtmlGpuGetTemperature(device._gpu, temperature)
     except AttributeError:
-        status = _find_call("mtmlGpuGetTemperature", "_gpu", device, temperature)
+        status = _slow_status("mtmlGpuGetTemperature", "_gpu", device, temperature)
     if status:
         raise _nvml_error(status)
     return temperature[0]
@@ -5258,9 +5419,9 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """
     device = _require(handle)
     if threshold == NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
-        return _ask(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)[0]
+        return _query(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN)[0]
     if threshold == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
-        return _ask(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)[0]
+        return _query(_Int(), "mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SLOWDOWN)[0]
     if _uint(threshold) >= NVML_TEMPERATURE_THRESHOLD_COUNT:
         raise _invalid()
     raise _unsupported()
@@ -5290,7 +5451,7 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
     if _uint(sensorindex) not in (0, NVML_THERMAL_TARGET_ALL):
         raise _invalid()
     temperature, limit = _nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU), _Int()
-    status = _call("mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN, limit)
+    status = _status("mtmlGpuGetTemperatureThreshold", "_gpu", device, _MTML_THRESHOLD_SHUTDOWN, limit)
     if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     settings = c_nvmlGpuThermalSettings_t(count=1)
@@ -5335,7 +5496,8 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
 def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
     """Greatest clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
-    The memory's is an eighth of the data rate, as that of nvmlDeviceGetClockInfo.
+    The memory's is an eighth of the data rate, as that of nvmlDeviceGetClockInfo. Frameworks that reckon the bandwidth
+    from it take it for NVML's (flashinfer: 400 GB/s of an MTT S5000's 1600); mtmlMemoryGetBandwidth tells it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
@@ -5359,15 +5521,15 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
 
 
 def _clock_call(calls, kind, device, clock):
-    """MTML status of asking for a clock; what is of a class of its own may be equal to a kind, and not be hashable."""
+    """MTML status of a clock query; an object of another class may equal a clock type without being hashable."""
     for known, (name, slot) in calls.items():
         if kind == known:
-            return _call(name, slot, device, clock)
+            return _status(name, slot, device, clock)
     return MTML_ERROR_INVALID_ARGUMENT
 
 
 def nvmlDeviceGetClock(handle, type, id) -> "int":
-    """Clock in MHz: the current one (NVML_CLOCK_ID_CURRENT) or the greatest (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
+    """Clock in MHz: current (NVML_CLOCK_ID_CURRENT) or maximum (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
     application clocks, which MTML does not have, and for the current clock of an unknown type, as NVML.
@@ -5399,10 +5561,98 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
     try:
         status = _c.mtmlDeviceGetPowerUsage(device._board, power)
     except AttributeError:
-        status = _find_call("mtmlDeviceGetPowerUsage", "_board", device, power)
+        status = _slow_status("mtmlDeviceGetPowerUsage", "_board", device, power)
     if status:
         raise _nvml_error(status)
     return power[0]
+
+
+def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
+    """Energy that the whole board has used, in mJ, since it was first asked for in this process: added up from samples.
+
+    MTML has no such counter. With PYMTML_ENERGY=sample in the environment the first question starts a thread that asks
+    the card's power every 100 ms and adds it up; it answers 0, and each later one takes a sample, too. The sum never
+    goes backwards, grows only while the library is initialized, and begins anew in a forked child. What happens
+    between two samples is taken for a straight line: within 2 % over 10 s of a load that changes every second. It does
+    not see what is shorter than 100 ms, nor what a call of C hides that keeps all other Python threads waiting.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the variable, for an
+    instance of a divided card, or where no thread can be started.
+    MTML: mtmlDeviceGetPowerUsage, mtmlDeviceGetUUID.
+    """
+    device = _require(handle)
+    if os.environ.get("PYMTML_ENERGY") != "sample":
+        raise _unsupported("MTML has no counter of energy: PYMTML_ENERGY=sample in the environment adds up the power")
+    life, uuid, power = _session.life, _nvmlDeviceGetUUID(device), _nvmlDeviceGetPowerUsage(device)
+    now, meter = _session.monotonic(), _meters.get(uuid)
+    if meter is None or meter.life is not life or meter.address != device._address:
+        meter = _start_meter(life, device._address, uuid, (now, power, meter.state[2] if meter else 0))
+    meter.add(now, power)
+    return int(meter.state[2])
+
+
+_SAMPLE_SECONDS = 0.1
+_meters: "dict[str, _Any]" = {}  # of the cards whose energy was asked for, by UUID: a sum outlives a life
+
+
+class _Meter:
+    """The energy of a card in a life of the library. It has an address and no handle, which would go on being used."""
+
+    def __init__(self, life, address, uuid, state):
+        self.life, self.address, self.uuid = life, address, uuid
+        self.state = state  # time of the last sample in s, its power in mW, sum in mJ: replaced as one
+        self.lock, self.rest = _thread.RLock(), _thread.allocate_lock()
+        self.rest.acquire()
+
+    def add(self, now, power):
+        """Add the energy since the last sample."""
+        if self.lock._is_owned():  # type: ignore[attr-defined]
+            return  # a signal handler that came in the middle of this
+        with self.lock:
+            then, before, total = self.state
+            if now > then:
+                self.state = now, power, total + (now - then) * (before + power) / 2
+
+    def sample(self):
+        """Take a sample; whether this is still the card's meter in this life. A sample that fails is left out."""
+        current = self.life is _session.life and _meters.get(self.uuid) is self
+        device = self.life.devices.get(self.address) if current else None
+        board, power = getattr(device, "_board", None), _UInt()
+        if board is None:
+            return current and bool(self.life.changing)  # a change of MPC that is refused gives it back
+        if not _c.mtmlDeviceGetPowerUsage(board, power):
+            self.add(_session.monotonic(), power[0])
+        return True
+
+
+def _start_meter(life, address, uuid, state):
+    """A meter of a card in this life, and the thread that samples for it."""
+    earlier, meter = _meters.get(uuid), _Meter(life, address, uuid, state)
+    try:
+        _thread.start_new_thread(_sample_energy, (meter,))
+    except RuntimeError as error:
+        raise _unsupported("no thread can be started to sample the power: %s" % error)
+    _meters[uuid] = meter  # only now: without its thread it would miss what happens
+    try:
+        if earlier is not None:
+            earlier.rest.release()
+    except RuntimeError:
+        pass  # another thread was faster
+    return meter
+
+
+def _sample_energy(meter):
+    """Take samples for a meter as long as it is the card's. In this function the thread is in the middle of nothing."""
+    try:
+        while not meter.rest.acquire(True, _SAMPLE_SECONDS):
+            if not meter.sample():
+                break
+    finally:
+        meter.life = None  # the next question starts another one
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_meters.clear)  # its threads are the parent's
 
 
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
@@ -5416,7 +5666,7 @@ def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
 
 
 def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
-    """Power limit in mW: MTML knows one limit and no way to set another, so it is the one in force.
+    """Power limit in force, in mW: MTML cannot set another.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
     driver answers 0 for "unknown".
@@ -5436,10 +5686,10 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 
 
 def _power_limit(name, device):
-    """A power limit of the board in mW; drivers that do not know it answer 0."""
+    """A power limit of the board in mW; the driver's 0 means unknown."""
     if not hasattr(device, "_board"):
         _nvml_check(_resolve("_board", device)[0])
-    limit = _ask(_Int(), name, "_gpu", device)[0]
+    limit = _query(_Int(), name, "_gpu", device)[0]
     if limit <= 0:
         raise _unsupported()
     return limit
@@ -5451,7 +5701,7 @@ def nvmlDeviceGetPerformanceState(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
-    state = _ask(_Int(), "mtmlDeviceGetPerformanceState", "_device", handle)[0]
+    state = _query(_Int(), "mtmlDeviceGetPerformanceState", "_device", handle)[0]
     if not NVML_PSTATE_0 <= state <= NVML_PSTATE_15:
         return NVML_PSTATE_UNKNOWN
     return state
@@ -5474,10 +5724,10 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
     try:
         status = _c.mtmlDeviceGetFanSpeed(device._device, 0, speed)
     except AttributeError:
-        status = _find_call("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
+        status = _slow_status("mtmlDeviceGetFanSpeed", "_device", device, 0, speed)
     if status:
         without = status != MTML_ERROR_NOT_SUPPORTED and not _fan_count(device)
-        raise _told_as(MTML_ERROR_NOT_SUPPORTED, status) if without else _nvml_error(status)
+        raise _nvml_error_as(MTML_ERROR_NOT_SUPPORTED, status) if without else _nvml_error(status)
     return speed[0]
 
 
@@ -5508,19 +5758,19 @@ def _fan_rpm(device, fan):
 
 
 def _fan_number(name, device, fan):
-    """What a getter tells of one fan; NVML takes the number of a fan that is not there for a bad argument."""
+    """A getter's value for one fan; InvalidArgument, as in NVML, if the card has no such fan."""
     value = _UInt()
-    status = _call(name, "_device", device, fan, value)
+    status = _status(name, "_device", device, fan, value)
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_INVALID_ARGUMENT, MTML_ERROR_NOT_FOUND):
-        raise _told_as(MTML_ERROR_INVALID_ARGUMENT if fan >= _fan_count(device) else status, status)
+        raise _nvml_error_as(MTML_ERROR_INVALID_ARGUMENT if fan >= _fan_count(device) else status, status)
     _nvml_check(status)
     return value[0]
 
 
 def _fan_count(device):
-    """Number of fans, 0 for a card that knows none."""
+    """Number of fans, 0 for a card without fans."""
     count = _UInt()
-    status = _call("mtmlDeviceCountFan", "_device", device, count)
+    status = _status("mtmlDeviceCountFan", "_device", device, count)
     if status != MTML_ERROR_NOT_SUPPORTED:
         _nvml_check(status)
     return count[0]
@@ -5532,7 +5782,7 @@ def nvmlDeviceGetNumFans(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountFan.
     """
-    return _ask(_UInt(), "mtmlDeviceCountFan", "_device", device)[0]
+    return _query(_UInt(), "mtmlDeviceCountFan", "_device", device)[0]
 
 
 # ---- PCIe link ----
@@ -5557,7 +5807,7 @@ def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
 
 
 def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle) -> "int":
-    """Greatest PCIe generation of the card; MTML knows one number for card and slot.
+    """Maximum PCIe generation of the card; MTML has one number for card and slot.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -5596,7 +5846,7 @@ def nvmlDeviceGetPcieSpeed(device) -> "int":
 
 
 def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
-    """NVML_PCIE_LINK_MAX_SPEED_* of the link, by its speed per lane, or by its generation where that is not known.
+    """NVML_PCIE_LINK_MAX_SPEED_* of the link, from its speed per lane, or from its generation if the speed is unknown.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -5611,24 +5861,24 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
-    return _ask(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0]
+    return _query(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0]
 
 
 def _pci_word(handle, word):
-    """One unsigned int of the device's MtmlPciInfo, by its position in words; never the 0 of a link not known."""
+    """One unsigned int of the device's MtmlPciInfo, by its position in words; NotSupported for 0 (unknown)."""
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     words = _PciWords()
     try:
         status = _c.mtmlDeviceGetPciInfo(device._device, words)
     except AttributeError:
-        status = _find_call("mtmlDeviceGetPciInfo", "_device", device, words)
+        status = _slow_status("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
     return words[word] or _known(0)
 
 
 def _known(value):
-    """``value``, unless it is the 0 that the driver leaves where it does not know the link."""
+    """``value``; NotSupported if it is None or 0, which the driver leaves for an unknown link."""
     if not value:
         raise _unsupported()
     return value
@@ -5644,7 +5894,7 @@ def nvmlDeviceGetEccMode(handle) -> "list[int]":
     MTML: mtmlMemoryGetEccMode.
     """
     current, pending = _UInt(), _UInt()
-    _ask(pending, "mtmlMemoryGetEccMode", "_memory", handle, current)
+    _query(pending, "mtmlMemoryGetEccMode", "_memory", handle, current)
     return [current[0], pending[0]]
 
 
@@ -5667,7 +5917,7 @@ def nvmlDeviceSetEccMode(handle, mode) -> "None":
     device = _require(handle)
     if mode not in (NVML_FEATURE_DISABLED, NVML_FEATURE_ENABLED):
         raise _invalid()
-    _nvml_check(_call("mtmlMemorySetEccMode", "_memory", device, _uint(mode)))
+    _nvml_check(_status("mtmlMemorySetEccMode", "_memory", device, _uint(mode)))
 
 
 def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType) -> "int":
@@ -5697,7 +5947,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     if locationType != NVML_MEMORY_LOCATION_DRAM:
         raise _unsupported()
     kinds = errorType, counterType, MTML_MEMORY_LOCATION_DRAM
-    return _ask(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
+    return _query(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
@@ -5709,7 +5959,7 @@ def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
     device = _require(handle)
     if counterType not in (NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC):
         raise _invalid()
-    _nvml_check(_call("mtmlMemoryClearEccErrorCounts", "_memory", device, _uint(counterType)))
+    _nvml_check(_status("mtmlMemoryClearEccErrorCounts", "_memory", device, _uint(counterType)))
 
 
 def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
@@ -5736,13 +5986,13 @@ def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPagesPendingStatus.
     """
-    return _ask(_UInt(), "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)[0]
+    return _query(_UInt(), "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)[0]
 
 
 def _retired_counts(device):
     """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t)."""
     counts = c_mtmlPageRetirementCount_t()
-    _ask(byref(counts), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    _query(byref(counts), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
     return counts
 
 
@@ -5758,7 +6008,7 @@ def _retired_pages(device, cause):
     count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
     pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
     if len(pages):
-        _ask(pages, "mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages))
+        _query(pages, "mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages))
     return pages
 
 
@@ -5776,7 +6026,7 @@ def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
     try:
         status = _c.mtmlDeviceGetTopologyLevel(first._device, second._device, level)
     except AttributeError:
-        status = _pair_call("mtmlDeviceGetTopologyLevel", first, second, level)
+        status = _pair_status("mtmlDeviceGetTopologyLevel", first, second, level)
     if status or level[0] not in _TOPOLOGY_FROM_MTML:
         raise _nvml_error(status or MTML_ERROR_UNKNOWN)
     return _TOPOLOGY_FROM_MTML[level[0]]
@@ -5799,8 +6049,8 @@ def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
 def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
 
-    READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair; ATOMICS whether those carry atomics; PCI is
-    READ where no MtLink joins the pair.
+    READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair, which are up only where both ends say so;
+    ATOMICS whether those carry atomics; PCI is READ where no MtLink joins the pair.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another index, NVMLError_NotSupported.
     MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts, mtmlDeviceGetMtLinkCapStatus,
@@ -5816,7 +6066,7 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     if p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK:
         return NVML_P2P_STATUS_OK if _is_linked(first, second) else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_ATOMICS:
-        links = [link for link in _wired_links(first, second) if _link_is_up(first, link)]
+        links = [link for link, far in _wired_links(first, second) if _wire_is_up(first, link, second, far)]
         atomics = links and all(_link_can(first, link, MTML_MTLINK_CAP_P2P_ATOMICS) for link in links)
         return NVML_P2P_STATUS_OK if atomics else NVML_P2P_STATUS_NOT_SUPPORTED
     if p2pIndex == NVML_P2P_CAPS_INDEX_PCI:
@@ -5834,29 +6084,33 @@ def _p2p_status(first, second, capability):
     try:
         status = _c.mtmlDeviceGetP2PStatus(first._device, second._device, capability, value)
     except AttributeError:
-        status = _pair_call("mtmlDeviceGetP2PStatus", first, second, capability, value)
+        status = _pair_status("mtmlDeviceGetP2PStatus", first, second, capability, value)
     if status:
         raise _nvml_error(status)
     return _P2P_FROM_MTML.get(value[0], NVML_P2P_STATUS_UNKNOWN)
 
 
 def _is_linked(first, second):
-    """Whether a link in use leads from ``first`` to ``second``."""
+    """Whether a link that carries data leads from ``first`` to ``second``."""
     state = _UInt()
     try:
-        for link in first._wires[second._address]:
+        for link, far in first._wires[second._address]:
             status = _c.mtmlDeviceGetMtLinkState(first._device, link, state)
+            if not status and state[0] != MTML_MTLINK_STATE_DOWN:
+                if far is None:
+                    return True
+                status = _c.mtmlDeviceGetMtLinkState(second._device, far, state)
+                if not status and state[0] != MTML_MTLINK_STATE_DOWN:
+                    return True
             if status:
                 raise _nvml_error(status)
-            if state[0] != MTML_MTLINK_STATE_DOWN:
-                return True
         return False
     except (AttributeError, KeyError):
-        return any(_link_is_up(first, link) for link in _wired_links(first, second))
+        return any(_wire_is_up(first, link, second, far) for link, far in _wired_links(first, second))
 
 
 def _wired_links(first, second):
-    """Numbers of the links that are wired from ``first`` to ``second`` (list), kept after they were read once.
+    """Links from ``first`` to ``second``: the number at either end (list of pairs), kept after they were read once.
 
     A device's own links count as leading to itself: what it can do with a peer it can do at home.
     """
@@ -5864,7 +6118,10 @@ def _wired_links(first, second):
         return first._wires[second._address]
     except (AttributeError, KeyError):
         pass  # asked for the first time, or no live handle
-    links = list(range(_link_count(first))) if first is second else _read_wires(first, second)
+    if first is second:
+        links = [(link, None) for link in range(_link_count(first))]
+    else:
+        links = _read_wires(first, second)
     if not hasattr(first, "_wires"):
         _keep(first, "_wires", {})
     getattr(first, "_wires", {})[second._address] = links
@@ -5872,20 +6129,31 @@ def _wired_links(first, second):
 
 
 def _read_wires(first, second):
-    """Numbers of the links from one device to another (list), as layouts tell them, else the UUIDs of their ends."""
+    """Links from one device to another: the number at either end (list of pairs), None for an end that is not known.
+
+    Layouts tell them; without those it is the UUIDs at the links' ends, and the links of a pair count in the same order
+    on either card.
+    """
     count = c_uint()
-    status = _pair_call("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
+    status = _pair_status("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
     if status == MTML_SUCCESS and count.value <= NVML_NVLINK_MAX_LINKS:
         layouts = (c_mtmlMtLinkLayout_t * count.value)()
         if not count.value:
             return []
-        status = _pair_call("mtmlDeviceGetMtLinkLayouts", first, second, count, layouts)
+        status = _pair_status("mtmlDeviceGetMtLinkLayouts", first, second, count, layouts)
         if status == MTML_SUCCESS:
-            return [layout.localLinkId for layout in layouts]
+            return [(layout.localLinkId, layout.remoteLinkId) for layout in layouts]
     if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_NOT_FOUND, _FUNCTION_NOT_FOUND):
         raise _nvml_error(status)
-    uuid = _nvmlDeviceGetUUID(second)
-    return [link for link in range(_link_count(first)) if _link_peer_uuid(first, link) == uuid]
+    here = _links_towards(first, second)
+    there = _links_towards(second, first) if here else []
+    return [(link, there[i] if i < len(there) else None) for i, link in enumerate(here)]
+
+
+def _links_towards(device, peer):
+    """Numbers of a device's links that end at another one, by its UUID (list)."""
+    uuid = _nvmlDeviceGetUUID(peer)
+    return [link for link in range(_link_count(device)) if _link_peer_uuid(device, link) == uuid]
 
 
 def _link_count(device, needed=False):
@@ -5894,7 +6162,7 @@ def _link_count(device, needed=False):
     if links is not None:
         return links
     spec = c_mtmlMtLinkSpec_t()
-    status = _call("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
+    status = _status("mtmlDeviceGetMtLinkSpec", "_device", device, byref(spec))
     if status in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and not needed:
         return 0
     if status:
@@ -5908,16 +6176,21 @@ def _link_is_up(device, link):
     try:
         status = _c.mtmlDeviceGetMtLinkState(device._device, link, state)
     except AttributeError:
-        status = _find_call("mtmlDeviceGetMtLinkState", "_device", device, link, state)
+        status = _slow_status("mtmlDeviceGetMtLinkState", "_device", device, link, state)
     if status:
         raise _nvml_error(status)
     return state[0] != MTML_MTLINK_STATE_DOWN
 
 
+def _wire_is_up(first, link, second, far):
+    """Whether a link carries data by the word of both its ends: one may be the only one that knows better."""
+    return _link_is_up(first, link) and (far is None or _link_is_up(second, far))
+
+
 def _link_peer_uuid(device, link):
     """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
     cell = _Pointer()
-    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
+    status = _status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
@@ -5926,7 +6199,7 @@ def _link_peer_uuid(device, link):
 
 def _link_can(device, link, capability):
     """Whether a link has one of MTML's capabilities."""
-    status = _ask(_UInt(), "mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)[0]
+    status = _query(_UInt(), "mtmlDeviceGetMtLinkCapStatus", "_device", device, link, capability)[0]
     return status == MTML_MTLINK_CAP_STATUS_OK
 
 
@@ -5950,6 +6223,42 @@ def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Ar
     return _affinity("mtmlDeviceGetCpuAffinityWithinNode", _require(handle), cpuSetSize, scope)
 
 
+def nvmlDeviceSetCpuAffinity(handle) -> "None":
+    """Bind the calling thread to the CPUs next to the device, those of nvmlDeviceGetCpuAffinity.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library knows none of
+    this machine's CPUs, or the system binds no threads, NVMLError_NoPermission.
+    MTML: mtmlDeviceGetCpuAffinityWithinNode; the system call sched_setaffinity.
+    """
+    words = _affinity(
+        "mtmlDeviceGetCpuAffinityWithinNode", _require(handle), _BOUND_CPUS_MAX // _LONG_BITS, NVML_AFFINITY_SCOPE_NODE
+    )
+    _bind([cpu for cpu in range(_BOUND_CPUS_MAX) if words[cpu // _LONG_BITS] >> cpu % _LONG_BITS & 1])
+
+
+def nvmlDeviceClearCpuAffinity(handle) -> "None":
+    """Let the calling thread run on all CPUs again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the system binds no
+    threads, NVMLError_NoPermission.
+    MTML: none; the system call sched_setaffinity.
+    """
+    _require(handle)
+    _bind(range(_BOUND_CPUS_MAX))
+
+
+def _bind(cpus):
+    """Bind the calling thread to CPUs, as far as it may use them."""
+    if not hasattr(os, "sched_setaffinity"):
+        raise _unsupported("this system does not bind threads to CPUs")
+    try:
+        os.sched_setaffinity(0, cpus)
+    except PermissionError as error:
+        raise _nvml_error(MTML_ERROR_NO_PERMISSION, str(error))
+    except OSError:  # the system found no CPU to run on
+        raise _unsupported("this machine has none of the CPUs that the library names, or this thread may use none")
+
+
 def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the NUMA nodes next to the device (array of ``nodeSetSize`` unsigned longs), within node or socket.
 
@@ -5964,7 +6273,7 @@ def _affinity(name, device, size, scope):
     size = _uint(size)
     if not 0 < size <= _AFFINITY_WORDS_MAX or scope not in (NVML_AFFINITY_SCOPE_NODE, NVML_AFFINITY_SCOPE_SOCKET):
         raise _invalid()
-    return _ask((c_ulong * size)(), name, "_device", device, size)
+    return _query((c_ulong * size)(), name, "_device", device, size)
 
 
 def nvmlDeviceGetNumaNodeId(handle) -> "int":
@@ -5979,8 +6288,7 @@ def nvmlDeviceGetNumaNodeId(handle) -> "int":
         return node
     # no such device in this sysfs, as in a container: MTML may know
     words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", device, 16, NVML_AFFINITY_SCOPE_NODE)
-    bits = 8 * ctypes.sizeof(c_ulong)
-    nodes = [bits * i + bit for i, word in enumerate(words) for bit in range(bits) if word >> bit & 1]
+    nodes = [_LONG_BITS * i + bit for i, word in enumerate(words) for bit in range(_LONG_BITS) if word >> bit & 1]
     if len(nodes) != 1:
         raise _unsupported()
     return nodes[0]
@@ -5993,7 +6301,7 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
     MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
     """
     _require_initialized()
-    word, bit = divmod(_uint(cpuNumber), 8 * ctypes.sizeof(c_ulong))
+    word, bit = divmod(_uint(cpuNumber), _LONG_BITS)
     if word >= _AFFINITY_WORDS_MAX:
         raise _invalid()
     return [device for device in _all_cards() if _nvmlDeviceGetCpuAffinity(device, word + 1)[word] >> bit & 1]
@@ -6023,7 +6331,7 @@ def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
     device = _require(device)
     _checked_link(device, link)
     spec = c_mtmlMtLinkSpec_t()
-    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
 
 
@@ -6056,7 +6364,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
     """
     device = _require(device)
     link = _checked_link(device, link)
-    cell = _ask(_Pointer(), "mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link)
+    cell = _query(_Pointer(), "mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link)
     return _nvmlDeviceGetPciInfo(_device_in(_nvml_check, cell))
 
 
@@ -6070,7 +6378,7 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
     device = _require(handle)
     link = _checked_link(device, link)
     cell = _Pointer()
-    status = _call("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
+    status = _status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
     if status == MTML_ERROR_NOT_FOUND:
         return NVML_NVLINK_DEVICE_TYPE_UNKNOWN
     _nvml_check(status)
@@ -6091,38 +6399,33 @@ def _checked_link(device, link):
 
 
 def nvmlDeviceGetMigMode(device) -> "list[int]":
-    """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE, equal as MPC changes at once.
+    """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE; equal, as MPC changes at once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
     MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
     """
     device = _require_mpc(device)
-    mode = _ask(_UInt(), "mtmlDeviceGetMpcMode", "_device", device)[0]
+    mode = _query(_UInt(), "mtmlDeviceGetMpcMode", "_device", device)[0]
     return [mode, mode]
 
 
 def nvmlDeviceSetMigMode(device, mode) -> "int":
     """Turn MPC on or off; NVML_SUCCESS, as the change takes effect at once. Every handle is stale afterwards.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_InUse.
-    MTML: mtmlDeviceSetMpcMode, mtmlLibraryShutDown, mtmlLibraryInit.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
+    NVMLError_InUse where a query of another thread does not return within five seconds, and from within a query.
+    MTML: mtmlDeviceGetProperty, mtmlDeviceSetMpcMode, mtmlLibraryShutDown, mtmlLibraryInit, mtmlLibraryCountDevice.
     """
     device = _require(device)
     if mode not in (NVML_DEVICE_MIG_DISABLE, NVML_DEVICE_MIG_ENABLE):
         raise _invalid()
-    _set_mpc_mode(device, mode)
+    _nvml_check(_divisible(device))
+    _change(_nvml_check, _Change(_REFUSED, restart=True), "mtmlDeviceSetMpcMode", "_device", device, _uint(mode))
     return NVML_SUCCESS
 
 
-@_under_lock
-def _set_mpc_mode(device, mode):
-    """Turn MPC on or off, and start the library again."""
-    _nvml_check(_stale_call(_REFUSED, _call, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode)))
-    _nvml_check(_restart(), _REFUSED_AGAIN)
-
-
 def nvmlDeviceGetMaxMigDeviceCount(device) -> "int":
-    """Greatest number of instances that the card can be divided into, 0 while it is not divided or cannot be.
+    """Maximum number of instances of the card; 0 while MPC is off or not available.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetSupportedMpcConfigurations, mtmlDeviceGetProperty.
@@ -6146,10 +6449,10 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
         raise _unsupported()
     if (
         properties.mpcType != MTML_MPC_TYPE_PARENT
-        or index >= _ask(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]
+        or index >= _query(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]
     ):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
-    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index))
+    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index))
 
 
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
@@ -6159,7 +6462,7 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     _require_instance(migDevice)
-    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceGetMpcParentDevice", "_device", migDevice))
+    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcParentDevice", "_device", migDevice))
 
 
 def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
@@ -6178,10 +6481,10 @@ def nvmlDeviceGetGpuInstanceId(device) -> "int":
     MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
     """
     _require_instance(device)
-    return _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
+    return _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
 
 
-def nvmlDeviceGetComputeInstanceId(device) -> "None":
+def nvmlDeviceGetComputeInstanceId(device) -> "int":
     """Not available: MPC does not divide an instance further.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
@@ -6197,7 +6500,7 @@ def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
     profile = c_mtmlMpcProfile_t()
-    _ask(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    _query(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     return c_nvmlDeviceAttributes(
         multiprocessorCount=profile.coreCount,
         gpuInstanceSliceCount=profile.coreCount,
@@ -6263,13 +6566,13 @@ def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "
     if getattr(array, "_type_", None) is not gpu_instance or type(count) is not c_uint:
         raise _invalid()
     _require_mpc(device)
-    found = _ask(_UInt(), "mtmlDeviceCountMpcInstancesByProfileId", "_device", device, profileId)[0]
+    found = _query(_UInt(), "mtmlDeviceCountMpcInstancesByProfileId", "_device", device, profileId)[0]
     count.value = found
     if found > len(array):
         raise NVMLError(NVML_ERROR_INSUFFICIENT_SIZE)
     cells = (c_void_p * found)()
     if found:
-        _ask(cells, "mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found)
+        _query(cells, "mtmlDeviceGetMpcInstancesByProfileId", "_device", device, profileId, found)
     for position, instance in enumerate(_devices(cells)):
         array[position] = ctypes.cast(instance, array._type_)
     return NVML_SUCCESS
@@ -6297,9 +6600,9 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
     info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # which refuses None
-    info.id = _ask(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
+    info.id = _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
     profile = c_mtmlMpcProfile_t()
-    _ask(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    _query(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     info.profileId, info.placement.size = profile.id, profile.coreCount
     return info
 
@@ -6307,19 +6610,19 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
 def _mpc_profiles(device):
     """MPC profiles that a card offers (list of c_mtmlMpcProfile_t)."""
     _require_mpc(device)
-    count = _ask(_UInt(), "mtmlDeviceCountSupportedMpcProfiles", "_device", device)[0]
+    count = _query(_UInt(), "mtmlDeviceCountSupportedMpcProfiles", "_device", device)[0]
     profiles = (c_mtmlMpcProfile_t * min(count, _MPC_CONFIGURATIONS_MAX))()
     if len(profiles):
-        _ask(profiles, "mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles))
+        _query(profiles, "mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles))
     return list(profiles)
 
 
 def _mpc_configurations(device):
-    """Ways to divide a card (list of c_mtmlMpcConfiguration_t)."""
-    count = _ask(_UInt(), "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)[0]
+    """MPC configurations that a card offers (list of c_mtmlMpcConfiguration_t)."""
+    count = _query(_UInt(), "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)[0]
     configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
     if len(configurations):
-        _ask(configurations, "mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations))
+        _query(configurations, "mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations))
     return list(configurations)
 
 
@@ -6340,12 +6643,12 @@ def _profile_info(device, profile, version):
 def _property(device):
     """c_mtmlDeviceProperty_t of a device."""
     properties = c_mtmlDeviceProperty_t()
-    _ask(byref(properties), "mtmlDeviceGetProperty", "_device", device)
+    _query(byref(properties), "mtmlDeviceGetProperty", "_device", device)
     return properties
 
 
 def _require_mpc(handle):
-    """The live device handle of a card that can be divided, as its property said when it was read once.
+    """The device handle, if the card supports MPC; the property is read once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for other cards.
     """
@@ -6390,7 +6693,7 @@ def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
-    count = _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", handle)[0]
+    count = _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", handle)[0]
     return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, count)]
 
 
@@ -6400,7 +6703,7 @@ def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetAvailVirtTypes.
     """
-    count = _ask(_UInt(), "mtmlDeviceCountAvailVirtTypes", "_device", handle)[0]
+    count = _query(_UInt(), "mtmlDeviceCountAvailVirtTypes", "_device", handle)[0]
     return [_virt_type_number(kind) for kind in _virt_types(handle, count, "mtmlDeviceGetAvailVirtTypes")]
 
 
@@ -6410,7 +6713,7 @@ def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids.
     """
-    count = _ask(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", handle)[0]
+    count = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", handle)[0]
     return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle, count)]
 
 
@@ -6452,16 +6755,16 @@ def nvmlVgpuTypeGetResolution(vgpuTypeId) -> "tuple[int, int]":
 
 
 def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
-    """Greatest number of vGPUs of a type that the empty card can hold.
+    """Maximum number of vGPUs of a type on a card without others.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not know,
     NVMLError_NotSupported.
     MTML: mtmlDeviceCountMaxVirtDevices.
     """
     device = _require(handle)
-    for virt_type in _virt_types(device, _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]):
+    for virt_type in _virt_types(device, _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]):
         if _virt_type_number(virt_type) == vgpuTypeId:
-            return _ask(_UInt(), "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))[0]
+            return _query(_UInt(), "mtmlDeviceCountMaxVirtDevices", "_device", device, byref(virt_type))[0]
     raise _invalid()
 
 
@@ -6483,7 +6786,7 @@ def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
     virt_type = c_mtmlVirtType_t()
-    _ask(byref(virt_type), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
+    _query(byref(virt_type), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
     return _virt_type_number(virt_type)
 
 
@@ -6493,7 +6796,7 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
     MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
     """
-    return _ask(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
+    return _query(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
 
 
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
@@ -6505,7 +6808,7 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
     device, since, samples = _require(handle), c_ulonglong(timeStamp).value, []
-    count = _ask(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
+    count = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
     for uuid in _active_virt_uuids(device, count):
         number = _vgpu_number(device, uuid)
         rates = _nvmlDeviceGetUtilizationRates(_virtual_device(number))
@@ -6520,15 +6823,15 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
 def _virtual_device(number):
     """The device handle of a vGPU instance number."""
     device, uuid = _vgpu_instance(number)
-    return _device_in(_nvml_check, _ask(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid)))
+    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid)))
 
 
 def _virt_types(device, count, name="mtmlDeviceGetSupportedVirtTypes"):
-    """The virtual device types of a card that a C function tells, once they were counted (list)."""
+    """Virtual device types of a card from a C function (list); ``count`` is their number."""
     count = min(count, _VIRT_TYPES_MAX)
     types = (c_mtmlVirtType_t * count)()
     if count:
-        _nvml_check(_call(name, "_device", device, types, count))
+        _nvml_check(_status(name, "_device", device, types, count))
     return list(types)
 
 
@@ -6542,11 +6845,11 @@ def _virt_type_number(virt_type):
 
 
 def _virt_type(number):
-    """The virtual device type of a number, from whichever card knows it (c_mtmlVirtType_t)."""
+    """The virtual device type with that number, from any card that knows it (c_mtmlVirtType_t)."""
     for device in _all_cards():
         try:
             for virt_type in _virt_types(
-                device, _ask(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
+                device, _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
             ):
                 if _virt_type_number(virt_type) == number:
                     return virt_type
@@ -6556,29 +6859,28 @@ def _virt_type(number):
 
 
 def _active_virt_uuids(device, count):
-    """UUIDs of the active virtual devices of a card, once they were counted (list of str)."""
+    """UUIDs of a card's active virtual devices, of which there are ``count`` (list of str)."""
     count = min(count, _VIRT_DEVICES_MAX)
     if not count:
         return []
     uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
     _nvml_check(
-        _call("mtmlDeviceGetActiveVirtDeviceUuids", "_device", device, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
+        _status("mtmlDeviceGetActiveVirtDeviceUuids", "_device", device, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
     )
     return [text for text in (_text(uuid) for uuid in uuids) if text]
 
 
-@_under_lock
 def _vgpu_number(device, uuid):
-    """NVML's number for an active virtual device, the same each time while the library lives."""
+    """NVML's number for an active virtual device, constant while the library is initialized."""
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    for number, known in life.vgpus.items():
-        if known == (device, uuid):
-            return number
-    number = len(life.vgpus) + 1
-    life.vgpus[number] = (device, uuid)
-    return number
+    _require(device)  # which another life would number anew
+    while True:
+        for number, known in list(life.vgpus.items()):
+            if known == (device, uuid):
+                return number
+        life.vgpus.setdefault(len(life.vgpus) + 1, (device, uuid))  # another thread may have taken that number
 
 
 def _vgpu_instance(number):
@@ -6587,7 +6889,7 @@ def _vgpu_instance(number):
     known = life and life.vgpus.get(_uint(number))
     if _session.life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    if known is None:
+    if known is None or _is_stale(known[0]):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return known
 
@@ -6602,9 +6904,10 @@ def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
 
     Memory is None, as MTML does not tell it. Processes that only draw are left to
     nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table one walk of /proc answers for all devices, for as
-    long as it took (20 ms to 1 s).
+    long as it took (20 ms to 1 s); it sees what the user may look into, and unseen_processes tells how many it did not.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
+    shows processes, and without a free file descriptor.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
     mtmlVpuGetDecoderSessionMetrics; /proc/driver/musa, else /proc/PID/fd.
     """
@@ -6620,11 +6923,16 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
 
     Only the driver's table tells engines: without it the list is empty.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
+    shows processes, and without a free file descriptor.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
     root, paths, rows = _process_sources(_require(handle))
-    drawing = _own_rows(root, paths, [row for row in rows or () if _draws(row)])
+    if rows is None:
+        if not _shows_processes(root):
+            raise _unsupported()
+        return []
+    drawing = _own_rows(root, paths, [row for row in rows if _draws(row)])
     return [_process(pid) for pid in dict.fromkeys(pid for pid, _ in drawing)]
 
 
@@ -6693,6 +7001,17 @@ def nvmlSystemGetProcessName(pid) -> "str":
     raise NVMLError(code)
 
 
+def unseen_processes() -> "int":
+    """Number of processes that nvmlDeviceGetComputeRunningProcesses could not look into when it was last called (int).
+
+    They may use devices, too: those of other users, without the right to see what they have open. Where the proc file
+    system hides them (hidepid), they count as one. Processes of other containers do not exist here, and do not count.
+
+    MTML: /proc/PID/fd.
+    """
+    return _session.unseen
+
+
 def _process(pid):
     """A process as the running process queries hand it out."""
     return nvmlFriendlyObject(
@@ -6742,7 +7061,9 @@ def _compute_pids(device):
     if rows is None:
         known = found = _holders(root, paths)
     else:
+        listed = len(rows)
         rows = _own_rows(root, paths, rows)
+        _session.unseen = listed - len(rows) if _hides_processes(root) else 0
         known = [pid for pid, _ in rows]
         # An idle process has its context for computing.
         found = [pid for pid, row in rows if not _draws(row) or _computes(row)]
@@ -6769,7 +7090,7 @@ def _node_paths(device):
     paths = []
     for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
         path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
-        status = _call(name, "_device", device, path, len(path))
+        status = _status(name, "_device", device, path, len(path))
         if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
             raise _nvml_error(status)
         if status == MTML_SUCCESS and path.value:
@@ -6798,9 +7119,34 @@ def _file_text(path):
 
 
 def _file_bytes(path):
-    """Content of a small file."""
-    with _open(path, "rb", 0) as file:
-        return file.read()
+    """Content of a small file.
+
+    Raises: OSError, NVMLError_NotSupported without a free descriptor.
+    """
+    try:
+        with _open(path, "rb", 0) as file:
+            return file.read()
+    except OSError as error:
+        _require_descriptor(error)
+        raise
+
+
+def _names_in(directory):
+    """Names in a directory (list).
+
+    Raises: OSError, NVMLError_NotSupported without a free descriptor.
+    """
+    try:
+        return os.listdir(directory)
+    except OSError as error:
+        _require_descriptor(error)
+        raise
+
+
+def _require_descriptor(error):
+    """Raises: NVMLError_NotSupported for an OSError that says nothing of a file, as there is no descriptor to look."""
+    if error.errno in (_ENFILE, _EMFILE):
+        raise _unsupported() from None
 
 
 def _process_table(device, root, devname):
@@ -6845,7 +7191,7 @@ def _table_directories(device, tree):
     if known is not None:
         yield known
     try:
-        yield from sorted(name for name in os.listdir(tree) if name.startswith("gpu"))
+        yield from sorted(name for name in _names_in(tree) if name.startswith("gpu"))
     except OSError:
         return
 
@@ -6881,9 +7227,14 @@ def _own_pid(root, paths, row):
 def _shows_processes(root):
     """Whether the proc file system shows processes; a tree of driver files alone does not."""
     try:
-        return os.path.lexists(os.path.join(root, "self")) or any(name.isdecimal() for name in os.listdir(root))
+        return os.path.lexists(os.path.join(root, "self")) or any(name.isdecimal() for name in _names_in(root))
     except OSError:
         return False
+
+
+def _hides_processes(root):
+    """Whether the proc file system leaves out processes of others (hidepid): process 1 runs as long as any does."""
+    return os.path.lexists(os.path.join(root, "self")) and not os.path.lexists(os.path.join(root, "1"))
 
 
 def _is_named(root, pid, row):
@@ -6892,9 +7243,10 @@ def _is_named(root, pid, row):
     if not wanted:
         return True
     try:
-        name = _file_bytes(os.path.join(root, str(pid), "comm"))[:_COMM_LENGTH]
+        name = _file_bytes(os.path.join(root, str(pid), "comm"))
     except OSError:
         return True
+    name = name[: -1 if name.endswith(b"\n") else None][:_COMM_LENGTH]
     shown = b" ".join(name.split())
     return shown == wanted or (len(name) == _COMM_LENGTH and wanted.startswith(shown))
 
@@ -6912,21 +7264,39 @@ def _innermost_pid(root, pid):
 
 def _has_open(root, pid, paths):
     """Whether a process has one of the files open; False for one that ended or must not be looked into."""
-    return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid)))
+    return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid))[0])
 
 
 def _open_files(directory, counted=False):
-    """Paths of what a process has open, by its directory of descriptors; its size may count them (iterator of str)."""
+    """(paths that a process has open, whether that is all), by its directory of descriptors; its size may count them.
+
+    A process that ended has nothing open.
+    """
     try:
-        names = os.listdir(directory) if not counted or os.stat(directory).st_size else ()
+        names = _names_in(directory) if not counted or os.stat(directory).st_size else ()
+    except PermissionError:
+        return [], False
     except OSError:
-        return  # ended, or not ours to look into
+        return [], True
+    found: "list[str]" = []
+    all_seen = True
     for name in names:
         try:
             # By the full path: a directory held open to look faster would stay so after an exception from a signal.
-            yield os.readlink(directory + "/" + name)
+            found.append(os.readlink(directory + "/" + name))
+        except PermissionError:
+            all_seen = False
         except OSError:
             continue
+    return found, all_seen
+
+
+def _is_of_the_kernel(directory):
+    """Whether a process is a thread of the kernel, which has nothing open, by the flags in its stat."""
+    try:
+        return bool(int(_file_bytes(directory + "/stat").rpartition(b")")[2].split()[6]) & _PF_KTHREAD)
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 # To see who has a device node open is to look at every open file of the host. So one walk serves all devices and all
@@ -6934,6 +7304,8 @@ def _open_files(directory, counted=False):
 # takes to look.
 _WALK_AGE_MIN = 0.02
 _WALK_AGE_MAX = 1.0
+
+_PF_KTHREAD = 0x00200000
 
 _walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask while its thread walks
 
@@ -6948,6 +7320,7 @@ def _holders(root, paths):
         walk = life.walk
         if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
             walk = life.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+    _session.unseen = walk.unseen
     return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
 
 
@@ -6961,18 +7334,23 @@ class _Walk:
         begin = _session.monotonic()
         self.root, self.stems = root, stems
         self.holders: "dict[str, _Any]" = {}  # numbers of processes by path
+        self.unseen = int(_hides_processes(root))  # processes that could not be looked into
         try:
-            names = os.listdir(root)
+            processes = [name for name in _names_in(root) if name.isdecimal()]
         except OSError:
-            raise _unsupported() from None
+            processes = []
+        if not processes:  # we are one: this is no proc file system, or it shows nothing
+            raise _unsupported()
         prefixes = tuple(stems)
         # Where the size of fd is the number of descriptors (Linux 6.2), kernel threads show as empty.
         counted = os.path.exists(root + "/self/fd") and os.path.getsize(root + "/self/fd") > 0
-        for name in names:
-            if name.isdecimal():
-                for path in _open_files("%s/%s/fd" % (root, name), counted):
-                    if path.startswith(prefixes):
-                        self.holders.setdefault(path, set()).add(int(name))
+        for name in processes:
+            paths, all_seen = _open_files("%s/%s/fd" % (root, name), counted)
+            for path in paths:
+                if path.startswith(prefixes):
+                    self.holders.setdefault(path, set()).add(int(name))
+            if not all_seen and (counted or not _is_of_the_kernel("%s/%s" % (root, name))):
+                self.unseen += 1
         end = _session.monotonic()
         self.expires = end + min(max(end - begin, _WALK_AGE_MIN), _WALK_AGE_MAX)
 
@@ -7012,7 +7390,7 @@ def nvmlDeviceGetFieldValues(handle, fieldIds) -> "ctypes.Array[c_nvmlFieldValue
 
 
 def _fill_field(value, device):
-    """Answer one field of nvmlDeviceGetFieldValues, or raise its error; the type is told either way, as NVML does."""
+    """Answer one field of nvmlDeviceGetFieldValues or raise its error; set the value type in both cases."""
     field, scope = value.fieldId, value.scopeId
     if field in _ULL_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
@@ -7039,7 +7417,7 @@ def _fill_field(value, device):
         value.value.uiVal = _link_speed(device, _existing_link(device, _speed_link(field)))
     elif field == NVML_FI_DEV_MEMORY_TEMP:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
-        temperature = _ask(_Int(), "mtmlMemoryGetTemperature", "_memory", device)[0]
+        temperature = _query(_Int(), "mtmlMemoryGetTemperature", "_memory", device)[0]
         value.value.siVal = temperature
         if temperature < 0:
             value.valueType = NVML_VALUE_TYPE_SIGNED_INT
@@ -7050,21 +7428,21 @@ def _fill_field(value, device):
 
 
 def _field_link_count(device):
-    """Number of MtLinks; a card that knows none has no such field."""
+    """Number of MtLinks; NotSupported for a card without MtLink."""
     spec = c_mtmlMtLinkSpec_t()
-    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return spec.linkNum
 
 
 def _existing_link(device, link):
-    """``link`` if the device has it: a field knows no other error for a bad link."""
+    """``link`` if the device has it; fields report every bad link by the same error."""
     if link >= _link_count(device):
         raise _unsupported()
     return link
 
 
 def _speed_link(field):
-    """The link whose speed a field is, None for other fields."""
+    """The link whose speed a field tells, None for other fields."""
     if field == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON:
         return 0
     if NVML_FI_DEV_NVLINK_SPEED_MBPS_L0 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L5:
@@ -7075,9 +7453,9 @@ def _speed_link(field):
 
 
 def _link_speed(device, link):
-    """Bandwidth of a link in MB/s; MTML tells one for all links, in GB/s."""
+    """Bandwidth of a link in MB/s; MTML tells one number for all links, in GB/s."""
     spec = c_mtmlMtLinkSpec_t()
-    _ask(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(spec.bandWidth) * 1000
 
 
@@ -7088,6 +7466,7 @@ _ULL_FIELDS = {
     NVML_FI_DEV_RETIRED_SBE: lambda device: _retired_counts(device).sbeCount,
     NVML_FI_DEV_RETIRED_DBE: lambda device: _retired_counts(device).dbeCount,
     NVML_FI_DEV_RETIRED_PENDING: nvmlDeviceGetRetiredPagesPendingStatus,
+    NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION: nvmlDeviceGetTotalEnergyConsumption,
 }
 _UINT_FIELDS = {
     NVML_FI_DEV_NVLINK_LINK_COUNT: _field_link_count,
@@ -7106,7 +7485,7 @@ _POWER_FIELDS = {  # in mW, and of the whole board: other scopes are not known
 
 
 def nvmlGpmQueryDeviceSupport(device) -> "c_nvmlGpmSupport_t":
-    """Whether the device has GPM (c_nvmlGpmSupport_t with ``isSupportedDevice`` 0: it has not).
+    """Whether the device supports GPM (c_nvmlGpmSupport_t; ``isSupportedDevice`` is 0: it does not).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
@@ -7136,6 +7515,7 @@ _nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
 _nvmlDeviceGetHandleByPciBusId = nvmlDeviceGetHandleByPciBusId
 _nvmlDeviceGetName = nvmlDeviceGetName
 _nvmlDeviceGetUUID = nvmlDeviceGetUUID
+_nvmlDeviceGetPowerUsage = nvmlDeviceGetPowerUsage
 _nvmlDeviceGetSerial = nvmlDeviceGetSerial
 _nvmlDeviceGetPciInfo = nvmlDeviceGetPciInfo
 _nvmlDeviceGetMemoryInfo = nvmlDeviceGetMemoryInfo
@@ -7154,8 +7534,9 @@ _nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
 _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
 
 # ==== 14. C-style function pointers ===================================================================================
-# Some programs take NVML's C functions by name and call them with C arguments. Each is served by the function above;
-# the table says what it takes and where its answer goes.
+# Some programs take NVML's C functions by name and call them with C arguments. Each C function is served by the Python
+# function of its name: it takes the same arguments first, and the return annotation says where the answer goes. Tables
+# at the end of this section hold the exceptions.
 
 _nvmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
@@ -7163,15 +7544,28 @@ _nvmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 def _nvmlGetFunctionPointer(name):
     """Callable that takes the C arguments of an NVML function, fills what byref points to and returns NVML's code.
 
-    Raises: NVMLError_FunctionNotFound for a name that NVML does not have or that no C-style form exists of.
+    Raises: NVMLError_FunctionNotFound for a name that is no C function of NVML.
     """
     function = _nvmlGetFunctionPointer_cache.get(name)
     if function is None:
-        if name not in _C_FUNCTIONS:
-            raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
-        facade, inputs, store = _C_FUNCTIONS[name]
+        facade, inputs, store = _C_EXCEPTIONS.get(name) or _c_form(name)
         function = _nvmlGetFunctionPointer_cache.setdefault(name, _CFunction(name, facade, inputs, store))
     return function
+
+
+def _c_form(name):
+    """(Python function, number of arguments it takes, how its answer is stored) of a C function that is no exception.
+
+    Raises: NVMLError_FunctionNotFound.
+    """
+    function = None if name in _PYTHON_ONLY else _defined.get(_C_NAMES.get(name, name))
+    if type(function) is not type(_c_form) or not name.startswith("nvml"):
+        raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
+    inputs = function.__code__.co_argcount - len(function.__defaults__ or ())
+    answer = function.__annotations__.get("return")
+    if answer is None:
+        return function, inputs, _store_refusal
+    return function, inputs, next((store for start, store in _STORES if answer.startswith(start)), _store_struct)
 
 
 class _CFunction:
@@ -7210,15 +7604,15 @@ _C_OBJECTS = (ctypes._SimpleCData, Structure, Union, ctypes.Array)
 
 
 def _by_value(argument):
-    """A C argument given by value: a simple ctypes object counts as what it holds."""
+    """A C argument passed by value: the value of a simple ctypes object, anything else as it is."""
     return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
 
 
 def _target(argument) -> "_Any":
-    """The ctypes object that byref(x), pointer(x) or x itself stands for.
+    """The ctypes object behind byref(x), pointer(x) or x itself.
 
-    Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset, which does not say what lies
-    there.
+    Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset: the type of what lies there
+    is not known.
     """
     if type(argument) is _CArgument:
         if _byref_address(argument) != ctypes.addressof(argument._obj):
@@ -7234,22 +7628,27 @@ def _target(argument) -> "_Any":
 
 
 def _cells(argument) -> "_Any":
-    """What an array argument can be indexed by: the array, or the pointer to its first element; None for NULL."""
+    """The array of an array argument, or the pointer to its first element; None for NULL."""
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
     return argument if isinstance(argument, ctypes._Pointer) else _target(argument)
 
 
 def _store_nothing(outputs, facade, inputs):
-    """No answer but the code."""
+    """No answer besides the code."""
     if outputs:
         raise TypeError("%d arguments too many" % len(outputs))
     facade(*inputs)
     return NVML_SUCCESS
 
 
+def _store_refusal(outputs, facade, inputs):
+    """Store nothing: the function only refuses. Missing arguments become 0: C may take several in one struct."""
+    return facade(*(inputs + [0] * (facade.__code__.co_argcount - len(inputs))))
+
+
 def _store_value(outputs, facade, inputs):
-    """One or more numbers, each to its own reference."""
+    """Store one or more numbers, each through its own reference."""
     answer = facade(*inputs)
     values = answer if isinstance(answer, (list, tuple)) else [answer]
     if len(values) != len(outputs):
@@ -7265,7 +7664,7 @@ def _store_value(outputs, facade, inputs):
 
 
 def _store_handle(outputs, facade, inputs):
-    """A device handle, to a reference to one."""
+    """Store a device handle through a reference to a handle."""
     device = facade(*inputs)
     (output,) = outputs
     target = output._obj if type(output) is _CArgument else output
@@ -7278,7 +7677,7 @@ def _store_handle(outputs, facade, inputs):
 
 
 def _store_text(outputs, facade, inputs):
-    """A text, to a buffer of a given length."""
+    """Store a text in a buffer of the given length."""
     text = facade(*inputs).encode("utf-8") + b"\0"
     buffer, length = outputs
     buffer, length = _target(buffer), _uint(_by_value(length))
@@ -7291,7 +7690,7 @@ def _store_text(outputs, facade, inputs):
 
 
 def _store_struct(outputs, facade, inputs):
-    """A struct, to a reference to one of the same layout."""
+    """Store a struct through a reference to a struct of the same layout."""
     answer = facade(*inputs)
     (output,) = outputs
     target = _target(output)
@@ -7302,7 +7701,7 @@ def _store_struct(outputs, facade, inputs):
 
 
 def _store_memory_v2(outputs, facade, inputs):
-    """Memory information, to a struct whose version field says which."""
+    """Store memory information in a struct whose field ``version`` must be set."""
     _require(inputs[0])
     (output,) = outputs
     if _target(output).version != nvmlMemory_v2:
@@ -7311,7 +7710,7 @@ def _store_memory_v2(outputs, facade, inputs):
 
 
 def _store_temperature(outputs, facade, inputs):
-    """A temperature, to a struct that names version and sensor."""
+    """Store a temperature in a struct whose fields ``version`` and ``sensorType`` must be set."""
     _require(inputs[0])
     (output,) = outputs
     target = _target(output)
@@ -7320,7 +7719,7 @@ def _store_temperature(outputs, facade, inputs):
 
 
 def _store_margin(outputs, facade, inputs):
-    """A temperature margin, to a versioned struct."""
+    """Store a temperature margin in a struct whose field ``version`` must be set."""
     _require(inputs[0])
     (output,) = outputs
     target = _target(output)
@@ -7331,7 +7730,7 @@ def _store_margin(outputs, facade, inputs):
 
 
 def _store_fan(outputs, facade, inputs):
-    """Revolutions of a fan, to a versioned struct that names the fan."""
+    """Store the speed of a fan in a struct whose fields ``version`` and ``fan`` must be set."""
     device = _require(inputs[0])
     (output,) = outputs
     target = _target(output)
@@ -7342,7 +7741,7 @@ def _store_fan(outputs, facade, inputs):
 
 
 def _store_processes(outputs, facade, inputs):
-    """Processes, to a count and an array; the count says what fits, and then what there is."""
+    """Store processes in an array; ``count`` is its size before the call and the number of processes after it."""
     processes = facade(*inputs)
     count, array = outputs
     count, array = _target(count), _cells(array)
@@ -7361,7 +7760,7 @@ def _store_processes(outputs, facade, inputs):
 
 
 def _store_list(outputs, facade, inputs):
-    """Numbers, handles or structs, to a count and an array; asked without an array, handles and structs are counted."""
+    """Store numbers, handles or structs in an array; without an array, only count handles and structs."""
     items = facade(*inputs)
     count, array = outputs
     count, array = _target(count), _cells(array)
@@ -7378,9 +7777,9 @@ def _store_list(outputs, facade, inputs):
 
 
 def _store_pages(outputs, facade, inputs):
-    """Retired pages, to a count, an array of addresses and one of time stamps."""
+    """Store retired pages in an array of addresses and an array of time stamps."""
     pages = facade(*inputs)
-    count, addresses, stamps = outputs
+    count, addresses, stamps = outputs if len(outputs) > 2 else list(outputs) + [None]  # nvidia-ml-py counts by two
     count, addresses, stamps = _target(count), _cells(addresses), _cells(stamps)
     room = count.value
     count.value = len(pages)
@@ -7392,7 +7791,7 @@ def _store_pages(outputs, facade, inputs):
 
 
 def _store_samples(outputs, facade, inputs):
-    """Utilization by process, to an array and a count, in front of the time since when it is wanted."""
+    """Store utilization by process in an array; the outputs are array, count, and the time since when it is wanted."""
     array, count, since = outputs
     samples = facade(inputs[0], _by_value(since))
     count, array = _target(count), _cells(array)
@@ -7406,19 +7805,19 @@ def _store_samples(outputs, facade, inputs):
 
 
 def _store_sized_text(outputs, facade, inputs):
-    """A text, to a buffer whose length is given by reference."""
+    """Store a text in a buffer whose length is passed by reference."""
     _require_initialized()
     buffer, length = outputs
     return _store_text([buffer, _target(length).value], facade, inputs)
 
 
 def _store_resolution(outputs, facade, inputs):
-    """Width and height, which are the same for each display that the second argument may name."""
+    """Store width and height; they are the same for every display index, the second argument."""
     return _store_value(outputs, facade, inputs[:1])
 
 
 def _store_affinity(outputs, facade, inputs):
-    """An affinity mask, to an array of the given size."""
+    """Store an affinity mask in an array of the given size."""
     words = facade(*inputs)
     (output,) = outputs
     array = _cells(output)
@@ -7430,13 +7829,13 @@ def _store_affinity(outputs, facade, inputs):
 
 
 def _store_cpu_scope(outputs, facade, inputs):
-    """An affinity mask within a scope, which C takes behind the array."""
+    """Store an affinity mask; C takes the scope after the array."""
     array, scope = outputs
     return _store_affinity([array], facade, inputs + [_by_value(scope)])
 
 
 def _store_fields(outputs, facade, inputs):
-    """Field values, to an array that names the fields."""
+    """Store field values in the array of structs that names the fields."""
     handle, count = inputs
     _require(handle)
     (output,) = outputs
@@ -7449,155 +7848,142 @@ def _store_fields(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _refused(handle):
-    """The C form of a query without an MTML counterpart."""
-    raise _refuse_device(handle)
+def _store_pointer(outputs, facade, inputs):
+    """Store a GPU instance through a reference to a pointer."""
+    answer = facade(*inputs)
+    (output,) = outputs
+    target = output._obj if type(output) is _CArgument else output
+    if not isinstance(target, (ctypes._Pointer, c_void_p)) or isinstance(target, POINTER(struct_c_nvmlDevice_t)):
+        raise _invalid()
+    ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
+    return NVML_SUCCESS
 
 
-def _refused_throughput(handle, counter):
-    """The C form of nvmlDeviceGetPcieThroughput."""
-    raise _refuse_values(handle, (counter, NVML_PCIE_UTIL_COUNT))
+def _store_handle_by_uuid(outputs, facade, inputs):
+    """Store the device handle for the UUID in a struct."""
+    _require_initialized()
+    uuid = _target(inputs[0])
+    text = bytes(uuid.value.bytes) if uuid.type == NVML_UUID_TYPE_BINARY else uuid.value.str
+    return _store_handle(outputs, facade, [text, uuid.type])
 
 
-# Name: (function that answers, number of leading arguments it takes, how its answer is stored).
-_C_FUNCTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
-    "nvmlInit": (nvmlInit, 0, _store_nothing),
-    "nvmlInit_v2": (nvmlInit, 0, _store_nothing),
-    "nvmlInitWithFlags": (nvmlInitWithFlags, 1, _store_nothing),
-    "nvmlShutdown": (nvmlShutdown, 0, _store_nothing),
-    "nvmlSystemGetDriverVersion": (nvmlSystemGetDriverVersion, 0, _store_text),
-    "nvmlSystemGetNVMLVersion": (nvmlSystemGetNVMLVersion, 0, _store_text),
-    "nvmlSystemGetCudaDriverVersion": (nvmlSystemGetCudaDriverVersion, 0, _store_value),
-    "nvmlSystemGetCudaDriverVersion_v2": (nvmlSystemGetCudaDriverVersion_v2, 0, _store_value),
-    "nvmlSystemGetProcessName": (nvmlSystemGetProcessName, 1, _store_text),
-    "nvmlSystemGetTopologyGpuSet": (nvmlSystemGetTopologyGpuSet, 1, _store_list),
-    "nvmlDeviceGetCount": (nvmlDeviceGetCount, 0, _store_value),
-    "nvmlDeviceGetCount_v2": (nvmlDeviceGetCount, 0, _store_value),
-    "nvmlDeviceGetHandleByIndex": (nvmlDeviceGetHandleByIndex, 1, _store_handle),
-    "nvmlDeviceGetHandleByIndex_v2": (nvmlDeviceGetHandleByIndex, 1, _store_handle),
-    "nvmlDeviceGetHandleByUUID": (nvmlDeviceGetHandleByUUID, 1, _store_handle),
-    "nvmlDeviceGetHandleBySerial": (nvmlDeviceGetHandleBySerial, 1, _store_handle),
-    "nvmlDeviceGetHandleByPciBusId": (nvmlDeviceGetHandleByPciBusId, 1, _store_handle),
-    "nvmlDeviceGetHandleByPciBusId_v2": (nvmlDeviceGetHandleByPciBusId, 1, _store_handle),
-    "nvmlDeviceGetName": (nvmlDeviceGetName, 1, _store_text),
-    "nvmlDeviceGetUUID": (nvmlDeviceGetUUID, 1, _store_text),
-    "nvmlDeviceGetSerial": (nvmlDeviceGetSerial, 1, _store_text),
-    "nvmlDeviceGetIndex": (nvmlDeviceGetIndex, 1, _store_value),
-    "nvmlDeviceGetBrand": (nvmlDeviceGetBrand, 1, _store_value),
-    "nvmlDeviceGetVbiosVersion": (nvmlDeviceGetVbiosVersion, 1, _store_text),
-    "nvmlDeviceGetMinorNumber": (nvmlDeviceGetMinorNumber, 1, _store_value),
-    "nvmlDeviceGetPciInfo": (nvmlDeviceGetPciInfo, 1, _store_struct),
-    "nvmlDeviceGetPciInfo_v3": (nvmlDeviceGetPciInfo, 1, _store_struct),
-    "nvmlDeviceGetBusType": (nvmlDeviceGetBusType, 1, _store_value),
-    "nvmlDeviceGetBoardId": (nvmlDeviceGetBoardId, 1, _store_value),
-    "nvmlDeviceGetMultiGpuBoard": (nvmlDeviceGetMultiGpuBoard, 1, _store_value),
-    "nvmlDeviceOnSameBoard": (nvmlDeviceOnSameBoard, 2, _store_value),
-    "nvmlDeviceGetNumGpuCores": (nvmlDeviceGetNumGpuCores, 1, _store_value),
-    "nvmlDeviceGetArchitecture": (nvmlDeviceGetArchitecture, 1, _store_value),
-    "nvmlDeviceGetComputeMode": (nvmlDeviceGetComputeMode, 1, _store_value),
-    "nvmlDeviceGetAccountingMode": (nvmlDeviceGetAccountingMode, 1, _store_value),
-    "nvmlDeviceGetCudaComputeCapability": (nvmlDeviceGetCudaComputeCapability, 1, _store_value),
-    "nvmlDeviceGetMemoryInfo": (nvmlDeviceGetMemoryInfo, 1, _store_struct),
+def _store_profile_info(outputs, facade, inputs):
+    """Store a profile of instances in a struct whose field ``version`` must be set."""
+    _require(inputs[0])
+    (output,) = outputs
+    target = _target(output)
+    answer = facade(*inputs)
+    if target.version != answer.version:
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    return _store_struct(outputs, lambda: answer, [])
+
+
+def _store_profile_info_v1(outputs, facade, inputs):
+    """Store a profile of instances in a struct without a version."""
+    return _store_struct(outputs, facade, inputs + [1])
+
+
+def _store_shares(outputs, facade, inputs):
+    """Store utilization by process in a struct that holds the time since when it is wanted, a count and an array."""
+    device = _require(inputs[0])
+    (output,) = outputs
+    target = _target(output)
+    samples = facade(device, target.lastSeenTimeStamp)
+    room, array = target.processSamplesCount, target.procUtilArray
+    target.processSamplesCount = len(samples)
+    if len(samples) > room or not array:
+        return NVML_ERROR_INSUFFICIENT_SIZE
+    for i, sample in enumerate(samples):
+        array[i] = sample
+    return NVML_SUCCESS
+
+
+def _store_vgpu_shares(outputs, facade, inputs):
+    """Store utilization by vGPU: the type of the values, then count and array."""
+    kind, count, array = outputs
+    code = _store_samples([array, count, inputs[1]], facade, inputs[:1])
+    _target(kind).value = NVML_VALUE_TYPE_UNSIGNED_INT
+    return code
+
+
+def _return_text(outputs, facade, inputs):
+    """Return a text as the value of the call."""
+    return facade(*inputs).encode("utf-8")
+
+
+# How a return annotation begins: how the answer is stored. What is in none of these lines is a struct.
+_STORES = (
+    ("None", _store_nothing),
+    ("str", _store_text),
+    ("c_mtmlDevice_t", _store_handle),
+    ("int", _store_value),
+    ("bool", _store_value),
+    ("c_uint", _store_value),
+    ("tuple[", _store_value),
+    ("list[int]", _store_value),
+    ("list[nvmlFriendlyObject]", _store_processes),
+    ("list[", _store_list),
+    ("ctypes.Array[c_ulong]", _store_affinity),
+)
+
+# C functions that go by another name in Python.
+_C_NAMES = {
+    "nvmlInit_v2": "nvmlInit",
+    "nvmlDeviceGetCount_v2": "nvmlDeviceGetCount",
+    "nvmlDeviceGetHandleByIndex_v2": "nvmlDeviceGetHandleByIndex",
+    "nvmlDeviceGetHandleByPciBusId_v2": "nvmlDeviceGetHandleByPciBusId",
+    "nvmlDeviceGetNvLinkRemotePciInfo_v2": "nvmlDeviceGetNvLinkRemotePciInfo",
+    "nvmlDeviceGetGpuInstancePossiblePlacements_v2": "nvmlDeviceGetGpuInstancePossiblePlacements",
+}
+
+# Python functions of which NVML has no C function.
+_PYTHON_ONLY = (
+    "nvmlDeviceGetC2cModeInfoV1",
+    "nvmlDeviceGetCurrentDramEncryptionMode",
+    "nvmlDeviceGetCurrentDriverModel",
+    "nvmlDeviceGetCurrentEccMode",
+    "nvmlDeviceGetCurrentGpuOperationMode",
+    "nvmlDeviceGetDriverModel_v1",
+    "nvmlDeviceGetGpuInstanceProfileInfoById",
+    "nvmlDeviceGetHandleByUuid",
+    "nvmlDeviceGetPendingDramEncryptionMode",
+    "nvmlDeviceGetPendingDriverModel",
+    "nvmlDeviceGetPendingEccMode",
+    "nvmlDeviceGetPendingGpuOperationMode",
+    "nvmlDeviceGetTemperatureV1",
+    "nvmlExceptionClass",
+    "nvmlFriendlyObjectToStruct",
+    "nvmlStructToFriendlyObject",
+    "nvmlUnitGetDeviceCount",
+)
+
+# The rest: name: (function that answers, number of leading arguments it takes, how its answer is stored).
+_C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
+    "nvmlErrorString": (nvmlErrorString, 1, _return_text),
+    "nvmlDeviceGetHandleByUUIDV": (nvmlDeviceGetHandleByUUIDV, 1, _store_handle_by_uuid),
     "nvmlDeviceGetMemoryInfo_v2": (nvmlDeviceGetMemoryInfo, 1, _store_memory_v2),
-    "nvmlDeviceGetMemoryBusWidth": (nvmlDeviceGetMemoryBusWidth, 1, _store_value),
-    "nvmlDeviceGetUtilizationRates": (nvmlDeviceGetUtilizationRates, 1, _store_struct),
-    "nvmlDeviceGetEncoderUtilization": (nvmlDeviceGetEncoderUtilization, 1, _store_value),
-    "nvmlDeviceGetDecoderUtilization": (nvmlDeviceGetDecoderUtilization, 1, _store_value),
-    "nvmlDeviceGetEncoderCapacity": (nvmlDeviceGetEncoderCapacity, 2, _store_value),
-    "nvmlDeviceGetEncoderStats": (nvmlDeviceGetEncoderStats, 1, _store_value),
-    "nvmlDeviceGetEncoderSessions": (nvmlDeviceGetEncoderSessions, 1, _store_list),
-    "nvmlDeviceGetTemperature": (nvmlDeviceGetTemperature, 2, _store_value),
     "nvmlDeviceGetTemperatureV": (nvmlDeviceGetTemperatureV, 1, _store_temperature),
-    "nvmlDeviceGetTemperatureThreshold": (nvmlDeviceGetTemperatureThreshold, 2, _store_value),
     "nvmlDeviceGetMarginTemperature": (nvmlDeviceGetMarginTemperature, 1, _store_margin),
-    "nvmlDeviceGetClockInfo": (nvmlDeviceGetClockInfo, 2, _store_value),
-    "nvmlDeviceGetMaxClockInfo": (nvmlDeviceGetMaxClockInfo, 2, _store_value),
-    "nvmlDeviceGetClock": (nvmlDeviceGetClock, 3, _store_value),
-    "nvmlDeviceGetPowerUsage": (nvmlDeviceGetPowerUsage, 1, _store_value),
-    "nvmlDeviceGetEnforcedPowerLimit": (nvmlDeviceGetEnforcedPowerLimit, 1, _store_value),
-    "nvmlDeviceGetPowerManagementDefaultLimit": (nvmlDeviceGetPowerManagementDefaultLimit, 1, _store_value),
-    "nvmlDeviceGetPerformanceState": (nvmlDeviceGetPerformanceState, 1, _store_value),
-    "nvmlDeviceGetPowerState": (nvmlDeviceGetPowerState, 1, _store_value),
-    "nvmlDeviceGetFanSpeed": (nvmlDeviceGetFanSpeed, 1, _store_value),
-    "nvmlDeviceGetFanSpeed_v2": (nvmlDeviceGetFanSpeed_v2, 2, _store_value),
-    "nvmlDeviceGetTargetFanSpeed": (nvmlDeviceGetTargetFanSpeed, 2, _store_value),
+    "nvmlDeviceGetThermalSettings": (nvmlDeviceGetThermalSettings, 3, _store_nothing),
     "nvmlDeviceGetFanSpeedRPM": (_fan_rpm, 1, _store_fan),
-    "nvmlDeviceGetNumFans": (nvmlDeviceGetNumFans, 1, _store_value),
-    "nvmlDeviceGetCurrPcieLinkGeneration": (nvmlDeviceGetCurrPcieLinkGeneration, 1, _store_value),
-    "nvmlDeviceGetMaxPcieLinkGeneration": (nvmlDeviceGetMaxPcieLinkGeneration, 1, _store_value),
-    "nvmlDeviceGetGpuMaxPcieLinkGeneration": (nvmlDeviceGetGpuMaxPcieLinkGeneration, 1, _store_value),
-    "nvmlDeviceGetCurrPcieLinkWidth": (nvmlDeviceGetCurrPcieLinkWidth, 1, _store_value),
-    "nvmlDeviceGetMaxPcieLinkWidth": (nvmlDeviceGetMaxPcieLinkWidth, 1, _store_value),
-    "nvmlDeviceGetPcieSpeed": (nvmlDeviceGetPcieSpeed, 1, _store_value),
-    "nvmlDeviceGetPcieLinkMaxSpeed": (nvmlDeviceGetPcieLinkMaxSpeed, 1, _store_value),
-    "nvmlDeviceGetPcieReplayCounter": (nvmlDeviceGetPcieReplayCounter, 1, _store_value),
-    "nvmlDeviceGetEccMode": (nvmlDeviceGetEccMode, 1, _store_value),
-    "nvmlDeviceSetEccMode": (nvmlDeviceSetEccMode, 2, _store_nothing),
-    "nvmlDeviceGetTotalEccErrors": (nvmlDeviceGetTotalEccErrors, 3, _store_value),
-    "nvmlDeviceGetMemoryErrorCounter": (nvmlDeviceGetMemoryErrorCounter, 4, _store_value),
-    "nvmlDeviceClearEccErrorCounts": (nvmlDeviceClearEccErrorCounts, 2, _store_nothing),
     "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
     "nvmlDeviceGetRetiredPages_v2": (nvmlDeviceGetRetiredPages_v2, 2, _store_pages),
-    "nvmlDeviceGetRetiredPagesPendingStatus": (nvmlDeviceGetRetiredPagesPendingStatus, 1, _store_value),
-    "nvmlDeviceGetTopologyCommonAncestor": (nvmlDeviceGetTopologyCommonAncestor, 2, _store_value),
-    "nvmlDeviceGetTopologyNearestGpus": (nvmlDeviceGetTopologyNearestGpus, 2, _store_list),
-    "nvmlDeviceGetP2PStatus": (nvmlDeviceGetP2PStatus, 3, _store_value),
-    "nvmlDeviceGetCpuAffinity": (nvmlDeviceGetCpuAffinity, 2, _store_affinity),
     "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_cpu_scope),
     "nvmlDeviceGetMemoryAffinity": (nvmlDeviceGetMemoryAffinity, 2, _store_cpu_scope),
-    "nvmlDeviceGetNumaNodeId": (nvmlDeviceGetNumaNodeId, 1, _store_value),
-    "nvmlDeviceGetNvLinkState": (nvmlDeviceGetNvLinkState, 2, _store_value),
-    "nvmlDeviceGetNvLinkVersion": (nvmlDeviceGetNvLinkVersion, 2, _store_value),
-    "nvmlDeviceGetNvLinkCapability": (nvmlDeviceGetNvLinkCapability, 3, _store_value),
-    "nvmlDeviceGetNvLinkRemotePciInfo": (nvmlDeviceGetNvLinkRemotePciInfo, 2, _store_struct),
-    "nvmlDeviceGetNvLinkRemotePciInfo_v2": (nvmlDeviceGetNvLinkRemotePciInfo, 2, _store_struct),
-    "nvmlDeviceGetNvLinkRemoteDeviceType": (nvmlDeviceGetNvLinkRemoteDeviceType, 2, _store_value),
-    "nvmlDeviceGetMigMode": (nvmlDeviceGetMigMode, 1, _store_value),
-    "nvmlDeviceSetMigMode": (nvmlDeviceSetMigMode, 2, _store_value),
-    "nvmlDeviceGetMaxMigDeviceCount": (nvmlDeviceGetMaxMigDeviceCount, 1, _store_value),
-    "nvmlDeviceGetMigDeviceHandleByIndex": (nvmlDeviceGetMigDeviceHandleByIndex, 2, _store_handle),
-    "nvmlDeviceGetDeviceHandleFromMigDeviceHandle": (nvmlDeviceGetDeviceHandleFromMigDeviceHandle, 1, _store_handle),
-    "nvmlDeviceIsMigDeviceHandle": (nvmlDeviceIsMigDeviceHandle, 1, _store_value),
-    "nvmlDeviceGetGpuInstanceId": (nvmlDeviceGetGpuInstanceId, 1, _store_value),
-    "nvmlDeviceGetAttributes": (nvmlDeviceGetAttributes, 1, _store_struct),
-    "nvmlDeviceGetAttributes_v2": (nvmlDeviceGetAttributes, 1, _store_struct),
-    "nvmlDeviceGetVirtualizationMode": (nvmlDeviceGetVirtualizationMode, 1, _store_value),
+    "nvmlDeviceGetGpuInstanceProfileInfo": (nvmlDeviceGetGpuInstanceProfileInfo, 2, _store_profile_info_v1),
+    "nvmlDeviceGetGpuInstanceProfileInfoV": (nvmlDeviceGetGpuInstanceProfileInfoV, 2, _store_profile_info),
+    "nvmlDeviceGetGpuInstanceProfileInfoByIdV": (nvmlDeviceGetGpuInstanceProfileInfoByIdV, 2, _store_profile_info),
+    "nvmlDeviceGetGpuInstances": (nvmlDeviceGetGpuInstances, 4, _store_nothing),
+    "nvmlDeviceGetGpuInstanceById": (nvmlDeviceGetGpuInstanceById, 2, _store_pointer),
     "nvmlDeviceGetSupportedVgpus": (nvmlDeviceGetSupportedVgpus, 1, _store_list),
     "nvmlDeviceGetCreatableVgpus": (nvmlDeviceGetCreatableVgpus, 1, _store_list),
     "nvmlDeviceGetActiveVgpus": (nvmlDeviceGetActiveVgpus, 1, _store_list),
     "nvmlVgpuTypeGetName": (nvmlVgpuTypeGetName, 1, _store_sized_text),
     "nvmlVgpuTypeGetResolution": (nvmlVgpuTypeGetResolution, 2, _store_resolution),
-    "nvmlVgpuTypeGetFramebufferSize": (nvmlVgpuTypeGetFramebufferSize, 1, _store_value),
-    "nvmlVgpuTypeGetNumDisplayHeads": (nvmlVgpuTypeGetNumDisplayHeads, 1, _store_value),
-    "nvmlVgpuTypeGetMaxInstances": (nvmlVgpuTypeGetMaxInstances, 2, _store_value),
-    "nvmlVgpuInstanceGetUUID": (nvmlVgpuInstanceGetUUID, 1, _store_text),
-    "nvmlVgpuInstanceGetMdevUUID": (nvmlVgpuInstanceGetMdevUUID, 1, _store_text),
-    "nvmlVgpuInstanceGetType": (nvmlVgpuInstanceGetType, 1, _store_value),
-    "nvmlGpmQueryDeviceSupport": (nvmlGpmQueryDeviceSupport, 1, _store_struct),
-    "nvmlDeviceGetComputeRunningProcesses": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetComputeRunningProcesses_v2": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetComputeRunningProcesses_v3": (nvmlDeviceGetComputeRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetGraphicsRunningProcesses": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetGraphicsRunningProcesses_v2": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetGraphicsRunningProcesses_v3": (nvmlDeviceGetGraphicsRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetMPSComputeRunningProcesses": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetMPSComputeRunningProcesses_v2": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
-    "nvmlDeviceGetMPSComputeRunningProcesses_v3": (nvmlDeviceGetMPSComputeRunningProcesses, 1, _store_processes),
+    "nvmlDeviceGetVgpuUtilization": (nvmlDeviceGetVgpuUtilization, 2, _store_vgpu_shares),
     "nvmlDeviceGetProcessUtilization": (nvmlDeviceGetProcessUtilization, 1, _store_samples),
+    "nvmlDeviceGetProcessesUtilizationInfo": (nvmlDeviceGetProcessesUtilizationInfo, 1, _store_shares),
     "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
-    "nvmlDeviceGetDriverModel": (_refused, 1, _store_value),
-    "nvmlDeviceGetDriverModel_v2": (_refused, 1, _store_value),
-    "nvmlDeviceGetBAR1MemoryInfo": (_refused, 1, _store_value),
-    "nvmlDeviceGetPersistenceMode": (_refused, 1, _store_value),
-    "nvmlDeviceGetPowerManagementLimit": (nvmlDeviceGetPowerManagementLimit, 1, _store_value),
-    "nvmlDeviceGetPowerManagementLimitConstraints": (_refused, 1, _store_value),
-    "nvmlDeviceGetTotalEnergyConsumption": (_refused, 1, _store_value),
-    "nvmlDeviceGetPcieThroughput": (_refused_throughput, 2, _store_value),
-    "nvmlDeviceGetDisplayActive": (nvmlDeviceGetDisplayActive, 1, _store_value),
-    "nvmlDeviceGetDisplayMode": (nvmlDeviceGetDisplayMode, 1, _store_value),
-    "nvmlDeviceGetDynamicPstatesInfo": (nvmlDeviceGetDynamicPstatesInfo, 1, _store_struct),
-    "nvmlVgpuInstanceGetFbUsage": (nvmlVgpuInstanceGetFbUsage, 1, _store_value),
-    "nvmlUnitGetCount": (nvmlUnitGetCount, 0, _store_value),
 }
 
 # ==== 15. Framework hooks =============================================================================================
@@ -7642,14 +8028,15 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     """Device handles in the order in which the MUSA runtime and torch_musa number them (list).
 
     MUSA_VISIBLE_DEVICES chooses and orders them: indices or UUIDs, with or without a prefix, separated by commas. Where
-    it is not set these are all cards; where it is empty none; an entry that names no device, or one named before, ends
-    the list. All other functions number the cards as MTML does.
+    it is not set, or "all", these are all cards; where it is empty or "NoDevFiles" none; an entry that names no device,
+    or one named before, ends the list. An index is that of a whole card, as nvmlDeviceGetHandleByIndex counts, also
+    where MPC divides cards; an MPC instance goes by its UUID. All other functions number the cards as MTML does.
 
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlLibraryInitDeviceByUuid.
     """
     chosen = os.environ.get("MUSA_VISIBLE_DEVICES")
-    if chosen is None:
+    if chosen is None or chosen.strip().lower() == "all":
         return list(_all_cards())
     devices = []
     for entry in chosen.split(","):
@@ -7693,7 +8080,7 @@ def _torch_capability(device):
 
 
 def _catalogue_type(expression):
-    """The ctypes type that `T`, `T * n` or `POINTER(T)` in a catalogue description stands for."""
+    """The ctypes type for `T`, `T * n` or `POINTER(T)` in a description of the catalog."""
     if expression.startswith("POINTER("):
         return POINTER(_catalogue_type(expression[8:-1]))
     item, _, count = expression.partition(" * ")
@@ -7705,7 +8092,7 @@ def _catalogue_type(expression):
 def _catalogue_struct(name) -> "_Any":
     """Makes the type that `_CATALOGUE_STRUCTS[name]` describes and binds it here; all callers get the same one.
 
-    No lock: what two threads make at once is made twice, and `setdefault` keeps one, for nested structs as well.
+    No lock: two threads may make the same type at once; `setdefault` keeps one of them, also for nested structs.
     """
     base, _, rest = _CATALOGUE_STRUCTS[name].partition("(")
     if base not in ("_PrintableStructure", "Structure", "Union"):
@@ -8264,7 +8651,6 @@ NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT = 196
 NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT = 195
 NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT = 193
 NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT = 194
-NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION = 83
 
 # NVML_FI_PWR*
 NVML_FI_PWR_SMOOTHING_ENABLED = 251
@@ -11325,14 +11711,6 @@ def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMon
 # ---- Power and performance state ----
 
 
-def nvmlDeviceGetTotalEnergyConsumption(handle):
-    """Not available: the energy used since the driver was loaded, in mJ.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
 def nvmlDeviceGetPowerSource(device):
     """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value.
 
@@ -11644,25 +12022,6 @@ def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
     raise _refuse_device(device)
-
-
-# ---- Topology and affinity ----
-
-
-def nvmlDeviceSetCpuAffinity(handle):
-    """Not available: binds the calling thread to the CPUs near the GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceClearCpuAffinity(handle):
-    """Not available: takes the binding of the calling thread back.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
 
 
 # ---- NVLink (MtLink) ----
@@ -12719,14 +13078,30 @@ def nvmlUnitGetDevices(unit):
 
 # ==== 18. Module attributes ===========================================================================================
 
+# What this module defines, whatever programs put in its place later.
+_defined = dict(globals())
+
+
+# What other bindings have as attributes, and programs take from there: module, and the name in it.
+_BORROWED = {
+    "contextmanager": ("contextlib", "contextmanager"),
+    "dataclass": ("dataclasses", "dataclass"),
+    "string": ("string", None),
+    "threading": ("threading", None),
+    "wraps": ("functools", "wraps"),
+}
 
 if TYPE_CHECKING:
     import string  # noqa: F401
     import threading  # noqa: F401
 
+    contextmanager: "_Any"
+    dataclass: "_Any"
+    wraps: "_Any"
     nvmlLib: "_Any"
     mtmlLib: "_Any"
     libHandle: "c_mtmlLibrary_t | None"
+    libLifecycleLock: "_Any"
     _nvmlLib_refcount: "int"
 else:  # a checker that sees this takes any name for one that exists
 
@@ -12736,25 +13111,29 @@ else:  # a checker that sees this takes any name for one that exists
         if name in ("nvmlLib", "mtmlLib"):
             return _session.cdll
         if name == "libHandle":
-            return None if _session.life is None else _session.life.library
+            return None if _session.life is None else _session.life.handle
+        if name == "libLifecycleLock":
+            return libLoadLock
         if name == "_nvmlLib_refcount":
-            return _session.references
-        if name in ("string", "threading"):  # modules that nvidia-ml-py has as attributes
+            return 0 if _session.life is None else _session.life.references
+        if name in _BORROWED:
             import importlib
 
-            return importlib.import_module(name)
+            module, member = _BORROWED[name]
+            module = importlib.import_module(module)
+            return module if member is None else getattr(module, member)
         if name == "__all__":
             return [public for public in __dir__() if not public.startswith("_") and public != "TYPE_CHECKING"]
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
 
 
 def __dir__():
-    made = ("_nvmlLib_refcount", "libHandle", "mtmlLib", "nvmlLib", "string", "threading")
-    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, made))
+    made = ("_nvmlLib_refcount", "libHandle", "libLifecycleLock", "mtmlLib", "nvmlLib")
+    return sorted(set(globals()).union(_CATALOGUE_STRUCTS, _BORROWED, made))
 
 
 def _run_command_line():
-    """Exit status of the command line, which lives beside this file and works on this very module."""
+    """Run the command line (package pymtml_cli) on this module; return its exit status."""
     sys.modules["pymtml"] = sys.modules["__main__"]
     try:
         from pymtml_cli.main import main

@@ -5,8 +5,10 @@ import signal
 
 import pytest
 
-# A shell that starts the tests in the background may have them ignore Ctrl-C, which what they start would inherit.
+# Who starts the tests in the background may have them ignore signals, which what they start would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as nohup leaves it, it ends no program
 
 
 def variables():

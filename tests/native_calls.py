@@ -12,6 +12,8 @@ with open(os.path.join(simulated.ROOT, "facts", "mtml_api.json"), encoding="utf-
     API = json.load(_file)
 
 FUNCTIONS = API["functions"]
+# Those outside the 2.2.0 header.
+BEYOND = {name: function for name, function in FUNCTIONS.items() if function["since"] != "2.2.0"}
 ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
 CODES = API["enums"]["MtmlReturn"]
 GENERATIONS = ("SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
@@ -150,6 +152,9 @@ class Scene:
     def supports(self, function):
         """Whether the profile lets the device answer the function."""
         oldest = FUNCTIONS[function].get("min_generation", "SUDI")
+        keys = FUNCTIONS[function].get("keys")
+        if keys and not set(keys) & set(self.keys):
+            return False
         return GENERATIONS.index(self.keys["generation"]) >= GENERATIONS.index(oldest) and function not in [
             name.strip() for name in self.keys.get("unsupported", "").split(",")
         ]
@@ -655,6 +660,23 @@ CALLS = {
         and simulated.get_value(m.card, "ecc_corrected_volatile") == m.keys["ecc_corrected_volatile"],
     ),
 }
+
+CALLS["mtmlGpuGetTemperatureThreshold"] = Call(CARDS, lambda m: (m.gpu, 1), lambda m: m.integer("slowdown_temperature"))
+
+
+def _from_keys(function):
+    """How to call a function of one handle, whose answer is the key that facts/mtml_api.json names."""
+    ((key, kind),) = function["keys"].items()
+    handle = function["params"][0]["ctype"].split()[1][len("Mtml") :].lower()
+    others = {"text": str, "capability": lambda text: tuple(map(int, text.split(".")))}
+    return _key(CARDS, handle, key, others.get(kind, lambda text: int(text, 0)))
+
+
+CALLS.update(
+    (name, _from_keys(function))
+    for name, function in BEYOND.items()
+    if name not in CALLS and len(function.get("keys", ())) == 1
+)
 
 LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown")
 FREES = tuple(name for name in FUNCTIONS if FUNCTIONS[name].get("deprecated") and "Free" in name)

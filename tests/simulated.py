@@ -7,6 +7,7 @@ import configparser
 import contextlib
 import ctypes
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,8 @@ PROFILES = os.path.join(ROOT, "simulator", "profiles")
 LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 MACHINE = 0xFFFFFFFF
+# Two cards on which no two numbers are the same.
+DISTINCT = os.path.join(ROOT, "tests", "distinct.ini")
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
 VARIABLES = (
     "MTML_SIM_PROFILE",
@@ -47,6 +50,7 @@ def build():
 
 build()
 os.environ["PYMTML_LIBRARY"] = LIBRARY
+os.environ["PYMTML_KEEP_LIBRARY"] = "0"  # the machine changes from test to test; those of life set what they are about
 os.environ["PYMTML_MUSA_LIBRARY"] = MUSA_LIBRARY
 
 library = ctypes.CDLL(LIBRARY)
@@ -99,7 +103,7 @@ def profile(name):
     """A profile as its file has it ({section: {key: value}}, the same each time: not to be changed)."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     parser.optionxform = str
-    with open(os.path.join(PROFILES, name + ".ini")) as file:
+    with open(os.path.join(PROFILES, name if name.endswith(".ini") else name + ".ini")) as file:
         parser.read_file(file)
     return {section: dict(parser[section]) for section in parser.sections()}
 
@@ -143,13 +147,18 @@ def machine(name="s5000x8", frozen=True, **variables):
 
 
 def shut_down():
-    """Give back all references to the library, also one that pymtml itself keeps (docs/reliability.md, Limits)."""
+    """Give back all references to the library, also one that pymtml itself keeps."""
     import pymtml  # which may be the vendor's, that counts nothing
 
-    if references() and not getattr(pymtml, "_nvmlLib_refcount", 1):
-        pymtml.mtmlLibraryInit()
-    while getattr(pymtml, "_nvmlLib_refcount", references()):
-        pymtml.mtmlLibraryShutDown()
+    before = os.environ.pop("PYMTML_KEEP_LIBRARY", None)
+    try:
+        if references() and not getattr(pymtml, "_nvmlLib_refcount", 1):
+            pymtml.mtmlLibraryInit()
+        while getattr(pymtml, "_nvmlLib_refcount", references()):
+            pymtml.mtmlLibraryShutDown()
+    finally:
+        if before is not None:
+            os.environ["PYMTML_KEEP_LIBRARY"] = before
 
 
 @contextlib.contextmanager
@@ -165,17 +174,27 @@ def nvml(name="s5000x8", **options):
             shut_down()
 
 
-def without_undocumented(name):
-    """Setting by which a machine's library lacks the functions that the header does not declare (str)."""
-    missing = [profile(each)["machine"].get("missing") for each in (name, "header-only")]
-    return "machine.missing=" + ", ".join(filter(None, missing))
+def missing_functions(name):
+    """Functions that a machine's library does not export (list)."""
+    words = [word.strip() for word in profile(name)["machine"].get("missing", "").split(",") if word.strip()]
+    if "beyond-header" in words:
+        with open(os.path.join(ROOT, "facts", "mtml_api.json"), encoding="utf-8") as file:
+            functions = json.load(file)["functions"]
+        words += [function for function, facts in functions.items() if facts["since"] != "2.2.0"]
+    return [word for word in words if word != "beyond-header"]
+
+
+def header_only_setting(name):
+    """Setting by which a machine's library lacks the functions that the 2.2.0 header does not declare (str)."""
+    return "machine.missing=" + ", ".join(filter(None, [profile(name)["machine"].get("missing"), "beyond-header"]))
 
 
 def environment(name="s5000x8", frozen=True, header_only=False, **variables):
     """Environment for another process on a simulated machine (dict)."""
     if header_only:
-        variables["set"] = ";".join(filter(None, [variables.get("set"), without_undocumented(name)]))
+        variables["set"] = ";".join(filter(None, [variables.get("set"), header_only_setting(name)]))
     env = {key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM_", "PYMTML_"))}
+    env.update((key, value) for key, value in os.environ.items() if key == "PYMTML_KEEP_LIBRARY")
     env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [BUILD, env.get("LD_LIBRARY_PATH")]))
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, env.get("PYTHONPATH")]))
     env["MTML_SIM_PROFILE"] = name + "+frozen" if frozen else name

@@ -6,6 +6,7 @@ Nothing is timed here; `make bench` does.
 import ctypes
 import os
 import py_compile
+import re
 import subprocess
 import sys
 
@@ -34,6 +35,37 @@ def test_starts(name):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert all(option in done.stdout for option in ("--rounds", "--json", "--bindings"))
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "bench_programs.py"])
+def test_runs(name):
+    """One round of each: it ends well and prints a table. What it measures here says nothing.
+
+    bench_programs.py needs minutes for one round; its parts are those of tests/programs.
+    """
+    done = subprocess.run(
+        [sys.executable, os.path.join(FOLDER, name), "--rounds", "1"],
+        env=dict(os.environ, BENCH_PROCESSES="70"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert any(line.startswith("|") and "---" in line for line in done.stdout.splitlines()), done.stdout
+
+
+def test_speeds_of_the_readme_are_measured():
+    """A time that README names stands in results.md."""
+    with open(os.path.join(simulated.ROOT, "README.md"), encoding="utf-8") as file:
+        named = re.findall(r"\b([\d.]+) (ms|us|ns)\b", re.sub(r"```.*?```", "", file.read(), flags=re.S))
+    with open(os.path.join(FOLDER, "results.md"), encoding="utf-8") as file:
+        measured = file.read()
+    for number, unit in named:
+        assert re.search(r"\b%s\b" % re.escape(number), measured), "%s %s of README is not in results.md" % (
+            number,
+            unit,
+        )
 
 
 @pytest.fixture(scope="module")

@@ -71,9 +71,10 @@ def test_check_mode_tells_when_it_is_not(tmp_path):
 def test_every_refusal_has_its_reason():
     rows = coverage.generate_refusals.rows()
     assert [name for name, row in rows.items() if not (row["what"] and row["reason"] and row["group"])] == []
-    assert {name for name in FUNCTIONS if name not in ANSWERING} - {"nvmlDeviceGetComputeInstanceId"} == {
-        name for name in rows if name in FUNCTIONS
-    }
+    refused = {name for name in FUNCTIONS if name not in ANSWERING} - {"nvmlDeviceGetComputeInstanceId"}
+    answered = sorted(set(rows) & set(FUNCTIONS) - refused)
+    assert not answered, "facts/refusals.csv has rows of functions that answer: %s" % ", ".join(answered)
+    assert refused <= set(rows)
 
 
 def test_every_function_of_the_surface_is_listed():
@@ -87,6 +88,9 @@ def test_what_is_said_to_answer_does_and_nothing_else():
     # These need a table of the driver, which test_processes.py gives them.
     answering.update(["nvmlDeviceGetProcessUtilization", "nvmlDeviceGetProcessesUtilizationInfo"])
     answering.add("nvmlDeviceGetIrqNum")  # a tree of sysfs, which test_system_answers.py gives it
+    answering.add("nvmlDeviceGetTotalEnergyConsumption")  # a variable, which test_energy.py sets
+    untested = sorted(set(ANSWERING) - answering)
+    assert not untested, "tests/test_values.py has no case of %s" % ", ".join(untested)
     assert answering == set(ANSWERING)
 
 
@@ -125,7 +129,8 @@ ARGUMENTS = {
 
 @pytest.fixture
 def proc(tmp_path, monkeypatch):
-    """A proc file system with a table for /dev/mtgpu.0."""
+    """A proc file system with a table for /dev/mtgpu.0; and the wish that energy be added up."""
+    monkeypatch.setenv("PYMTML_ENERGY", "sample")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     directory = tmp_path / "driver" / "musa" / "gpu00"
     directory.mkdir(parents=True)

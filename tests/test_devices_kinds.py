@@ -247,7 +247,7 @@ def test_what_a_device_is_costs_calls_once():
     with simulated.nvml("s5000x8"):
         assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1, by_index: 8, look: 8}
         assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1}
-        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 8}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 1}
         assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 1}
 
 
@@ -637,3 +637,20 @@ def test_the_undocumented_functions_are_found_where_they_are():
     for header_only, answers in ((False, ["255000", "2"]), (True, ["NVMLError_NotSupported"] * 2)):
         got = lines_of_library(calls, name="s80", header_only=header_only)
         assert [answer for _, answer in got] == answers
+
+
+def test_handles_stay_with_their_cards_where_indices_move():
+    """A card that goes within a life: an index is of MTML's list of the moment, a handle answers for its card."""
+    uuids = [simulated.device_keys("s5000x8", index)["uuid"] for index in range(8)]
+    with simulated.nvml("s5000x8"):
+        third = nvml.nvmlDeviceGetHandleByIndex(3)
+        assert nvml.nvmlDeviceGetIndex(third) == 3
+        simulated.set_value(1, "visible", "no")
+        assert nvml.nvmlDeviceGetCount() == 7
+        assert nvml.nvmlDeviceGetUUID(third) == uuids[3] and nvml.nvmlDeviceGetTemperature(third, 0) == 35
+        assert nvml.nvmlDeviceGetIndex(third) == 3
+        assert nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(3)) == uuids[4]
+        assert nvml.nvmlDeviceGetHandleByUUID(uuids[3]) == third
+        nvml.nvmlShutdown()
+        nvml.nvmlInit()
+        assert nvml.nvmlDeviceGetIndex(nvml.nvmlDeviceGetHandleByUUID(uuids[3])) == 2

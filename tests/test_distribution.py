@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -52,6 +53,10 @@ def read(path):
 def test_files(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+        (page,) = [name for name in names if ".data/" in name]
+        assert page.endswith(".data/data/share/man/man1/pymtml.1")
+        assert archive.read(page) == read(os.path.join(simulated.ROOT, "docs", "pymtml.1"))
+        names.remove(page)
         assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
             "pymtml",
             "pymtml_cli",
@@ -138,6 +143,22 @@ def test_the_commands(wheel, environment):
     assert environment.run("-m", "pymtml_cli", "--help") == said
     folder = subprocess.check_output([command, "drop-in", "path"], universal_newlines=True).strip()
     assert folder == os.path.join(environment.packages, "pymtml_dropin", "path")
+
+
+def test_the_manual_page(wheel, environment):
+    """Where man looks for it once the environment's bin is on the path."""
+    environment.install(wheel)
+    page = os.path.join(environment.folder, "share", "man", "man1", "pymtml.1")
+    assert read(page) == read(os.path.join(simulated.ROOT, "docs", "pymtml.1"))
+    if shutil.which("man") and shutil.which("groff"):
+        shown = subprocess.check_output(
+            ["man", "-l", page], env=dict(os.environ, MANWIDTH="100"), universal_newlines=True
+        )
+        for words in ("query-gpu=FIELDS", "EXIT STATUS", "PYMTML_LIBRARY", "completion"):
+            assert words in shown.replace("\u2010", "-")
+    if shutil.which("mandoc"):
+        done = subprocess.run(["mandoc", "-T", "lint", page], stdout=subprocess.PIPE, universal_newlines=True)
+        assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_a_checker_finds_the_types(wheel, environment, tmp_path):

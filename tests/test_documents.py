@@ -71,6 +71,7 @@ NOT_RUN = {
     "pymtml drop-in status": "its exit status says that the drop-in is not enabled",
     "pymtml drop-in disable": "changes the environment of the tests; tests/test_distribution.py does it",
     "make format lint": "is a part of .ci/run already, and formatting writes into the checkout",
+    "make generate record": "writes into the checkout; make lint and the tests say what is stale",
     "make bench": "takes minutes, and writes the results that are kept",
     'make bench PYTHONS="python3.11 python3.13"': "takes minutes, and writes the results that are kept",
     "make -C benchmarks stress": "takes minutes",
@@ -90,6 +91,10 @@ NOT_RUN = {
     "cd examples/ci/platform_probe && python -m pytest": "needs the installed plugin; test_ci_examples.py does it",
     "python -m mtml_simulator exec s5000x8+frozen -- sh -c 'cc -Wall test.c -lmtml -o test && ./test'": "compiles the "
     "program on the same page; test_package_wheel.py does it",
+    "python -m mtml_simulator ctl set 0.gpu_temperature 99": "changes what runs; test_package_command.py does it",
+    "python -m mtml_simulator ctl fail mtmlGpuGetTemperature TIMEOUT --device 3": "as above",
+    "python -m mtml_simulator ctl lose 5": "as above",
+    "python -m mtml_simulator ctl heal": "as above",
     "pip install ./simulator": "writes into this environment; test_package_wheel.py does it in one of its own",
 }
 # Programs of the extras demo and dev: without them the commands are skipped.

@@ -16,6 +16,7 @@ import wheels
 from test_interpreters import interpreter
 
 import pymtml_dropin
+from pymtml_cli import drop_in
 from pymtml_dropin import hook
 
 PACKAGE = os.path.join(simulated.ROOT, "pymtml_dropin")
@@ -23,12 +24,10 @@ FOLDER = os.path.join(PACKAGE, "path")
 COPIES = (
     "aim.ext.pynvml",
     "clearml.utilities.gpu.pynvml",
-    "clearml_agent.helper.gpu.pynvml",
     "comet_ml.vendor.nvidia_ml.pynvml",
     "neptune.vendor.pynvml",
     "py3nvml.py3nvml",
     "ray._private.thirdparty.pynvml",
-    "sglang.multimodal_gen.third_party.pynvml",
     "traceml.vendor.pynvml",
     "wandb.vendor.pynvml.pynvml",
 )
@@ -145,6 +144,109 @@ def test_smi_of_an_old_pynvml(variables, tmp_path):
 def test_no_smi(variables, tmp_path):
     said = run([sys.executable, "-S", "-c", "import pynvml\nimport pynvml.smi"], variables, tmp_path, status=1)
     assert "ModuleNotFoundError: No module named 'pynvml.smi'" in said
+
+
+# ---- what is left alone, and what is changed ----
+
+CHOOSERS = ("clearml_agent.helper.gpu.pynvml", "sglang.multimodal_gen.third_party.pynvml", "vllm.third_party.pynvml")
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_copies_whose_count_would_choose_cuda(name, variables, tmp_path):
+    make_package(tmp_path, name, "theirs = True\n")
+    code = "import %s as copy; print(copy.theirs)" % name
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
+    variables["PYMTML_DROPIN_MODULES"] = name
+    code = "import pymtml, %s as copy; print(copy is pymtml)" % name
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
+
+
+MANAGER = """
+import os
+CUDA_VISIBLE_DEVICES_ENV_VAR = "CUDA_VISIBLE_DEVICES"
+NOSET_CUDA_VISIBLE_DEVICES_ENV_VAR = "RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"
+class NvidiaGPUAcceleratorManager:
+    @staticmethod
+    def get_resource_name():
+        return "GPU"
+    @staticmethod
+    def get_visible_accelerator_ids_env_var():
+        return CUDA_VISIBLE_DEVICES_ENV_VAR
+    @staticmethod
+    def get_current_process_visible_accelerator_ids():
+        return "Ray's own"
+    @staticmethod
+    def set_current_process_visible_accelerator_ids(ids):
+        os.environ[CUDA_VISIBLE_DEVICES_ENV_VAR] = ",".join(ids)
+"""
+
+ASK_MANAGER = """
+import inspect, os
+from ray._private.accelerators import nvidia_gpu as module
+manager = module.NvidiaGPUAcceleratorManager
+assert manager.get_resource_name() == "GPU" and "Ray's own" in inspect.getsource(module)
+print(manager.get_visible_accelerator_ids_env_var(), module.CUDA_VISIBLE_DEVICES_ENV_VAR)
+print(module.NOSET_CUDA_VISIBLE_DEVICES_ENV_VAR)
+print(manager.get_current_process_visible_accelerator_ids())
+manager.set_current_process_visible_accelerator_ids(["3", "1"])
+print(os.environ.get("MUSA_VISIBLE_DEVICES"), os.environ.get("CUDA_VISIBLE_DEVICES"))
+"""
+
+
+@pytest.fixture
+def ask_ray(variables, tmp_path):
+    """What the manager of a Ray says and does, line by line."""
+    make_package(tmp_path, "ray._private.accelerators.nvidia_gpu", MANAGER)
+    return lambda **more: run([sys.executable, "-c", ASK_MANAGER], dict(variables, **more), tmp_path).splitlines()
+
+
+@pytest.mark.parametrize(
+    "set_before, visible",
+    [
+        ({}, None),
+        ({"MUSA_VISIBLE_DEVICES": "all"}, None),
+        ({"MUSA_VISIBLE_DEVICES": "4, 5"}, ["4", "5"]),
+        ({"MUSA_VISIBLE_DEVICES": ""}, []),
+        ({"MUSA_VISIBLE_DEVICES": "NoDevFiles"}, []),
+        ({"CUDA_VISIBLE_DEVICES": "4,5"}, ["4", "5"]),
+        ({"CUDA_VISIBLE_DEVICES": "4,5", "MUSA_VISIBLE_DEVICES": "1"}, ["1"]),
+    ],
+)
+def test_ray_hands_out_cards_by_the_variable_of_musa(ask_ray, set_before, visible):
+    assert ask_ray(**set_before) == [
+        "MUSA_VISIBLE_DEVICES MUSA_VISIBLE_DEVICES",
+        "RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES",
+        str(visible),
+        "3,1 %s" % set_before.get("CUDA_VISIBLE_DEVICES"),
+    ]
+
+
+@pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
+@pytest.mark.parametrize("value, heeded", [("1", True), ("True", True), ("0", False), ("", False)])
+def test_ray_leaves_the_variable_where_it_is_told_to(ask_ray, vendor, value, heeded):
+    said = ask_ray(**{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: value})
+    assert said[-1] == ("None None" if heeded else "3,1 None")
+
+
+def test_ray_where_there_is_nothing_of_musa(ask_ray, tmp_path):
+    """Without a library, or beside a driver of NVIDIA's, Ray goes on as it is."""
+    as_it_is = ["CUDA_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES", "RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"]
+    as_it_is += ["Ray's own", "None 3,1"]
+    assert ask_ray(PYMTML_LIBRARY=str(tmp_path / "none.so")) == as_it_is
+    mark = tmp_path / "proc" / "driver" / "nvidia" / "version"
+    mark.parent.mkdir(parents=True)
+    mark.write_text("NVRM version: NVIDIA\n")
+    assert ask_ray() == as_it_is
+
+
+def test_ray_in_another_form(ask_ray, variables, tmp_path):
+    """A finder that a .pth installs; a Ray that is not there."""
+    code = "import sys; sys.path.insert(0, %r); import pymtml_dropin; pymtml_dropin.install(asked=False)\n"
+    variables["PYTHONPATH"] = ""
+    said = run([sys.executable, "-c", code % simulated.ROOT + ASK_MANAGER], variables, tmp_path).splitlines()
+    assert said[0] == "MUSA_VISIBLE_DEVICES MUSA_VISIBLE_DEVICES"
+    shutil.rmtree(str(tmp_path / "ray"))
+    assert "No module named 'ray'" in run([sys.executable, "-c", ASK_MANAGER], variables, tmp_path, status=1)
 
 
 # ---- processes ----
@@ -450,8 +552,9 @@ def test_nvidia_smi(command, variables, tmp_path):
     shim = os.path.join(PACKAGE, "bin", "nvidia-smi")
     assert run(command + ["--nvidia-smi", "-c", code], variables, tmp_path) == shim + "\n"
     assert run(command + ["-c", code], variables, tmp_path) != shim + "\n"
-    direct = run([sys.executable, "-m", "pymtml", "--help"], variables, tmp_path)
-    assert "pymtml" in direct
+    named = dict(variables, PYMTML_COMMAND_NAME="nvidia-smi")
+    direct = run([sys.executable, "-m", "pymtml", "--help"], named, tmp_path)
+    assert direct.startswith("NVIDIA System Management Interface -- v")
     os.symlink(shim, str(tmp_path / "linked"))
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho another Python\n")
@@ -462,3 +565,90 @@ def test_nvidia_smi(command, variables, tmp_path):
         assert run(command + ["--nvidia-smi", program, "--help"], variables, tmp_path) == direct
     # Without the variable it is some Python of the user's, which has no pymtml.
     assert run([shim, "--help"], plain, tmp_path) == direct
+
+
+def test_nvidia_smi_speaks_nvidias_words(command, variables, tmp_path):
+    """What installers and notebooks cut out of it."""
+    run_smi = command + ["--nvidia-smi", "nvidia-smi"]
+    table = run(run_smi, variables, tmp_path)
+    assert "| NVIDIA-SMI 3.3.5-server " in table and "CUDA Version: 4.3 " in table and "MUSA" not in table
+    assert "=NVSMI LOG=" in run(run_smi + ["-q"], variables, tmp_path)
+    assert run(run_smi + ["-h"], variables, tmp_path).startswith(
+        "NVIDIA System Management Interface -- v3.3.5-server\n"
+    )
+
+
+# ---- the file of `pymtml drop-in enable` ----
+
+
+@pytest.fixture
+def site_folder(tmp_path):
+    """A folder of packages with a copy of this one and its .pth file, as `enable` writes it."""
+    folder = tmp_path / "site packages \u4e2d"
+    folder.mkdir()
+    for name in ("pymtml_dropin", "pymtml_cli", "pymtml.py"):
+        source = os.path.join(simulated.ROOT, name)
+        (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, str(folder / name))
+    (folder / drop_in.FILE).write_text(drop_in.line(False, str(folder)))
+    return folder
+
+
+def start_of_python(folder, variables):
+    """What a Python prints that reads the .pth files of a folder: whether pynvml is pymtml."""
+    code = "import site; site.addsitedir(%r)\n" % str(folder)
+    code += "try:\n import pynvml\n print(pynvml.__name__)\nexcept ImportError as error:\n print(error)"
+    environment = {name: value for name, value in variables.items() if not name.startswith("PYTHON")}
+    return run([sys.executable, "-S", "-c", code], dict(environment, PYTHONUTF8="1"), "/").strip()
+
+
+NOT_THERE = "No module named 'pynvml'"
+
+
+def test_the_file_enables(site_folder, variables):
+    assert start_of_python(site_folder, variables) == "pymtml"
+    assert (site_folder / drop_in.FILE).read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "damage", ["x = (", "raise RuntimeError('damaged')", "import no_such_module_of_ours", "\0", "install = 7"]
+)
+def test_a_damaged_package_is_not_heard_of(site_folder, variables, damage):
+    (site_folder / "pymtml_dropin" / "__init__.py").write_text(damage)
+    assert start_of_python(site_folder, variables) == NOT_THERE
+    assert (site_folder / drop_in.FILE).exists()
+
+
+@pytest.mark.parametrize("left", [False, True], ids=["nothing left", "a folder left"])
+def test_what_is_uninstalled_stays_off_when_it_is_installed_again(site_folder, variables, left):
+    kept = shutil.copytree(str(site_folder / "pymtml_dropin"), str(site_folder.parent / "kept"))
+    shutil.rmtree(str(site_folder / "pymtml_dropin"))
+    if left:  # with what another Python compiled in it, say; Python takes it for a package
+        (site_folder / "pymtml_dropin").mkdir()
+    assert start_of_python(site_folder, variables) == NOT_THERE
+    shutil.rmtree(str(site_folder / "pymtml_dropin"), ignore_errors=True)
+    shutil.copytree(kept, str(site_folder / "pymtml_dropin"))
+    assert start_of_python(site_folder, variables) == NOT_THERE
+    assert not (site_folder / drop_in.FILE).exists()
+
+
+def test_a_package_that_is_being_replaced_stays_on(site_folder, variables):
+    """While pip replaces a package, the old one lies beside it under a name that begins with ~."""
+    os.rename(str(site_folder / "pymtml_dropin"), str(site_folder / "~ymtml_dropin"))
+    assert start_of_python(site_folder, variables) == NOT_THERE
+    os.rename(str(site_folder / "~ymtml_dropin"), str(site_folder / "pymtml_dropin"))
+    assert start_of_python(site_folder, variables) == "pymtml"
+
+
+def test_a_package_elsewhere_may_be_out_of_sight(site_folder, variables):
+    """As of an editable install: what is not beside the file may come and go with the path."""
+    (site_folder / drop_in.FILE).write_text(drop_in.line(False, None))
+    shutil.rmtree(str(site_folder / "pymtml_dropin"))
+    assert start_of_python(site_folder, variables) == NOT_THERE
+    assert (site_folder / drop_in.FILE).exists()
+
+
+def test_who_disables_second_has_nothing_to_do(tmp_path, monkeypatch, capsys):
+    file = tmp_path / drop_in.FILE
+    monkeypatch.setattr(drop_in, "enabled", lambda: [str(file)])
+    assert drop_in.disable() == 0
+    assert capsys.readouterr().err == ""

@@ -1,9 +1,16 @@
 """NVML's C functions, as programs get them from _nvmlGetFunctionPointer and call them: C arguments in, a code out."""
 
 import ctypes
+import functools
+import importlib.util
 import os
+import re
+import sys
+import types
 from ctypes import byref, c_int, c_uint, c_ulong, c_ulonglong, create_string_buffer
 
+import every_function
+import genuine
 import pytest
 import simulated
 from interpreter import not_on_pypy
@@ -11,7 +18,7 @@ from interpreter import not_on_pypy
 import pymtml as nvml
 
 DEVICE, PEER, INSTANCE, VGPU_TYPE, VGPU = "device", "peer", "instance", "vgpu type", "vgpu"
-PROFILES = ("s5000x8", "s3000-mpc", "s3000-vgpu-host", "s80")
+PROFILES = ("s5000x8", "s3000-mpc", "s3000-vgpu-host", "s80", simulated.DISTINCT)
 MEMORY_V2 = nvml.nvmlMemory_v2
 
 
@@ -100,8 +107,12 @@ def comparable(value):
         return [comparable(item) for item in value]
     if isinstance(value, ctypes._SimpleCData):
         return value.value
-    if isinstance(value, tuple):
-        return list(value)
+    if isinstance(value, (list, tuple)):
+        return [comparable(item) for item in value]
+    if isinstance(value, ctypes._Pointer):
+        return ctypes.cast(value, ctypes.c_void_p).value
+    if isinstance(value, nvml.nvmlFriendlyObject):
+        return {name: comparable(item) for name, item in vars(value).items()}
     return value
 
 
@@ -236,7 +247,6 @@ CALLS = [
     get("PersistenceMode", UINT, DEVICE),
     get("PowerManagementLimit", UINT, DEVICE),
     get("PowerManagementLimitConstraints", TWO_UINTS, DEVICE),
-    get("TotalEnergyConsumption", numbers(c_ulonglong), DEVICE),
     get("PcieThroughput", UINT, DEVICE, 0),
     get("DisplayActive", UINT, DEVICE),
     get("DisplayMode", UINT, DEVICE),
@@ -262,6 +272,9 @@ APART = {
     "nvmlDeviceSetEccMode",
     "nvmlDeviceClearEccErrorCounts",
     "nvmlDeviceSetMigMode",
+    "nvmlDeviceSetCpuAffinity",
+    "nvmlDeviceClearCpuAffinity",
+    "nvmlDeviceGetTotalEnergyConsumption",  # which answers on request alone
 } | {
     "nvmlDeviceGet%sRunningProcesses%s" % (kind, version)
     for kind in ("Compute", "Graphics", "MPSCompute")
@@ -330,14 +343,14 @@ def compare(profile):
 
 def test_pointers_agree_with_the_facade():
     answered = set().union(*[compare(profile) for profile in PROFILES])
-    by_identity = {name for name in nvml._C_FUNCTIONS if "HandleBy" in name and "Index" not in name}
-    refused = {name for name in by_name() if getattr(nvml, name).__doc__.startswith("Not available")}
-    assert {name for name, _, _, _, _ in CALLS} - by_identity - refused == answered
+    named = {name for name, _, _, _, _ in CALLS}
+    by_identity = {name for name in named if "HandleBy" in name and "Index" not in name}
+    assert named - by_identity - {name for name in named if is_refused(name)} == answered
 
 
-def by_name():
-    """The functions of the table that nvidia-ml-py has under the same name."""
-    return {name for name in nvml._C_FUNCTIONS if hasattr(nvml, name)}
+def is_refused(name):
+    """Whether a function only refuses."""
+    return (getattr(getattr(nvml, name, None), "__doc__", None) or "").startswith("Not available")
 
 
 def normal(value):
@@ -349,8 +362,128 @@ def normal(value):
     return comparable(value)
 
 
-def test_table_is_tested():
-    assert {name for name, _, _, _, _ in CALLS} | APART == set(nvml._C_FUNCTIONS)
+def test_what_differs_is_tested():
+    """Each exception, and each way to store an answer, is called here or compared with nvidia-ml-py's call below."""
+    called = {name for name, _, _, _, _ in CALLS} | APART
+    assert set(nvml._C_NAMES) - {"nvmlDeviceGetGpuInstancePossiblePlacements_v2"} <= called
+    stores = {pointer(name)._store for name in called}
+    assert {store for _, store in nvml._STORES} - stores == set()
+
+
+# ---- As nvidia-ml-py calls them ----
+
+
+@pytest.fixture(scope="module")
+def genuine_module():
+    """nvidia-ml-py, whose C functions are pymtml's, with pymtml's classes of handles and structs."""
+    path = str(genuine.distribution().locate_file("pynvml.py"))
+    spec = importlib.util.spec_from_file_location("pynvml_on_pymtml", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # it looks itself up while it is imported
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[spec.name]
+    for name, value in list(vars(module).items()):
+        if isinstance(value, type) and issubclass(value, (ctypes.Structure, ctypes.Union, ctypes._Pointer)):
+            setattr(module, name, getattr(nvml, name, value))
+    module._nvmlGetFunctionPointer = nvml._nvmlGetFunctionPointer
+    return module
+
+
+@functools.lru_cache(maxsize=None)
+def genuine_names():
+    """The C functions that nvidia-ml-py asks for."""
+    with open(str(genuine.distribution().locate_file("pynvml.py")), encoding="utf-8") as file:
+        return frozenset(re.findall(r'_nvmlGetFunctionPointer\("(\w+)"\)', file.read()))
+
+
+def test_every_function_that_nvidia_ml_py_asks_for_is_there():
+    assert len(genuine_names()) >= 408
+    for name in sorted(genuine_names()):
+        assert pointer(name).__name__ == name
+
+
+def test_what_no_c_function_has_is_not_there():
+    public = {name for name, value in vars(nvml).items() if name.startswith("nvml") and callable(value)}
+    public = {name for name in public if isinstance(getattr(nvml, name), types.FunctionType)}
+    # C functions that nvidia-ml-py does not ask for, older versions of those that it does
+    older = {
+        "nvmlComputeInstanceGetInfo",
+        "nvmlDeviceGetAttributes",
+        "nvmlDeviceGetComputeRunningProcesses",
+        "nvmlDeviceGetCount",
+        "nvmlDeviceGetGpuInstancePossiblePlacements",
+        "nvmlDeviceGetGraphicsRunningProcesses",
+        "nvmlDeviceGetGridLicensableFeatures",
+        "nvmlDeviceGetHandleByIndex",
+        "nvmlDeviceGetHandleByPciBusId",
+        "nvmlDeviceGetMPSComputeRunningProcesses",
+        "nvmlDeviceGetNvLinkRemotePciInfo",
+        "nvmlDeviceGetPciInfo",
+        "nvmlEventSetWait",
+        "nvmlInit",
+        "nvmlVgpuInstanceGetLicenseInfo",
+    }
+    assert public - genuine_names() - older == set(nvml._PYTHON_ONLY), "a name of _PYTHON_ONLY, or older"
+    for name in nvml._PYTHON_ONLY:
+        with pytest.raises(nvml.NVMLError_FunctionNotFound):
+            pointer(name)
+
+
+def outcome(module, name, arguments):
+    """What a call came to: ("error", code), or ("answer", value); None for what nvidia-ml-py itself does not take."""
+    try:
+        answer = getattr(module, name)(*arguments)
+    except (nvml.NVMLError, module.NVMLError) as error:
+        return "error", error.value
+    except (TypeError, AttributeError):
+        return None
+    return "answer", comparable(answer)
+
+
+# What nvidia-ml-py makes of the code itself: it returns it, or takes no notice of it.
+CODE_IS_THE_ANSWER = {
+    "nvmlDeviceGetCapabilities",
+    "nvmlDeviceGetPowerMizerMode_v1",
+    "nvmlDeviceSetPowerMizerMode_v1",
+    "nvmlDeviceSetVirtualizationMode",
+    "nvmlSystemGetConfComputeSettings",
+    "nvmlVgpuInstanceSetEncoderCapacity",
+}
+CODE_IS_LOST = {"nvmlDeviceGetClockOffsets", "nvmlDeviceSetClockOffsets", "nvmlDeviceSetPowerManagementLimit_v2"}
+# It looks at its own arguments first, asks for another thing first, or the answer has the time in it.
+OTHERWISE = {
+    "nvmlSystemEventSetCreate",
+    "nvmlSystemEventSetFree",
+    "nvmlSystemEventSetWait",
+    "nvmlSystemRegisterEvents",
+    "nvmlDeviceGetVgpuTypeCreatablePlacements",
+    "nvmlDeviceGetVgpuTypeSupportedPlacements",
+    "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetVgpuUtilization",
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=os.path.basename)
+def test_as_nvidia_ml_py_calls_them(profile, genuine_module):
+    """nvidia-ml-py's own functions, on pymtml's C functions, end as pymtml's functions do."""
+    compared = 0
+    with simulated.nvml(profile):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        for name in every_function.FUNCTIONS:
+            if name in LIFECYCLE | OTHERWISE or not hasattr(genuine_module, name):
+                continue
+            arguments = [every_function.fill(name, device) for _ in range(2)]
+            theirs = outcome(genuine_module, name, arguments[0])
+            ours = outcome(nvml, name, arguments[1])
+            if name in CODE_IS_THE_ANSWER and theirs is not None:
+                theirs = ("error", theirs[1])
+            if theirs is None or name in CODE_IS_LOST:
+                continue
+            compared += 1
+            assert theirs == ours, name
+    assert compared > 330, compared
 
 
 def test_handles_by_identity(device):
@@ -395,7 +528,7 @@ def test_unknown_name(name):
 
 
 def test_pointer_is_kept():
-    for name in nvml._C_FUNCTIONS:
+    for name in genuine_names():
         assert pointer(name) is pointer(name) is nvml._nvmlGetFunctionPointer_cache[name]
         assert callable(pointer(name)) and pointer(name).__name__ == name
 
@@ -445,7 +578,7 @@ def test_uninitialized_comes_first(name, ask, inputs):
 
 @pytest.mark.parametrize("name", sorted(name for name in APART if not name.startswith("nvmlInit")))
 def test_uninitialized_comes_first_in_functions_of_their_own_kind(name):
-    inputs = nvml._C_FUNCTIONS[name][1]
+    inputs = pointer(name)._inputs
     with simulated.machine("s5000x8"):
         codes = [pointer(name)(*[None] * count) for count in range(inputs, inputs + 4)]
     # One of these is the number of arguments that the function has, for which nothing else is to be said.
@@ -457,7 +590,10 @@ def test_uninitialized_comes_first_in_functions_of_their_own_kind(name):
 LIFECYCLE = {"nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", "nvmlDeviceSetMigMode"}
 
 
-@pytest.mark.parametrize("name", sorted(set(nvml._C_FUNCTIONS) - LIFECYCLE))
+@pytest.mark.parametrize(
+    "name",
+    sorted(({name for name, _, _, _, _ in CALLS} | APART | set(nvml._C_EXCEPTIONS)) - LIFECYCLE - {"nvmlErrorString"}),
+)
 def test_any_number_and_kind_of_arguments(name, device):
     """No arguments at all, too many, NULL for every reference, wrong kinds: a code comes back, nothing is raised."""
     one = c_uint(7)

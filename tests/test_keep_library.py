@@ -1,10 +1,15 @@
-"""PYMTML_KEEP_LIBRARY=1: a library that cannot be initialized twice serves programs that init and shut down often."""
+"""NVML's names keep the C library for the next life, MTML's end it: what PYMTML_KEEP_LIBRARY says to that, what a later
+life costs, and what becomes of a kept library."""
 
 import os
+import shutil
+import subprocess
+import sys
+import sysconfig
 
 import pytest
 import simulated
-from concurrency import in_child, in_thread
+from concurrency import in_child
 
 import pymtml
 
@@ -12,10 +17,24 @@ REFUSES = "machine.reinit=DRIVER_FAILURE"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays():
-    """A test that fails leaves no library behind for the next one."""
+def _as_a_program(monkeypatch):
+    """Without the setting of the tests; a test that fails leaves no library behind for the next one."""
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
     yield
+    simulated.set_faults("")
     simulated.shut_down()
+
+
+def state():
+    """(references, native references)."""
+    return pymtml._nvmlLib_refcount, simulated.references()
+
+
+def end():
+    """How a kept library is ended."""
+    pymtml.mtmlLibraryInit()
+    pymtml.mtmlLibraryShutDown()
+    assert state() == (0, 0)
 
 
 # vLLM and sglang initialize, ask one question and shut down, each time.
@@ -37,190 +56,291 @@ for _ in range(3):
 """
 
 
-def test_questions_on_a_library_that_refuses_a_second_init():
-    keys = simulated.device_keys("s5000x8", 7)
-    result = simulated.run_python(PATTERN, name="s5000x8", set=REFUSES, extra_environment={"PYMTML_KEEP_LIBRARY": "1"})
+def run(value, code=PATTERN, **options):
+    extra = {"PYMTML_KEEP_LIBRARY": value} if value is not None else {}
+    return simulated.run_python(code, name="s5000x8", extra_environment=extra, **options)
+
+
+@pytest.mark.parametrize("value", [None, "", "1", "yes"])
+def test_questions_on_a_library_that_refuses_a_second_init(value, tmp_path):
+    """Nothing is shut down, not at exit either."""
+    keys, trace = simulated.device_keys("s5000x8", 7), tmp_path / "trace"
+    result = run(value, set=REFUSES, trace=trace)
     line = "8 %s %s %s\n" % (keys["name"], keys["memory_total"], keys["uuid"])
     assert (result.returncode, result.stderr, result.stdout) == (0, "", 3 * line)
+    calls = trace.read_text().split()
+    assert calls.count("mtmlLibraryInit") == 1 and "mtmlLibraryShutDown" not in calls
 
 
-@pytest.mark.parametrize("value", [None, "", "0", "yes"])
-def test_error_says_what_to_do(value):
-    extra = {} if value is None else {"PYMTML_KEEP_LIBRARY": value}
-    result = simulated.run_python(PATTERN, name="s5000x8", set=REFUSES, extra_environment=extra)
+@pytest.mark.parametrize(
+    "value, code", [("0", PATTERN), (None, PATTERN.replace("nvmlShutdown", "mtmlLibraryShutDown"))]
+)
+def test_error_says_what_to_do(value, code):
+    result = run(value, code, set=REFUSES)
     assert result.returncode == 1 and result.stdout == ""
     last = result.stderr.splitlines()[-1]
     assert "NVMLError_Unknown: Unknown Error: " in last and "PYMTML_KEEP_LIBRARY=1" in last
 
 
-def test_init_of_another_thread_while_the_last_shutdown_waits(monkeypatch):
-    """The library is initialized a second time then: one of the two references is kept, the other goes back to C."""
-    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+def test_error_of_a_first_init_does_not_mention_it():
+    result = simulated.run_python("import pymtml\npymtml.nvmlInit()\n", name="no-driver")
+    assert result.stderr.splitlines()[-1] == "pymtml.NVMLError_DriverNotLoaded: Driver Not Loaded"
 
-    def drain(life, retired, keep, real=pymtml._drain):
-        monkeypatch.setattr(pymtml, "_drain", real)
-        thread, _ = in_thread(pymtml.nvmlInit)
-        thread.join()
-        return real(life, retired, keep)
+
+SHUTDOWNS = {"nvml": pymtml.nvmlShutdown, "mtml": pymtml.mtmlLibraryShutDown}
+INITS = {"nvml": pymtml.nvmlInit, "mtml": pymtml.mtmlLibraryInit}
+
+
+@pytest.mark.parametrize("value", [None, "", "0", "1", "no"])
+@pytest.mark.parametrize("shutdown", SHUTDOWNS)
+@pytest.mark.parametrize("init", INITS)
+def test_who_gives_back_the_last_reference_decides(init, shutdown, value, monkeypatch):
+    """References of both names are counted together. The variable is read at each last shutdown, also under raised
+    privileges: it names no code."""
+    monkeypatch.setattr(pymtml._session, "secure", True)
+    kept = {"0": False, "1": True}.get(value, shutdown == "nvml")
+    with simulated.machine("s5000x8"):
+        for _ in range(2):
+            INITS[init](), pymtml.mtmlLibraryInit(), pymtml.nvmlInit()
+            pymtml.nvmlShutdown(), pymtml.mtmlLibraryShutDown()
+            assert state() == (1, 1) and pymtml.nvmlDeviceGetCount() == 8
+            if value is not None:
+                monkeypatch.setenv("PYMTML_KEEP_LIBRARY", value)
+            SHUTDOWNS[shutdown]()
+            assert state() == (0, int(kept))
+            for other in SHUTDOWNS.values():
+                with pytest.raises(pymtml.NVMLError_Uninitialized):
+                    other()
+            monkeypatch.delenv("PYMTML_KEEP_LIBRARY", raising=False)
+        end()
+
+
+def test_native_calls_of_a_later_life():
+    """No init and no shutdown, and at most seven for init, a handle, its name and memory."""
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        simulated.reset_calls()
+        for life in range(1, 6):
+            pymtml.nvmlInit()
+            device = pymtml.nvmlDeviceGetHandleByIndex(0)
+            assert pymtml.nvmlDeviceGetName(device) == "MTT S5000" and pymtml.nvmlDeviceGetMemoryInfo(device).total
+            pymtml.nvmlShutdown()
+            assert simulated.calls() <= 7 * life
+        assert simulated.calls("mtmlLibraryInit") == simulated.calls("mtmlLibraryShutDown") == 0
+        end()
+
+
+def test_handles_go_stale_and_calls_raise():
+    with simulated.machine("s5000x8"):
+        library = pymtml.mtmlLibraryInit()
+        device = pymtml.mtmlLibraryInitDeviceByIndex(0)
+        gpu, system = pymtml.mtmlDeviceInitGpu(device), pymtml.mtmlLibraryInitSystem()
+        pymtml.nvmlDeviceGetName(device), pymtml.mtmlGpuGetUtilization(gpu)
+        pymtml.nvmlShutdown()
+        queries = (
+            (pymtml.nvmlDeviceGetName, device),
+            (pymtml.nvmlDeviceGetPowerUsage, device),
+            (pymtml.mtmlGpuGetUtilization, gpu),
+            (pymtml.mtmlSystemGetDriverVersion, system),
+        )
+        for call in (pymtml.mtmlLibraryCountDevice, pymtml.nvmlDeviceGetCount, pymtml.nvmlSystemGetDriverVersion):
+            with pytest.raises(pymtml.NVMLError_Uninitialized):
+                call()
+        for query, handle in queries:
+            with pytest.raises(pymtml.NVMLError_Uninitialized):
+                query(handle)
+        again = pymtml.mtmlLibraryInit()
+        fresh = pymtml.nvmlDeviceGetHandleByIndex(0)
+        for query, handle in queries:
+            with pytest.raises(pymtml.NVMLError_InvalidArgument):
+                query(handle)
+        # At the same addresses, as C never ended; a stale handle equals itself alone.
+        assert fresh._address == device._address and again._address == library._address
+        for old, new in ((device, fresh), (gpu, pymtml.mtmlDeviceInitGpu(fresh)), (library, again)):
+            assert old == old and old != new and new != old and len({old, new}) == 2
+        assert pymtml.nvmlDeviceGetName(fresh) == "MTT S5000"
+        pymtml.mtmlLibraryShutDown()
+        assert state() == (0, 0)
+
+
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("refused", [False, True])
+def test_library_that_answers_no_more_is_started_anew(init, refused):
+    """One question asks whether it does; a shutdown that C refuses does not hinder the init."""
 
     def child():
         pymtml.nvmlInit()
-        monkeypatch.setattr(pymtml, "_drain", drain)
         pymtml.nvmlShutdown()
-        assert (pymtml._nvmlLib_refcount, simulated.references()) == (1, 1)
-        assert pymtml.nvmlDeviceGetCount() == 8
-        pymtml.nvmlShutdown()
-        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 1)
+        simulated.reset_calls()
+        faults = "mtmlLibraryCountDevice=DRIVER_FAILURE@0x1" + ",mtmlLibraryShutDown=DRIVER_FAILURE@0x1" * refused
+        simulated.set_faults(faults)
+        INITS[init]()
+        calls = [simulated.calls(name) for name in ("mtmlLibraryCountDevice", "mtmlLibraryShutDown", "mtmlLibraryInit")]
+        assert calls == [1, 1, 1] and pymtml.nvmlDeviceGetCount() == 8
+        assert state() == (1, 1 + refused)  # the one that C would not take back is lost
 
     with simulated.machine("s5000x8"):
         assert in_child(child) == 0
 
 
-def test_error_of_a_first_init_does_not_mention_it():
-    with simulated.machine("no-driver"):
-        for function in (pymtml.nvmlInit, pymtml.mtmlLibraryInit):
-
-            def child():
-                with pytest.raises(pymtml.MTMLError) as caught:
-                    function()
-                assert caught.value.detail is None and caught.value.mtml_code == pymtml.MTML_ERROR_DRIVER_NOT_LOADED
-
-            assert in_child(lambda: setattr(pymtml._session, "was_shut_down", False) or child()) == 0
-
-
-def test_first_init_of_a_process_is_no_second_one():
-    result = simulated.run_python("import pymtml\npymtml.nvmlInit()\n", name="no-driver")
-    assert result.stderr.splitlines()[-1] == "pymtml.NVMLError_DriverNotLoaded: Driver Not Loaded"
-
-
-@pytest.fixture
-def kept(monkeypatch):
-    """Run a function in a child of its own, where the library is kept: it stays for the life of the process."""
-    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
-
-    def run(work, name="s5000x8", **options):
-        with simulated.machine(name, **options):
-            assert in_child(work) == 0
-
-    return run
-
-
-def test_native_calls_are_those_of_one_life(kept):
-    def work():
-        for _ in range(5):
+def test_library_that_answers_no_more_and_does_not_come_back():
+    with simulated.machine("s5000x8", set=REFUSES):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        simulated.set_faults("mtmlLibraryCountDevice=TIMEOUT")
+        with pytest.raises(pymtml.NVMLError_Unknown, match="initialized again"):
             pymtml.nvmlInit()
-            pymtml.nvmlInit()
-            assert pymtml.nvmlDeviceGetCount() == 8
-            pymtml.nvmlShutdown()
-            pymtml.nvmlShutdown()
-        assert (simulated.calls("mtmlLibraryInit"), simulated.calls("mtmlLibraryShutDown")) == (1, 0)
-        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 1)
-
-    simulated.reset_calls()
-    kept(lambda: simulated.reset_calls() or work())
+        assert state() == (0, 0)
 
 
-def test_handles_go_stale_and_calls_raise(kept):
-    def work():
-        library = pymtml.mtmlLibraryInit()
-        device = pymtml.mtmlLibraryInitDeviceByIndex(0)
-        gpu = pymtml.mtmlDeviceInitGpu(device)
-        pymtml.nvmlDeviceGetName(device), pymtml.mtmlGpuGetUtilization(gpu)
-        pymtml.mtmlLibraryShutDown()
-        for call in (
-            pymtml.mtmlLibraryCountDevice,
-            pymtml.mtmlLibraryShutDown,
-            pymtml.nvmlDeviceGetCount,
-            pymtml.nvmlSystemGetDriverVersion,
-            lambda: pymtml.nvmlDeviceGetHandleByIndex(0),
-            lambda: pymtml.nvmlDeviceGetName(device),
-            lambda: pymtml.nvmlDeviceGetPowerUsage(device),
-            lambda: pymtml.mtmlGpuGetUtilization(gpu),
+@pytest.mark.parametrize("value", [None, "0", "1"])
+def test_library_without_a_shutdown(value, monkeypatch):
+    """Where C's shutdown is wanted it is missing, and nothing has changed; where C is kept nobody needs it."""
+    if value is not None:
+        monkeypatch.setenv("PYMTML_KEEP_LIBRARY", value)
+
+    def child():
+        pymtml.nvmlInit()
+        pymtml._functions.pop("mtmlLibraryShutDown")
+        for name, kind, wanted in (
+            ("mtmlLibraryShutDown", pymtml.MTMLError_FunctionNotFound, value != "1"),
+            ("nvmlShutdown", pymtml.NVMLError_FunctionNotFound, value == "0"),
         ):
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                call()
-        assert pymtml.mtmlLibraryInit() is not library
-        for call in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetPowerUsage):
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                call(device)
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            pymtml.mtmlGpuGetUtilization(gpu)
-        again = pymtml.nvmlDeviceGetHandleByIndex(0)
-        assert again is not device and pymtml.nvmlDeviceGetName(again) == "MTT S5000"
+            if wanted:
+                device = pymtml.nvmlDeviceGetHandleByIndex(0)
+                with pytest.raises(kind) as caught:
+                    getattr(pymtml, name)()
+                assert type(caught.value) is kind and state() == (1, 1)
+                assert pymtml.nvmlDeviceGetHandleByIndex(0) is device and pymtml.nvmlDeviceGetName(device)
+            else:
+                getattr(pymtml, name)()
+                assert state() == (0, 1)
+                pymtml.nvmlInit()
 
-    kept(work)
-
-
-def test_variable_is_read_at_the_last_shutdown(kept):
-    def work():
-        pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-        assert simulated.references() == 1
-        del os.environ["PYMTML_KEEP_LIBRARY"]
-        pymtml.nvmlInit()
-        pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-        pymtml.nvmlShutdown()
-        assert simulated.references() == 0
-        pymtml.nvmlInit()
-        os.environ["PYMTML_KEEP_LIBRARY"] = "1"
-        pymtml.nvmlShutdown()
-        assert simulated.references() == 1
-
-    kept(work)
-
-
-def test_forked_child_starts_anew(kept):
-    def work():
-        pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-        before = simulated.calls("mtmlLibraryInit")
-
-        def child():
-            assert pymtml._nvmlLib_refcount == 0
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                pymtml.nvmlDeviceGetCount()
-            pymtml.nvmlInit()
-            assert simulated.calls("mtmlLibraryInit") == before + 1
-            assert pymtml.nvmlDeviceGetCount() == 8
-
+    with simulated.machine("s5000x8"):
         assert in_child(child) == 0
+
+
+def test_forked_child():
+    """What the parent kept is initialized once more in the child; the life that it was in goes on there."""
+
+    def anew():
+        assert state() == (0, 1)
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceGetCount()
         pymtml.nvmlInit()
-        assert simulated.calls("mtmlLibraryInit") == before
+        assert state() == (1, 2) and pymtml.nvmlDeviceGetCount() == 8
+        pymtml.mtmlLibraryShutDown()
+        assert state() == (0, 1)  # never on the parent's behalf
 
-    kept(work)
-
-
-def test_nothing_is_shut_down_at_exit(tmp_path):
-    trace = tmp_path / "trace"
-    result = simulated.run_python(PATTERN, name="s5000x8", trace=trace, extra_environment={"PYMTML_KEEP_LIBRARY": "1"})
-    assert (result.returncode, result.stderr) == (0, "")
-    calls = trace.read_text().split()
-    assert calls.count("mtmlLibraryInit") == 1 and "mtmlLibraryShutDown" not in calls
-
-
-def test_change_of_mig_starts_the_library_again(kept):
-    """MTML wants a shutdown after a change of MPC: keeping the library does not stand in its way."""
-
-    def work():
-        pymtml.nvmlInit()
-        device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        before = simulated.calls("mtmlLibraryShutDown")
-        pymtml.nvmlDeviceSetMigMode(device, pymtml.NVML_DEVICE_MIG_DISABLE)
-        assert simulated.calls("mtmlLibraryShutDown") == before + 1
-        assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
+    def on():
+        assert state() == (1, 1) and pymtml.nvmlDeviceGetName(device)
         pymtml.nvmlShutdown()
-        assert simulated.references() == 1
-
-    kept(work, name="s3000-mpc")
-
-
-def test_change_of_mig_on_a_library_that_refuses(kept):
-    def work():
         pymtml.nvmlInit()
-        with pytest.raises(pymtml.NVMLError_Unknown) as caught:
-            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), pymtml.NVML_DEVICE_MIG_DISABLE)
-        assert "PYMTML_KEEP_LIBRARY" in str(caught.value)
-        assert (pymtml._nvmlLib_refcount, simulated.references()) == (0, 0)
+        assert state() == (1, 1) and simulated.calls("mtmlLibraryInit") == inits
+        assert in_child(lambda: pymtml.nvmlDeviceGetCount() == 8 or os._exit(3)) == 0
+        pymtml.nvmlShutdown()
+        end()
 
-    kept(work, name="s3000-mpc", set=REFUSES)
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        assert in_child(anew) == 0
+        pymtml.nvmlInit()
+        device, inits = pymtml.nvmlDeviceGetHandleByIndex(0), simulated.calls("mtmlLibraryInit")
+        assert in_child(on) == 0
+        assert pymtml.nvmlDeviceGetName(device) == "MTT S5000" and state() == (1, 1)
+        pymtml.nvmlShutdown()
+        end()
+
+
+COPIES = """
+import importlib.util, pymtml
+spec = importlib.util.spec_from_file_location("second", pymtml.__file__)
+second = importlib.util.module_from_spec(spec); spec.loader.exec_module(second)
+for module in (pymtml, second):
+    for _ in range(2):
+        module.nvmlInit(); print(module.nvmlDeviceGetCount()); module.nvmlShutdown()
+second.nvmlInit()
+pymtml.mtmlLibraryInit(); pymtml.mtmlLibraryShutDown()
+print(second.nvmlDeviceGetName(second.nvmlDeviceGetHandleByIndex(0)))
+"""
+
+
+def test_two_copies_of_the_module_keep_a_reference_each(tmp_path):
+    trace = tmp_path / "trace"
+    result = run(None, COPIES, trace=trace)
+    assert (result.stdout, result.stderr) == ("8\n" * 4 + "MTT S5000\n", "")
+    calls = trace.read_text().split()
+    assert (calls.count("mtmlLibraryInit"), calls.count("mtmlLibraryShutDown")) == (2, 1)
+
+
+def test_change_of_mig_starts_the_library_again():
+    """MTML wants a shutdown after a change of MPC: that others keep the library does not stand in its way."""
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        pymtml.nvmlInit()
+        pymtml.nvmlInit()
+        simulated.reset_calls()
+        pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), pymtml.NVML_DEVICE_MIG_DISABLE)
+        assert simulated.calls("mtmlLibraryShutDown") == simulated.calls("mtmlLibraryInit") == 1
+        assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [0, 0] and state() == (2, 1)
+        pymtml.nvmlShutdown()
+        # MTML's own name leaves the restart to its callers, also to one that shuts down by NVML's.
+        pymtml.mtmlDeviceSetMpcMode(pymtml.mtmlLibraryInitDeviceByIndex(0), 1)
+        pymtml.nvmlShutdown()
+        pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [1, 1] and state() == (1, 1)
+        pymtml.nvmlShutdown()
+        end()
+
+
+@pytest.mark.parametrize("another", [False, True])
+def test_change_of_mig_on_a_library_that_does_not_come_back(another):
+    """It refuses a second init, or another user of it in the process keeps C from restarting; the error says which."""
+    with simulated.machine("s3000-mpc", **({} if another else {"set": REFUSES})):
+        pymtml.nvmlInit()
+        pointer = pymtml.c_void_p()
+        if another:
+            assert simulated.library.mtmlLibraryInit(pymtml.byref(pointer)) == 0
+        with pytest.raises(pymtml.NVMLError_Unknown, match="whatever else uses it" if another else "KEEP_LIBRARY"):
+            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), pymtml.NVML_DEVICE_MIG_DISABLE)
+        assert state() == (0, 2 if another else 0)
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceGetCount()
+        if another:
+            assert simulated.library.mtmlLibraryShutDown(pointer) == 0
+            pymtml.nvmlInit()
+            assert pymtml.nvmlDeviceGetCount() == 2 and state() == (1, 1)
+
+
+LIVES = """
+import pymtml
+for _ in range(2):
+    pymtml.nvmlInit()
+    name = pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0))
+    pymtml.nvmlShutdown()
+print(name)
+"""
+
+
+def test_interpreters_one_after_another(tmp_path):
+    """A program that ends its Python and starts another: each initializes C once more, and none is disturbed."""
+    library = os.path.join(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("LDLIBRARY") or "")
+    if not os.path.isfile(library) or not shutil.which("cc"):
+        pytest.skip("no compiler, or no library of this Python to link with")
+    source = os.path.join(os.path.dirname(__file__), "clients", "embed.c")
+    program, trace = tmp_path / "embed", tmp_path / "trace"
+    flags = [sysconfig.get_config_var(name) or "" for name in ("LIBS", "SYSLIBS", "LINKFORSHARED")]
+    command = ["cc", "-I" + sysconfig.get_path("include"), source, "-o", str(program), library]
+    subprocess.run(command + " ".join(flags).split(), check=True)
+    home = {"PYTHONHOME": sys.base_prefix, "LD_LIBRARY_PATH": os.path.dirname(library)}
+    env = simulated.environment("s5000x8", trace=trace)
+    env.update(home, LD_LIBRARY_PATH=os.pathsep.join([home["LD_LIBRARY_PATH"], env["LD_LIBRARY_PATH"]]))
+    if subprocess.run([str(program), "import ctypes"], env=env, stderr=subprocess.PIPE, timeout=120).returncode:
+        pytest.skip("this Python does not survive a second start with nothing but ctypes, as 3.12.1")
+    said = subprocess.run([str(program), LIVES], env=env, stdout=subprocess.PIPE, timeout=120)
+    assert (said.returncode, said.stdout.split(b"\n")) == (0, [b"MTT S5000"] * 3 + [b""])
+    assert trace.read_text().split().count("mtmlLibraryInit") == 3

@@ -19,7 +19,7 @@ SOURCE = mutants.stamp()
 SAMPLE = '''
 def sample(value, limit):
     """Says nothing that is changed."""
-    with libLoadLock:
+    with _lifecycle_lock:
         if value is None or not limit:
             raise ValueError(value)
     for number in range(10):
@@ -35,7 +35,7 @@ def test_every_kind_of_change():
     made = [mutants.described(function, change) for change in mutants.changes(function)]
     assert sorted(line.partition(": ")[2].split("` in `")[0] + "`" for line in made) == sorted(
         [
-            "`with libLoadLock` -> `if True`",
+            "`with _lifecycle_lock` -> `if True`",
             "`is` -> `is not`",
             "`or` -> `and`",
             "`not limit` -> `(limit)`",
@@ -88,14 +88,14 @@ def test_decorators_that_lock_are_dropped(monkeypatch):
     assert [mutants.described(function, change) for change in unlocking] == [
         "_take: `@_under_lock` -> `` in `@_under_lock`"
     ]
-    assert function.changed(unlocking[0]).lstrip().startswith("def _take():")
+    assert function.changed(unlocking[0]).lstrip().startswith("def _take(caller):")
     wrapper, code = mutants.without_lock(pymtml, function)
     locked = []
 
     class Lock:
         __enter__ = __exit__ = lambda self, *exception: locked.append(self)
 
-    monkeypatch.setattr(pymtml, "libLoadLock", Lock())
+    monkeypatch.setattr(pymtml, "_lifecycle_lock", Lock())
     sample = pymtml._under_lock(lambda value: -value)
     assert (sample(3), len(locked)) == (-3, 2)
     sample.__code__ = code
@@ -116,7 +116,7 @@ def test_changes_compile_and_change_something():
 
 def test_generated_functions_are_left_alone():
     chosen = {function.name for function in mutants.functions(SOURCE)}
-    assert {"_load", "_Session.references", "nvmlDeviceGetMemoryInfo", "mtmlLibraryInit"} <= chosen
+    assert {"_load", "_Life.stage", "nvmlDeviceGetMemoryInfo", "mtmlLibraryInit"} <= chosen
     assert "nvmlDeviceGetRowRemapperHistogram" not in chosen and hasattr(pymtml, "nvmlDeviceGetRowRemapperHistogram")
 
 

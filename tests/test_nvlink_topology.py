@@ -1,8 +1,10 @@
 """Which devices are near each other, and how they are joined: PCIe levels, peer access, MtLink, affinity."""
 
 import ctypes
+import os
 import re
 import sys
+import threading
 
 import pytest
 import simulated
@@ -162,6 +164,46 @@ def test_a_pair_is_joined_by_links_that_carry_data(states, expected):
             simulated.set_value(1, "mtlink_state.%d" % link, state)
         assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == expected
         assert nvml.nvmlDeviceGetP2PStatus(second, first, NVLINK) == expected
+
+
+@pytest.mark.parametrize("faults", ["", "mtmlDeviceCountMtLinkLayouts=NOT_SUPPORTED"])
+def test_a_link_is_up_where_both_its_ends_say_so(faults):
+    """The two links of a pair: by layouts, and by the UUIDs at their ends."""
+    with simulated.nvml("s5000x8"):
+        here, there = peers("s5000x8", 0)[1], peers("s5000x8", 1)[0]
+        for down, joined in (
+            ([(1, there[0])], True),
+            ([(1, there[0]), (1, there[1])], False),
+            ([(0, here[0]), (1, there[0])], True),
+            ([(0, here[0]), (1, there[1])], False),
+            ([(0, here[1]), (1, there[0])], False),
+        ):
+            simulated.set_faults(faults)
+            first, second = handles()[:2]
+            for card, link in down:
+                simulated.set_value(card, "mtlink_state.%d" % link, "DOWN")
+            for pair in ((first, second), (second, first)):
+                status = OK if joined else ABSENT
+                # What was read before, and what is read anew.
+                assert [nvml.nvmlDeviceGetP2PStatus(*pair, NVLINK) for _ in range(2)] == [status] * 2, down
+                assert nvml.nvmlDeviceGetP2PStatus(*pair, ATOMICS) == status
+                assert nvml.nvmlDeviceGetP2PStatus(*pair, PCI) == (ABSENT if joined else OK)
+            for card, link in down:
+                simulated.set_value(card, "mtlink_state.%d" % link, "UP")
+            nvml.nvmlShutdown()
+            nvml.nvmlInit()
+
+
+def test_the_far_end_of_a_card_that_does_not_answer():
+    """Its silence is no word: the error is the caller's to see, whichever card comes first."""
+    with simulated.nvml("s5000x8"):
+        first, second, third = handles()[:3]
+        assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
+        simulated.set_faults("1.*=TIMEOUT")
+        for pair in ((first, second), (second, first)):
+            with pytest.raises(nvml.NVMLError_Timeout):
+                nvml.nvmlDeviceGetP2PStatus(*pair, NVLINK)
+        assert nvml.nvmlDeviceGetP2PStatus(first, third, NVLINK) == OK
 
 
 @pytest.mark.parametrize("function", ["mtmlDeviceCountMtLinkLayouts", "mtmlDeviceGetMtLinkLayouts"])
@@ -471,6 +513,73 @@ def test_sizes_that_no_mask_has(size):
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             nvml.nvmlDeviceGetCpuAffinity(device, size)
         assert simulated.calls() == 0
+
+
+@pytest.fixture
+def own_cpus():
+    """The CPUs that this thread may use, and again afterwards (set)."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system does not bind threads to CPUs")
+    cpus = os.sched_getaffinity(0)
+    yield cpus
+    os.sched_setaffinity(0, cpus)
+
+
+def test_a_thread_is_bound_to_the_cpus_next_to_the_device(own_cpus):
+    """The calling thread alone, to those of the mask that exist; and set free again."""
+    one = min(own_cpus)
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_value(0, "cpu_affinity", "%d,4000" % one)
+        found = []
+
+        def bind():
+            found.append(nvml.nvmlDeviceSetCpuAffinity(device))
+            found.append(os.sched_getaffinity(0))
+            found.append(nvml.nvmlDeviceClearCpuAffinity(device))
+            found.append(os.sched_getaffinity(0))
+
+        thread = threading.Thread(target=bind)
+        thread.start()
+        thread.join()
+        assert found == [None, {one}, None, own_cpus]
+        assert os.sched_getaffinity(0) == own_cpus
+        assert nvml._nvmlGetFunctionPointer("nvmlDeviceSetCpuAffinity")(device) == nvml.NVML_SUCCESS
+        assert os.sched_getaffinity(0) == {one}
+        assert nvml._nvmlGetFunctionPointer("nvmlDeviceClearCpuAffinity")(device) == nvml.NVML_SUCCESS
+        assert os.sched_getaffinity(0) == own_cpus
+
+
+@pytest.mark.parametrize("mask", ["4000-4003", "4095"])
+def test_a_mask_without_a_cpu_of_this_machine(own_cpus, mask):
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.set_value(0, "cpu_affinity", mask)
+        with pytest.raises(nvml.NVMLError_NotSupported) as error:
+            nvml.nvmlDeviceSetCpuAffinity(device)
+        assert "none of the CPUs" in str(error.value)
+        assert os.sched_getaffinity(0) == own_cpus
+
+
+def test_a_system_that_binds_no_threads(monkeypatch):
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+        for function in (nvml.nvmlDeviceSetCpuAffinity, nvml.nvmlDeviceClearCpuAffinity):
+            with pytest.raises(nvml.NVMLError_NotSupported) as error:
+                function(device)
+            assert "does not bind threads" in str(error.value)
+
+
+def test_a_thread_that_may_not_be_bound(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "not permitted")
+
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+        with pytest.raises(nvml.NVMLError_NoPermission):
+            nvml.nvmlDeviceSetCpuAffinity(device)
 
 
 def test_devices_of_a_processor():

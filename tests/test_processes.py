@@ -482,6 +482,92 @@ def test_nobody_there_is_an_empty_list(proc, device):
             assert getattr(nvml, function)(device) == []
 
 
+@pytest.mark.parametrize("names", [[], ["driver", "self"], ["driver/musa"]], ids=str)
+def test_a_proc_file_system_that_shows_no_process_tells_nothing(proc, device, names):
+    """An empty mount point in a chroot: that nobody is there cannot be, as we are."""
+    for name in names:
+        (proc.root / name).mkdir(parents=True)
+    for function in (COMPUTE + " " + UTILIZATION).split() + (GRAPHICS.split() if "self" not in names else []):
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(device, *[0] * (function in UTILIZATION))
+
+
+def _exhaust_descriptors():
+    taken = []
+    try:
+        while True:
+            taken.append(os.dup(0))
+    except OSError:
+        return taken
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
+@pytest.mark.parametrize("with_table", [False, True])
+def test_without_a_free_descriptor_nothing_is_told(proc, device, with_table):
+    import resource
+
+    proc.process(5, "/dev/mtgpu.0")
+    if with_table:
+        proc.table("gpu0", "mtgpu.0", NEWER, "5 0 9 0 0 0 9 0 x")
+
+    def child():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        taken = _exhaust_descriptors()
+        for function in (COMPUTE + " " + GRAPHICS + " " + UTILIZATION).split():
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                getattr(nvml, function)(device, *[0] * (function in UTILIZATION))
+        for descriptor in taken:
+            os.close(descriptor)
+        assert compute(device) == [5]
+
+    assert in_child(child) == 0
+
+
+def test_what_must_not_be_looked_into_is_counted(proc, device, monkeypatch):
+    """A directory that must not be listed, links that must not be read, and threads of the kernel, which have none."""
+    for pid in (5, 6, 7, 8, 9):
+        proc.process(pid, "/dev/mtgpu.0")
+    proc.write("8/stat", "8 (a) R 1 (x)) S 2 0 0 0 -1 2129984 0 0\n")
+    proc.write("9/stat", "9 (x) S 1 0 0 0 -1 4194304 0 0\n")
+
+    def refuse(module, name, pids):
+        real = getattr(module, name)
+
+        def refusing(path, *args):
+            if path.startswith(tuple("%s/%d/fd" % (proc.root, pid) for pid in pids)):
+                raise PermissionError(13, "Permission denied", path)
+            return real(path, *args)
+
+        monkeypatch.setattr(module, name, refusing)
+
+    assert nvml.unseen_processes() == 0
+    refuse(os, "listdir", (6, 8, 9))
+    refuse(os, "readlink", (7,))
+    assert compute(device) == [5]
+    assert nvml.unseen_processes() == 3
+    proc.table("gpu0", "mtgpu.0", NEWER, "6 0 9 0 0 0 9 0 x")
+    assert (compute(device), nvml.unseen_processes()) == ([6], 0)
+
+
+def test_processes_that_the_kernel_hides_count_as_one(proc, device):
+    (proc.root / "self").symlink_to("5")
+    proc.process(5, "/dev/mtgpu.0")
+    assert (compute(device), nvml.unseen_processes()) == ([5], 1)
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 9 0 0 0 9 0 x", "6 0 9 0 0 0 9 0 x", "7 0 9 0 0 0 9 0 x")
+    assert (compute(device), nvml.unseen_processes()) == ([5], 2)
+    proc.process(1)
+    assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 and 7 ended
+
+
+@pytest.mark.parametrize("shown", ["fourteen_bytes", "fifteen_bytes_x"])
+def test_a_name_that_begins_the_table_s_is_another_one(proc, device, shown):
+    """The line end of comm is no part of the name; the kernel keeps 15 bytes, so that a name of 15 may be longer."""
+    proc.process(5, "/dev/null", NSpid="5 7", comm=shown + "\n")
+    proc.process(6, "/dev/null", NSpid="6 7", comm=shown[:10] + "\n")
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 7 9 0 0 0 9 0 %s_and_more" % shown)
+    assert compute(device) == ([5] if len(shown) == 15 else [])
+
+
 def test_utilization_needs_the_table(proc, device):
     proc.process(5, "/dev/mtgpu.0")
     for function in UTILIZATION.split():
@@ -556,9 +642,10 @@ def test_as_an_ordinary_user(monkeypatch):
 
         assert in_child(child) == 0
 
-    def look(expected):
+    def look(expected, unseen):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         assert compute(device) == expected
+        assert (nvml.unseen_processes() > 0) if unseen is ... else (nvml.unseen_processes() == unseen)
         assert graphics(device) == []
 
     def refused(*functions):
@@ -571,7 +658,7 @@ def test_as_an_ordinary_user(monkeypatch):
         with simulated.nvml("s80"):
             for key in ("encoder_sessions", "decoder_sessions"):
                 simulated.set_value(0, key, "")
-            as_nobody(lambda: look([5]))
+            as_nobody(lambda: look([5], 2))
             os.makedirs(table)
             for name, text in (
                 ("devname", "mtgpu.0\n"),
@@ -579,11 +666,11 @@ def test_as_an_ordinary_user(monkeypatch):
             ):
                 with open(os.path.join(table, name), "w") as file:
                     file.write(text)
-            as_nobody(lambda: look([5, 7]))
+            as_nobody(lambda: look([5, 7], 0))
             os.chmod(os.path.join(table, "proc_util"), 0o000)
-            as_nobody(lambda: look([5]))
+            as_nobody(lambda: look([5], 2))
             os.chmod(os.path.join(root, "driver"), 0o000)
-            as_nobody(lambda: look([5]))
+            as_nobody(lambda: look([5], 2))
             os.chmod(root, 0o000)
             as_nobody(lambda: refused("nvmlDeviceGetComputeRunningProcesses"))
             # Nobody sees what is in the folder, so it may be one with the driver's files alone.
@@ -592,11 +679,11 @@ def test_as_an_ordinary_user(monkeypatch):
                 file.write(NEWER + "\n60 60 9 0 0 0 9 0 x\n")
             os.chmod(os.path.join(table, "proc_util"), 0o644)
             os.chmod(root, 0o711)
-            as_nobody(lambda: look([60]))
+            as_nobody(lambda: look([60], 0))
             os.chmod(root, 0o755)
-            as_nobody(lambda: look([]))
+            as_nobody(lambda: look([], 0))
             monkeypatch.setenv("PYMTML_PROC_ROOT", "/proc")
-            as_nobody(lambda: look([]))
+            as_nobody(lambda: look([], ...))  # process 1 is root's
     finally:
         shutil.rmtree(directory)
 
@@ -634,6 +721,7 @@ class Looks:
 
 @pytest.fixture
 def looks(proc, monkeypatch):
+    (proc.root / "self").symlink_to("1")  # as in every proc file system
     return Looks(monkeypatch, proc.root)
 
 
@@ -953,10 +1041,13 @@ with simulated.nvml("s80"):
             os.setuid(65534)
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         found = look(device)
+        unseen = [nvml.unseen_processes()]
         with open(driver, "w") as table:
             table.write("\\n".join(rows) + "\\n")
         shares = sorted((sample.pid, sample.smUtil) for sample in nvml.nvmlDeviceGetProcessUtilization(device, 0))
-        print(json.dumps([found, look(device)[:2], shares, other.pid, os.getpid()]), flush=True)
+        by_table = look(device)[:2]
+        unseen.append(nvml.unseen_processes())
+        print(json.dumps([found, by_table, shares, other.pid, os.getpid(), unseen]), flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 other.kill()
@@ -1014,13 +1105,15 @@ def short_folder():
 @pytest.mark.parametrize("user", ["root", "nobody"])
 def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):
     """What a user can see is told, by the numbers of the namespace; what is hidden is neither told nor an error."""
-    (walked, drawing, *names), by_table, shares, other, own = in_namespace(short_folder, hidepid, user)
+    (walked, drawing, *names), by_table, shares, other, own, unseen = in_namespace(short_folder, hidepid, user)
     first = [] if user == "nobody" else [1]  # an ordinary user never sees what root has open
     assert (walked, drawing) == (first + [other, own], [])
     hidden = user == "nobody" and hidepid == 2
     seen = [other] if hidden else [1, other]
     assert by_table == [seen, []]
     assert shares == [[pid, {1: 30, other: 20}[pid]] for pid in seen]
+    # Process 1 is root's. Where it is hidden, so is what runs under its number, and the row of another namespace.
+    assert unseen == [int(user == "nobody"), 2 if hidden else 0]
     refused = {0: "python", 1: "NVMLError_NoPermission", 2: "NVMLError_NotFound"}[hidepid]
     assert names == ["python" if user == "root" else refused, "sleep", "python", "NVMLError_NotFound"]
 

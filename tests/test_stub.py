@@ -155,7 +155,7 @@ def test_every_public_name(stub):
     for line in stub.splitlines():
         if line.startswith(("def ", "class ")):
             have.add(line.split()[1].split("(")[0].rstrip(":"))
-        elif line.startswith("import ") and " as " in line:
+        elif line.startswith(("import ", "from ")) and " as " in line:
             have.add(line.split()[-1])
         elif line and line[0] not in " #@":
             have.add(line.split(":")[0].split(" =")[0])

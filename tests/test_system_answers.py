@@ -1,6 +1,10 @@
 """Answers that rest on sysfs, on structs that the caller hands in, or on the instances of a divided card."""
 
+import contextlib
 import ctypes
+import dataclasses
+import functools
+import threading
 
 import pytest
 import simulated
@@ -339,6 +343,11 @@ UUIDS = [simulated.device_keys("s5000x8", card)["uuid"] for card in range(8)]
     [
         (None, [0, 1, 2, 3, 4, 5, 6, 7]),
         ("", []),
+        ("all", [0, 1, 2, 3, 4, 5, 6, 7]),
+        (" All ", [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("2,all", [2]),
+        ("NoDevFiles", []),
+        ("none", []),
         ("3", [3]),
         ("7, 0 ,2", [7, 0, 2]),
         (UUIDS[5], [5]),
@@ -361,6 +370,17 @@ def test_the_order_of_the_musa_runtime(monkeypatch, device, chosen, expected):
         monkeypatch.setenv("MUSA_VISIBLE_DEVICES", chosen)
     assert [nvml.nvmlDeviceGetIndex(visible) for visible in nvml.musa_visible_devices()] == expected
     assert nvml.nvmlDeviceGetCount() == 8 and nvml.nvmlDeviceGetIndex(device) == 0
+
+
+def test_visible_devices_of_a_divided_card(monkeypatch):
+    """Indices number whole cards, where MTML counts the instances of the first one in between."""
+    with simulated.nvml("s3000-mpc"):
+        parent, other = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]
+        instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(parent, 1)
+        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "1,%s,0" % nvml.nvmlDeviceGetUUID(instance))
+        assert nvml.musa_visible_devices() == [other, instance, parent]
+        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "0,4")
+        assert nvml.musa_visible_devices() == [parent]
 
 
 def test_visible_devices_need_the_library():
@@ -388,6 +408,10 @@ def test_names_of_what_is_returned(device):
     assert isinstance(nvml.nvmlDeviceGetUtilizationRates(device), nvml.NVMLUtilization)
     assert nvml.mtmlStructToFriendlyObject(nvml.nvmlDeviceGetMemoryInfo(device)).total > 0
     assert nvml.mtmlLib is nvml.nvmlLib
+    assert nvml.libLifecycleLock is nvml.libLoadLock
+    assert nvml.c_mtmlFieldValue_t._type_ is nvml.struct_c_mtmlFieldValue_t
+    assert (nvml.wraps, nvml.contextmanager) == (functools.wraps, contextlib.contextmanager)
+    assert nvml.dataclass is dataclasses.dataclass and nvml.threading is threading
     assert nvml.libHandle == nvml.mtmlLibraryInit()
     nvml.mtmlLibraryShutDown()
     assert (nvml.c_mtmlVirtType_t().deviceClass, nvml.c_mtmlVirtType_t().gpuCores) == ("", 0)

@@ -39,6 +39,8 @@ def copy_of_source(folder, version=None):
         shutil.copy(os.path.join(ROOT, name), folder)
     for name in ("pymtml_cli", "pymtml_dropin", "tools", "facts"):
         shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name), ignore=UNCOMPILED)
+    os.mkdir(os.path.join(folder, "docs"))
+    shutil.copy(os.path.join(ROOT, "docs", "pymtml.1"), os.path.join(folder, "docs"))
     if version is not None:
         module = os.path.join(folder, "pymtml.py")
         with open(module) as file:

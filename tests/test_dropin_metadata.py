@@ -1,0 +1,167 @@
+"""What programs find that ask importlib.metadata for nvidia-ml-py, with the drop-in on."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import simulated
+import wheels
+from test_interpreters import interpreter
+
+from pymtml_dropin import metadata
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 8), reason="Python 3.7 has no importlib.metadata")
+
+ASK = """
+import importlib.metadata as m
+def of(name):
+    try:
+        found = m.metadata(name)
+        return m.version(name), found["Name"], found["Summary"], bool(m.files(name)), m.requires(name)
+    except m.PackageNotFoundError:
+        return None
+import json, sys
+listed = [d.metadata["Name"] for d in m.distributions()]
+by_path = [d.metadata["Name"] for d in m.distributions(name="nvidia-ml-py", path=sys.path)]
+found = [d.version for d in m.distributions(name="nvidia-ml-py")]
+print(json.dumps([of("nvidia-ml-py"), of("nvidia_ml_py"), of("NVIDIA.ML.PY"), of("pynvml"), of("no-such"), listed,
+                  by_path, found]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture
+def environment(wheel, tmp_path):
+    uv = os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv"))
+    environment = wheels.Environment(tmp_path / "environment", "uv" if uv else "pip")
+    environment.install(wheel)
+    return environment
+
+
+def forms(environment):
+    """The ways to have the drop-in, each as a function that runs Python code in it."""
+    command = os.path.join(environment.bin, "pymtml")
+    quiet = {"PYMTML_PROC_ROOT": environment.folder}
+
+    def run(code):
+        return environment._call([command, "run", "-c", code], env=quiet)
+
+    def folder(code):
+        path = environment._call([command, "drop-in", "path"]).strip()
+        return environment.run("-c", code, env=dict(quiet, PYTHONPATH=path))
+
+    def enable(code):
+        environment._call([command, "drop-in", "enable"], env=quiet)
+        return environment.run("-c", code, env=quiet)
+
+    return (run, folder, enable)
+
+
+def test_the_version_is_the_one_whose_names_are_here():
+    with open(os.path.join(simulated.ROOT, "facts", "nvml_surface.json")) as file:
+        assert json.load(file)["source"] == "nvidia-ml-py " + metadata.VERSION
+
+
+def test_nobody_answers_without_the_drop_in(environment):
+    assert json.loads(environment.run("-c", ASK))[:5] == [None] * 5
+
+
+def test_all_forms_answer(environment):
+    for form in forms(environment):
+        *asked, pynvml, nobody, listed, by_path, found = json.loads(form(ASK))
+        for answer in asked:
+            version, name, summary, files, requires = answer
+            assert (version, name, files, requires) == (metadata.VERSION, "nvidia-ml-py", False, None)
+            assert "pymtml" in summary and "Not installed" in summary
+        assert (pynvml, nobody) == (None, None)
+        assert found == [metadata.VERSION]
+        # Lists of what is installed, and those who look into folders, find what is there.
+        assert sorted(listed) == ["pymtml-nvml"] and by_path == []
+
+
+def test_a_real_one_answers_for_itself(environment):
+    environment.install(wheels.stand_in(environment.folder, "nvidia-ml-py", "12.1", {"pynvml.py": "NVIDIA = 1\n"}))
+    for form in forms(environment):
+        asked, *_, by_path, found = json.loads(form(ASK))
+        assert asked[0] == "12.1" and found == ["12.1"] and by_path == ["nvidia-ml-py"]
+
+
+def test_with_an_nvidia_driver_it_is_silent_unless_asked(environment):
+    mark = os.path.join(environment.folder, "driver", "nvidia", "version")
+    os.makedirs(os.path.dirname(mark))
+    open(mark, "w").close()
+    run, folder, enable = forms(environment)
+    assert json.loads(run(ASK))[0][0] == json.loads(folder(ASK))[0][0] == metadata.VERSION
+    assert json.loads(enable(ASK))[0] is None
+
+
+def test_installers_see_what_is_there(environment):
+    """pip runs in the environment itself, with the drop-in on; nvidia-ml-py is no part of what it lists or checks."""
+    _, _, enable = forms(environment)
+    assert json.loads(enable(ASK))[0][0] == metadata.VERSION
+    needy = wheels.stand_in(environment.folder, "needy", "1.0", {"needy.py": ""}, "Requires-Dist: nvidia-ml-py\n")
+    theirs = wheels.stand_in(environment.folder, "nvidia-ml-py", "12.1", {"pynvml.py": "NVIDIA = 1\n"})
+
+    def pip(*arguments):
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", environment.python]
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+        env.update(PYMTML_PROC_ROOT=environment.folder, PIP_CONFIG_FILE=os.devnull)
+        done = subprocess.run(
+            command + list(arguments), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = pip("list", "--format=freeze")
+    assert status == 0 and [line.split("==")[0] for line in said.split()] == ["pymtml-nvml"]
+    assert pip("show", "nvidia-ml-py")[0] == 1
+    environment.install(needy)
+    status, said = pip("check")
+    assert status == 1 and "needy 1.0 requires nvidia-ml-py, which is not installed" in said
+    assert pip("install", "--no-index", "--no-deps", theirs)[0] == 0
+    assert pip("check")[0] == 0
+    assert json.loads(enable(ASK))[0][0] == "12.1"
+    assert pip("uninstall", "--yes", "nvidia-ml-py")[0] == 0
+    assert json.loads(enable(ASK))[0][0] == metadata.VERSION
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_every_python(version, tmp_path):
+    """What importlib.metadata asks a finder for has changed from one Python to the next."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip("there is no Python %s on this machine" % version)
+    env = {"PYTHONPATH": os.path.join(simulated.ROOT, "pymtml_dropin", "path"), "PATH": os.environ["PATH"]}
+    env.update(PYTHONDONTWRITEBYTECODE="1", PYMTML_PROC_ROOT=str(tmp_path))
+    done = subprocess.run(
+        [python, "-S", "-c", "import sitecustomize\n" + ASK], env=env, stdout=subprocess.PIPE, check=True
+    )
+    *asked, pynvml, nobody, listed, by_path, found = json.loads(done.stdout.decode())
+    assert [answer[0] for answer in asked] == [metadata.VERSION] * 3 and found == [metadata.VERSION]
+    assert pynvml is nobody is None and by_path == []
+
+
+# What accelerate asks before it uses pynvml; transformers and others have the same lines.
+AVAILABLE = """
+import importlib.metadata, importlib.util
+def available(package, metadata_name=None):
+    if importlib.util.find_spec(package) is None:
+        return False
+    try:
+        importlib.metadata.metadata(metadata_name or package)
+        return True
+    except importlib.metadata.PackageNotFoundError:
+        return False
+print(available("pynvml") or available("pynvml", "nvidia-ml-py"))
+"""
+
+
+def test_accelerates_question(environment):
+    assert environment.run("-c", AVAILABLE) == "False\n"
+    for form in forms(environment):
+        assert form(AVAILABLE) == "True\n"

@@ -1,0 +1,176 @@
+"""Handles as objects: equality, hash, repr, copies through ctypes, pickling."""
+
+import _thread
+import copy
+import ctypes
+import gc
+import os
+import pickle
+import sys
+import threading
+import weakref
+
+import pytest
+import simulated
+from concurrency import in_child
+from interpreter import FREE_THREADED
+from native_calls import Scene
+from test_shutdown_races import before_line
+
+import pymtml
+
+KINDS = ("system", "device", "gpu", "memory", "vpu")
+
+
+def test_equality_and_hash_are_those_of_the_address():
+    with Scene("s5000x8") as scene:
+        one, two = scene.at(0), scene.at(1)
+        other_object = ctypes.cast(one, pymtml.c_mtmlDevice_t)
+        assert other_object is not one
+        assert one == other_object and not one != other_object and hash(one) == hash(other_object)
+        assert one != two and not one == two
+        assert {one: "x"}[other_object] == "x"
+        assert {scene.gpu: 1, scene.memory: 2, scene.vpu: 3, one: 4}[scene.memory] == 2
+        for foreign in (None, 0, "x", one._address, ctypes.c_void_p(one._address), scene.gpu, scene.library):
+            assert one != foreign and not one == foreign
+        assert pymtml.c_mtmlDevice_t() == pymtml.c_mtmlDevice_t()
+        assert one and not pymtml.c_mtmlDevice_t()
+
+
+def test_repr_names_class_and_address():
+    with Scene("s80") as scene:
+        for kind in KINDS + ("library",):
+            handle = getattr(scene, kind)
+            assert repr(handle) == "<c_mtml%s_t 0x%x>" % (kind.capitalize(), handle._address)
+        device = scene.device
+    assert repr(device).startswith("<c_mtmlDevice_t 0x")
+    assert repr(pymtml.c_mtmlDevice_t()) == "<c_mtmlDevice_t 0x0>"
+
+
+def test_handles_are_those_of_nvml():
+    assert pymtml.c_nvmlDevice_t is pymtml.c_mtmlDevice_t
+    with Scene("s80") as scene:
+        assert isinstance(scene.device, ctypes.POINTER(pymtml.struct_c_nvmlDevice_t))
+
+
+def test_copies_through_ctypes_name_the_same_device():
+    with Scene("s5000x8") as scene:
+        array = (pymtml.c_mtmlDevice_t * 2)(scene.at(0), scene.at(1))
+        for copied in (array[1], ctypes.cast(scene.at(1), pymtml.c_mtmlDevice_t)):
+            assert pymtml.mtmlDeviceGetUUID(copied) == simulated.device_keys("s5000x8", 1)["uuid"]
+            assert pymtml.mtmlGpuGetTemperature(copied) == pymtml.mtmlGpuGetTemperature(scene.at(1))
+            assert pymtml.mtmlDeviceInitGpu(copied) is pymtml.mtmlDeviceInitGpu(scene.at(1))
+    with pytest.raises(pymtml.MTMLError_Uninitialized):
+        pymtml.mtmlDeviceGetUUID(array[1])
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_handles_cannot_be_copied_or_pickled(duplicate):
+    with Scene("s80") as scene:
+        for kind in KINDS:
+            with pytest.raises(ValueError) as caught:
+                duplicate(getattr(scene, kind))
+            assert "UUID" in str(caught.value)
+
+
+def test_ended_handles_are_not_kept_alive():
+    """Neither by the life that they were of, however many changes and resets it sees, nor by the library."""
+    with simulated.nvml("s3000-mpc") as nvml:
+        ended = []
+        for _ in range(20):
+            device = nvml.nvmlDeviceGetHandleByIndex(0)
+            nvml.nvmlDeviceGetName(device), nvml.nvmlDeviceGetUUID(device)
+            ended.append(weakref.ref(device))
+            nvml.mtmlDeviceReset(device)
+            device = nvml.nvmlDeviceGetHandleByIndex(0)
+            ended.append(weakref.ref(device))
+            nvml.nvmlDeviceSetMigMode(device, 1 - nvml.nvmlDeviceGetMigMode(device)[0])
+            del device
+        gc.collect()
+        assert [handle for handle in ended if handle() is not None] == []
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_they_end_where_get_ident_tells_of_greenlets(other, monkeypatch):
+    """As under gevent and eventlet: the own thread is known all the same, and others are still waited for."""
+    monkeypatch.setattr(_thread, "get_ident", lambda: 0)
+    with simulated.nvml("s3000-mpc"):
+        device, over = pymtml.nvmlDeviceGetHandleByIndex(0), threading.Event()
+        thread = threading.Thread(target=over.wait)
+        if other and not FREE_THREADED:
+            thread.start()
+        pymtml.mtmlDeviceReset(device)
+        assert pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0) == pymtml.NVML_SUCCESS
+        pymtml.mtmlLibraryShutDown()
+        assert simulated.references() == pymtml._nvmlLib_refcount == 0
+        over.set()
+
+
+def begin_and_end():
+    pymtml.mtmlLibraryInit()
+    pymtml.mtmlLibraryShutDown()
+
+
+def change():
+    pymtml.nvmlInit()
+    pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)
+    pymtml.nvmlShutdown()
+
+
+def forked_before(step, work):
+    """Run work(), forking before its step-th line of pymtml.py; the child's number there, 0 in it, None for no fork."""
+    left, children = [step], []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__ or children:
+            return None
+        left[0] -= event == "line"
+        if not left[0]:
+            children.append(os.fork())
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+    return children[0] if children else None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("work", [begin_and_end, change])
+def test_a_fork_in_the_middle_leaves_parent_and_child_whole(work):
+    """A signal handler that forks: what it came into goes on in both, and either can begin and end a life then."""
+
+    def child(step):
+        forked = forked_before(step, work)
+        assert pymtml._nvmlLib_refcount == 0
+        pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(1))
+        pymtml.mtmlLibraryShutDown()
+        assert simulated.references() == 0
+        if forked:
+            assert os.waitpid(forked, 0)[1] == 0
+        elif forked is None:
+            os._exit(7)
+
+    with simulated.machine("s3000-mpc"):
+        for step in range(1, 2000, 13):
+            status = in_child(lambda: child(step))
+            if status == 7:
+                break
+            assert status == 0, step
+        assert step > 100
+
+
+@pytest.mark.parametrize("ask", [pymtml.nvmlSystemGetDriverVersion, pymtml.mtmlLibraryInitSystem])
+def test_a_life_that_begins_before_any_line_of_a_query(ask):
+    """In another thread: the query ends in an answer, or as before it; its handle is of that life or stale."""
+    step, begun = 0, True
+    with simulated.machine("s80"):
+        while begun:
+            step += 1
+            answer, begun = before_line(step, ask, pymtml.nvmlInit)
+            assert answer or answer in (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument), step
+            simulated.shut_down()
+    assert step > 3

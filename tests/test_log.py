@@ -1,0 +1,82 @@
+"""The callback of a log: it lives as long as C has it, and no longer, and may call in."""
+
+import gc
+import os
+import weakref
+
+import pytest
+from native_calls import Scene
+
+import pymtml
+
+
+@pytest.fixture
+def log():
+    messages = []
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    configuration.callbackConfig.level = pymtml.MTML_LOG_LEVEL_INFO
+    configuration.callbackConfig.callback = pymtml._mtmlLogCallback_t(
+        lambda text, length: messages.append(text[:length])
+    )
+    pymtml.mtmlLogSetConfiguration(configuration)
+    del configuration
+    yield messages
+    pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t())
+
+
+def fill_freed_memory():
+    gc.collect()
+    return [pymtml._mtmlLogCallback_t(lambda text, length: os._exit(99)) for _ in range(100)]
+
+
+def test_log_callback_outlives_its_configuration(log):
+    others = fill_freed_memory()
+    with Scene("s80"):
+        pass
+    assert [message.split(b",")[0] for message in log[-2:]] == [b"library initialized", b"library shut down"]
+    del others
+
+
+def test_log_callback_outlives_a_changed_configuration(log):
+    configuration = pymtml.mtmlLogGetConfiguration()
+    configuration.fileConfig.level = pymtml.MTML_LOG_LEVEL_OFF
+    pymtml.mtmlLogSetConfiguration(configuration)
+    del configuration
+    others = fill_freed_memory()
+    with Scene("s80"):
+        pass
+    assert log
+    del others
+
+
+def test_log_callback_may_call_the_library(log):
+    inner = []
+    configuration = pymtml.mtmlLogGetConfiguration()
+    configuration.callbackConfig.callback = pymtml._mtmlLogCallback_t(
+        lambda text, length: inner.append(pymtml.mtmlErrorString(3))
+    )
+    pymtml.mtmlLogSetConfiguration(configuration)
+    with Scene("s80"):
+        pass
+    assert set(inner) == {"Invalid argument"}
+    assert log == []
+
+
+def test_log_callback_that_was_removed_is_freed(log):
+    class Sentinel:
+        pass
+
+    gone = []
+    sentinel = Sentinel()
+    configuration = pymtml.c_mtmlLogConfiguration_t()
+    configuration.callbackConfig.level = pymtml.MTML_LOG_LEVEL_INFO
+    configuration.callbackConfig.callback = pymtml._mtmlLogCallback_t(lambda text, length, kept=sentinel: None)
+    pymtml.mtmlLogSetConfiguration(configuration)
+    sentinel_reference = weakref.ref(sentinel, lambda _: gone.append(True))
+    del configuration, sentinel
+    gc.collect()
+    assert sentinel_reference() is not None
+    pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t())
+    for _ in range(3):  # what PyPy finds with one, it drops with another
+        gc.collect()
+    assert gone == [True]
