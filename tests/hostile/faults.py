@@ -11,11 +11,13 @@ import ctypes
 import fnmatch
 import functools
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.dirname(os.path.dirname(HERE))]
 
+import every_function  # noqa: E402
 import native_calls  # noqa: E402
 import simulated  # noqa: E402
 
@@ -192,6 +194,7 @@ SCENES = {
     + [scene("s5000x8", card, card, pymtml.NVML_P2P_CAPS_INDEX_NVLINK)],
     "nvmlDeviceGetCpuAffinity": on_a_card((2,)),
     "nvmlDeviceGetCpuAffinityWithinScope": on_a_card((2, 0)),
+    "nvmlDeviceSetCpuAffinity": PLAIN,
     "nvmlDeviceGetMemoryAffinity": on_a_card((2, 0)),
     "nvmlDeviceGetNumaNodeId": PLAIN + [scene("s5000x8", second)],
     "nvmlSystemGetTopologyGpuSet": [scene("s5000x8", 0)],
@@ -234,14 +237,27 @@ SCENES = {
     "nvmlDeviceGetProcessesUtilizationInfo": on_a_card((0,)),
     "nvmlDeviceGetFieldValues": on_a_card((FIELDS,)),
 }
-WITH_A_HANDLE_ALONE = """
-    Name UUID Serial Brand VbiosVersion MinorNumber PciInfo IrqNum BusType BoardId NumGpuCores CudaComputeCapability
-    MemoryBusWidth UtilizationRates EncoderUtilization DecoderUtilization EncoderStats EncoderSessions
-    DynamicPstatesInfo MarginTemperature PerformanceState CurrPcieLinkGeneration MaxPcieLinkGeneration
-    GpuMaxPcieLinkGeneration CurrPcieLinkWidth MaxPcieLinkWidth PcieSpeed PcieLinkMaxSpeed PcieReplayCounter EccMode
-    CurrentEccMode PendingEccMode RetiredPagesPendingStatus
-""".split()
-SCENES.update(("nvmlDeviceGet" + name, PLAIN) for name in WITH_A_HANDLE_ALONE)
+
+
+def asks_of_a_device(name):
+    """Whether a function needs a device's handle and nothing else, and says that it rests on functions of MTML."""
+    function = getattr(pymtml, name)
+    needed = len(every_function.parameters(name)) - len(function.__defaults__ or ())
+    return (
+        needed == 1
+        and name.startswith("nvmlDeviceGet")
+        and re.search(r"MTML: .*?(mtml|nvml)[A-Z]|as nvml[A-Z]", function.__doc__)
+    )
+
+
+ONLY_ON_REQUEST = ["nvmlDeviceGetTotalEnergyConsumption"]  # it calls C where PYMTML_ENERGY asks for that
+for _name in every_function.FUNCTIONS:
+    if (
+        _name not in ONLY_ON_REQUEST
+        and asks_of_a_device(_name)
+        and getattr(pymtml, _name) not in [getattr(pymtml, other) for other in SCENES]
+    ):
+        SCENES[_name] = PLAIN
 
 
 def native_scenes(name):
@@ -265,8 +281,6 @@ SCENES.update(
 )
 SCENES["mtmlLibraryInit"] = [Scene("s5000x8", tuple, begun=False)]
 SCENES["mtmlLibraryShutDown"] = [scene("s5000x8")]
-for _name in pymtml._OPTIONAL_PROTOTYPES:
-    SCENES[_name] = on_a_card((1,) if _name == "mtmlGpuGetTemperatureThreshold" else ())
 
 # ---- Calls ----
 
@@ -346,8 +360,7 @@ class Stage:
 
     def end(self):
         simulated.set_faults("")
-        while pymtml._nvmlLib_refcount:
-            pymtml.nvmlShutdown()
+        simulated.shut_down()
 
     def call(self, fault=""):
         """What the call comes to; with a fault that is over afterwards, and besides what fails in the whole scene."""
@@ -543,7 +556,3 @@ def markdown():
 def quoted(names):
     """Names as code, separated by commas."""
     return ", ".join("`%s`" % name for name in names.split())
-
-
-if __name__ == "__main__":
-    print(markdown(), end="")

@@ -47,12 +47,16 @@ def write_functions(file, missing):
         if name == "mtmlErrorString":
             file.write('const char *mtmlErrorString(unsigned code) { (void)code; return "x"; }\n')
             continue
-        params = described[name]["params"] if name in described else None
+        params = described[name]["params"]
         lines = []
-        capacities = [i for i, one in enumerate(params or ()) if one["name"] in CAPACITIES and one["dir"] == "in"]
+        capacities = [i for i, one in enumerate(params) if one["name"] in CAPACITIES and one["dir"] == "in"]
         for i, ctype in enumerate(ctypes_of):
-            out = params[i]["dir"] != "in" if params else "*" in ctype and not ctype.startswith("const")
-            if not out or "*" not in ctype or ctype.startswith("const") or name == "mtmlLibraryShutDown":
+            if (
+                params[i]["dir"] == "in"
+                or "*" not in ctype
+                or ctype.startswith("const")
+                or name == "mtmlLibraryShutDown"
+            ):
                 continue
             target = pymtml._c_type(ctype)
             text = ctype == "char *"
@@ -60,7 +64,7 @@ def write_functions(file, missing):
             kind = "TEXT" if text else "HANDLE" if "**" in ctype else "STRUCT"
             if not text and issubclass(target._type_, ctypes._SimpleCData):
                 kind = "NUMBER"
-            array = text or (params and params[i]["dir"] == "out_array")
+            array = text or params[i]["dir"] == "out_array"
             if text and not capacities:
                 capacities = [j for j, one in enumerate(ctypes_of) if one == "unsigned int"]
             count = " * ".join("(size_t)a%d" % j for j in capacities) if array and capacities else "1"

@@ -1,10 +1,11 @@
 """Drivers that lie, fail in ways of their own, or hang: what every function makes of it.
 
-outcomes.csv says what each function of both layers comes to for each lie; after a change that is meant, write it anew:
-python tests/hostile/test_drivers.py --write. The library is liar.c, apart from the simulator, which does not lie.
+usual.py says what most functions of both layers come to for each lie, outcomes.csv what the others do; after a change
+that is meant, write it anew: make record. The library is liar.c, apart from the simulator, which does not lie.
 """
 
 import csv
+import io
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.p
 import liar  # noqa: E402
 import pytest  # noqa: E402
 import simulated  # noqa: E402
-from interpreter import FREE_THREADED  # noqa: E402
+import usual  # noqa: E402
 
 import pymtml  # noqa: E402
 
@@ -49,16 +50,22 @@ def table():
 
 @pytest.mark.parametrize("lie", liar.LIES)
 def test_outcome_of_each_function(lie, library, table):
-    expected = {function: outcome for function, one, outcome in table if one == lie}
+    recorded = {function: outcome for function, one, outcome in table if one == lie}
     found = {function: outcome for function, _, outcome in ask(library, lie)}
-    assert {key: found.get(key) for key in expected} == expected
-    assert set(found) == set(expected)
+    assert len(found) > 500
+    expected = {function: recorded.get(function, usual.outcome(function, lie)) for function in found}
+    wrong = ["%s: %s, not %s" % (name, found[name], expected[name]) for name in found if found[name] != expected[name]]
+    assert not wrong, "\n".join(wrong + ["make record writes tests/hostile/outcomes.csv, if that is meant"])
+    assert set(recorded) <= set(found)
+
+
+def test_table_holds_exceptions_only(table):
+    assert [row for row in table if usual.outcome(row[0], row[1]) == row[2]] == [], "make record"
 
 
 def test_table_names_every_outcome_exactly(table):
     """Values, or one class of error with its code: no Python error, no MTML class from the facade or the reverse."""
-    functions = {function for function, _, _ in table}
-    assert len(functions) > 500 and len(table) == len(functions) * len(liar.LIES)
+    assert len(table) > 500
     for function, lie, outcome in table:
         if "Error" in outcome.split(" ")[0] and not outcome.startswith(("'", '"')):
             layer, rest = outcome[:4], outcome.split(" ")
@@ -92,7 +99,7 @@ for shutdown in (pymtml.mtmlLibraryShutDown, pymtml.nvmlShutdown):
 """
     result = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": path})
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "MTMLError_FunctionNotFound 667 1 x\nNVMLError_NotSupported 667 1 x\n"
+    assert result.stdout == "MTMLError_FunctionNotFound 667 1 x\nNVMLError_FunctionNotFound 667 1 x\n"
 
 
 def test_missing_functions(tmp_path):
@@ -109,14 +116,10 @@ def test_missing_functions(tmp_path):
 
 
 def test_driver_that_hangs(library):
-    """A call that hangs holds up its thread alone: others are answered, and the shutdown gives up in time.
-
-    Without a GIL it does not wait at all.
-    """
+    """A call that hangs holds up its thread alone: others are answered, and a shutdown leaves the library to it."""
     code = """
 import ctypes, sys, threading, time
 import pymtml
-pymtml._DRAIN_SECONDS = 0.3
 library = ctypes.CDLL(sys.argv[1])
 pymtml.nvmlInit()
 device = pymtml.nvmlDeviceGetHandleByIndex(0)
@@ -126,12 +129,8 @@ threading.Thread(target=pymtml.nvmlDeviceGetPowerUsage, args=(device,), daemon=T
 time.sleep(0.2)
 began = time.monotonic()
 pymtml.nvmlDeviceGetUtilizationRates(device), pymtml.nvmlDeviceGetName(device)
-try:
-    pymtml.nvmlShutdown()
-except pymtml.NVMLError_InUse:
-    print("in use", time.monotonic() - began < 3, pymtml.nvmlDeviceGetName(device))
-else:
-    print("over", time.monotonic() - began < 3)
+pymtml.nvmlShutdown(), pymtml.mtmlLibraryInit(), pymtml.mtmlLibraryShutDown()
+print(pymtml._nvmlLib_refcount, time.monotonic() - began < 3)
 """
     result = subprocess.run(
         [sys.executable, "-c", code, library],
@@ -141,11 +140,7 @@ else:
         universal_newlines=True,
         timeout=50,
     )
-    assert (result.returncode, result.stderr, result.stdout) == (
-        0,
-        "",
-        "over True\n" if FREE_THREADED else "in use True x\n",
-    )
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", "0 True\n")
 
 
 # ---- Cards that go away, on the simulator ----
@@ -212,15 +207,12 @@ def test_second_failure_of_a_fan_query_is_raised():
             )
 
 
-def write():
-    """Write outcomes.csv from what is found now."""
-    with tempfile.TemporaryDirectory() as folder, open(TABLE, "w", encoding="utf-8", newline="") as file:
+def recorded():
+    """The text of outcomes.csv from what is found now; tools/record.py writes it."""
+    with tempfile.TemporaryDirectory() as folder:
         path = liar.build(folder)
         rows = [row for lie in liar.LIES for row in ask(path, lie)]
-        csv.writer(file, lineterminator="\n").writerows(sorted(rows))
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] != ["--write"]:
-        sys.exit("usage: test_drivers.py --write")
-    write()
+    text = io.StringIO()
+    rows = [row for row in rows if usual.outcome(row[0], row[1]) != row[2]]
+    csv.writer(text, lineterminator="\n").writerows(sorted(rows))
+    return text.getvalue()
