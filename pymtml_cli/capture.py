@@ -1,10 +1,11 @@
 """capture: walks a machine through the MTML C API and prints a profile that the simulator loads.
 
 This file also runs by itself beside a lone pymtml.py: python capture.py > machine.ini. It asks, and changes nothing.
-Serial numbers and UUIDs are masked unless --unmasked.
+What tells one machine from another is masked unless --unmasked; the head of the profile says what is left in.
 """
 
 import argparse
+import re
 import sys
 import time
 
@@ -62,7 +63,7 @@ CODES = {
     if name.startswith("MTML_ERROR_") and name != "MTML_ERROR_GPU_IS_LOST"
 }
 
-# Keys that hold one number or text: (key, function, arguments, what becomes of the answer)
+# Keys that hold one number or text: (key, function, arguments, names of the answer's values or the field that is meant)
 PLAIN = (
     ("name", "mtmlDeviceGetName", (), None),
     ("uuid", "mtmlDeviceGetUUID", (), None),
@@ -105,6 +106,16 @@ PLAIN = (
     ("gpu_voltage", "mtmlGpuGetVoltage", (), None),
     ("memory_temperature", "mtmlMemoryGetTemperature", (), None),
 )
+# What tells one machine from another; the nodes as Linux names them do not
+MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path")
+NODE_FORMS = {"gpu_path": "/dev/mtgpu.%d", "primary_path": "/dev/dri/card%d", "render_path": "/dev/dri/renderD%d"}
+NODES = {kind: re.compile(re.escape(form).replace("%d", "[0-9]+") + r"\Z") for kind, form in NODE_FORMS.items()}
+SERIAL_LENGTH, SERIAL_KEPT = 12, 4
+MASKED_TEXT = "Masked: serial numbers, UUIDs, names of slots, paths of nodes that are not Linux's own."
+LEFT_TEXT = (
+    "Left in: names, versions, PCI addresses and ids, numbers of slots, CPUs and NUMA nodes, and what was measured."
+)
+
 # Asked so that a refusal is known, though the answer stands elsewhere
 ALSO_ASKED = ("mtmlDeviceGetVbiosVersion",)
 
@@ -136,14 +147,19 @@ class Walk:
             return Failed(code)
 
     def masked(self, kind, text):
-        """A serial number or UUID, replaced by another of the same form unless --unmasked."""
-        if self.unmasked or not text:
+        """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
+        if self.unmasked or not text or (kind in NODES and NODES[kind].match(text)):
             return text
         number = len([key for key in self.masks if key[0] == kind]) + 1
         number = self.masks.setdefault((kind, text), number)
         if kind == "uuid":
             return "00000000-0000-0000-0000-%012x" % number
-        return text[:4] + ("%d" % number).rjust(max(len(text) - 4, 4), "0")
+        if kind == "slot_name":
+            return "slot %d" % number
+        if kind in NODES:
+            return NODE_FORMS[kind] % (number - 1)
+        kept = SERIAL_KEPT if len(text) >= SERIAL_LENGTH else 0  # the product, of one that is long enough to tell more
+        return text[:kept] + ("%d" % number).rjust(len(text) - kept, "0")
 
 
 def escaped(text):
@@ -152,14 +168,20 @@ def escaped(text):
     for character in text:
         if character == "\\":
             result += "\\\\"
-        elif character < " " or character == "\x7f":
-            result += {"\n": "\\n", "\t": "\\t"}.get(character, "\\x%02x" % ord(character))
+        elif not character.isprintable():
+            encoded = character.encode("utf-8", "backslashreplace")
+            result += {"\n": "\\n", "\t": "\\t"}.get(character) or "".join("\\x%02x" % byte for byte in encoded)
         else:
             result += character
     for strip, position in ((result[:1] == " ", 0), (result[1:] and result[-1:] == " ", -1)):
         if strip:
             result = "\\s" + result[1:] if position == 0 else result[:-1] + "\\s"
     return result
+
+
+def identifier(text):
+    """A text as the name of a section, which has no escapes."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
 def named(names, code):
@@ -189,9 +211,11 @@ def device_keys(walk, device):
         answer = walk.ask(function, device, *arguments)
         if isinstance(answer, Failed):
             continue
-        if key in ("uuid", "serial_number"):
+        if key in MASKED:
             answer = walk.masked(key, answer)
-        if names is not None:
+        if isinstance(names, str):
+            keys[key] = str(getattr(answer, names))
+        elif names is not None:
             keys[key] = named(names, answer)
         else:
             keys[key] = escaped(answer) if isinstance(answer, str) else str(answer)
@@ -240,7 +264,11 @@ def pci_keys(walk, device):
 def slot_keys(walk, device):
     """The slot of the host."""
     slot = walk.ask("mtmlDeviceGetPcieSlotInfo", device)
-    return {} if isinstance(slot, Failed) else {"slot_id": str(slot.slotId), "slot_name": escaped(slot.slotName)}
+    return (
+        {}
+        if isinstance(slot, Failed)
+        else {"slot_id": str(slot.slotId), "slot_name": escaped(walk.masked("slot_name", slot.slotName))}
+    )
 
 
 def fan_keys(walk, device):
@@ -443,9 +471,9 @@ def fill_virtual(walk, card):
     """Types of virtual devices, and those that are active."""
     types = walk.ask("mtmlDeviceGetSupportedVirtTypes", card.device)
     if not isinstance(types, Failed):
-        card.keys["virt_types"] = ", ".join(kind.id for kind in types)
+        card.keys["virt_types"] = ", ".join(identifier(kind.id) for kind in types)
         for kind in types:
-            walk.definitions["virt_type." + kind.id] = {
+            walk.definitions["virt_type." + identifier(kind.id)] = {
                 "name": escaped(kind.name),
                 "api": escaped(kind.api),
                 "horizontal_resolution": str(kind.horizontalResolution),
@@ -464,7 +492,7 @@ def fill_virtual(walk, card):
         add_child(walk, card, "virt.%d" % number, device)
         kind = walk.ask("mtmlDeviceGetVirtType", device)
         if not isinstance(kind, Failed):
-            card.children[-1][1]["virt_type"] = kind.id
+            card.children[-1][1]["virt_type"] = identifier(kind.id)
     walk.label = "device.%d" % card.number
 
 
@@ -580,7 +608,7 @@ def profile(unmasked=False):
             raise
         code = CODES.get(error.value, str(error.value))
         machine = {"library_version": "unknown-simulator", "driver_version": "unknown", "init": code}
-        return "\n".join(heading("mtmlLibraryInit returns " + code) + section("machine", machine)) + "\n"
+        return "\n".join(heading("mtmlLibraryInit returns " + code, unmasked) + section("machine", machine)) + "\n"
     try:
         library = walk.ask("mtmlLibraryGetVersion")
         driver = walk.ask("mtmlSystemGetDriverVersion")
@@ -608,7 +636,9 @@ def profile(unmasked=False):
     if again:
         machine["reinit"] = again
     lines = (
-        heading("library %s, driver %s" % (library, driver)) + failure_lines(walk, absent) + section("machine", machine)
+        heading("library %s, driver %s" % (library, driver), unmasked)
+        + failure_lines(walk, absent)
+        + section("machine", machine)
     )
     for name in sorted(walk.definitions, key=natural):
         lines += section(name, walk.definitions[name])
@@ -630,12 +660,13 @@ def natural(name):
     return [(int(part), "") if part.isdigit() else (-1, part) for part in name.replace("-", ".").split(".")]
 
 
-def heading(text):
+def heading(text, unmasked):
     """The comment at the top."""
     return [
-        "# Captured by pymtml %s on %s: %s." % (pymtml.__version__, time.strftime("%Y-%m-%d"), " ".join(text.split())),
+        "# Captured by pymtml %s on %s: %s." % (pymtml.__version__, time.strftime("%Y-%m-%d"), escaped(text)),
         "# A profile of the MTML simulator. Values are those of one moment.",
-    ]
+        "# Nothing is masked." if unmasked else "# " + MASKED_TEXT,
+    ] + ([] if unmasked else ["# " + LEFT_TEXT])
 
 
 def failure_lines(walk, absent):
@@ -663,13 +694,26 @@ def second_life():
     return None
 
 
-def add_arguments(parser):
-    """Arguments of the subcommand."""
-    parser.add_argument("--unmasked", action="store_true", help="leave serial numbers and UUIDs as they are")
-
-
-def run(options):
+def run(arguments):
     """Print the profile (exit status)."""
+    return _run(parser().parse_args(arguments))
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    from pymtml_cli.subcommands import argument_parser
+
+    return _with_arguments(argument_parser("capture"))
+
+
+def _with_arguments(parser):
+    parser.add_argument(
+        "--unmasked", action="store_true", help="leave serial numbers, UUIDs, slots and paths as they are"
+    )
+    return parser
+
+
+def _run(options):
     try:
         text = profile(options.unmasked)
     except pymtml.MTMLError as error:
@@ -680,6 +724,5 @@ def run(options):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    add_arguments(arguments)
-    sys.exit(run(arguments.parse_args()))
+    alone = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    sys.exit(_run(_with_arguments(alone).parse_args(sys.argv[1:])))

@@ -3,7 +3,18 @@
 import time
 
 import pymtml
-from pymtml_cli.errors import NO_DRIVER, NO_LIBRARY, NO_SUCH_DEVICE, NVIDIA_SMI, OTHER, CommandError, called, refuse
+from pymtml_cli.errors import (
+    NO_DRIVER,
+    NO_LIBRARY,
+    NO_SUCH_DEVICE,
+    NVIDIA_SMI,
+    OTHER,
+    CommandError,
+    called,
+    refuse,
+    worded,
+)
+from pymtml_cli.text import safe
 
 if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
     raise CommandError(
@@ -43,7 +54,7 @@ class Unknown:
         """The error in the words of NVML, such as "GPU is lost"."""
         error = self.error
         code = error.value if _is_nvml(error) else None
-        return pymtml.nvmlErrorString(code) if code is not None else str(error)
+        return safe(pymtml.nvmlErrorString(code) if code is not None else error)
 
     def __str__(self):
         return "N/A" if self.not_supported else self.reason
@@ -60,16 +71,22 @@ def nobody_tells(*_):
 
 
 def ask(function, *arguments):
-    """What a pymtml function answers, or an Unknown."""
+    """What a pymtml function answers, text made safe to print, or an Unknown."""
     try:
-        return function(*arguments)
+        answer = function(*arguments)
     except pymtml.MTMLError as error:
         return Unknown(error)
+    return safe(answer) if isinstance(answer, str) else answer
 
 
 def then(value, function):
     """``function`` of a value; an Unknown stays what it is."""
     return value if isinstance(value, Unknown) else function(value)
+
+
+def musa_version():
+    """Version of the MUSA driver API as text, or an Unknown."""
+    return then(ask(pymtml.nvmlSystemGetCudaDriverVersion), lambda code: "%d.%d" % (code // 1000, code % 1000 // 10))
 
 
 class Device:
@@ -143,10 +160,10 @@ class Machine:
             pymtml.nvmlInit()
         except pymtml.MTMLError as error:
             raise initialization_error(error)
-        self.time = Moment()
+        self.time, self.cards = Moment(), []
         self.driver_version = ask(pymtml.nvmlSystemGetDriverVersion)
         try:
-            self.cards = self._cards()
+            self.look_again()
         except BaseException:
             ask(pymtml.nvmlShutdown)
             raise
@@ -156,6 +173,16 @@ class Machine:
 
     def __exit__(self, *_):
         ask(pymtml.nvmlShutdown)
+
+    def look_again(self):
+        """Count the cards anew, and ask everything anew from now on."""
+        self.cards = self._cards()
+
+    def restart(self):
+        """Start the library again, after a change that it survives in no other way; then look again."""
+        pymtml.mtmlLibraryShutDown()
+        pymtml.nvmlInit()
+        self.look_again()
 
     def _cards(self):
         count = ask(pymtml.nvmlDeviceGetCount)
@@ -189,16 +216,35 @@ class Machine:
         if text is not None:
             if not text:
                 raise refuse("Failed to parse device string on command line", OTHER)
-            wanted = text.split(",")
-            cards = [card for card in cards if any(_is_named(card, name.strip()) for name in wanted)]
+            wanted = [name.strip() for name in text.split(",")]
+            cards = [card for card in cards if any(_is_named(card, name) for name in wanted)]
+            if self.cards and not cards:
+                raise no_devices(_not_found(wanted, self.cards))
         if not cards:
             raise no_devices()
         return cards
 
 
-def no_devices():
+_DOCTOR = "`pymtml doctor` says why, and what to do about it"
+
+
+def no_devices(hint=_DOCTOR):
     """The error for a machine without devices, or without one that was asked for."""
-    return refuse("No devices were found\n", NO_SUCH_DEVICE)
+    return refuse("No devices were found\n", NO_SUCH_DEVICE, hint)
+
+
+def _not_found(names, cards):
+    """The line for an -i that names none of the cards: what it names instead, and which cards there are."""
+    parts = []
+    for name in names:
+        instance = next((i for card in cards for i in card.instances if is_uuid(i, name)), None)
+        if instance is None:
+            parts.append("there is no card %s" % (name or "''"))
+        else:
+            form = worded("%s is MPC instance %d of card %d, and -i takes cards")
+            parts.append(form % (name, instance.index, instance.parent.index))
+    here = "card 0" if len(cards) == 1 else "cards 0 to %d" % (len(cards) - 1)
+    return "%s; %s -L lists %s" % (", ".join(parts), called(), here)
 
 
 def _parent(handle, known):
@@ -223,12 +269,19 @@ def _is_named(card, name):
     """Whether an index, a UUID or a PCI address names a card."""
     if name == str(card.index):
         return True
-    uuid = card.ask(pymtml.nvmlDeviceGetUUID)
-    if not isinstance(uuid, Unknown) and uuid and name.lower() in (uuid.lower(), "gpu-" + uuid.lower()):
+    if is_uuid(card, name):
         return True
     address = _address(name)
     pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
     return address is not None and not isinstance(pci, Unknown) and address == _address(pci.busId)
+
+
+def is_uuid(device, name):
+    """Whether a text is the UUID of a card or an instance, with or without NVIDIA's prefix."""
+    uuid, name = device.ask(pymtml.nvmlDeviceGetUUID), name.lower()
+    if isinstance(uuid, Unknown) or not uuid:
+        return False
+    return name in (uuid.lower(), ("gpu-" if device.parent is None else "mig-") + uuid.lower())
 
 
 def _address(text):
@@ -247,7 +300,7 @@ def _address(text):
 
 def describe(error):
     """An error as a user reads it: what NVML or MTML say, and what pymtml knows beyond."""
-    return str(error).split("\n")[0]
+    return safe(str(error).split("\n")[0])
 
 
 def initialization_error(error):
@@ -255,9 +308,10 @@ def initialization_error(error):
     name = called()
     title, vendor, library = _WORDS[name]
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
-        return CommandError(_NO_LIBRARY[name], NO_LIBRARY, stdout=True)
+        hint = "%s; `pymtml doctor` says more" % describe(error).partition(": ")[2]
+        return refuse(_NO_LIBRARY[name], NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
-        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER)
+        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER, _DOCTOR)
     code = error.value if 0 < error.value < OTHER else OTHER
-    return refuse("Failed to initialize %s: %s\n" % (library, pymtml.nvmlErrorString(error.value)), code)
+    return refuse("Failed to initialize %s: %s\n" % (library, pymtml.nvmlErrorString(error.value)), code, _DOCTOR)

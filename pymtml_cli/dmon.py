@@ -1,7 +1,7 @@
 """dmon: a line for each card and second, with nvidia-smi's columns."""
 
 import pymtml
-from pymtml_cli import scroll
+from pymtml_cli import scroll, suboptions
 from pymtml_cli.devices import Unknown, nobody_tells, then
 from pymtml_cli.fields import mebibytes
 
@@ -88,13 +88,9 @@ GROUPS = {
 }
 
 
-def parse(arguments):
-    """Options by name."""
-    return scroll.parse(arguments, True)
-
-
-def run(options):
+def run(arguments):
     """Scroll (exit status)."""
+    options = suboptions.parse(arguments, scroll.OPTIONS + scroll.FORMAT_OPTION)
     if "-h" in options:
         return scroll.usage("dmon", [(key, text) for key, (text, _) in GROUPS.items()], DEFAULT, LONGEST_DELAY)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)

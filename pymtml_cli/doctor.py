@@ -8,12 +8,17 @@ a driver hangs, the last line says at what. Levels: ok, note (never changes the 
 import ctypes
 import os
 import re
+import signal
 import sys
 import time
 
 import pymtml
-from pymtml_cli.devices import Machine, Unknown, ask, describe
+from pymtml_cli import checks, containers
+from pymtml_cli.containers import container, read
+from pymtml_cli.devices import Machine, Unknown, ask, describe, musa_version
 from pymtml_cli.errors import CommandError
+from pymtml_cli.subcommands import argument_parser
+from pymtml_cli.text import json, safe
 from pymtml_cli.topo import ranges
 
 OK, NOTE, WARN, FAIL, NOT_APPLICABLE = "ok", "note", "warn", "fail", "n/a"
@@ -31,7 +36,8 @@ class Finding:
     """One line of the report: a level, what was checked, what was found, what to do."""
 
     def __init__(self, level, check, text, step=None):
-        self.level, self.check, self.text, self.step = level, check, text, step
+        self.level, self.check, self.text = level, check, safe(text)
+        self.step = None if step is None else safe(step)
 
     def lines(self):
         """The finding as it is printed."""
@@ -43,13 +49,16 @@ class Finding:
         return {"level": self.level, "check": self.check, "text": self.text, "next_step": self.step}
 
 
-def add_arguments(parser):
-    """Arguments of the subcommand."""
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("doctor")
     parser.add_argument("--json", action="store_true", help="for programs: {verdict, status, findings}")
+    return parser
 
 
-def run(options):
+def run(arguments):
     """Examine, print, and sum up (exit status: 0 works, 1 works in part, 2 does not work)."""
+    options = parser().parse_args(arguments)
     findings = []
     for finding in examine():
         findings.append(finding)
@@ -60,10 +69,8 @@ def run(options):
     warnings = sum(finding.level == WARN for finding in findings)
     text = VERDICTS[status] % warnings if status == 1 else VERDICTS[status]
     if options.json:
-        import json
-
         objects = [finding.as_object() for finding in findings]
-        sys.stdout.write(json.dumps({"verdict": text, "status": status, "findings": objects}, indent=2) + "\n")
+        sys.stdout.write(json({"verdict": text, "status": status, "findings": objects}))
     else:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
     return status
@@ -81,15 +88,17 @@ def examine():
         yield finding
     for finding in environment_findings():
         yield finding
+    before = open_nodes()
     began = time.perf_counter()
     initialized = ask(pymtml.nvmlInit)
     seconds = time.perf_counter() - began
+    opened = sorted(open_nodes() - before)
     loaded = pymtml.nvmlLib is not None
     if loaded:
         yield library_finding()
         yield functions_finding()
     simulated = loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload")
-    for finding in system_findings(simulated):
+    for finding in system_findings(simulated, loaded):
         yield finding
     if isinstance(initialized, Unknown):
         yield init_failure(initialized.error)
@@ -99,8 +108,13 @@ def examine():
         for finding in device_findings(seconds):
             yield finding
     finally:
-        stopped = ask(pymtml.nvmlShutdown)
-    yield second_life_finding(stopped)
+        setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # both ways of a shutdown are tried
+        ask(pymtml.nvmlShutdown)
+    try:
+        yield fork_finding(opened)
+        yield second_life_finding()
+    finally:
+        os.environ.update({} if setting is None else {"PYMTML_KEEP_LIBRARY": setting})
 
 
 # ---- Python ----
@@ -182,19 +196,18 @@ VARIABLES = (
     "PYMTML_SYS_ROOT",
     "PYMTML_KEEP_LIBRARY",
     "LD_LIBRARY_PATH",
-    "MTHREADS_VISIBLE_DEVICES",
 )
+PATHS = ("PYMTML_LIBRARY", "PYMTML_MUSA_LIBRARY", "PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT")
 
 
 def environment_findings():
     """Variables that change what is seen."""
     for name in VARIABLES:
         if os.environ.get(name):
-            yield Finding(NOTE, "variable", "%s=%s" % (name, os.environ[name]))
-    visible = os.environ.get("MUSA_VISIBLE_DEVICES")
-    if visible is not None:
-        text = "MUSA_VISIBLE_DEVICES=%s: MUSA programs see these alone, numbered anew" % visible
-        yield Finding(NOTE, "variable", text, "pymtml shows all cards; map its indices by UUID")
+            text = "%s=%s" % (name, os.environ[name])
+            if name in PATHS and pymtml._setting(name) is None:
+                text += ": not followed, as this process has raised privileges"
+            yield Finding(NOTE, "variable", text)
 
 
 # ---- Library ----
@@ -203,7 +216,7 @@ def environment_findings():
 def library_finding():
     """Which file was loaded, and how it was found."""
     name = pymtml.nvmlLib._name
-    how = "as PYMTML_LIBRARY says" if os.environ.get("PYMTML_LIBRARY") else "as %s by the usual search" % name
+    how = "as PYMTML_LIBRARY says" if pymtml._setting("PYMTML_LIBRARY") else "as %s by the usual search" % name
     return Finding(OK, "library", "%s, found %s" % (loaded_file() or name, how))
 
 
@@ -227,10 +240,10 @@ def functions_finding():
     header = [name for name in pymtml._PROTOTYPES if not exports(name)]
     further = [name for name in pymtml._OPTIONAL_PROTOTYPES if not exports(name)]
     counts = (len(pymtml._PROTOTYPES) - len(header), len(pymtml._PROTOTYPES))
-    counts += (len(pymtml._OPTIONAL_PROTOTYPES) - len(further), len(pymtml._OPTIONAL_PROTOTYPES))
-    text = "%d of %d functions of the header, %d of %d others" % counts
+    text = "%d of %d functions of the header" % counts
     if not header and not further:
-        return Finding(OK, "functions", text)
+        return Finding(OK, "functions", text + ", and all that are known beyond it")
+    text += ", %d of %d others" % (len(pymtml._OPTIONAL_PROTOTYPES) - len(further), len(pymtml._OPTIONAL_PROTOTYPES))
     refused = resting_on(header + further)
     text += "; missing: " + shown(header + further)
     step = "not answered, or in part: %s" % shown(refused) if refused else None
@@ -273,7 +286,6 @@ def init_failure(error):
 
 def versions_finding():
     """Versions of library, driver and MUSA."""
-    from pymtml_cli.usage import musa_version
 
     library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
     return Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
@@ -282,7 +294,7 @@ def versions_finding():
 # ---- System ----
 
 
-def system_findings(simulated):
+def system_findings(simulated, loaded):
     """Kernel module, device nodes, the driver's tree in procfs, container."""
     if simulated:
         yield Finding(
@@ -292,32 +304,47 @@ def system_findings(simulated):
     if sys.platform == "win32":
         yield Finding(NOT_APPLICABLE, "driver", "kernel module and device nodes are looked at on Linux alone")
         return
-    proc = os.environ.get("PYMTML_PROC_ROOT") or "/proc"
     inside = container()
     yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
-    version = read(os.path.join(os.environ.get("PYMTML_SYS_ROOT") or "/sys", "module", "mtgpu", "version"))
+    for level, check, text, step in containers.findings(loaded) if inside else ():
+        yield Finding(level, check, text, step)
+    version = read(os.path.join(pymtml._sys_root(), "module", "mtgpu", "version"))
     if version is not None:
         yield Finding(OK, "module", "kernel module mtgpu %s" % version.strip())
     elif inside:
         yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
     else:
         yield Finding(WARN, "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
-    yield nodes_finding()
-    yield table_finding(proc)
+    if not inside:
+        yield nodes_finding()
+    yield rights_finding()
+    yield table_finding(pymtml._proc_root())
+
+
+def nodes():
+    """Device nodes (list of str)."""
+    import glob
+
+    return sorted(glob.glob("/dev/mtgpu*"))
 
 
 def nodes_finding():
-    """Device nodes and their rights."""
-    import glob
+    """Whether there are device nodes."""
+    count = len(nodes())
+    if not count:
+        return Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
+    return Finding(OK, "nodes", "%d of /dev/mtgpu*" % count)
 
-    nodes = sorted(glob.glob("/dev/mtgpu*"))
-    if not nodes:
-        step = "in a container: start it with the mthreads runtime and MTHREADS_VISIBLE_DEVICES=all"
-        return Finding(WARN, "nodes", "no /dev/mtgpu*", step)
-    closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
+
+def rights_finding():
+    """Whether the device nodes may be opened."""
+    closed = [node for node in nodes() if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
-        return Finding(WARN, "nodes", "no rights on %s" % shown(closed), "join the group that owns them, or ask root")
-    return Finding(OK, "nodes", "%d of /dev/mtgpu*, all readable and writable" % len(nodes))
+        step = "join the group that owns them, or ask root; in a container: --group-add"
+        return Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
+    return Finding(
+        OK if nodes() else NOT_APPLICABLE, "rights", "all nodes readable and writable" if nodes() else "no nodes"
+    )
 
 
 def table_finding(proc):
@@ -335,26 +362,6 @@ def table_finding(proc):
     return Finding(NOTE, "processes", text, "those of other users are seen by root alone")
 
 
-def container():
-    """What gives a container away, or None."""
-    for path in ("/.dockerenv", "/run/.containerenv"):
-        if os.path.exists(path):
-            return path
-    if os.environ.get("container"):
-        return "container=" + os.environ["container"]
-    match = re.search(r"docker|kubepods|containerd|lxc|libpod", read("/proc/1/cgroup") or "")
-    return match and "/proc/1/cgroup says " + match.group()
-
-
-def read(path):
-    """Text of a file, or None."""
-    try:
-        with open(path, errors="replace") as file:
-            return file.read()
-    except OSError:
-        return None
-
-
 # ---- Devices ----
 
 
@@ -370,62 +377,103 @@ def device_findings(init_seconds):
             step = "in a container: MTHREADS_VISIBLE_DEVICES=all; else look at lspci -d 1ed5: and at dmesg"
             yield Finding(FAIL, "devices", "no devices", step)
             return
+        if "MUSA_VISIBLE_DEVICES" in os.environ:
+            yield visible_finding(machine.cards)
         instances = sum(len(card.instances) for card in machine.cards)
         divided = ", %d MPC instance(s)" % instances if instances else ""
         yield Finding(OK, "devices", "%d card(s)%s" % (len(machine.cards), divided))
-        groups = {}  # cards by what was found on them
-        for card in machine.cards:
-            for finding in card_findings(card):
-                groups.setdefault((finding.level, finding.check, finding.text, finding.step), []).append(card.index)
-        for (level, check, text, step), indices in groups.items():
-            yield Finding(level, check, "GPU %s: %s" % (ranges(indices), text), step)
-        if not groups:
-            yield Finding(OK, "cards", "memory, limits, links, ECC and pages as they should be")
+        for finding in grouped(machine.cards):
+            yield finding
         yield cost_finding(machine.cards[0], init_seconds)
 
 
+def grouped(cards):
+    """Findings of all cards: those that differ in the card alone are one; of what is well or not told, the checks."""
+    groups, quiet = {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, and by check
+    for card in cards:
+        levels = {}
+        for check, finding in card_findings(card):
+            levels.setdefault(check, set()).add(finding.level)
+            if finding.level not in quiet:
+                key = (finding.level, finding.check, finding.text, finding.step)
+                groups.setdefault(key, []).append(card.index)
+        for check, found in levels.items():
+            if found <= set(quiet):
+                quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
+    for (level, check, text, step), indices in groups.items():
+        yield Finding(level, check, "GPU %s: %s" % (ranges(indices), text), step)
+    if not any(level == WARN for level, _, _, _ in groups):
+        for indices, names in checks_by_cards(quiet[OK]):
+            yield Finding(OK, "cards", "GPU %s: %s as they should be" % (ranges(indices), ", ".join(names)))
+    for indices, names in checks_by_cards(quiet[NOT_APPLICABLE]):
+        yield Finding(NOT_APPLICABLE, "untold", "GPU %s: %s not told, or in part" % (ranges(indices), ", ".join(names)))
+
+
+def checks_by_cards(cards_by_check):
+    """(cards, checks) of checks that came out alike (list)."""
+    found = {}
+    for check, indices in cards_by_check.items():
+        found.setdefault(tuple(indices), []).append(check)
+    return list(found.items())
+
+
+def visible_finding(cards):
+    """What MUSA_VISIBLE_DEVICES leaves of the cards, by the function that programs ask."""
+    text = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"]
+    devices = ask(pymtml.musa_visible_devices)
+    if isinstance(devices, Unknown):
+        return Finding(WARN, "variable", text + "the cards that it names do not answer: %s" % describe(devices.error))
+    if devices == [card.handle for card in cards]:
+        return Finding(NOTE, "variable", text + "MUSA programs see all cards, numbered as here")
+    if not devices:
+        return Finding(NOTE, "variable", text + "MUSA programs see no card", "unset it, or name cards that exist")
+    numbers = {card.handle: card.index for card in cards}
+    names = ", ".join("GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices)
+    step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
+    return Finding(NOTE, "variable", text + "MUSA programs see these alone, as 0 and up: %s" % names, step)
+
+
+# What to do about what health finds, by its check
+STEPS = {
+    "answers": "look at dmesg; a card that fell off the bus needs a reset or a reboot",
+    "memory": "seen with the IOMMU off: turn it on, or do not trust memory numbers",
+    "utilization": "seen with driver 3.3: do not schedule by utilization, look at power and memory",
+    "temperature": "look at fans, air flow and the power limit",
+    "ecc": "reset the card; if errors come back, have it replaced",
+    "pages": "drain the card and reboot",
+    "links": "`pymtml mtlink -s` shows all; reseat the board or the bridge",
+    "pcie": "reseat the card, or use a slot with more lanes; look at dmesg for AER",
+    "processes": "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
+}
+# The other notes are counters: of use to health, and no sign that anything is wrong
+NOTED = ("processes", "utilization")
+LEVELS = {
+    checks.OK: OK,
+    checks.NOT_TOLD: NOT_APPLICABLE,
+    checks.NOTE: NOTE,
+    checks.WARNING: WARN,
+    checks.CRITICAL: WARN,
+}
+
+
 def card_findings(card):
-    """What is odd about a card."""
-    temperature = card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)
-    memory = card.ask(pymtml.nvmlDeviceGetMemoryInfo)
-    for answer in (temperature, memory):
-        if isinstance(answer, Unknown) and not answer.not_supported:
-            step = "look at dmesg; a card that fell off the bus needs a reset or a reboot"
-            yield Finding(WARN, "cards", "no answer: %s" % describe(answer.error), step)
-            return
-    if not isinstance(memory, Unknown) and memory.used > memory.total:
-        text = "%d MiB of %d MiB in use, more than there is" % (memory.used >> 20, memory.total >> 20)
-        yield Finding(WARN, "memory", text, "seen with the IOMMU off: turn it on, or do not trust memory numbers")
+    """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
+    for found in checks.card_findings(card, checks.Limits()):
+        for one in found:
+            level = OK if one.level == checks.NOTE and one.check not in NOTED else LEVELS[one.level]
+            check = "cards" if one.check == "answers" else one.check
+            yield one.check, Finding(level, check, one.text.partition(": drain")[0], STEPS[one.check])
     for name, function in (
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
     ):
         if card.ask(function) == 0:
             step = "pymtml calls it unknown; drivers from 3.3.8 on were seen to tell it"
-            yield Finding(NOTE, "limits", "the driver tells a %s of 0" % name, step)
-    for finding in link_findings(card):
-        yield finding
+            yield "limits", Finding(NOTE, "limits", "the driver tells a %s of 0" % name, step)
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:
         text = "ECC is %s and will be %s" % (on_off(modes[0]), on_off(modes[1]))
-        yield Finding(NOTE, "ecc", text, "reboot for the change to take place")
-    if card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus) == 1:
-        yield Finding(WARN, "pages", "memory pages wait to be retired", "drain the card and reboot")
-
-
-def link_findings(card):
-    """MtLinks that are down or slower than they could be."""
-    spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
-    states = {}
-    for link in range(0 if isinstance(spec, Unknown) else spec.linkNum):
-        states.setdefault(card.ask(pymtml.mtmlDeviceGetMtLinkState, link), []).append(link)
-    for state, words in (
-        (pymtml.MTML_MTLINK_STATE_DOWN, "down"),
-        (pymtml.MTML_MTLINK_STATE_DOWNGRADE, "at reduced width"),
-    ):
-        if state in states:
-            step = "`pymtml mtlink -s` shows all; reseat the board or the bridge"
-            yield Finding(WARN, "links", "MtLink %s %s" % (ranges(states[state]), words), step)
+        yield "ecc", Finding(NOTE, "ecc", text, "reboot for the change to take place")
 
 
 def on_off(value):
@@ -446,13 +494,62 @@ def cost_finding(card, init_seconds):
     return Finding(OK, "cost", text)
 
 
-def second_life_finding(stopped):
-    """Whether an init after a shutdown works, which some library in the field refuses."""
+FORK_SECONDS = 10
+
+
+def open_nodes():
+    """The nodes of devices that this process has open (set of paths); empty where that cannot be seen."""
+    nodes = set()
+    try:
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                nodes.add(os.readlink("/proc/self/fd/" + name))
+            except OSError:
+                continue  # the listing's own, which is closed by now
+    except OSError:
+        pass
+    return {node for node in nodes if node.startswith("/dev/") and ("mtgpu" in node or "dri/" in node)}
+
+
+def fork_finding(opened):
+    """Whether an init works in a child that is forked when the library is kept, and what it inherits of that."""
+    told = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
+    if not hasattr(os, "fork"):
+        return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % told)
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            pymtml.nvmlInit()
+            pymtml.nvmlDeviceGetCount()
+            status = 0
+        finally:
+            os._exit(status)
+    end, step = time.monotonic() + FORK_SECONDS, "initialize in the child alone, or start it by spawn"
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended and time.monotonic() < end:
+        time.sleep(0.01)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return Finding(WARN, "fork", "an init in a forked child hangs; %s" % told, step)
+    if status:
+        return Finding(WARN, "fork", "an init in a forked child fails; %s" % told, step)
+    text = "an init in a forked child works; %s" % told
+    return Finding(OK, "fork", text + (", which a child inherits" if opened else ""))
+
+
+def second_life_finding():
+    """Whether an init after a shutdown in C works, which some library in the field refuses."""
+    ask(pymtml.mtmlLibraryInit)
+    stopped = ask(pymtml.mtmlLibraryShutDown)
     if isinstance(stopped, Unknown):
         return Finding(WARN, "reinit", "the shutdown failed: %s" % describe(stopped.error), "look at dmesg")
     again = ask(pymtml.nvmlInit)
     if isinstance(again, Unknown):
-        step = "set PYMTML_KEEP_LIBRARY=1 for programs that initialize more than once, as vLLM and sglang do"
+        step = "nvmlShutdown keeps the library; PYMTML_KEEP_LIBRARY=1 is for programs that call mtmlLibraryShutDown"
         return Finding(WARN, "reinit", "an init after a shutdown fails: %s" % describe(again.error), step)
-    ask(pymtml.nvmlShutdown)
+    ask(pymtml.mtmlLibraryShutDown)
     return Finding(OK, "reinit", "an init after a shutdown works")

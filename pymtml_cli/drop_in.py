@@ -6,15 +6,34 @@ import subprocess
 import sys
 import sysconfig
 
+from pymtml_cli.subcommands import argument_parser
+
 FILE = "pymtml_dropin.pth"
 
-# Python runs such a line at its start. Once the package is gone there is nothing to do, and nothing to be said.
-LINE = (
-    'import sys; exec("try:\\n from pymtml_dropin import install\\n install(asked=%s)\\nexcept ImportError:\\n pass")\n'
-)
+# Python runs this at its start, as one line: a package that is damaged must not be heard of at each start. A package
+# that is gone from beside the file was uninstalled: the file goes, too, so that the next one is not enabled unasked
+# (while pip replaces one, what it may have to put back lies in folders that begin with ~).
+STARTS = """\
+try:
+ from pymtml_dropin import install
+ install(asked={asked})
+except ImportError:
+ import os
+ folder = {folder!r}
+ try:
+  gone = folder and not os.path.exists(os.path.join(folder, "pymtml_dropin", "__init__.py"))
+  if gone and not any(name[0] == "~" for name in os.listdir(folder)):
+   os.unlink(os.path.join(folder, {name!r}))
+ except OSError:
+  pass
+except Exception:
+ pass
+"""
 
 # What a new Python of this environment, which inherits nothing of this one, finds under the two names.
 LOOK = """
+import sys
+sys.path[:] = [folder for folder in sys.path if folder]
 import importlib.util
 for name in ("pymtml", "pynvml"):
     spec = importlib.util.find_spec(name)
@@ -22,7 +41,9 @@ for name in ("pymtml", "pynvml"):
 """
 
 
-def add_arguments(parser):
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("drop-in")
     actions = parser.add_subparsers(dest="action", metavar="path | enable | disable | status")
     actions.required = True
     actions.add_parser("path", help="print the folder that does the same on PYTHONPATH")
@@ -30,6 +51,12 @@ def add_arguments(parser):
     enable.add_argument("--force", action="store_true", help="also where an NVIDIA driver is present")
     actions.add_parser("disable", help="undo it")
     actions.add_parser("status", help="say what holds now (exit status 0: enabled, 1: not enabled)")
+    return parser
+
+
+def line(asked, folder):
+    """The line of the .pth file; ``folder`` is where the package lies beside it, or None."""
+    return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, name=FILE)
 
 
 def complain(text):
@@ -113,7 +140,7 @@ def enable(force):
     root = os.path.dirname(package())
     file = os.path.join(root if root in folders else folders[0], FILE)
     try:
-        write(file, LINE % (force,))
+        write(file, line(force, root if root in folders else None))
     except OSError as error:
         complain("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
         return 1
@@ -136,6 +163,8 @@ def disable():
     for file in files:
         try:
             os.unlink(file)
+        except FileNotFoundError:
+            pass  # another one was faster
         except OSError as error:
             complain("cannot remove %s: %s" % (file, error.strerror))
             return 1
@@ -159,7 +188,12 @@ def status():
     return 0 if files else 1
 
 
-def run(options):
+def run(arguments):
+    """Enable, disable or tell (exit status)."""
+    options = parser().parse_args(arguments)
+    if getattr(sys, "frozen", False):
+        complain("needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it")
+        return 1
     if options.action == "path":
         return print_path()
     if options.action == "enable":

@@ -8,6 +8,8 @@ PYMTML = "pymtml"
 
 # Exit status, as nvidia-smi's manual page has them
 BAD_ARGUMENT = 2
+NOT_AVAILABLE = 3
+NO_PERMISSION = 4
 NO_SUCH_DEVICE = 6
 NO_DRIVER = 9
 NO_LIBRARY = 12
@@ -20,17 +22,30 @@ def called():
     return NVIDIA_SMI if name == NVIDIA_SMI else PYMTML
 
 
+# Words of Moore Threads' and what NVIDIA calls the like
+_WORDS = (("MPC instance", "MIG device"), ("MPC", "MIG"), ("MUSA", "CUDA"), ("MtLink", "NVLink"), ("MTML", "NVML"))
+
+
+def worded(text):
+    """A text of ours in NVIDIA's words where the command goes by NVIDIA's name."""
+    if called() == NVIDIA_SMI:
+        for ours, theirs in _WORDS:
+            text = text.replace(ours, theirs)
+    return text
+
+
 class CommandError(Exception):
     """Ends the command with an exit status and a text.
 
     ``text`` goes to stdout as it stands if ``stdout``, as nvidia-smi's own texts do, else to stderr as one line.
+    ``hint`` is a line on stderr beside a text on stdout: what to do about it.
     """
 
-    def __init__(self, text, status, stdout=False):
+    def __init__(self, text, status, stdout=False, hint=""):
         Exception.__init__(self, text)
-        self.text, self.status, self.stdout = text, status, stdout
+        self.text, self.status, self.stdout, self.hint = text, status, stdout, hint
 
 
-def refuse(text, status=BAD_ARGUMENT):
+def refuse(text, status=BAD_ARGUMENT, hint=""):
     """The error for a mistake that nvidia-smi answers on stdout; the text ends with what nvidia-smi ends it with."""
-    return CommandError(text, status, stdout=True)
+    return CommandError(text, status, stdout=True, hint=hint)

@@ -1,159 +1,406 @@
-"""health: a check for schedulers and cron. One line for each finding; the exit status is that of monitoring plugins.
+"""health: a check for schedulers and cron. The exit status is that of monitoring plugins; `checks` has the questions.
 
-The questions are asked by a child process: a driver that hangs takes its caller with it, and here only the child.
+The questions are asked by a child process: a driver that hangs takes its caller with it, and here only the child. It
+reports each answer at once, through a pipe of its own, so that a hang has a name.
 """
 
-import json
 import os
-import subprocess
 import sys
+import time
 
-HEALTHY, DEGRADED, UNHEALTHY = 0, 1, 2
-WORDS = {HEALTHY: "OK", DEGRADED: "WARNING", UNHEALTHY: "CRITICAL"}
-HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
-CHECKS = ("driver", "devices", "answers", "links", "ecc", "pages", "temperature")
+from pymtml_cli import checks
+from pymtml_cli.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
+from pymtml_cli.errors import BAD_ARGUMENT, CommandError
+from pymtml_cli.subcommands import argument_parser, argument_type
+from pymtml_cli.text import json, safe
 
-_CHILD = (
-    "import json, sys; sys.path.insert(0, sys.argv[1]); from pymtml_cli import health; "
-    "health.answer(json.loads(sys.argv[2]))"
-)
+SCHEMA = 1
+EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
+CHECKS = ("driver", "devices") + tuple(checks.QUESTIONS)
+LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
+
+# What the child runs. Of the path, pymtml and its command alone are taken from where this one is.
+_BOOT = """
+import sys
+from importlib.machinery import PathFinder
+class Own:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, sys.argv[1:2]) if name in ("pymtml", "pymtml_cli") else None
+sys.meta_path.insert(0, Own)
+from pymtml_cli import health
+health.answer(sys.argv[2])
+"""
+CHILD_OPTION = "--answer-to-the-parent"  # what the child of a frozen program is started with
+STANDARD_OUTPUT = 1
 
 
-def add_arguments(parser):
-    """Arguments of the subcommand."""
-    parser.add_argument("--expect", type=int, metavar="N", help="how many cards there must be (default: at least one)")
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("health")
     parser.add_argument(
-        "--timeout", type=float, default=30, metavar="SECONDS", help="time that the driver may take (default 30)"
+        "--expect",
+        type=argument_type(0, MOST_CARDS),
+        metavar="N",
+        help="how many cards there must be (default: at least one)",
     )
     parser.add_argument(
-        "--max-temperature",
-        type=int,
-        metavar="CELSIUS",
-        help="limit of the GPU temperature (default: where the card slows down, or %d)" % HOTTEST,
+        "--timeout",
+        type=argument_type(0.1, LONGEST_TIMEOUT, whole=False),
+        default=30.0,
+        metavar="SECONDS",
+        help="time that the driver may take (default 30), and that another check may",
     )
+    for name, (default, least, most, text) in checks.LIMITS.items():
+        shown = "" if default is None else " (default %d)" % default
+        parser.add_argument(
+            "--" + name, type=argument_type(least, most), metavar="N", help="limit: " + text.replace("%", "%%") + shown
+        )
+    parser.add_argument("--limits", metavar="FILE", help="a file of limits, a line each: max-temperature = 85")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="leave out, by commas: " + ", ".join(CHECKS[1:]))
-    parser.add_argument("--json", action="store_true", help="for programs: {status, findings}")
-    parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy"
+    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    parser.add_argument("--lock", metavar="FILE", help="file that keeps two checks apart (default: one for each user)")
+    parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"
+    return parser
 
 
-def run(options):
+def run(arguments):
     """Check and print (exit status: 0 healthy, 1 degraded, 2 unhealthy)."""
+    if arguments[:1] == [CHILD_OPTION]:
+        answer(arguments[1])
+    options = parser().parse_args(arguments)
     skipped = [name for name in options.skip.split(",") if name]
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
-        from pymtml_cli.errors import CommandError
-
-        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), 2)
-    wanted = {"expect": options.expect, "hottest": options.max_temperature}
-    findings = [entry for entry in probe(wanted, options.timeout) if entry[1] not in skipped]
-    status = max(level for level, _, _ in findings) if findings else HEALTHY
-    if options.json:
-        objects = [{"level": WORDS[level], "check": check, "text": text} for level, check, text in findings]
-        sys.stdout.write(json.dumps({"status": WORDS[status], "findings": objects}, indent=2) + "\n")
-    else:
-        sys.stdout.write("".join("%-8s %s: %s\n" % (WORDS[level], check, text) for level, check, text in findings))
-    return status
+        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
+    limits = read_limits(options.limits) if options.limits else checks.Limits()
+    for name in limits:
+        written = getattr(options, name.replace("-", "_"))
+        if written is not None:
+            limits[name] = written
+    wanted = {"expect": options.expect, "limits": limits, "checks": [name for name in CHECKS if name not in skipped]}
+    report = examine(wanted, options.timeout, options.lock)
+    sys.stdout.write(as_json(report) if options.json else "".join(line + "\n" for line in lines(report.findings)))
+    return EXIT_STATUS[checks.status(report.findings)]
 
 
-def probe(wanted, timeout):
-    """What the child process finds within a time (list of (level, check, text))."""
+def read_limits(path):
+    """The limits of a file (checks.Limits): lines of a name, = and a number; # begins a comment.
+
+    Raises: CommandError.
+    """
+    from pymtml_cli.numeric import number
+
+    limits = checks.Limits()
+    try:
+        with open(path, encoding="utf-8") as file:
+            written = file.read(LONGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise CommandError("cannot read %s: %s" % (path, getattr(error, "strerror", None) or error), BAD_ARGUMENT)
+    if len(written) > LONGEST_FILE:
+        raise CommandError("%s is no file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT)
+    for index, line in enumerate(written.splitlines(), 1):
+        name, equals, value = (part.strip() for part in line.partition("#")[0].partition("="))
+        if not name and not equals:
+            continue
+        if name not in checks.LIMITS:
+            text = "%s:%d: no limit %r; there are %s" % (path, index, name, ", ".join(checks.LIMITS))
+            raise CommandError(text, BAD_ARGUMENT)
+        _, least, most, _ = checks.LIMITS[name]
+        limits[name] = number(value, least, most)
+        if limits[name] is None:
+            text = "%s:%d: %s is a whole number from %d to %d" % (path, index, name, least, most)
+            raise CommandError(text, BAD_ARGUMENT)
+    return limits
+
+
+# ---- What is printed ----
+
+
+class Report:
+    """What a check found: findings, and the versions of the driver and the library, None where nobody tells them."""
+
+    def __init__(self, found, driver=None, library=None):
+        self.findings, self.driver, self.library = found, driver, library
+
+
+def lines(found):
+    """A line for findings that differ in the card alone, by checks."""
+    from pymtml_cli.topo import ranges
+
+    groups = {}
+    for one in sorted(found, key=lambda one: CHECKS.index(one.check)):
+        groups.setdefault((one.check, one.level, one.text, one.gpu is None), []).append(one.gpu)
+    return [
+        "%-8s %s: %s%s" % (level, check, "" if of_machine else "GPU %s: " % ranges(cards), text)
+        for (check, level, text, of_machine), cards in groups.items()
+    ]
+
+
+def as_json(report):
+    """The report for programs."""
+    import platform
+
+    import pymtml
+
+    return json(
+        {
+            "schema": SCHEMA,
+            "version": pymtml.__version__,
+            "host": platform.node(),
+            "driver": report.driver,
+            "library": report.library,
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "status": checks.status(report.findings),
+            "findings": [one._asdict() for one in report.findings],
+        }
+    )
+
+
+# ---- The parent ----
+
+
+def examine(wanted, timeout, lock_file=None):
+    """What a child process finds (Report): the driver may take some seconds, an earlier check as many."""
+    from pymtml_cli.lock import Lock
+
+    lock = Lock(lock_file)
+    try:
+        holder = lock.take(timeout)
+        if holder is not None:
+            text = "another check%s has not ended within %g seconds" % (holder, timeout)
+            return Report([checks.finding("driver", Outcome(CRITICAL, text, None, timeout))])
+        report = _asked(wanted, timeout, lock)
+    finally:
+        lock.leave()
+    if lock.failure:
+        text = "%s: nothing keeps two checks apart" % lock.failure
+        report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text, None, None)))
+    return report
+
+
+def _asked(wanted, timeout, lock):
+    """What a child process finds (Report)."""
+    try:
+        child = Child(wanted, lock)
+    except (OSError, ValueError) as error:
+        text = "cannot start the check: %s" % (getattr(error, "strerror", None) or error)
+        return Report([checks.finding("driver", Outcome(CRITICAL, text, None, None))])
+    report, asking, cards = Report([]), None, []
+    try:
+        for message in child.messages(time.monotonic() + timeout):
+            kind, value = message
+            if kind == "versions":
+                report.driver, report.library = value
+            elif kind == "cards":
+                cards = [(index, None, None) for index in range(value)]
+            elif kind == "identity":
+                cards[value[0]] = tuple(value)
+            elif kind == "asking":
+                asking = value
+            elif kind == "findings":
+                report.findings += [Finding(*one) for one in value]
+            elif kind == "end":
+                return report
+        report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
+        return report
+    finally:
+        child.stop()
+
+
+def _unanswered(asking, cards, wanted, text):
+    """Findings for what the child was asking when it fell silent, and for the cards that it did not come to."""
+    if asking is None:
+        return [checks.finding("driver", Outcome(CRITICAL, text, None, None))]
+    index, check = asking
+    found = [checks.finding(check, Outcome(CRITICAL, text, None, None), cards[index])]
+    rest = Outcome(NOT_TOLD, "not asked, as GPU %d does not answer" % index, None, None)
+    later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
+    found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.QUESTIONS]
+    return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
+
+
+class Child:
+    """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart."""
+
+    def __init__(self, wanted, lock=None):
+        import subprocess
+
+        inherited = [lock.descriptor] if lock is not None and lock.descriptor is not None else []
+        request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT)
+        reading = writing = None
+        if os.name == "posix":
+            reading, writing = os.pipe()
+            request["channel"] = writing
+            inherited.append(writing)
+        self._process = subprocess.Popen(
+            _command(request),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=inherited,
+        )
+        noise = [self._process.stderr]
+        if writing is None:
+            answers = self._process.stdout
+        else:
+            os.close(writing)
+            answers = os.fdopen(reading, "rb")
+            noise.append(self._process.stdout)
+        self._last = b""
+        self._answers = _lines_of(answers)
+        self._listeners = [_in_background(self._listen, stream) for stream in noise]
+
+    def _listen(self, stream):
+        for line in iter(lambda: stream.readline(4096), b""):
+            self._last = line.strip() or self._last
+        stream.close()
+
+    def messages(self, deadline):
+        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator)."""
+        from json import loads
+        from queue import Empty
+
+        while True:
+            try:
+                line = self._answers.get(timeout=max(0, deadline - time.monotonic()))
+            except Empty:
+                return
+            if not line.endswith(b"\n"):
+                self._wait()
+                return
+            yield loads(line.decode("ascii"))
+
+    def failure(self, timeout):
+        """Why there are no more answers."""
+        status = self._process.poll()
+        if status is None:
+            return "no answer within %g seconds" % timeout
+        how = "by signal %d" % -status if status < 0 else "with status %d" % status
+        for listener in self._listeners:
+            listener.join(1)
+        last = safe(self._last.decode("utf-8", "replace"))
+        return "the check ended %s: %s" % (how, last or "no output")
+
+    def stop(self):
+        """End the child. There is no waiting for one that the kernel holds as long as the driver hangs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._wait()
+
+    def _wait(self):
+        from subprocess import TimeoutExpired
+
+        try:
+            self._process.wait(1)
+        except TimeoutExpired:
+            pass
+
+
+def _command(request):
+    """How the child is started: by this Python, without anything of the current folder or of variables of Python's."""
+    from json import dumps
+
+    text = dumps(request)
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "health", CHILD_OPTION, text]
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    command = [sys.executable, "-c", _CHILD, here, json.dumps(wanted)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-    try:
-        out, err = child.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        child.kill()  # and no waiting for it: the kernel may hold it as long as the driver hangs
-        return [(UNHEALTHY, "driver", "no answer within %g seconds" % timeout)]
-    try:
-        return [tuple(entry) for entry in json.loads(out)]
-    except ValueError:
-        last = (err.strip().splitlines() or ["no output"])[-1]
-        return [(UNHEALTHY, "driver", "the check ended with status %s: %s" % (child.returncode, last))]
+    return [sys.executable, "-I", "-c", _BOOT, here, text]
 
 
-def answer(wanted):
-    """Print what was found, as the child process (for `probe`)."""
-    sys.stdout.write(json.dumps(examine(wanted)))
+def _in_background(function, *arguments):
+    from threading import Thread
+
+    thread = Thread(target=function, args=arguments, daemon=True)
+    thread.start()
+    return thread
 
 
-def examine(wanted):
-    """The findings (list of (level, check, text))."""
-    from pymtml_cli.devices import Machine
-    from pymtml_cli.errors import CommandError
+def _lines_of(stream):
+    """A queue of the lines of a stream, as they come; what has no line end is the last."""
+    from queue import Queue
+
+    found = Queue()
+
+    def read():
+        for line in stream:
+            found.put(line)
+        stream.close()
+        found.put(b"")
+
+    _in_background(read)
+    return found
+
+
+# ---- The child ----
+
+
+def answer(request):
+    """Answer the parent, as the child process, and end."""
+    from json import dumps, loads
+
+    wanted = loads(request)
+    _end_with(wanted["parent"])
+    channel = wanted["channel"]
+    if channel == STANDARD_OUTPUT:
+        channel = os.dup(channel)
+        os.dup2(2, STANDARD_OUTPUT)  # what the driver prints is no answer
+    with os.fdopen(channel, "wb", 0) as pipe:
+
+        def send(kind, value):
+            pipe.write(dumps([kind, value]).encode("ascii") + b"\n")
+
+        _ask(wanted, send)
+        send("end", None)
+    os._exit(0)  # what the driver does at the end of a process is not asked about
+
+
+def _end_with(parent):
+    """Let the kernel end this process with its parent, if it can."""
+    if not sys.platform.startswith("linux"):
+        return
+    import signal
+
+    import pymtml
+
+    pr_set_pdeathsig = 1
+    pymtml.CDLL(None).prctl(pr_set_pdeathsig, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _ask(wanted, send):
+    """Ask all that is wanted, card by card."""
+    import pymtml
+    from pymtml_cli.devices import Machine, Unknown, ask
 
     try:
         machine = Machine()
     except CommandError as error:
-        return [(UNHEALTHY, "driver", " ".join(error.text.split()))]
-    with machine:
-        findings = [(HEALTHY, "driver", "answers")]
-        count, expected = len(machine.cards), wanted["expect"]
-        missing = count < 1 if expected is None else count != expected
-        text = "%d" % count if expected is None else "%d of %d" % (count, expected)
-        findings.append((UNHEALTHY if missing else HEALTHY, "devices", text))
-        for check, function in (
-            ("answers", _answers),
-            ("links", _links),
-            ("ecc", _ecc),
-            ("pages", _pages),
-            ("temperature", lambda card: _temperature(card, wanted["hottest"])),
-        ):
-            found = [
-                (level, check, "GPU %d: %s" % (card.index, text))
-                for card in machine.cards
-                for level, text in function(card)
-            ]
-            findings += found or ([(HEALTHY, check, "as it should be")] if machine.cards else [])
-        return findings
+        text = " ".join(error.text.split())
+        send("findings", [checks.finding("driver", Outcome(CRITICAL, text, None, None))])
+        return
+    library = ask(pymtml.nvmlSystemGetNVMLVersion)
+    versions = [None if isinstance(value, Unknown) else value for value in (machine.driver_version, library)]
+    send("versions", versions)
+    found = [_driver_finding(machine.driver_version)]
+    if "devices" in wanted["checks"]:
+        found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
+    send("findings", found)
+    send("cards", len(machine.cards))
+    limits = checks.Limits()
+    limits.update(wanted["limits"])
+    names = [name for name in wanted["checks"] if name in checks.QUESTIONS]
+    for card in machine.cards:
+        send("asking", [card.index, "answers"])
+        send("identity", checks.identity(card))
+        for found in checks.card_findings(card, limits, names, lambda check: send("asking", [card.index, check])):
+            send("findings", found)
 
 
-def _answers(card):
-    import pymtml
+def _driver_finding(version):
     from pymtml_cli.devices import Unknown
 
-    for function in (pymtml.nvmlDeviceGetUUID, pymtml.nvmlDeviceGetMemoryInfo, pymtml.nvmlDeviceGetUtilizationRates):
-        value = card.ask(function)
-        if isinstance(value, Unknown) and not value.not_supported:
-            return [(UNHEALTHY, value.reason)]
-    return []
-
-
-def _links(card):
-    from pymtml_cli.doctor import link_findings
-
-    return [(UNHEALTHY, finding.text) for finding in link_findings(card)]
-
-
-def _ecc(card):
-    import pymtml
-    from pymtml_cli.devices import Unknown
-
-    count = card.ask(
-        pymtml.nvmlDeviceGetTotalEccErrors, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, pymtml.NVML_VOLATILE_ECC
-    )
-    if isinstance(count, Unknown) or not count:
-        return []
-    return [(UNHEALTHY, "%d uncorrected memory error(s) since the driver was loaded" % count)]
-
-
-def _pages(card):
-    import pymtml
-
-    if card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus) == 1:
-        return [(DEGRADED, "memory pages wait to be retired: drain the card and reboot")]
-    return []
-
-
-def _temperature(card, hottest):
-    import pymtml
-    from pymtml_cli.devices import Unknown
-
-    value = card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)
-    if isinstance(value, Unknown):
-        return []
-    limit = hottest
-    if limit is None:
-        limit = card.ask(pymtml.nvmlDeviceGetTemperatureThreshold, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-        limit = HOTTEST if isinstance(limit, Unknown) or limit <= 0 else limit
-    return [(UNHEALTHY, "%d C, and %d C is the limit" % (value, limit))] if value >= limit else []
+    if isinstance(version, Unknown) and not checks.is_not_told(version):
+        return checks.finding("driver", Outcome(CRITICAL, "version: %s" % version.reason, None, None))
+    return checks.finding("driver", Outcome(OK, "answers", None, None))

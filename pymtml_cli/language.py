@@ -1,9 +1,14 @@
 """nvidia-smi's options: what is asked when the first argument is no subcommand, and how it is refused.
 
+Each question is answered by the module that ANSWERED_BY names, which has
+
+    answer(options)   prints the answer; returns the exit status
+
 The refusals, their texts and exit statuses are those that nvidia-smi 580 was seen to give.
 """
 
 from pymtml_cli.errors import OTHER, called, refuse
+from pymtml_cli.numeric import number
 
 NEEDED, OPTIONAL = "needed", "optional"
 
@@ -25,6 +30,44 @@ OPTIONS = {
     "json": (("--json",), None),
     "watch": (("--watch",), OPTIONAL),
 }
+MODIFICATIONS = {
+    "persistence-mode": (("-pm", "--persistence-mode"), NEEDED),
+    "ecc-config": (("-e", "--ecc-config"), NEEDED),
+    "reset-ecc-errors": (("-p", "--reset-ecc-errors"), NEEDED),
+    "compute-mode": (("-c", "--compute-mode"), NEEDED),
+    "gom": (("--gom",), NEEDED),
+    "gpu-reset": (("-r", "--gpu-reset"), OPTIONAL),
+    "virt-mode": (("-vm", "--virt-mode"), NEEDED),
+    "lock-gpu-clocks": (("-lgc", "--lock-gpu-clocks"), NEEDED),
+    "reset-gpu-clocks": (("-rgc", "--reset-gpu-clocks"), None),
+    "lock-memory-clocks": (("-lmc", "--lock-memory-clocks"), NEEDED),
+    "reset-memory-clocks": (("-rmc", "--reset-memory-clocks"), None),
+    "lock-memory-clocks-deferred": (("-lmcd", "--lock-memory-clocks-deferred"), NEEDED),
+    "reset-memory-clocks-deferred": (("-rmcd", "--reset-memory-clocks-deferred"), None),
+    "applications-clocks": (("-ac", "--applications-clocks"), NEEDED),
+    "reset-applications-clocks": (("-rac", "--reset-applications-clocks"), None),
+    "applications-clocks-permission": (("-acp", "--applications-clocks-permission"), NEEDED),
+    "power-limit": (("-pl", "--power-limit"), NEEDED),
+    "cuda-clocks": (("-cc", "--cuda-clocks"), NEEDED),
+    "accounting-mode": (("-am", "--accounting-mode"), NEEDED),
+    "clear-accounted-apps": (("-caa", "--clear-accounted-apps"), None),
+    "auto-boost-default": (("--auto-boost-default",), NEEDED),
+    "auto-boost-permission": (("--auto-boost-permission",), NEEDED),
+    "multi-instance-gpu": (("-mig", "--multi-instance-gpu"), NEEDED),
+    "gpu-target-temp": (("-gtt", "--gpu-target-temp"), NEEDED),
+    "dram-encryption": (("-den", "--dram-encryption"), NEEDED),
+    "driver-model": (("-dm", "--driver-model"), NEEDED),
+    "force-driver-model": (("-fdm", "--force-driver-model"), NEEDED),
+    "set-hostname": (("--set-hostname",), NEEDED),
+}
+OPTIONS.update(MODIFICATIONS)
+OPTIONS.update(
+    {
+        "mode": (("-m", "--mode"), NEEDED),
+        "scope": (("-sc", "--scope"), NEEDED),
+        "error-on-warning": (("-eow", "--error-on-warning"), None),
+    }
+)
 KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clocks", "accounted-apps")
 for _kind in KINDS:
     OPTIONS["query-" + _kind] = (("--query-" + _kind,), NEEDED)
@@ -36,50 +79,115 @@ BY_SPELLING = {spelling: name for name, (spellings, _) in OPTIONS.items() for sp
 # Questions that stand alone, in the order in which they are looked for
 ALONE = ("help", "version", "list", "excluded") + tuple("help-query-" + kind for kind in KINDS)
 QUERIES = tuple("query-" + kind for kind in KINDS)
+
+# Question: module of this package
+ANSWERED_BY = {
+    "help": "usage",
+    "version": "versions",
+    "list": "listing",
+    "excluded": "listing",
+    "query": "sections",
+    "xml": "xml_document",
+    "json": "json_document",
+    "table": "table",
+    "modification": "modify",
+}
+ANSWERED_BY.update(("query-" + kind, "query") for kind in KINDS)
+ANSWERED_BY.update(("help-query-" + kind, "query") for kind in KINDS)
+
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
 BESIDE_LOG = ("unit", "id", "filename", "xml", "display", "loop", "loop-ms")
 BESIDE_JSON = ("id", "filename", "loop", "loop-ms")
+BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning")
+MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning"}
 BESIDE_TABLE = ("id", "filename", "loop", "loop-ms", "watch")
 
-LOOP_SECONDS = 5
+LOOP_SECONDS, WATCH_SECONDS = 5, 2
+LONGEST_LOOP = 10**9 - 1  # of whatever unit
+
+# Values of -d
+SECTIONS = (
+    "MEMORY",
+    "UTILIZATION",
+    "ECC",
+    "TEMPERATURE",
+    "POWER",
+    "CLOCK",
+    "COMPUTE",
+    "PIDS",
+    "PERFORMANCE",
+    "SUPPORTED_CLOCKS",
+    "PAGE_RETIREMENT",
+    "ACCOUNTING",
+    "ENCODER_STATS",
+    "SUPPORTED_GPU_TARGET_TEMP",
+    "VOLTAGE",
+    "FBC_STATS",
+    "ROW_REMAPPER",
+    "GSP_FIRMWARE_VERSION",
+    "POWER_SMOOTHING",
+    "POWER_PROFILES",
+)
 
 
 class Options:
-    """What was asked: ``question`` is one of ALONE, QUERIES, "query" (-q), "json" or "table"; ``values`` by option."""
+    """What was asked: ``question`` is a name in ANSWERED_BY; ``values`` by option.
+
+    ``seconds`` is the time between samples, None for one sample.
+    """
 
     def __init__(self, question, values):
         self.question, self.values = question, values
+        self.seconds = _seconds(values)
 
     def get(self, name, default=None):
         """Value of an option; True for one that takes none, the default for one that was not given."""
         return self.values.get(name, default)
 
-    @property
-    def seconds(self):
-        """Time between samples in seconds, or None for one sample."""
-        for name, unit in (("loop", 1.0), ("loop-ms", 1000.0), ("watch", 1.0)):
-            if name in self.values:
-                return _interval(name, self.values[name]) / unit
-        return None
+
+def _seconds(values):
+    for name, unit in (("loop", 1.0), ("loop-ms", 1000.0), ("watch", 1.0)):
+        if name in values:
+            return _interval(name, values[name]) / unit
+    return None
 
 
 def _interval(name, text):
     """The number behind -l, -lms or --watch."""
     if text is True:
-        return LOOP_SECONDS * (1000 if name == "loop-ms" else 1)
-    try:
-        number = float(text) if name == "watch" else int(text)
-    except ValueError:
-        number = 0
-    if not 0 < number < 1e9:
+        return {"loop": LOOP_SECONDS, "loop-ms": LOOP_SECONDS * 1000, "watch": WATCH_SECONDS}[name]
+    value = number(text, 0, LONGEST_LOOP, whole=name != "watch")
+    if not value:
         text = "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n"
         raise refuse(text if name != "watch" else text.replace("[-l(ms) | --loop(-ms)=]", "--watch"))
-    return number
+    return value
 
 
-def _error(text, raw, status, for_help=" for help"):
-    return refuse("ERROR: Option %s %s. Please run '%s -h'%s.\n\n" % (raw, text, called(), for_help), status)
+def _error(text, raw, status, for_help=" for help", hint=""):
+    return refuse("ERROR: Option %s %s. Please run '%s -h'%s.\n\n" % (raw, text, called(), for_help), status, hint)
+
+
+def _not_known(raw):
+    """The line about an argument that is neither an option nor a subcommand."""
+    from pymtml_cli import hints
+    from pymtml_cli.subcommands import SUBCOMMANDS
+
+    return hints.option(raw, list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2])
+
+
+def _apart(parts, raw, question):
+    """The line about an argument that cannot stand beside the question, which is one of the others."""
+    from pymtml_cli import hints
+
+    if not _is_known(raw):
+        return _not_known(raw)
+    first = next((other for other, name, _ in parts if name == question and other != raw), None)
+    return hints.together(first.partition("=")[0], raw.partition("=")[0]) if first else ""
+
+
+def _is_known(raw):
+    return raw.partition("=")[0] in BY_SPELLING
 
 
 def _split(arguments):
@@ -114,17 +222,22 @@ def parse(arguments):
         if question in names:
             for raw, name, _ in parts:
                 if name != question:
-                    raise _error("is not valid for this command", raw, 2)
+                    raise _error("is not valid for this command", raw, 2, hint=_apart(parts, raw, question))
             return Options(question, {})
     queries = [name for name in QUERIES if name in names]
     if queries:
         return _parse_query(queries, parts)
     for raw, name, _ in parts:
         if name is None or name == "format":
-            raise _error("is not recognized", raw, OTHER, "")
+            hint = _not_known(raw) if name is None else "--format goes with --query-gpu and its kin"
+            raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
     if "query" in names:
-        return Options("query", _allowed(parts, values, ("query",) + BESIDE_LOG))
+        if "xml" in names and "display" in names:
+            both = "--display/-d flags can not be combined with -x/--xml-format flags."
+            raise refuse("Invalid combination of input arguments: %s\n" % both)
+        _allow(parts, "query", ("query",) + BESIDE_LOG)
+        return Options("xml" if "xml" in names else "query", values)
     for name, spelled in (
         ("xml", "-x/--xml-format to run an XML query"),
         ("display", "-d/--display to run a filtered query"),
@@ -134,25 +247,28 @@ def parse(arguments):
                 "Invalid combination of input arguments. Specify -q/--query and %s.  Please run '%s -h' for help.\n\n"
             )
             raise refuse(text % (spelled, called()))
+    if not MODIFYING.isdisjoint(names):
+        _allow(parts, next(name for name in names if name in MODIFYING), BESIDE_MODIFICATION)
+        return Options("modification", values)
     if "json" in names:
-        return Options("json", _allowed(parts, values, ("json",) + BESIDE_JSON))
-    return Options("table", _allowed(parts, values, BESIDE_TABLE))
+        _allow(parts, "json", ("json",) + BESIDE_JSON)
+        return Options("json", values)
+    _allow(parts, "watch", BESIDE_TABLE)
+    return Options("table", values)
 
 
 def _parse_query(queries, parts):
     if len(queries) > 1:
         raise refuse("Only one --query-* switch can be used at a time.\n")
-    for raw, name, _ in parts:
-        if name not in BESIDE_QUERY and name != queries[0]:
-            raise _error("is not recognized", raw, 2)
+    _allow(parts, queries[0], (queries[0],) + BESIDE_QUERY)
     return Options(queries[0], _values(parts))
 
 
-def _allowed(parts, values, names):
+def _allow(parts, question, names):
+    """Refuse what cannot stand beside a question."""
     for raw, name, _ in parts:
         if name not in names:
-            raise _error("is not recognized", raw, 2)
-    return values
+            raise _error("is not recognized", raw, 2, hint=_apart(parts, raw, question))
 
 
 def _values(parts):
@@ -165,85 +281,3 @@ def _values(parts):
             raise _error("is not recognized", parts[0][0], OTHER)
         values[name] = value
     return values
-
-
-def run(arguments):
-    """Answer nvidia-smi's options (exit status)."""
-    options = parse(arguments)
-    seconds = options.seconds  # refused before anything is done
-    if options.question == "help":
-        from pymtml_cli import usage
-
-        return usage.run()
-    if options.question.startswith("help-query-"):
-        from pymtml_cli import query
-
-        return _print(query.help_text(options.question[len("help-query-") :]))
-    if options.question == "excluded":
-        return _print("No excluded devices found.\n")
-    from pymtml_cli.samples import Output
-
-    with Output(options.get("filename")) as output:
-        return _answer(options, seconds, output)
-
-
-def _print(text):
-    from pymtml_cli.samples import Output
-
-    with Output() as output:
-        output.write(text)
-    return 0
-
-
-def _answer(options, seconds, output):
-    from pymtml_cli import samples
-    from pymtml_cli.devices import Machine
-
-    if options.question == "version":
-        from pymtml_cli import usage
-
-        return usage.version(output)
-    if options.question in QUERIES:
-        return _answer_query(options, seconds, output)
-    if options.question == "list":
-        from pymtml_cli import listing
-
-        return listing.run(output)
-    if options.question == "query":
-        from pymtml_cli import log
-
-        screen = log.Screen(options)
-    elif options.question == "json":
-        from pymtml_cli import snapshot
-
-        return snapshot.run(options, seconds, output)
-    else:
-        from pymtml_cli import table
-
-        if "watch" in options.values:
-            return table.watch(options, seconds, output)
-        screen = table.Screen(output)
-    with Machine() as machine:
-        cards = screen.cards(machine, options.get("id"))
-        samples.repeat(machine, seconds, lambda first: output.write(screen.text(machine, cards)))
-    return 0
-
-
-def _answer_query(options, seconds, output):
-    from pymtml_cli import samples
-    from pymtml_cli.devices import Machine
-    from pymtml_cli.query import Query
-
-    formats = options.get("format", "csv")
-    with Machine() as machine:
-        query = Query(
-            options.question[len("query-") :], options.get(options.question), "" if formats is True else formats
-        )
-        cards = machine.chosen(options.get("id"))
-
-        def sample(first):
-            lines = (query.header() if first else []) + query.lines(cards)
-            output.write("".join(line + "\n" for line in lines))
-
-        samples.repeat(machine, seconds, sample)
-    return 0

@@ -1,64 +1,47 @@
-"""Entry point of the command: chooses what was asked for, imports that alone, and turns failures into an exit status.
-
-A subcommand is a module of this package with
-
-    add_arguments(parser)   declares its arguments on an argparse.ArgumentParser
-    run(options)            does the work; returns the exit status (None counts as 0)
-    parse(arguments)        in place of add_arguments, where argparse must not look at the arguments; returns options
-
-and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
-"""
+"""Entry point of the command: imports what was asked for, and that alone; turns failures into an exit status."""
 
 import importlib
 import os
 import sys
 
 from pymtml_cli.errors import CommandError, called
+from pymtml_cli.subcommands import SUBCOMMANDS
+from pymtml_cli.text import safe
 
-SUBCOMMANDS = {
-    "capture": ("capture", "print a profile of this machine that the simulator loads"),
-    "dmon": ("dmon", "a line for each card and second"),
-    "pmon": ("pmon", "a line for each process and second"),
-    "mtlink": ("mtlink", "state, speed and far end of each MtLink"),
-    "nvlink": ("nvlink", "the same in nvidia-smi's form"),
-    "health": ("health", "check the cards, for schedulers and cron"),
-    "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
-    "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
-    "topo": ("topo", "how cards are joined with each other and with processors"),
-    "run": ("run", "run a program with pymtml in the place of pynvml"),
-}
+STDOUT, STDERR = 1, 2
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 FAILED = 255
 
 
-def parse(module, name, arguments):
-    """Options of a subcommand (argparse.Namespace, or what the module's own parse makes of the arguments)."""
-    if hasattr(module, "parse"):
-        return module.parse(arguments)
-    import argparse
-
-    parser = argparse.ArgumentParser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
-    module.add_arguments(parser)
-    return parser.parse_args(arguments)
-
-
 def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
     if arguments and arguments[0] in SUBCOMMANDS:
-        name = arguments[0]
-        module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
-        return module.run(parse(module, name, arguments[1:]))
+        return _module(SUBCOMMANDS[arguments[0]][0]).run(arguments[1:])
     from pymtml_cli import language
 
-    return language.run(arguments)
+    options = language.parse(arguments)
+    return _module(language.ANSWERED_BY[options.question]).answer(options)
+
+
+def _module(name):
+    try:
+        return importlib.import_module("pymtml_cli." + name)
+    except ModuleNotFoundError as error:
+        if not getattr(sys, "frozen", False):
+            raise
+        text = "this program was frozen without %s; PyInstaller takes all with --collect-submodules pymtml_cli"
+        raise CommandError(text % error.name, FAILED)
 
 
 def main(arguments=None):
     """Run the command (exit status). Without arguments: those of the process."""
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = open(os.devnull, "w")
+    if arguments is None:
+        _forget_current_folder()
+    _open_standard_streams()
+    if arguments is None:
+        _take_stdout()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the locale cannot write is no reason to fail
     try:
@@ -75,18 +58,56 @@ def main(arguments=None):
         return _report(CommandError(str(error), FAILED))
 
 
+def _forget_current_folder():
+    """Import nothing from the current folder, whatever PYTHONPATH says: what others left there would run as we do."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone
+        return
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here or here == ours]
+
+
+def _open_standard_streams():
+    """Let streams that the caller closed lead nowhere: a file or a pipe must not get their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+
+
+def _take_stdout():
+    """Keep stdout for what the command says: what the driver prints there goes to stderr."""
+    if sys.stdout is not sys.__stdout__ or sys.stdout.fileno() != STDOUT:
+        return
+    sys.stdout.flush()
+    ours = os.dup(STDOUT)
+    os.dup2(STDERR, STDOUT)
+    encoding, errors = sys.stdout.encoding, sys.stdout.errors
+    # shutil.get_terminal_size asks the second one.
+    sys.stdout = sys.__stdout__ = open(ours, "w", encoding=encoding, errors=errors)
+
+
+def give_stdout_back():
+    """Let stdout be that of a program which this process becomes."""
+    if sys.stdout is sys.__stdout__ and sys.stdout.fileno() != STDOUT:
+        os.dup2(sys.stdout.fileno(), STDOUT)
+
+
 def _report(error):
     try:
         if error.stdout:
-            sys.stdout.write(error.text)
-            sys.stdout.flush()
-        else:
-            sys.stdout.flush()
-            sys.stderr.write("%s: %s\n" % (called(), error.text))
+            sys.stdout.write("\n".join(map(safe, error.text.split("\n"))))
+        sys.stdout.flush()
     except BrokenPipeError:
         return _nobody_reads()
     except OSError:
         _discard(sys.stdout)
+    line = error.hint if error.stdout else error.text
+    try:
+        if line:
+            sys.stderr.write("%s: %s\n" % (called(), safe(" ".join(line.split("\n")))))
+    except OSError:
+        pass  # there is nobody left to tell
     return error.status
 
 

@@ -5,7 +5,9 @@ import sys
 import pymtml
 from pymtml_cli import listing, suboptions
 from pymtml_cli.devices import Machine, Unknown, then
-from pymtml_cli.errors import called, refuse
+from pymtml_cli.errors import called, refuse, worded
+from pymtml_cli.numeric import number
+from pymtml_cli.text import safe
 
 NOT_AVAILABLE = 3
 
@@ -14,6 +16,7 @@ OPTIONS = (
     (("-c", "--capabilities"), False),
     (("-p", "--pcibusid"), False),
     (("-R", "--remotelinkinfo"), False),
+    (("-e", "--errorcounters"), False),
     (("-i", "--id"), True),
     (("-l", "--link"), True),
     (("-h", "--help"), False),
@@ -26,6 +29,7 @@ usage: {name} {command} [OPTION]...
   -c, --capabilities    whether links carry reads, writes and atomics between cards
   -p, --pcibusid        PCI address of the card at the other end
   -R, --remotelinkinfo  the same, and the number of the link there
+  -e, --errorcounters   errors of each link, which MTML does not tell
   -i, --id CARDS        only these: index, UUID or PCI address, separated by commas
   -l, --link NUMBER     only this link
 """
@@ -37,38 +41,42 @@ STATES = {
 }
 
 
-def parse(arguments):
-    """Options by name."""
-    return suboptions.parse(arguments, OPTIONS)
+LAST_LINK = (1 << 32) - 1
 
 
-def run(options, command="mtlink"):
+def run(arguments, command="mtlink"):
     """Answer (exit status)."""
+    options = suboptions.parse(arguments, OPTIONS)
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
-        sys.stdout.write(USAGE.format(name=called(), command=command, remote=remote))
+        sys.stdout.write(worded(USAGE).format(name=called(), command=command, remote=remote))
         return 0
     link = options.get("-l")
-    if link is not None and not link.isdigit():
-        raise refuse('"%s" is no number of a link.\n' % link)
+    if link is not None:
+        link = number(link, 0, LAST_LINK)
+        if link is None:
+            raise refuse('"%s" is no number of a link.\n' % options["-l"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
         answered = False
         for card in cards:
-            sys.stdout.write(listing.lines(card)[0] + "\n")
             spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
+            if command == "nvlink" and isinstance(spec, Unknown) and spec.not_supported:
+                answered = True  # that there are no links is an answer there, of no lines
+                continue
             answered = answered or not isinstance(spec, Unknown)
-            for line in _card_lines(card, spec, options, command):
+            sys.stdout.write(listing.lines(card)[0] + "\n")
+            for line in _card_lines(card, spec, options, link, command):
                 sys.stdout.write("\t %s\n" % line)
     return 0 if answered else NOT_AVAILABLE
 
 
-def _card_lines(card, spec, options, command):
+def _card_lines(card, spec, options, chosen, command):
     if isinstance(spec, Unknown):
-        return ["MtLink: %s" % spec]
+        return [worded("MtLink: %s") % spec]
     links = list(range(spec.linkNum))
-    if "-l" in options:
-        links = [link for link in links if link == int(options["-l"])]
+    if chosen is not None:
+        links = [link for link in links if link == chosen]
         if not links:
             return ["Invalid Link"]
     lines = []
@@ -81,6 +89,9 @@ def _card_lines(card, spec, options, command):
             far = remote(card, link)
             number = then(far, lambda handle: remote_link(card, handle, link))
             lines.append("Link %d: Remote Device %s: Link %s" % (link, then(far, _address), number))
+        if "-e" in options:
+            for kind in ("Replay", "Recovery", "CRC"):
+                lines.append("Link %d: %s Errors: N/A" % (link, kind))
         if "-c" in options:
             for text, capability in (
                 ("P2P is supported", pymtml.MTML_MTLINK_CAP_P2P_ACCESS),
@@ -129,6 +140,6 @@ def remote_link(card, handle, link):
 
 def _address(handle):
     try:
-        return pymtml.nvmlDeviceGetPciInfo(handle).busId
+        return safe(pymtml.nvmlDeviceGetPciInfo(handle).busId)
     except pymtml.MTMLError:
         return "N/A"

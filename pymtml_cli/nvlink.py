@@ -2,9 +2,7 @@
 
 from pymtml_cli import mtlink
 
-parse = mtlink.parse
 
-
-def run(options):
+def run(arguments):
     """Answer (exit status)."""
-    return mtlink.run(options, "nvlink")
+    return mtlink.run(arguments, "nvlink")

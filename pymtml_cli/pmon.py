@@ -3,10 +3,12 @@
 import os
 
 import pymtml
-from pymtml_cli import scroll
+from pymtml_cli import scroll, suboptions
 from pymtml_cli.devices import Unknown
 from pymtml_cli.fields import mebibytes
-from pymtml_cli.processes import processes
+from pymtml_cli.processes import processes, say_to_people
+from pymtml_cli.text import head as head_of
+from pymtml_cli.text import left
 
 LONGEST_DELAY, DEFAULT = 10, "u"
 NAME_WIDTH = 15
@@ -34,13 +36,9 @@ GROUPS = {
 }
 
 
-def parse(arguments):
-    """Options by name."""
-    return scroll.parse(arguments, False)
-
-
-def run(options):
+def run(arguments):
     """Scroll (exit status)."""
+    options = suboptions.parse(arguments, scroll.OPTIONS)
     if "-h" in options:
         return scroll.usage("pmon", [(key, text) for key, (text, _) in GROUPS.items()], DEFAULT, LONGEST_DELAY)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
@@ -55,6 +53,8 @@ def run(options):
             settings.lead("#", stamps, index) + "%12s%7s%s    %s " % (pid, kind, _joined(cells), name)
             for stamps, index, pid, kind, cells, name in rows
         ]
+
+    said = []
 
     def lines(machine, cards):
         stamps = settings.stamps(machine.time.date, machine.time.clock)
@@ -71,8 +71,9 @@ def run(options):
                     pid, kind, name = process.pid, process.kind, command(process)
                     values = [value(process, shares) for _, _, value in columns]
                     cells = ["-" if value is None else str(value) for value in values]
-                text = "%11s%6s%s    %-*s" % (pid, kind, _joined(cells), NAME_WIDTH, name)
+                text = "%11s%6s%s    %s" % (pid, kind, _joined(cells), left(name, NAME_WIDTH))
                 found.append(settings.lead(" ", stamps, str(card.index)) + text)
+        say_to_people(cards, said)
         return found
 
     return scroll.scroll(settings, head, lines)
@@ -87,7 +88,7 @@ def utilization(card):
 def command(process):
     """Name of the program without its folders."""
     name = process.name
-    return "-" if isinstance(name, Unknown) else os.path.basename(" ".join(name.split()))[:NAME_WIDTH] or "-"
+    return "-" if isinstance(name, Unknown) else head_of(os.path.basename(name), NAME_WIDTH) or "-"
 
 
 def _joined(cells):

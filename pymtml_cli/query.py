@@ -2,10 +2,12 @@
 
 import pymtml
 from pymtml_cli import fields
-from pymtml_cli.devices import Unknown, nobody_tells
-from pymtml_cli.errors import refuse
+from pymtml_cli.devices import Machine, Unknown, nobody_tells
+from pymtml_cli.errors import refuse, worded
 from pymtml_cli.fields import mebibytes
-from pymtml_cli.processes import processes
+from pymtml_cli.processes import processes, say_to_people
+from pymtml_cli.samples import Output, repeat
+from pymtml_cli.text import safe
 
 
 class Row:
@@ -149,6 +151,31 @@ QUERIES = {
 FORMATS = ("csv", "noheader", "nounits")
 
 
+def answer(options):
+    """Print the lines of a query, or its properties (exit status)."""
+    with Output(options.get("filename")) as output:
+        if options.question.startswith("help-query-"):
+            output.write(help_text(options.question[len("help-query-") :]))
+        else:
+            _repeat(options, options.question[len("query-") :], output)
+    return 0
+
+
+def _repeat(options, kind, output):
+    formats = options.get("format", "csv")
+    with Machine() as machine:
+        query = Query(kind, options.get("query-" + kind), "" if formats is True else formats)
+        cards, said = machine.chosen(options.get("id")), []
+
+        def sample(first):
+            lines = (query.header() if first else []) + query.lines(cards)
+            output.write("".join(line + "\n" for line in lines))
+            if kind == "compute-apps":
+                say_to_people(cards, said)
+
+        repeat(machine, options.seconds, sample)
+
+
 class Query:
     """A checked query.
 
@@ -161,7 +188,11 @@ class Query:
         self._columns = []
         for name in filter(None, names.split(",")):
             if name not in by_name:
-                raise refuse('Field "%s" is not a valid field to query.\n\n' % name)
+                from pymtml_cli import hints
+
+                raise refuse(
+                    'Field "%s" is not a valid field to query.\n\n' % name, hint=hints.field(name, by_name, kind)
+                )
             self._columns.append(by_name[name])
         chosen = list(filter(None, formats.split(",")))
         if not set(chosen) <= set(FORMATS):
@@ -185,7 +216,7 @@ class Query:
     def _cell(self, value, unit):
         if isinstance(value, Unknown):
             return "[%s]" % value
-        text = " ".join(value.splitlines())
+        text = safe(value)
         return text + " " + unit if unit and self._units else text
 
 
@@ -193,5 +224,5 @@ def help_text(kind):
     """What --help-query-* prints: exporters read it, looking for a quoted name in column 0 after a blank line."""
     lines = ['List of valid properties to query for the switch "--query-%s":' % kind, ""]
     for names, _, _, text in QUERIES[kind][0]:
-        lines += [" or ".join('"%s"' % name for name in names), text, ""]
+        lines += [" or ".join('"%s"' % name for name in names), worded(text), ""]
     return "\n".join(lines) + "\n"

@@ -103,8 +103,11 @@ def complain(text):
 
 def start(file, command, variables):
     """Become the program; where a process cannot become another, wait for it (exit status)."""
+    from pymtml_cli.main import give_stdout_back
+
     sys.stdout.flush()
     sys.stderr.flush()
+    give_stdout_back()
     if os.name == "nt":
         process = subprocess.Popen([file] + command[1:], env=variables)
         while True:
@@ -119,7 +122,9 @@ def start(file, command, variables):
     os.execve(file, command, variables)
 
 
-def run(options):
+def run(arguments):
+    """Become the program (exit status, where that fails)."""
+    options = parse(arguments)
     if options.help:
         print(USAGE, end="")
         return 0
@@ -128,6 +133,9 @@ def run(options):
         return 2
     command = options.command
     variables = environment(options.nvidia_smi)
+    if getattr(sys, "frozen", False):
+        complain("needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it")
+        return NOT_EXECUTABLE
     if command[0] in ("-m", "-c") or (command[0].endswith((".py", ".pyz")) and os.path.isfile(command[0])):
         command = [sys.executable] + command
         file = sys.executable

@@ -2,9 +2,9 @@
 
 import sys
 
-from pymtml_cli import suboptions
 from pymtml_cli.devices import Machine
 from pymtml_cli.errors import OTHER, called, refuse
+from pymtml_cli.numeric import number
 from pymtml_cli.samples import Output, repeat
 
 OPTIONS = (
@@ -16,7 +16,7 @@ OPTIONS = (
     (("-f", "--filename"), True),
     (("-h", "--help"), False),
 )
-FORMAT_OPTION = (("--format",), True)
+FORMAT_OPTION = ((("--format",), True),)
 
 USAGE = """\
 usage: {name} {command} [OPTION]...
@@ -44,10 +44,10 @@ class Settings:
     """
 
     def __init__(self, options, groups, default, most):
-        self.seconds = _whole(options.get("-d", "1"), 1, most)
+        self.seconds = number(options.get("-d", "1"), 1, most)
         if self.seconds is None:
             raise refuse("Collection delay/interval should be between 1 second and %d seconds\n" % most)
-        self.count = _whole(options.get("-c", "1"), 1, 1 << 31) if "-c" in options else 0
+        self.count = number(options.get("-c", "1"), 1, 1 << 31) if "-c" in options else 0
         if self.count is None:
             raise refuse("Invalid value for number of samples to be displayed\n")
         letters = options.get("-s", default)
@@ -76,20 +76,11 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def _whole(text, least, most):
-    return int(text) if text.isdigit() and least <= int(text) <= most else None
-
-
 def usage(command, groups, default, most):
     """Print the help (exit status)."""
     lines = "\n".join("%24s%s  %s" % ("", letter, text) for letter, text in groups)
     sys.stdout.write(USAGE.format(name=called(), command=command, most=most, default=default, groups=lines))
     return 0
-
-
-def parse(arguments, with_format):
-    """Options by name."""
-    return suboptions.parse(arguments, OPTIONS + ((FORMAT_OPTION,) if with_format else ()))
 
 
 def scroll(settings, head, lines):

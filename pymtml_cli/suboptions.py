@@ -14,7 +14,9 @@ def parse(arguments, table):
         raw = rest.pop(0)
         spelling, equals, value = raw.partition("=")
         if spelling not in by_spelling:
-            raise refuse('Option "%s" is not recognized.\n' % raw)
+            from pymtml_cli import hints
+
+            raise refuse('Option "%s" is not recognized.\n' % raw, hint=hints.meant(spelling, by_spelling))
         name, takes_value = by_spelling[spelling]
         if not takes_value:
             values[name] = True

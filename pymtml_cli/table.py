@@ -1,114 +1,29 @@
 """The table of cards and processes, in nvidia-smi's form: what people look at, and what programs cut up by columns.
 
-On a terminal it takes the width that is there, by leaving columns out, and marks what is hot or full; anywhere else it
-has its full 91 columns and no color.
+On a terminal it takes the width that is there, for names of processes where there is more, by leaving columns out where
+there is less, and marks what is hot or full; anywhere else it has its full 91 columns and no color.
 """
 
 import os
 
 import pymtml
 from pymtml_cli import fields
-from pymtml_cli.devices import Unknown, ask
+from pymtml_cli.cells import Cell, division, fan, memory, power, short, switched, temperature, uncorrected, utilization
+from pymtml_cli.devices import Machine, Unknown, ask, musa_version
 from pymtml_cli.errors import NVIDIA_SMI, called
 from pymtml_cli.listing import name, profile
-from pymtml_cli.processes import processes
-from pymtml_cli.usage import musa_version
+from pymtml_cli.processes import processes, remarks
+from pymtml_cli.samples import Output, repeat
+from pymtml_cli.text import fit, left, tail
+from pymtml_cli.text import width as text_width
 
 FULL_WIDTH = 91
-HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, where the card does not tell its own limit
-RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
+COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: module `compact`
 
-# Widths of the blocks card, memory, load from wide to narrow. A block of 0 is left out.
-WIDE_CARD, WIDE_LOAD = 41, 22
-LAYOUTS = ((41, 24, 22), (41, 24, 7), (26, 24, 7), (26, 0, 7), (26, 0, 0))
-INSTANCE_COLUMNS = 60  # from this width on, instances have names and utilization
-
-
-class Cell:
-    """A text in the table and how alarming it is."""
-
-    def __init__(self, text, color=""):
-        self.text, self.color = text, color
-
-    def padded(self, width, paint):
-        """The text to the right of ``width`` columns, colored if ``paint``."""
-        text = fit(self.text, width)
-        blanks = " " * (width - len(text))
-        return blanks + (self.color + text + PLAIN if paint and self.color else text)
-
-
-def fit(text, width):
-    """A text cut to a width, with dots where something is missing."""
-    return text if len(text) <= width else text[: max(0, width - 3)] + "..."[: min(3, width)]
-
-
-def short(value, form="%s"):
-    """A value in the table: N/A if nobody can tell it, ERR! if who could failed."""
-    if isinstance(value, Unknown):
-        return "N/A" if value.not_supported else "ERR!"
-    return " ".join((form % value).splitlines())
-
-
-def temperature(card):
-    """Temperature, red from the temperature at which the card slows down, yellow ten degrees before."""
-    value = card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)
-    color = ""
-    if not isinstance(value, Unknown):
-        limit = card.ask(pymtml.nvmlDeviceGetTemperatureThreshold, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-        limit = HOT_CELSIUS + 10 if isinstance(limit, Unknown) or limit <= 0 else limit
-        color = RED if value >= limit else YELLOW if value >= limit - 10 else ""
-    return Cell(short(value, "%dC"), color)
-
-
-def _share_color(used, total):
-    share = 100.0 * used / total if total else 0
-    return RED if share > FULL_PERCENT + 5 else YELLOW if share > FULL_PERCENT else ""
-
-
-def power(card):
-    """Power and its limit."""
-    usage, limit = card.ask(pymtml.nvmlDeviceGetPowerUsage), card.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit)
-    known = not isinstance(usage, Unknown) and not isinstance(limit, Unknown)
-    texts = [
-        short(value if isinstance(value, Unknown) else int(value / 1000.0 + 0.5), "%dW") for value in (usage, limit)
-    ]
-    return Cell("%6s / %5s" % tuple(texts), _share_color(usage, limit) if known else "")
-
-
-def memory(device):
-    """Memory in use and all of it."""
-    info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
-    if isinstance(info, Unknown):
-        return Cell("%10s / %9s" % (short(info), short(info)))
-    texts = tuple("%dMiB" % fields.mebibytes(number) for number in (info.used, info.total))
-    return Cell("%10s / %9s" % texts, _share_color(info.used, info.total))
-
-
-def _rate(device):
-    rates = device.ask(pymtml.nvmlDeviceGetUtilizationRates)
-    return short(rates if isinstance(rates, Unknown) else rates.gpu, "%s%%")
-
-
-def uncorrected(card):
-    """Uncorrected memory errors since the driver was loaded, red if there are any."""
-    count = card.ask(
-        pymtml.nvmlDeviceGetTotalEccErrors, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, pymtml.NVML_VOLATILE_ECC
-    )
-    mode = card.ask(pymtml.nvmlDeviceGetEccMode)
-    if not isinstance(mode, Unknown) and not mode[0]:
-        return Cell("Off")
-    return Cell(short(count), RED if not isinstance(count, Unknown) and count else "")
-
-
-def switched(value, on="On", off="Off"):
-    """A feature's state in the short words of the table."""
-    return short(value if isinstance(value, Unknown) else (on if value else off))
-
-
-def division(card):
-    """Whether a card is divided into instances."""
-    modes = card.ask(pymtml.nvmlDeviceGetMigMode)
-    return short(modes if isinstance(modes, Unknown) else fields.enabled(modes[0]))
+# Widths of the blocks card, memory, load
+WIDE_LOAD = 22
+LAYOUTS = ((41, 24, WIDE_LOAD), (41, 24, 7))
+NAME_WIDTH = 37  # of processes, where the table has its full width
 
 
 class Screen:
@@ -120,13 +35,14 @@ class Screen:
         self._paint = self._colors
         self._smi = called() == NVIDIA_SMI
 
-    def cards(self, machine, text):
-        """The cards to show."""
-        return machine.chosen(text)
-
     def text(self, machine, cards):
         """The table as it is printed."""
-        return machine.time.long + " " * 7 + "\n" + "\n".join(self.lines(machine, cards)) + "\n"
+        room = self.width()
+        if room <= COMPACT_WIDTH:
+            from pymtml_cli import compact
+
+            return compact.text(machine, cards, room, self._colors)
+        return machine.time.long + " " * 7 + "\n" + "\n".join(self._lines(cards, room)) + "\n"
 
     def width(self):
         """Columns that there are."""
@@ -136,20 +52,17 @@ class Screen:
 
         return shutil.get_terminal_size((FULL_WIDTH, 24)).columns
 
-    def lines(self, machine, cards):
-        """The lines of the table below the time."""
-        room = self.width()
-        widths = next((layout for layout in LAYOUTS if _total(layout) <= room), LAYOUTS[-1])
+    def _lines(self, cards, room):
+        """The lines below the time."""
+        widths = LAYOUTS[0] if room >= FULL_WIDTH else LAYOUTS[1]
         width = _total(widths)
-        self._paint = self._colors and width <= room
         lines = self._head(width, widths)
         for card in cards:
             lines += self._card(card, widths) + [_rule(widths, "-", "+")]
         instances = [instance for card in cards for instance in card.instances]
         if instances:
             lines += [""] + self._instances(instances, width)
-        lines += [""] + self._processes(cards, width)
-        return lines if width <= room else [line[:room] for line in lines]
+        return lines + [""] + self._processes(cards, width, room)
 
     def _head(self, width, widths):
         inner = width - 4
@@ -163,54 +76,40 @@ class Screen:
                 parts.remove(library)
             blanks = max(2, (inner - sum(map(len, parts))) // (len(parts) - 1))
             line = (" " * min(blanks, 7)).join(parts)
-        lines = ["+" + "-" * (width - 2) + "+", "| " + fit(line, inner).ljust(inner) + " |", _rule(widths, "-", "+")]
+        lines = ["+" + "-" * (width - 2) + "+", "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-", "+")]
         for row in self._titles(widths)[: 3 if widths[2] == WIDE_LOAD else 2]:
             lines.append(_line(row, widths, False))
         lines.append(_rule(widths, "=", "+").replace("+", "|", 1)[:-1] + "|")
         return lines
 
     def _titles(self, widths):
-        wide_card, wide_load = widths[0] == WIDE_CARD, widths[2] == WIDE_LOAD
         kind = "MIG M." if self._smi else "MPC M."
-        card = (
-            (" GPU  Name                 Persistence-M ", " Fan  Temp   Perf          Pwr:Usage/Cap ", "")
-            if wide_card
-            else (" GPU  Name                ", " Temp       Pwr:Usage/Cap ", "")
-        )
+        card = (" GPU  Name                 Persistence-M ", " Fan  Temp   Perf          Pwr:Usage/Cap ", "")
         load = (
             (" Volatile Uncorr. ECC ", " GPU-Util  Compute M. ", "%21s " % kind)
-            if wide_load
+            if widths[2] == WIDE_LOAD
             else ("   Util", "    ECC", "")
         )
         return list(zip(card, (" Bus-Id          Disp.A ", "           Memory-Usage ", ""), load))
 
     def _card(self, card, widths):
         pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
-        heat, draw, used = temperature(card), power(card), memory(card)
-        if widths[0] == WIDE_CARD:
-            state = card.ask(pymtml.nvmlDeviceGetPersistenceMode)
-            fan = short(card.ask(pymtml.nvmlDeviceGetFanSpeed), "%s%%")
-            block = (
-                [Cell(" %3d  %-27s %5s  " % (card.index, fit(short(name(card)), 27), switched(state)))],
-                [
-                    Cell("%4s" % fan),
-                    (heat, 6),
-                    Cell("    %-4s" % short(fields.performance_state(card))),
-                    (draw, 22),
-                    Cell(" "),
-                ],
-                [],
-            )
-        else:
-            block = (
-                [Cell(" %3d  %-20s" % (card.index, fit(short(name(card)), 20)))],
-                [(heat, 5), Cell("      "), (draw, 14), Cell(" ")],
-                [],
-            )
+        state = card.ask(pymtml.nvmlDeviceGetPersistenceMode)
+        block = (
+            [Cell(" %3d  %s %5s  " % (card.index, left(fit(short(name(card)), 27), 27), switched(state)))],
+            [
+                Cell("%4s" % fan(card)),
+                (temperature(card), 6),
+                Cell("    %-4s" % short(fields.performance_state(card))),
+                (power(card), 22),
+                Cell(" "),
+            ],
+            [],
+        )
         address = short(pci if isinstance(pci, Unknown) else pci.busId)
         display = switched(card.ask(pymtml.nvmlDeviceGetDisplayActive))
-        place = ([Cell("   %-16s %3s " % (address, display))], [(used, 23), Cell(" ")], [])
-        load, errors = Cell(_rate(card)), uncorrected(card)
+        place = ([Cell("   %-16s %3s " % (address, display))], [(memory(card), 23), Cell(" ")], [])
+        load, errors = utilization(card), uncorrected(card)
         if widths[2] == WIDE_LOAD:
             mode = short(fields.compute_mode(card))
             work = (
@@ -227,57 +126,62 @@ class Screen:
         title = "MIG devices:" if self._smi else "MPC instances:"
         kind = "MIG" if self._smi else "MPC"
         lines = ["+" + "-" * (width - 2) + "+", "| " + title.ljust(width - 4) + " |"]
-        if width < INSTANCE_COLUMNS:
-            head, form = " GPU %s  Memory-Usage         " % kind, " %3d %3d %24s "
-        else:
-            head, form = " GPU %s  Name               Memory-Usage            Util" % kind, " %3d %3d  %-14s %24s %8s"
+        head = " GPU %s  Name               Memory-Usage            Util" % kind
         lines += ["|" + fit(head, width - 2).ljust(width - 2) + "|", "|" + "=" * (width - 2) + "|"]
         for instance in instances:
-            used = memory(instance).text.strip()
-            values = (instance.parent.index, instance.index)
-            if width < INSTANCE_COLUMNS:
-                text = form % (values + (used,))
-            else:
-                text = form % (values + (short(profile(instance)), used, _rate(instance)))
-            lines.append("|" + fit(text, width - 2).ljust(width - 2) + "|")
+            used, share = memory(instance).text.strip(), left(fit(short(profile(instance)), 14), 14)
+            text = " %3d %3d  %s %24s %8s" % (
+                instance.parent.index,
+                instance.index,
+                share,
+                used,
+                utilization(instance).text,
+            )
+            lines.append("|" + left(fit(text, width - 2), width - 2) + "|")
         return lines + ["+" + "-" * (width - 2) + "+"]
 
-    def _processes(self, cards, width):
-        inner = width - 2
-        instances = width == FULL_WIDTH
-        lines = ["+" + "-" * inner + "+", "|" + " Processes:".ljust(inner) + "|"]
-        if instances:
-            lines.append("|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |")
-            lines.append("|        ID   ID                                                               Usage      |")
-        else:
-            lines.append("|" + fit("  GPU      PID  Type  Process name", inner).ljust(inner) + "|")
-        lines.append("|" + "=" * inner + "|")
-        rows = []
+    def _processes(self, cards, width, room):
+        full = width == FULL_WIDTH
+        rows, told, listed = [], [], []
         for card in cards:
             known = processes(card)
             if isinstance(known, Unknown):
                 rows.append("%5d   %s" % (card.index, "not known: " + known.reason))
                 continue
-            for process in known:
-                rows.append(_process(process, instances, inner))
-        for row in rows or ["  No running processes found"]:
-            lines.append("|" + fit(row, inner).ljust(inner) + "|")
-        return lines + ["+" + "-" * inner + "+"]
+            told.append(card)
+            listed += known
+        names = [short(process.name) for process in listed]
+        if full:
+            width += max([0] + [min(text_width(text), NAME_WIDTH + room - width) - NAME_WIDTH for text in names])
+        inner = width - 2
+        lines = ["+" + "-" * inner + "+", "|" + " Processes:".ljust(inner) + "|"]
+        if full:
+            more = " " * (width - FULL_WIDTH)
+            lines += [
+                "|  GPU   GI   CI              PID   Type   Process name%s                        GPU Memory |" % more,
+                "|        ID   ID                                      %s                         Usage      |" % more,
+            ]
+        else:
+            lines.append("|" + "  GPU      PID  Type  Process name".ljust(inner) + "|")
+        lines.append("|" + "=" * inner + "|")
+        rows += [_process(process, text, full, inner) for process, text in zip(listed, names)]
+        said = ["  " + text for text in remarks(cards, listed)] if len(told) == len(cards) else []
+        # Programs that cut up nvidia-smi's table take each line in the frame for a process.
+        below = said if listed and self._smi and not self._terminal else []
+        for row in rows + (said if not below else []):
+            lines.append("|" + left(fit(row, inner), inner) + "|")
+        return lines + ["+" + "-" * inner + "+"] + below
 
 
-def _process(process, instances, inner):
-    program = short(process.name)
+def _process(process, program, full, inner):
     used = "N/A" if process.memory is None else "%dMiB" % fields.mebibytes(process.memory)
     number = "N/A" if process.instance is None else str(process.instance.index)
-    if instances:
-        form = "%5d%6s%5s%16d%7s   %-37s%9s "
-        return form % (process.card.index, number, "N/A", process.pid, process.kind, _tail(program, 37), used)
-    return "%5d%9d%6s  %s" % (process.card.index, process.pid, process.kind, _tail(program, inner - 23))
-
-
-def _tail(text, width):
-    """The end of a path, with dots where its beginning is missing."""
-    return text if len(text) <= width else "..." + text[len(text) - width + 3 :]
+    if full:
+        room = inner - FULL_WIDTH + 2 + NAME_WIDTH
+        form = "%5d%6s%5s%16d%7s   %s%9s "
+        program = left(tail(program, room), room)
+        return form % (process.card.index, number, "N/A", process.pid, process.kind, program, used)
+    return "%5d%9d%6s  %s" % (process.card.index, process.pid, process.kind, tail(program, inner - 23))
 
 
 def _total(widths):
@@ -296,33 +200,39 @@ def _line(row, widths, paint):
         if not width:
             continue
         if isinstance(block, str):
-            blocks.append(fit(block, width).ljust(width))
+            blocks.append(left(fit(block, width), width))
             continue
         text, length = "", 0
         for part in block:
-            cell, room = part if isinstance(part, tuple) else (part, len(part.text))
+            cell, room = part if isinstance(part, tuple) else (part, text_width(part.text))
             text += cell.padded(room, paint)
             length += room
         blocks.append(text + " " * (width - length))
     return "|" + "|".join(blocks) + "|"
 
 
-def watch(options, seconds, output):
-    """Draw the table in place until somebody interrupts; into a file or a pipe, one table after the other."""
-    from pymtml_cli import samples
-    from pymtml_cli.devices import Machine
+def answer(options):
+    """Print the table (exit status).
+
+    With --watch it is drawn in place until somebody interrupts; into a file or a pipe, one table after the other.
+    """
+    with Output(options.get("filename")) as output:
+        if "watch" in options.values and output.is_terminal:
+            return _watch(options, output)
+        screen = Screen(output)
+        with Machine() as machine:
+            cards = machine.chosen(options.get("id"))
+            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
+    return 0
+
+
+def _watch(options, output):
+    from pymtml_cli.terminal import OtherScreen
 
     screen = Screen(output)
-    with Machine() as machine:
-        cards = screen.cards(machine, options.get("id"))
-        if not output.is_terminal:
-            samples.repeat(machine, seconds, lambda first: output.write(screen.text(machine, cards)))
-            return 0
-        output.write("\x1b[?1049h\x1b[?25l")  # the terminal's other screen, without a cursor
-        try:
-            samples.repeat(machine, seconds, lambda first: output.write(_in_place(screen, machine, cards)), _resized())
-        finally:
-            output.write("\x1b[?25h\x1b[?1049l")
+    with OtherScreen(output) as other, Machine() as machine:
+        cards = machine.chosen(options.get("id"))
+        repeat(machine, options.seconds, lambda first: other.draw(_in_place(screen, machine, cards)), other.wakeup)
     return 0
 
 
@@ -336,17 +246,3 @@ def _in_place(screen, machine, cards):
         hidden = len(lines) - rows + 2
         lines = lines[: max(0, rows - 2)] + ["... %d more lines" % hidden]
     return "\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[J"
-
-
-def _resized():
-    """A file descriptor that becomes readable when the terminal changes its size, or None."""
-    try:
-        from _signal import SIGWINCH, set_wakeup_fd, signal
-    except ImportError:
-        return None
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    os.set_blocking(reading, False)
-    signal(SIGWINCH, lambda *_: None)
-    set_wakeup_fd(writing)
-    return reading

@@ -3,7 +3,7 @@
 import sys
 
 import pymtml
-from pymtml_cli import suboptions
+from pymtml_cli import numeric, suboptions
 from pymtml_cli.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.errors import NVIDIA_SMI, OTHER, called, refuse
 
@@ -34,6 +34,7 @@ usage: {name} topo [OPTION]...
 """
 
 CPU_WORDS, NODE_WORDS = 64, 16
+LAST_CPU = (1 << 31) - 1
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 
 # Topology level: (what the matrix says, what sentences say)
@@ -93,13 +94,9 @@ PATH_NEEDS_TWO = (
 ID_NEEDS_OTHERS = "The -i command line argument must be used in conjunction with -n or -p.\n\n"
 
 
-def parse(arguments):
-    """Options by name."""
-    return suboptions.parse(arguments, OPTIONS)
-
-
-def run(options):
+def run(arguments):
     """Answer (exit status)."""
+    options = suboptions.parse(arguments, OPTIONS)
     smi = called() == NVIDIA_SMI
     if not options or "-h" in options:
         sys.stdout.write(USAGE.format(name=called(), link="NVLink" if smi else "MtLink"))
@@ -150,17 +147,33 @@ def _matrix(cards, links, smi):
 
 
 def path(card, other, links, prefix):
-    """How two cards are joined: MTn by n MtLinks, else the PCIe level, N/A if neither is known."""
+    """How two cards are joined: MTn by n MtLinks, else the PCIe level, N/A where that is not known."""
     count = link_count(card, other) if links else 0
-    if not isinstance(count, Unknown) and count:
+    if isinstance(count, Unknown):
+        if not count.not_supported:
+            return "N/A"  # there may be links
+    elif count:
         return "%s%d" % (prefix, count)
     level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
     return "N/A" if isinstance(level, Unknown) else LEVELS[level][0]
 
 
 def link_count(card, other):
-    """Number of MtLinks between two cards, or an Unknown."""
-    return card.ask(pymtml.mtmlDeviceCountMtLinkLayouts, other.handle)
+    """Number of MtLinks between two cards that carry data by the word of both ends, or an Unknown."""
+    layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, other.handle)
+    if isinstance(layouts, Unknown):
+        return layouts
+    count = 0
+    for layout in layouts:
+        states = [
+            card.ask(pymtml.mtmlDeviceGetMtLinkState, layout.localLinkId),
+            other.ask(pymtml.mtmlDeviceGetMtLinkState, layout.remoteLinkId),
+        ]
+        failed = [state for state in states if isinstance(state, Unknown)]
+        if failed:
+            return failed[0]
+        count += pymtml.MTML_MTLINK_STATE_DOWN not in states
+    return count
 
 
 def _p2p_matrix(cards, index, smi):
@@ -227,9 +240,10 @@ def _path_sentence(card, other):
 
 
 def _nearest(card, cards, text):
-    if not text.isdigit() or int(text) >= len(LEVELS_IN_ORDER):
+    index = numeric.number(text, 0, len(LEVELS_IN_ORDER) - 1)
+    if index is None:
         raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
-    level = LEVELS_IN_ORDER[int(text)]
+    level = LEVELS_IN_ORDER[index]
     found = card.ask(pymtml.nvmlDeviceGetTopologyNearestGpus, level)
     if isinstance(found, Unknown):
         raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
@@ -240,9 +254,10 @@ def _nearest(card, cards, text):
 
 
 def _next_to(cards, text):
-    if not text.isdigit():
+    cpu = numeric.number(text, 0, LAST_CPU)
+    if cpu is None:
         raise refuse('"%s" is no number of a processor.\n' % text)
-    found = [str(card.index) for card in cards if not isinstance(cpus(card), Unknown) and int(text) in cpus(card)]
+    found = [str(card.index) for card in cards if not isinstance(cpus(card), Unknown) and cpu in cpus(card)]
     if not found:
         return "No GPUs were found to have an affinity with CPU %s.\n\n" % text
     return "The GPUs that have an affinity with CPU %s are:\n%s\n\n" % (text, ", ".join(found))

@@ -1,9 +1,18 @@
-"""--help and --version."""
+"""--help: what the command can be asked for."""
 
 import pymtml
 from pymtml_cli.devices import Unknown, ask
-from pymtml_cli.errors import NVIDIA_SMI, called
-from pymtml_cli.main import SUBCOMMANDS
+from pymtml_cli.errors import NVIDIA_SMI, called, worded
+from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
+from pymtml_cli.subcommands import SUBCOMMANDS
+
+# The first line under NVIDIA's name, by which programs tell the version
+_TITLE = """\
+NVIDIA System Management Interface -- v{version}
+
+This one is pymtml's: it speaks nvidia-smi's language for Moore Threads GPUs.
+
+"""
 
 _HELP = """\
 usage: {name} [OPTION [VALUE]]...
@@ -23,60 +32,60 @@ What to show:
   -h, --help                 this text
 
 How:
-  -i, --id=CARDS             only these cards: index, UUID or PCI address, separated by commas
+  -i, --id=CARDS             only these cards: index, UUID or PCI address, separated by commas (default: all)
   -d, --display=SECTIONS     with -q: only these sections: {sections}
   -x, --xml-format           with -q: as XML
   --format=csv[,noheader][,nounits]
-                             with --query-...: without the head line, without units
-  -f, --filename=FILE        into a file
-  -l, --loop[=SECONDS]       again and again; -lms, --loop-ms[=MILLISECONDS] likewise
-  --watch[=SECONDS]          the table, in place, until Ctrl-C
+                             with --query-...: without the head line, without units (default: with both)
+  -f, --filename=FILE        into a file (default: stdout)
+  -l, --loop[=SECONDS]       again and again (default: every {loop} s); -lms, --loop-ms[=MILLISECONDS] likewise
+  --watch[=SECONDS]          the table, in place, until Ctrl-C (default: every {watch} s)
+
+What to change, of the cards that -i names (default: all):
+  -e, --ecc-config=0|1       ECC, from the next reboot on
+  -p, --reset-ecc-errors=0|1
+                             clear the ECC counters: 0 since the driver was loaded, 1 of all time
+  -mig, --multi-instance-gpu=0|1
+                             MPC
+  -r, --gpu-reset            reset the cards that -i names
+  -eow, --error-on-warning   exit status 3 where a card cannot do it (default: a warning, and 0)
+  nvidia-smi's other options that change something say that these cards have not that: {others}
 
 Subcommands ({name} SUBCOMMAND --help says more):
 {subcommands}
 """
 
+OTHERS = ("-pm", "-c", "-pl", "-lgc", "-rgc", "-lmc", "-rmc", "-ac", "-rac", "-am", "-caa", "--gom")
 
-def run():
+
+def answer(_):
     """Print the help (exit status)."""
-    from pymtml_cli.log import SECTIONS
-
-    words = []
-    for section in SECTIONS:
-        words.append(section)
     lines, line = [], ""
-    for word in words:
-        if len(line) + len(word) > 55:
+    for section in SECTIONS:
+        if len(line) + len(section) > 55:
             lines.append(line.rstrip())
             line = ""
-        line += word + ", "
+        line += section + ", "
     lines.append(line.rstrip(", "))
-    subcommands = "\n".join("  %-10s %s" % (name, summary) for name, (_, summary) in sorted(SUBCOMMANDS.items()))
-    sections = ("\n" + " " * 29).join(lines)
-    print(_HELP.format(name=called(), subcommands=subcommands, sections=sections), end="")
+    form = "  %%-%ds  %%s" % max(map(len, SUBCOMMANDS))
+    values = {
+        "name": called(),
+        "sections": ("\n" + " " * 29).join(lines),
+        "subcommands": "\n".join(form % (name, summary) for name, (_, summary) in sorted(SUBCOMMANDS.items())),
+        "loop": LOOP_SECONDS,
+        "watch": WATCH_SECONDS,
+        "others": "\n    " + ", ".join(OTHERS) + " ...",
+    }
+    title = _TITLE.format(version=_version()) if called() == NVIDIA_SMI else ""
+    print(title + worded(_HELP.format(**values)), end="")
     return 0
 
 
-def musa_version():
-    """Version of the MUSA driver API as text, or an Unknown."""
-    version = ask(pymtml.nvmlSystemGetCudaDriverVersion)
-    return version if isinstance(version, Unknown) else "%d.%d" % (version // 1000, version % 1000 // 10)
-
-
-def version(output):
-    """Print the versions, of what there is (exit status)."""
+def _version():
+    """Version of the driver, where there is one, as nvidia-smi has its driver's."""
     failed = ask(pymtml.nvmlInit)
     if isinstance(failed, Unknown):
-        library = driver = musa = "N/A"
-    else:
-        library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
-        musa = musa_version()
-        ask(pymtml.nvmlShutdown)
-    if called() == NVIDIA_SMI:
-        rows = [("NVIDIA-SMI version", driver), ("NVML version", library), ("DRIVER version", driver)]
-        rows.append(("CUDA Version", musa))
-    else:
-        rows = [("pymtml version", pymtml.__version__), ("MTML version", library), ("DRIVER version", driver)]
-        rows.append(("MUSA Version", musa))
-    output.write("".join("%-20s: %s\n" % row for row in rows))
-    return 0
+        return pymtml.__version__
+    version = ask(pymtml.nvmlSystemGetDriverVersion)
+    ask(pymtml.nvmlShutdown)
+    return pymtml.__version__ if isinstance(version, Unknown) else version

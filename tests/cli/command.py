@@ -13,6 +13,7 @@ import pymtml
 from pymtml_cli.main import main
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+COMMAND = [sys.executable, "-m", "pymtml"]
 WORKING_PROFILES = [name for name in simulated.ALL_PROFILES if name not in ("empty", "no-driver")]
 
 
@@ -74,7 +75,7 @@ def process_tree(tmp_path, monkeypatch, processes):
 def run_command(*arguments, **options):
     """Run the command in another process (CompletedProcess with texts; options as for simulated.environment)."""
     return subprocess.run(
-        [sys.executable, "-m", "pymtml"] + list(arguments),
+        COMMAND + list(arguments),
         env=command_environment(**options),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

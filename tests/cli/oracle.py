@@ -69,9 +69,10 @@ def build(path):
 
 
 def output(command, arguments, **variables):
-    """(exit status, stdout) of a command."""
+    """(exit status, stdout) of a command; what ours says beside it on stderr is for people."""
     env = dict(os.environ, PYTHONPATH=ROOT, **variables)
-    result = subprocess.run(command + arguments, env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    result = subprocess.run(command + arguments, env=env, universal_newlines=True, **streams)
     return result.returncode, result.stdout
 
 

@@ -5,14 +5,16 @@
     what the command prints
     ```
 
-`python tests/cli/screens.py` writes them, the test compares them. What changes from run to run stands for itself: the
+`make record` writes them, the test compares them. What changes from run to run stands for itself: the
 time, the costs, paths.
 """
 
+import contextlib
 import os
 import re
 import shlex
 import sys
+import tempfile
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(os.path.abspath(__file__))]
 
@@ -24,11 +26,23 @@ SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```text\n)(.*?)(``
 TIME = "Sat Nov 21 20:07:40 2026"
 
 
+@contextlib.contextmanager
+def proc_file_system():
+    """A proc file system with one process, into which everybody may look."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "1", "fd"))
+        os.environ["PYMTML_PROC_ROOT"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["PYMTML_PROC_ROOT"]
+
+
 def screen(profile, arguments):
     """What the command prints on a machine, with stand-ins for what changes."""
     environment = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("MUSA_")}
     try:
-        with simulated.machine(profile):
+        with simulated.machine(profile), proc_file_system():
             text = invoke(*shlex.split(arguments)).stdout
     finally:
         os.environ.update(environment)
@@ -54,10 +68,3 @@ def documents():
         path = os.path.join(simulated.ROOT, name)
         with open(path, encoding="utf-8") as file:
             yield path, file.read()
-
-
-if __name__ == "__main__":
-    for document, content in list(documents()):
-        new = remade(content)
-        with open(document, "w", encoding="utf-8") as target:
-            target.write(new)

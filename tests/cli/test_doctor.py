@@ -2,12 +2,15 @@
 
 import json
 import os
+import time
 
 import pytest
 import simulated
 from command import WORKING_PROFILES, invoke, run_command
 
 import pymtml
+from pymtml_cli import containers, doctor
+from pymtml_cli.lock import default_path
 
 
 def findings(*arguments, **machine):
@@ -29,7 +32,7 @@ def levels(found, check):
 def test_a_sound_machine_works():
     status, found = findings()
     assert status == 0
-    for check in ("library", "functions", "versions", "devices", "cards", "cost", "reinit"):
+    for check in ("library", "functions", "versions", "devices", "cards", "cost", "fork", "reinit"):
         assert levels(found, check) == ["ok"], check
     assert levels(found, "driver") == ["n/a"]  # a simulated library
     assert found["library"][0][1].startswith(os.path.realpath(pymtml.nvmlLib._name))
@@ -81,8 +84,7 @@ def test_a_library_that_lacks_functions():
     with simulated.machine("old-library"):
         report = run_command("doctor", "--json", name="old-library")
     functions = [entry for entry in json.loads(report.stdout)["findings"] if entry["check"] == "functions"][0]
-    missing = [name for name in simulated.profile("old-library")["machine"]["missing"].split(", ") if name]
-    header = [name for name in missing if name in pymtml._PROTOTYPES]
+    header = [name for name in simulated.missing_functions("old-library") if name in pymtml._PROTOTYPES]
     assert functions["level"] == "warn"
     assert "%d of 116 functions" % (116 - len(header)) in functions["text"]
     assert "nvml" in functions["next_step"]
@@ -92,6 +94,21 @@ def test_an_init_that_works_once():
     status, found = findings(set="machine.reinit=DRIVER_FAILURE")
     assert (status, levels(found, "reinit")) == (1, ["warn"])
     assert "PYMTML_KEEP_LIBRARY=1" in found["reinit"][0][2]
+
+
+def test_an_init_that_fails_in_a_forked_child():
+    _, found = findings(faults="mtmlLibraryInit=DRIVER_FAILURE@1x1")
+    assert levels(found, "fork") == ["warn"] and "forked child fails" in found["fork"][0][1]
+
+
+def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
+    monkeypatch.setattr(doctor, "FORK_SECONDS", 0.2)
+    monkeypatch.setattr(doctor.os, "fork", lambda fork=os.fork: fork() or time.sleep(60))
+    finding = doctor.fork_finding([])
+    assert (finding.level, "hangs" in finding.text) == ("warn", True)
+    monkeypatch.undo()
+    finding = doctor.fork_finding(["/dev/mtgpu.0"])
+    assert "an init opens /dev/mtgpu.0" in finding.text
 
 
 @pytest.mark.parametrize("profile, check", [("no-driver", "init"), ("empty", "devices")])
@@ -108,14 +125,37 @@ def test_no_library(tmp_path):
     assert result.stdout.endswith("verdict: pymtml does not work: see the first failure above\n")
 
 
-def test_visible_devices_are_explained():
-    os.environ["MUSA_VISIBLE_DEVICES"] = "1"
-    try:
-        status, found = findings()
-    finally:
-        del os.environ["MUSA_VISIBLE_DEVICES"]
-    assert status == 0
-    assert [text for _, text, _ in found["variable"] if text.startswith("MUSA_VISIBLE_DEVICES=1:")]
+@pytest.mark.parametrize(
+    "visible, words",
+    [
+        ("1", "these alone, as 0 and up: GPU 1"),
+        ("7,0,9,2", "these alone, as 0 and up: GPU 7, GPU 0"),
+        (" 2", "these alone, as 0 and up: GPU 2"),
+        ("all", "all cards, numbered as here"),
+        ("0,1,2,3,4,5,6,7", "all cards, numbered as here"),
+        ("NoDevFiles", "no card"),
+        ("", "no card"),
+    ],
+)
+def test_visible_devices_are_explained(monkeypatch, visible, words):
+    """In the words of what `musa_visible_devices` answers."""
+    monkeypatch.setenv("MUSA_VISIBLE_DEVICES", visible)
+    _, found = findings(profile="s5000x8")
+    said = [(level, text) for level, text, _ in found["variable"] if text.startswith("MUSA_VISIBLE_DEVICES=")]
+    assert said == [("note", "MUSA_VISIBLE_DEVICES=%s: MUSA programs see %s" % (visible, words))]
+
+
+def test_visible_devices_by_uuid(monkeypatch):
+    instance = simulated.profile("s3000-mpc")["device.0.instance.0"]["uuid"]
+    monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "1," + instance)
+    _, found = findings(profile="s3000-mpc")
+    assert [text for _, text, _ in found["variable"] if text.endswith("as 0 and up: GPU 1, an MPC instance")]
+
+
+def test_visible_devices_that_do_not_answer(monkeypatch):
+    monkeypatch.setenv("MUSA_VISIBLE_DEVICES", simulated.device_keys("s5000x8", 1)["uuid"])
+    _, found = findings(profile="s5000x8", faults="mtmlLibraryInitDeviceByUuid=TIMEOUT")
+    assert [text for level, text, _ in found["variable"] if level == "warn" and "do not answer" in text]
 
 
 def test_text_and_json_say_the_same():
@@ -144,3 +184,159 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
     assert status == 0
     assert "import pynvml finds %s, of no distribution" % (tmp_path / "pynvml.py") in texts
     assert "%s stands on the path, too, and is not used" % (tmp_path / "pymtml.py") in texts
+
+
+def test_what_is_well_was_asked_and_answered():
+    """A check is called well of the cards on which all its questions are; what is not told is called that."""
+    _, found = findings()
+    assert found["cards"][0][1].startswith("GPU 0-1: answers, memory, utilization, temperature, pcie")
+    assert found["untold"] == [("n/a", "GPU 0-1: ecc, pages, links not told, or in part", None)]
+    status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
+    assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
+
+
+@pytest.mark.parametrize("code", ["TIMEOUT", "DRIVER_FAILURE"])
+@pytest.mark.parametrize(
+    "function", ["mtmlGpuGetTemperature", "mtmlMemoryGetEccErrorCounter", "mtmlDeviceGetMtLinkSpec"]
+)
+def test_a_question_that_fails_is_a_warning(function, code):
+    status, found = findings(profile="s5000x8", faults="3.%s=%s" % (function, code), set="*.retired_pages_pending=no")
+    texts = [text for entries in found.values() for level, text, _ in entries if level == "warn"]
+    assert status == 1 and texts and all(text.startswith("GPU 3: ") for text in texts)
+
+
+# ---- Containers ----
+
+
+class Tree:
+    """A file system as a container sees it."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def write(self, path, text=""):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def findings(self, library=True):
+        return {
+            (level, check): (text, step) for level, check, text, step in containers.findings(library, str(self.root))
+        }
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    monkeypatch.delenv("MTHREADS_VISIBLE_DEVICES", raising=False)
+    monkeypatch.delenv("container", raising=False)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
+    tree = Tree(tmp_path)
+    (tmp_path / "sys" / "bus" / "pci" / "devices").mkdir(parents=True)
+    return tree
+
+
+OVERLAY = "22 1 0:20 / / rw - overlay overlay rw\n30 22 0:5 /mtgpu.0 /dev/mtgpu.0 rw - devtmpfs devtmpfs rw\n"
+
+
+@pytest.mark.parametrize(
+    "path, text, words",
+    [
+        (".dockerenv", "", "/.dockerenv"),
+        ("run/.containerenv", "", "/run/.containerenv"),
+        ("proc/1/cgroup", "0::/system.slice/docker-77.scope\n", "/proc/1/cgroup says docker"),
+        ("proc/1/cgroup", "12:memory:/kubepods/besteffort/pod7\n", "/proc/1/cgroup says kubepods"),
+        ("proc/self/mountinfo", OVERLAY, "its root is an overlay"),
+        ("proc/self/mountinfo", OVERLAY.replace("overlay", "ext4"), None),
+        ("proc/1/cgroup", "0::/init.scope\n", None),
+    ],
+)
+def test_containers_give_themselves_away(tree, path, text, words):
+    tree.write(path, text)
+    assert containers.container(str(tree.root)) == words
+
+
+def test_a_container_that_got_everything(tree, monkeypatch):
+    monkeypatch.setenv("MTHREADS_VISIBLE_DEVICES", "all")
+    for path in ("dev/mtgpu.0", "dev/mtgpu.1", "dev/mtgpuctl", "dev/dri/renderD128", "dev/dri/card0"):
+        tree.write(path)
+    tree.write("proc/driver/musa/version")
+    tree.write("proc/self/mountinfo", OVERLAY)
+    found = tree.findings()
+    assert found == {
+        ("ok", "variable"): ("MTHREADS_VISIBLE_DEVICES=all", None),
+        ("ok", "mounts"): ("2 of /dev/mtgpu.N, 1 of /dev/dri/renderDN; mounted from the host: /dev/mtgpu.0", None),
+    }
+
+
+@pytest.mark.parametrize(
+    "visible, nodes, level, words, step",
+    [
+        (None, 0, "warn", "is not set: no cards were asked for", "--runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"),
+        (None, 2, "note", "is not set: the nodes came by --device or --privileged", None),
+        ("none", 0, "warn", "=none: no cards were asked for", "MTHREADS_VISIBLE_DEVICES=all"),
+        ("", 0, "warn", "=: no cards were asked for", "MTHREADS_VISIBLE_DEVICES=all"),
+        ("all", 0, "warn", "the runtime of mthreads did not start this container", "--runtime=mthreads"),
+        ("0,1", 2, "ok", "=0,1", None),
+        ("0,1", 1, "note", "2 card(s) asked for, and 1 node(s) are here", "--device"),
+        ("0,1", 0, "warn", "2 card(s) asked for, and 0 node(s) are here", "--runtime=mthreads"),
+    ],
+)
+def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, words, step):
+    if visible is not None:
+        monkeypatch.setenv("MTHREADS_VISIBLE_DEVICES", visible)
+    for number in range(nodes):
+        tree.write("dev/mtgpu.%d" % number)
+    text, said = tree.findings()[level, "variable"]
+    assert words in text and (step is None or step in said)
+
+
+def test_which_options_of_docker_are_missing(tree):
+    tree.write("dev/mtgpu.0")
+    (tree.root / "proc" / "self" / "ns").mkdir(parents=True)
+    (tree.root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532198]")
+    found = list(containers.findings(False, str(tree.root)))
+    steps = " ".join(step for _, _, _, step in found if step)
+    for words in (
+        "--device=/dev/dri",
+        "brings that of the host",
+        "MTHREADS_VISIBLE_DEVICES=all brings it",
+        "--pid=host",
+    ):
+        assert words in steps
+    assert [level for level, _, text, _ in found if "libmtml" in text] == ["warn"]
+
+
+def test_in_a_container_doctor_says_what_there_is(tree, monkeypatch):
+    monkeypatch.setattr(doctor, "container", lambda: "a test")
+    monkeypatch.setattr(
+        doctor.containers, "findings", lambda library: iter([("warn", "mounts", "text %s" % library, "x")])
+    )
+    found = [(one.level, one.check, one.text) for one in doctor.system_findings(False, True)]
+    assert found[:2] == [("note", "container", "inside a container (a test)"), ("warn", "mounts", "text True")]
+    assert "nodes" not in [check for _, check, _ in found]
+    assert [one.level for one in doctor.system_findings(True, True)] == ["n/a"]
+
+
+# ---- Raised privileges ----
+
+
+def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_path, monkeypatch):
+    (tmp_path / "driver" / "musa" / "gpu0").mkdir(parents=True)
+    (tmp_path / "driver" / "musa" / "gpu0" / "proc_util").write_text("Pid\n")
+    (tmp_path / "module" / "mtgpu").mkdir(parents=True)
+    (tmp_path / "module" / "mtgpu" / "version").write_text("9.9.9\n")
+    for name in ("PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+    def said():
+        found = list(doctor.environment_findings()) + list(doctor.system_findings(False, True))
+        return "\n".join(line for one in found for line in one.lines())
+
+    assert "9.9.9" in said() and "process tables can be read (%s" % tmp_path in said()
+    assert "not followed" not in said()
+    monkeypatch.setattr(pymtml._session, "secure", True)
+    assert "9.9.9" not in said() and "process tables can be read (%s" % tmp_path not in said()
+    for name in ("PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT"):
+        assert "%s=%s: not followed, as this process has raised privileges" % (name, tmp_path) in said()
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    assert default_path() == "/tmp/pymtml-health-4711.lock"

@@ -1,23 +1,55 @@
 """health: a line and an exit status for each thing that a scheduler must know, also of a driver that hangs."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
 import simulated
-from command import invoke
+from command import COMMAND, command_environment, invoke
+
+from pymtml_cli import health
+from pymtml_cli.lock import Lock
 
 
-def check(*arguments, **machine):
-    with simulated.machine(machine.pop("profile", "s3000x2"), **machine):
-        return invoke("health", *arguments)
+@pytest.fixture(autouse=True)
+def proc(tmp_path, monkeypatch):
+    """A proc file system in which everything can be seen."""
+    (tmp_path / "proc" / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
 
 
-def test_a_sound_machine():
-    result = check("--expect", "2")
+@pytest.fixture
+def check(tmp_path):
+    """Runs health on a machine, apart from what else runs here (Result)."""
+
+    def run(*arguments, profile="s3000x2", **machine):
+        with simulated.machine(profile, **machine):
+            return invoke("health", "--lock", str(tmp_path / "lock"), *arguments)
+
+    return run
+
+
+def levels(result):
+    return [line.split()[0] for line in result.lines]
+
+
+def not_well(result):
+    """Lines that are neither well nor not told."""
+    return [line for line in result.lines if not line.startswith(("OK", "N/A", "NOTE"))]
+
+
+def test_a_sound_machine(check):
+    result = check("--expect", "2", set="*.pci_cur_gen=5;1.pcie_replay_counter=0")
     assert (result.status, result.stderr) == (0, "")
-    assert [line.split()[0] for line in result.lines] == ["OK"] * 7
+    assert levels(result).count("OK") == 11 and set(levels(result)) == {"OK", "N/A"}
     assert "OK       devices: 2 of 2" in result.lines
+    assert "OK       temperature: GPU 0-1: temperature of the GPU as it should be" in result.lines
+    assert "N/A      ecc: GPU 0-1: uncorrected memory errors not told" in result.lines
 
 
 @pytest.mark.parametrize(
@@ -25,71 +57,377 @@ def test_a_sound_machine():
     [
         (["--expect", "3"], "", "CRITICAL devices: 2 of 3"),
         (["--expect", "1"], "", "CRITICAL devices: 2 of 1"),
-        ([], "1.lost=DRIVER_FAILURE", "CRITICAL answers: GPU 1: Unknown Error"),
+        (["--expect", "0"], "", "CRITICAL devices: 2 of 0"),
+        ([], "1.lost=DRIVER_FAILURE", "CRITICAL answers: GPU 1: no answer: Unknown Error"),
         ([], "0.gpu_temperature=84;1.gpu_temperature=85", "CRITICAL temperature: GPU 1: 85 C, and 85 C is the limit"),
         (["--max-temperature", "40"], "0.gpu_temperature=39;1.gpu_temperature=40", "CRITICAL temperature: GPU 1: 40 C"),
+        ([], "0.pci_cur_width=8", "WARNING  pcie: GPU 0: PCIe x8, and the card has x16"),
+        (["--max-pcie-replays", "6"], "0.pcie_replay_counter=7", "WARNING  pcie: GPU 0: 7 PCIe replay(s), and 6 is"),
     ],
 )
-def test_findings(arguments, change, line):
-    change = ";".join(filter(None, ["*.slowdown_temperature=85", change]))
-    result = check(*arguments, set=change)
-    assert result.status == 2
-    assert [text[: len(line)] for text in result.lines if not text.startswith("OK")] == [line]
+def test_findings(check, arguments, change, line):
+    result = check(*arguments, set=";".join(filter(None, ["*.slowdown_temperature=85", change])))
+    assert result.status == (2 if line.startswith("CRITICAL") else 1)
+    assert [text[: len(line)] for text in not_well(result)] == [line]
 
 
 @pytest.mark.parametrize("state, words", [("DOWN", "down"), ("DOWNGRADE", "at reduced width")])
-def test_links(state, words):
+def test_links(check, state, words):
     result = check(profile="s4000x8", set="6.mtlink_state.1=" + state)
     assert result.status == 2
     assert "CRITICAL links: GPU 6: MtLink 1 " + words in result.lines
 
 
-def test_memory_errors_and_pages():
-    with simulated.machine("s5000x8", set="*.ecc_uncorrected_volatile=0;*.retired_pages_pending=no"):
-        before = invoke("health")
-    with simulated.machine("s5000x8", set="4.ecc_uncorrected_volatile=3"):
-        after = invoke("health")
+@pytest.mark.parametrize(
+    "function", ["mtmlGpuGetTemperature", "mtmlMemoryGetEccErrorCounter", "mtmlDeviceGetMtLinkState"]
+)
+@pytest.mark.parametrize("code", ["TIMEOUT", "DRIVER_FAILURE"])
+def test_a_failing_question_is_not_well(check, function, code):
+    result = check(profile="s5000x8", faults="3.%s=%s" % (function, code))
+    assert result.status == 2
+    found = [line for line in result.lines if line.startswith("CRITICAL")]
+    assert found and all("GPU 3: " in line for line in found)
+
+
+def test_memory_errors_and_pages(check):
+    before = check(profile="s5000x8", set="*.ecc_uncorrected_volatile=0;*.retired_pages_pending=no")
+    after = check(profile="s5000x8", set="4.ecc_uncorrected_volatile=3")
     assert "CRITICAL ecc: GPU 4: 3 uncorrected memory error(s) since the driver was loaded" in after.lines
-    assert not [line for line in before.lines if "ecc: GPU" in line]
+    assert (before.status, not_well(before)) == (0, [])
 
 
-def test_waiting_pages_are_a_warning():
-    skipped = ["--skip", "ecc"]
-    with simulated.machine("s5000x8"):
-        result = invoke("health", *skipped)
-        waiting = [
-            index for index in range(8) if simulated.device_keys("s5000x8", index)["retired_pages_pending"] == "yes"
-        ]
-    assert waiting and result.status == 1
-    for index in waiting:
-        assert (
-            "WARNING  pages: GPU %d: memory pages wait to be retired: drain the card and reboot" % index in result.lines
-        )
+def test_waiting_pages_are_a_warning(check):
+    result = check("--skip", "ecc", profile="s5000x8")
+    waiting = [index for index in range(8) if simulated.device_keys("s5000x8", index)["retired_pages_pending"] == "yes"]
+    assert len(waiting) == 1 and result.status == 1
+    line = "WARNING  pages: GPU %d: memory pages wait to be retired: drain the card and reboot" % waiting[0]
+    assert not_well(result) == [line]
 
 
-def test_a_hung_driver():
+# ---- The child ----
+
+
+def test_a_driver_that_hangs_before_it_counts_cards(check):
     began = time.monotonic()
-    result = check("--timeout", "0.5", latency_ns=5000000000)
+    result = check("--timeout", "0.5", faults="", latency_ns=5000000000)
     assert (result.status, result.lines) == (2, ["CRITICAL driver: no answer within 0.5 seconds"])
     assert time.monotonic() - began < 4
 
 
-def test_a_driver_that_ends_the_process():
-    # What crashes the child is a finding as well: a lenient simulator would answer, this one aborts on misuse.
-    result = check("--timeout", "20", profile="no-driver")
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+typedef int (*query)(void *, void *);
+static int count;
+int mtmlGpuGetTemperature(void *gpu, void *value)
+{
+    const char *what = getenv("SHIM");
+    if (!strcmp(what, "noise")) {
+        printf("a line on stdout\n{\"status\": \"OK\"}\n");
+        fflush(stdout);
+        (void)!write(2, "\xd6\xd0\xce\xc4\n", 5); /* GBK */
+    } else if (count++ == 2) { /* the third card */
+        if (!strcmp(what, "hang"))
+            sleep(600);
+        if (!strcmp(what, "exit"))
+            exit(0);
+        if (!strcmp(what, "abort")) {
+            (void)!write(2, "driver: \x1b[31mbug\n", 17);
+            abort();
+        }
+    }
+    return ((query)dlsym(RTLD_NEXT, "mtmlGpuGetTemperature"))(gpu, value);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    """A library that does one thing of its own, by the variable SHIM, and is the simulator else."""
+    folder = tmp_path_factory.mktemp("shim")
+    source, library = folder / "shim.c", folder / "libshim.so"
+    source.write_text(SHIM)
+    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", str(library)]
+    subprocess.run(command + [str(source), "-L" + simulated.BUILD, "-l:libmtml.so.2", "-ldl"], check=True)
+    return str(library)
+
+
+@pytest.fixture
+def shimmed(check, shim, monkeypatch):
+    def run(what, *arguments):
+        monkeypatch.setenv("PYMTML_LIBRARY", shim)
+        monkeypatch.setenv("SHIM", what)
+        return check(*arguments, profile="s5000x8")
+
+    return run
+
+
+def test_what_the_driver_prints_changes_nothing(shimmed):
+    quiet, noisy = shimmed("nothing"), shimmed("noise")
+    assert (noisy.status, noisy.stdout, noisy.stderr) == (quiet.status, quiet.stdout, "")
+    assert json.loads(shimmed("noise", "--json").stdout)["status"] == "WARNING"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["capture"],
+        ["--json"],
+        ["-q", "-x"],
+        ["--query-gpu=index,temperature.gpu", "--format=csv"],
+        [],
+        ["dmon", "-c", "1"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_driver_prints_is_in_no_answer(shim, arguments):
+    """It is on stderr; stdout is the command's."""
+
+    def said(what):
+        extra = {"PYMTML_LIBRARY": shim, "SHIM": what}
+        return subprocess.run(
+            COMMAND + arguments,
+            env=command_environment(name="s3000x2", extra_environment=extra),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    quiet, noisy = said("nothing"), said("noise")
+    times = re.compile(rb"\d\d:\d\d:\d\d(\.\d+)?")
+    assert times.sub(b"", noisy.stdout) == times.sub(b"", quiet.stdout)
+    assert noisy.returncode == quiet.returncode == 0
+    assert b"a line on stdout" in noisy.stderr and quiet.stderr == b""
+
+
+@pytest.mark.parametrize(
+    "what, words",
+    [
+        ("hang", "no answer within 1.5 seconds"),
+        ("exit", "the check ended with status 0: no output"),
+        ("abort", "the check ended by signal 6: driver: \\x1b[31mbug"),
+    ],
+)
+def test_the_card_at_which_the_driver_falls_silent_has_a_name(shimmed, what, words):
+    result = shimmed(what, "--timeout", "1.5")
     assert result.status == 2
-    assert len(result.lines) == 1 and result.lines[0].startswith("CRITICAL driver: ")
+    assert [line for line in result.lines if line.startswith("CRITICAL")] == ["CRITICAL temperature: GPU 2: " + words]
+    assert "OK       temperature: GPU 0-1: temperature of the GPU as it should be" in result.lines
+    assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
+    assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line]
+    (one,) = [
+        one
+        for one in json.loads(shimmed(what, "--timeout", "1.5", "--json").stdout)["findings"]
+        if one["level"] == "CRITICAL"
+    ]
+    assert (
+        one["gpu"] == 2 and one["uuid"] == simulated.device_keys("s5000x8", 2)["uuid"] and one["check"] == "temperature"
+    )
 
 
-def test_for_programs():
-    result = check("--expect", "3", "--json")
+def start(*arguments, **options):
+    """The command as a process of its own (Popen)."""
+    return subprocess.Popen(
+        COMMAND + ["health"] + list(arguments),
+        env=command_environment(**options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+
+
+def children(pid):
+    """Numbers of the processes that a process started."""
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(number) for number in file.read().split()]
+
+
+def wait_until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGHUP", "SIGKILL", "SIGINT"])
+def test_no_child_stays_behind(tmp_path, signal_name):
+    command = start("--timeout", "60", "--lock", str(tmp_path / "lock"), profile="s3000x2", latency_ns=10**11)
+    wait_until(lambda: children(command.pid))
+    (child,) = children(command.pid)
+    time.sleep(0.3)  # it has begun to ask
+    command.send_signal(getattr(signal, signal_name))
+    command.communicate(timeout=20)
+    assert command.returncode == -getattr(signal, signal_name)
+    wait_until(lambda: not os.path.exists("/proc/%d" % child) or _state(child) in "ZX")
+
+
+def _state(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
+def test_two_checks_do_not_run_at_once(tmp_path):
+    lock = ["--lock", str(tmp_path / "lock")]
+    first = start("--timeout", "60", *lock, profile="s3000x2", latency_ns=10**11)
+    wait_until(lambda: children(first.pid))
+    began = time.monotonic()
+    second = start("--timeout", "1", *lock, profile="s3000x2")
+    out, err = second.communicate(timeout=30)
+    assert (second.returncode, err) == (2, "") and time.monotonic() - began > 1
+    assert out == "CRITICAL driver: another check (process %d) has not ended within 1 seconds\n" % first.pid
+    first.terminate()
+    first.communicate(timeout=20)
+    third = start("--timeout", "20", *lock, profile="s3000x2")
+    third.communicate(timeout=60)
+    assert third.returncode == 0
+
+
+def test_without_a_lock_there_is_a_note(tmp_path):
+    with simulated.machine("s3000x2"):
+        result = invoke("health", "--lock", str(tmp_path / "nowhere" / "lock"))
+    assert result.status == 0
+    assert result.lines[0].startswith("NOTE     driver: cannot open ") and "keeps two checks apart" in result.lines[0]
+
+
+def test_a_lock_of_somebody_else_is_not_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / "lock"
+    path.write_text("")
+    monkeypatch.setattr(os, "geteuid", lambda real=os.geteuid(): real + 1)
+    lock = Lock(str(path))
+    assert lock.failure and lock.descriptor is None and lock.take(0) is None
+    (tmp_path / "link").symlink_to(path)
+    assert Lock(str(tmp_path / "link")).failure
+
+
+@pytest.mark.parametrize("executable", ["", "/nowhere/python"])
+def test_a_check_that_cannot_start_is_critical(check, monkeypatch, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    result = check()
+    assert (result.status, result.stderr) == (2, "")
+    assert len(result.lines) == 1 and result.lines[0].startswith("CRITICAL driver: cannot start the check: ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
+@pytest.mark.parametrize("files", range(5, 14))
+def test_too_few_files_are_never_ok(tmp_path, files):
+    command = COMMAND + ["health", "--lock", str(tmp_path / "lock")]
+    result = subprocess.run(
+        ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
+        env=command_environment(name="s3000x2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=60,
+    )
+    assert "Traceback" not in result.stderr
+    assert result.returncode == 2 or (result.returncode == 0 and "OK       temperature" in result.stdout)
+
+
+def test_a_frozen_program_starts_itself(monkeypatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    command = health._command({"a": 1})
+    assert command[:3] == [sys.executable, "health", health.CHILD_OPTION] and json.loads(command[3]) == {"a": 1}
+    monkeypatch.setattr(
+        health, "_command", lambda request: [sys.executable, "-m", "pymtml"] + command[1:3] + [json.dumps(request)]
+    )
+    with simulated.machine("s3000x2"):
+        assert (
+            health.examine({"expect": 2, "limits": {}, "checks": ["devices", "memory"]}, 20).findings[1].level == "OK"
+        )
+
+
+# ---- Options ----
+
+
+def test_for_programs(check):
+    result = check("--expect", "3", "--json", profile="s5000x8")
     report = json.loads(result.stdout)
     assert (result.status, report["status"]) == (2, "CRITICAL")
-    assert {"level": "CRITICAL", "check": "devices", "text": "2 of 3"} in report["findings"]
+    assert set(report) == {"schema", "version", "host", "driver", "library", "time", "status", "findings"}
+    assert report["schema"] == 1 and report["driver"] == "5.1.0-server"
+    for one in report["findings"]:
+        assert list(one) == ["check", "level", "gpu", "uuid", "bus_id", "value", "limit", "text"]
+    (devices,) = [one for one in report["findings"] if one["check"] == "devices"]
+    expected = {"check": "devices", "level": "CRITICAL", "value": 8, "limit": 3, "text": "8 of 3"}
+    assert devices == dict(expected, gpu=None, uuid=None, bus_id=None)
+    keys = simulated.device_keys("s5000x8", 5)
+    (pages,) = [one for one in report["findings"] if one["level"] == "WARNING"]
+    assert (pages["check"], pages["gpu"], pages["uuid"]) == ("pages", 5, keys["uuid"])
+    assert pages["bus_id"] == keys["pci_sbdf"].upper()
+    assert {one["gpu"] for one in report["findings"] if one["check"] == "pcie"} == set(range(8))
 
 
-def test_checks_can_be_left_out():
+@pytest.mark.parametrize("arguments", [["--json"], []])
+def test_without_a_driver(check, arguments):
+    result = check(*arguments, profile="no-driver")
+    assert (result.status, result.stderr) == (2, "")
+    if arguments:
+        (one,) = json.loads(result.stdout)["findings"]
+        assert (one["check"], one["level"], one["gpu"]) == ("driver", "CRITICAL", None)
+    else:
+        assert len(result.lines) == 1 and result.lines[0].startswith("CRITICAL driver: pymtml has failed because")
+
+
+def test_checks_can_be_left_out(check):
     assert check("--expect", "3", "--skip", "devices,links").status == 0
-    result = check("--skip", "nix")
+    result = check("--skip", "temperature,pcie")
+    assert not [line for line in result.lines if "temperature" in line or "pcie" in line]
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300", "1e10", "0", "-1", "0.0", "", "²", "9" * 5000, "10s"])
+def test_times_that_cannot_be(check, value):
+    refused(check("--timeout=" + value), "argument --timeout: ")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--skip", "nix"], "no check 'nix'; there are devices, "),
+        (["--expect", "²"], "argument --expect: '²' is no whole number from 0 to 10000"),
+        (["--expect", "1.5"], "argument --expect: '1.5' is no whole number"),
+        (["--max-temperature", "\x1b[31m"], "argument --max-temperature: '\\x1b[31m' is no whole number"),
+        (["--timeout"], "argument --timeout: expected one argument"),
+        (["--nix"], "unrecognized arguments: --nix"),
+        (["--limits", "/nowhere"], "cannot read /nowhere: No such file or directory"),
+    ],
+)
+def test_refused_options(check, arguments, words):
+    refused(check(*arguments), words)
+
+
+def refused(result, words):
     assert (result.status, result.stdout) == (2, "")
-    assert result.stderr.startswith("pymtml: no check 'nix'; there are devices, ")
+    assert result.stderr.count("\n") == 1 and result.stderr.startswith("pymtml: " + words)
+
+
+def test_limits_of_a_file(check, tmp_path):
+    file = tmp_path / "limits"
+    file.write_text("# ours\nmax-temperature = 40  # degrees\n\nmax-pcie-replays=0\n")
+    result = check("--limits", str(file), set="0.gpu_temperature=40;1.gpu_temperature=39;1.pcie_replay_counter=1")
+    assert [line[:32] for line in not_well(result)] == [
+        "CRITICAL temperature: GPU 0: 40 C, and 40 C is the limit"[:32],
+        "WARNING  pcie: GPU 1: 1 PCIe replay(s), and 0 is the limit"[:32],
+    ]
+    result = check("--limits", str(file), "--max-temperature", "41", set="*.gpu_temperature=40")
+    assert not [line for line in not_well(result) if "temperature" in line]
+
+
+def test_a_file_of_limits_that_does_not_end(check):
+    if os.path.exists("/dev/zero"):
+        refused(check("--limits", "/dev/zero"), "/dev/zero is no file of limits: it is longer than 65536 bytes")
+
+
+@pytest.mark.parametrize(
+    "line, words", [("nix = 1", "no limit 'nix'; there are max-"), ("max-temperature = hot", "max-t")]
+)
+def test_a_file_of_limits_that_cannot_be(check, tmp_path, line, words):
+    file = tmp_path / "limits"
+    file.write_text("\n" + line + "\n")
+    refused(check("--limits", str(file)), "%s:2: %s" % (file, words))

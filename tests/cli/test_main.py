@@ -1,5 +1,8 @@
 """How the command starts: one copy of pymtml, nothing imported that was not asked for, a lone pymtml.py."""
 
+import ast
+import importlib
+import inspect
 import os
 import shutil
 import subprocess
@@ -10,7 +13,8 @@ import simulated
 import wheels
 from command import invoke, run_command
 
-from pymtml_cli.main import SUBCOMMANDS
+from pymtml_cli import language
+from pymtml_cli.subcommands import SUBCOMMANDS
 
 
 def test_help_names_the_subcommands():
@@ -83,7 +87,7 @@ def test_a_query_imports_what_it_needs():
     added = imported(["--query-gpu=name"]) - before
     assert {name for name in added if name.startswith("pymtml_cli.")} == {
         "pymtml_cli." + name
-        for name in ("devices", "errors", "fields", "language", "main", "processes", "query", "samples")
+        for name in "devices errors fields language main numeric processes query samples subcommands text".split()
     }
     assert not added & {"argparse", "json", "re", "subprocess", "typing", "datetime", "inspect", "logging"}
     assert "pymtml_cli.doctor" not in imported(["topo", "-m"])
@@ -112,7 +116,7 @@ def test_startup_loads_nothing_heavy(arguments):
     loaded = result.stderr.split()
     own = [name for name in loaded if name.startswith("pymtml_cli")]
     others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "warnings"}
-    assert "pymtml_cli.main" in own and len(own) <= 12, own
+    assert "pymtml_cli.main" in own and len(own) <= 14, own
     assert others == set()
 
 
@@ -179,6 +183,10 @@ OUTPUTS = (
     ["topo", "-C", "-i", "0"],
     ["mtlink", "-s", "-R", "-c"],
     ["nvlink", "-s"],
+    ["mig", "-lgi"],
+    ["mig", "-lgip"],
+    ["vgpu"],
+    ["-pm", "1"],
     ["dmon", "-c", "1"],
     ["pmon", "-c", "1"],
     ["doctor"],
@@ -196,7 +204,7 @@ def test_every_output_works_on_every_machine(case, name):
         assert result.status in (0, 1, 2, 3, 4, 6, 9, 12, 18, 255), (arguments, result.status)
         assert "Traceback" not in result.stdout + result.stderr
         assert result.stderr.count("\n") <= 1, (arguments, result.stderr)
-        assert result.stdout or result.stderr or "apps" in arguments[0], arguments
+        assert result.stdout or result.stderr or "apps" in arguments[0] or arguments[0] == "nvlink", arguments
 
 
 @pytest.mark.parametrize("after", [0, 1, 3, 10, 40])
@@ -215,3 +223,38 @@ def test_a_driver_that_stops_answering_altogether(after):
         assert "Traceback" not in result.stderr and result.stderr.count("\n") <= 1, (arguments, result.stderr)
         assert result.stdout or result.stderr
         assert 0 <= result.returncode <= 255
+
+
+def imports_of(path):
+    """Modules of the package that a file imports, at its head or within functions."""
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "pymtml_cli":
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pymtml_cli."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("pymtml_cli."):
+                    yield alias.name.split(".")[1]
+
+
+def test_no_file_imports_one_that_imports_it():
+    folder = os.path.join(simulated.ROOT, "pymtml_cli")
+    graph = {
+        name[:-3]: set(imports_of(os.path.join(folder, name))) for name in os.listdir(folder) if name.endswith(".py")
+    }
+    assert graph["main"] >= {"language", "subcommands"}
+    while graph:
+        leaves = {name for name, imported in graph.items() if not imported & set(graph)}
+        assert leaves, "imports in a circle: %s" % graph
+        graph = {name: imported for name, imported in graph.items() if name not in leaves}
+
+
+def test_each_invocation_has_one_way_in():
+    for _, (module, _) in SUBCOMMANDS.items():
+        assert list(inspect.signature(importlib.import_module("pymtml_cli." + module).run).parameters)[0] == "arguments"
+    for module in set(language.ANSWERED_BY.values()):
+        assert len(inspect.signature(importlib.import_module("pymtml_cli." + module).answer).parameters) == 1

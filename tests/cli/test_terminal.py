@@ -13,9 +13,8 @@ import termios
 import time
 
 import pytest
-from command import command_environment, run_command
+from command import COMMAND, command_environment, run_command
 
-COMMAND = [sys.executable, "-m", "pymtml"]
 COLORS = ("\x1b[31m", "\x1b[33m")
 
 
@@ -24,6 +23,7 @@ class Terminal:
 
     def __init__(self, *arguments, **options):
         columns, lines = options.pop("size", (91, 60))
+        how = options.pop("how", {"start_new_session": True})
         extra = dict({"TERM": "xterm"}, **options.pop("extra_environment", {}))
         env = command_environment(extra_environment=extra, **options)
         for name in ("NO_COLOR", "COLUMNS", "LINES"):
@@ -32,7 +32,7 @@ class Terminal:
         self.fd, slave = pty.openpty()
         self.resize(columns, lines)
         self.process = subprocess.Popen(
-            COMMAND + list(arguments), env=env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+            COMMAND + list(arguments), env=env, stdin=slave, stdout=slave, stderr=slave, **how
         )
         os.close(slave)
         self.text = ""
@@ -49,6 +49,12 @@ class Terminal:
                 except OSError:  # the other end is closed
                     break
         assert enough(self.text), self.text
+
+    def read_until_silent(self, seconds):
+        deadline = time.monotonic() + 20
+        while select.select([self.fd], [], [], seconds)[0]:
+            assert time.monotonic() < deadline
+            self.text += os.read(self.fd, 65536).decode("utf-8").replace("\r\n", "\n")
 
     def finish(self):
         deadline = time.monotonic() + 20
@@ -93,18 +99,110 @@ def test_no_color_in_a_pipe():
     assert result.returncode == 0 and "99C" in result.stdout and "\x1b" not in result.stdout
 
 
-@pytest.mark.parametrize("columns", [200, 91, 90, 76, 61, 50, 36, 28, 20])
-def test_narrow_terminals_lose_columns_and_no_lines(columns):
-    status, text = Terminal(name="s3000-mpc", size=(columns, 60), set="0.gpu_temperature=99").finish()
+# Columns of the terminal: the titles of the columns there are
+COLUMNS = {
+    80: "GPU Name Fan Temp Perf Pwr:Usage/Cap Memory-Usage Util ECC",
+    72: "GPU Name Fan Temp Pwr:Usage/Cap Memory-Usage Util ECC",
+    60: "GPU Name Temp Pwr:Usage/Cap Memory-Usage Util",
+    50: "GPU Temp Pwr:Usage/Cap Memory-Usage Util",
+    36: "GPU Temp Memory-Usage Util",
+    30: "GPU Memory-Usage Util",
+    24: "GPU Memory-Usage",
+    20: "GPU Memory-Usa",
+}
+
+
+@pytest.mark.parametrize("columns", sorted(COLUMNS) + [5])
+def test_a_narrow_terminal_has_a_line_for_each_card(columns):
+    """Columns go, used memory is the last; values stay whole, and say what the queries say."""
+    fields = "index,name,temperature.gpu,memory.used,memory.total,utilization.gpu"
+    said = run_command("--query-gpu=" + fields, "--format=csv,noheader,nounits", name="s5000x8", set=HOT).stdout
+    status, text = Terminal(name="s5000x8", size=(columns, 60), set=HOT).finish()
+    lines = plain(text).splitlines()
+    assert status == 0 and max(map(len, lines)) <= columns
+    if columns < 24:
+        return
+    assert max(map(len, lines)) == min(len(line) for line in lines)
+    assert " ".join(lines[1].strip("| ").split()) == COLUMNS[columns]
+    for line, row in zip(lines[2:10], said.splitlines()):
+        index, name, heat, used, total, busy = row.split(", ")
+        assert re.match(r"\| +%s " % index, line) and " %s/%sMiB" % (used, total) in line
+        assert (name in line) == (columns >= 60)
+        assert (" %sC " % heat in line) == (columns >= 36)
+        assert (" %s%% " % busy in line) == (columns >= 30)
+
+
+def test_values_of_any_size_stay_whole_in_36_columns():
+    status, text = Terminal(
+        name="s3000x2",
+        size=(36, 24),
+        set="0.memory_total=150752727040;0.memory_used=150752727040;0.gpu_utilization=100",
+    ).finish()
+    assert status == 0 and "143770/143770MiB  100% |" in re.sub(r" +", lambda m: m.group()[:2], plain(text))
+
+
+def many_processes(tmp_path, count, program="/opt/bin/train"):
+    """A proc file system with a process on each of so many cards."""
+    for card in range(count):
+        table = tmp_path / "driver" / "musa" / ("gpu%02d" % card)
+        table.mkdir(parents=True)
+        (table / "devname").write_text("mtgpu.%d\n" % card)
+        pid = 1000 + card
+        head = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
+        (table / "proc_util").write_text(head + "%d %d 50 0 0 0 50 0 x\n" % (pid, pid))
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "cmdline").write_text("%s-%d\0--x\0" % (program, card))
+        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
+    return {"PYMTML_PROC_ROOT": str(tmp_path)}
+
+
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+def test_eight_cards_and_their_processes_fit_a_terminal(name, tmp_path):
+    """80 x 24, and a line for the prompt."""
+    extra = dict(many_processes(tmp_path, 8), PYMTML_COMMAND_NAME=name)
+    status, text = Terminal(name="s5000x8", size=(80, 24), extra_environment=extra).finish()
+    lines = plain(text).splitlines()
+    assert status == 0 and len(lines) <= 23 and {len(line) for line in lines} == {80}
+    for card in range(8):
+        assert any(re.match(r"\| +%d MTT S5000 " % card, line) for line in lines)
+        assert any(
+            re.match(r"\| +%d +%d C +N/A /opt/bin/train-%d " % (card, 1000 + card, card), line) for line in lines
+        )
+    assert re.search(
+        "NVIDIA-SMI 5.1.0-server  CUDA Version: 4.3" if name == "nvidia-smi" else "pymtml .* MUSA", lines[0]
+    )
+    assert re.search(r"\d\d:\d\d:\d\d", lines[0])
+
+
+def test_instances_stand_below_their_card_in_compact_rows():
+    status, text = Terminal(name="s3000-mpc", size=(80, 24)).finish()
     lines = plain(text).splitlines()
     assert status == 0
-    assert max(len(line) for line in lines[1:]) <= min(columns, 91)
-    cards = [line for line in lines if re.match(r"\|   \d  MTT", line)]
-    assert len(cards) == 2
-    if columns >= 28:
-        assert any("99C" in line for line in lines)
-    if columns >= 61:
-        assert any(re.search(r"\d+MiB / +\d+MiB", line) for line in lines)
+    begins = [re.match(r"\| +(\S+) (\S+ ?\S*)", line).groups() for line in lines[2:7]]
+    assert [index for index, _ in begins] == ["0", ".0", ".1", ".2", "1"]
+    assert begins[1][1].strip() == "4c+16gb" and "7168/16384MiB   80%" in lines[3]
+
+
+@pytest.mark.parametrize("columns", [91, 120, 200])
+def test_a_wide_terminal_gives_its_columns_to_names_of_processes(columns, tmp_path):
+    program = "/opt/" + "very-long-folder/" * 6 + "train"
+    status, text = Terminal(
+        name="s3000x2", size=(columns, 60), extra_environment=many_processes(tmp_path, 1, program)
+    ).finish()
+    lines = [line for line in plain(text).splitlines()[1:] if line]
+    (row,) = [line for line in lines if " 1000 " in line]
+    assert status == 0 and len(row) == min(columns, 91 + len(program) + 2 - 37)
+    shown = re.search(r"C   (\S+)", row).group(1)
+    assert (program + "-0").endswith(shown.replace("...", ""))
+    assert len(shown) == min(len(program) + 2, columns - 91 + 37) and row.endswith(" N/A |")
+    start = lines.index(next(line for line in lines if "Processes:" in line)) - 1
+    assert {len(line) for line in lines[:start]} == {91} and len({len(line) for line in lines[start:]}) == 1
+
+
+def test_a_pipe_has_the_full_table_whatever_the_terminal_is(tmp_path):
+    extra = dict(many_processes(tmp_path, 1, "/opt/" + "x" * 100), COLUMNS="36", LINES="5")
+    result = run_command(name="s3000x2", extra_environment=extra)
+    assert {len(line) for line in result.stdout.splitlines()[1:] if line} == {91}
 
 
 def test_watch_draws_in_place_until_interrupted():
@@ -117,15 +215,80 @@ def test_watch_draws_in_place_until_interrupted():
     assert "Traceback" not in text and "\n\n\x1b" not in plain(text)
 
 
+GIVEN_BACK = "\x1b[?25h\x1b[?1049l"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize("hung", [False, True])
+def test_watch_gives_the_terminal_back(name, hung, tmp_path):
+    """Also while the driver hangs: Python's own handlers run when C returns."""
+    control = tmp_path / "control"
+    control.write_text("profile = s3000x2+frozen\n")
+    how = {"preexec_fn": lambda: (os.setsid(), signal.signal(getattr(signal, name), signal.SIG_DFL))}
+    terminal = Terminal("--watch", "0.1", name="s3000x2", control=str(control), how=how)
+    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
+    if hung:
+        control.write_text("profile = s3000x2+frozen\nmachine.latency_ns = 100000000000\n")
+        terminal.read_until_silent(0.8)
+    os.kill(terminal.process.pid, getattr(signal, name))
+    status, text = terminal.finish()
+    assert status == -getattr(signal, name)
+    assert text.endswith(GIVEN_BACK) and text.count(GIVEN_BACK) == 1 and "Traceback" not in text
+
+
+def state(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_watch_gives_the_terminal_back_while_it_is_stopped():
+    # In a group of its own, whose parent is in this session: only there the kernel stops a process by Ctrl-Z
+    terminal = Terminal("--watch", "0.1", name="s3000x2", how={"preexec_fn": os.setpgrp})
+    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
+    for times in (1, 2):
+        os.kill(terminal.process.pid, signal.SIGTSTP)
+        terminal.read_until(lambda text: text.endswith(GIVEN_BACK))
+        deadline = time.monotonic() + 20
+        while state(terminal.process.pid) != "T":
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        terminal.read_until(
+            lambda text: re.search(r"\x1b\[\?1049h\x1b\[\?25l\x1b\[H[^\x1b]", text.split(GIVEN_BACK)[-1])
+        )
+        assert terminal.text.count(GIVEN_BACK) == times
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    status, text = terminal.finish()
+    assert status == -signal.SIGTERM and text.endswith(GIVEN_BACK)
+
+
+def test_watch_that_ignores_a_signal_goes_on():
+    ignore = {"preexec_fn": lambda: (os.setsid(), signal.signal(signal.SIGHUP, signal.SIG_IGN))}
+    terminal = Terminal("--watch", "0.1", name="s3000x2", how=ignore)
+    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
+    os.kill(terminal.process.pid, signal.SIGHUP)
+    before = terminal.text.count("\x1b[H")
+    terminal.read_until(lambda text: text.count("\x1b[H") >= before + 2)
+    assert GIVEN_BACK not in terminal.text
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    assert terminal.finish()[0] == -signal.SIGTERM
+
+
+def test_watch_without_cards_never_takes_the_terminal():
+    status, text = Terminal("--watch", name="empty").finish()
+    assert status == 6 and "\x1b[?1049h" not in text and "No devices were found" in text
+
+
 def test_watch_follows_the_size_of_the_terminal():
     terminal = Terminal("--watch", "60", name="s3000x2")
-    terminal.read_until(lambda text: text.count("\x1b[H") == 1 and "No running" in text)
+    terminal.read_until(lambda text: text.count("\x1b[H") == 1 and text.endswith("\x1b[J"))
     assert any(len(line) == 91 for line in plain(terminal.text).replace("\x1b[K", "").splitlines())
-    terminal.resize(40, 12)
+    terminal.resize(40, 6)
     os.kill(terminal.process.pid, signal.SIGWINCH)  # as the kernel does for the foreground group
     terminal.read_until(lambda text: text.count("\x1b[H") == 2 and text.endswith("\x1b[J"))
-    screen = terminal.text.split("\x1b[H")[2].replace("\x1b[K", "").replace("\x1b[J", "").splitlines()
-    assert len(screen) <= 12 and max(len(line) for line in screen) <= 40
+    screen = plain(terminal.text).split("\x1b[H")[2].replace("\x1b[K", "").replace("\x1b[J", "").splitlines()
+    assert len(screen) <= 6 and max(len(line) for line in screen) <= 40
     assert screen[-1].startswith("... ") and screen[-1].endswith(" more lines")
     os.kill(terminal.process.pid, signal.SIGINT)
     assert terminal.finish()[0] == -signal.SIGINT

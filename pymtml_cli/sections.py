@@ -1,37 +1,16 @@
-"""-q: everything in sections, with nvidia-smi's keys, columns and order; -x: the same as XML."""
+"""-q: everything in sections, with nvidia-smi's keys, columns and order; `xml_document` writes it as XML."""
 
 import pymtml
-from pymtml_cli.devices import Unknown, ask, nobody_tells, then
+from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then
 from pymtml_cli.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.fields import BY_NAME, mebibytes, yes_no
-from pymtml_cli.listing import profile
-from pymtml_cli.processes import processes
-from pymtml_cli.usage import musa_version
+from pymtml_cli.language import SECTIONS
+from pymtml_cli.listing import profile, uuid_of
+from pymtml_cli.processes import NONE_RUNNING, processes, remarks
+from pymtml_cli.samples import Output, repeat
+from pymtml_cli.text import safe
 
 KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
-
-SECTIONS = (
-    "MEMORY",
-    "UTILIZATION",
-    "ECC",
-    "TEMPERATURE",
-    "POWER",
-    "CLOCK",
-    "COMPUTE",
-    "PIDS",
-    "PERFORMANCE",
-    "SUPPORTED_CLOCKS",
-    "PAGE_RETIREMENT",
-    "ACCOUNTING",
-    "ENCODER_STATS",
-    "SUPPORTED_GPU_TARGET_TEMP",
-    "VOLTAGE",
-    "FBC_STATS",
-    "ROW_REMAPPER",
-    "GSP_FIRMWARE_VERSION",
-    "POWER_SMOOTHING",
-    "POWER_PROFILES",
-)
 
 
 def field(device, name):
@@ -428,8 +407,8 @@ TREE = (
         "Retired Pages",
         "retired_pages",
         (
-            ("Single Bit ECC", "multiple_single_bit_retirement/retired_count", "retired_pages.single_bit_ecc.count"),
-            ("Double Bit ECC", "double_bit_retirement/retired_count", "retired_pages.double_bit.count"),
+            ("Single Bit ECC", "multiple_single_bit_retirement", "retired_pages.single_bit_ecc.count"),
+            ("Double Bit ECC", "double_bit_retirement", "retired_pages.double_bit.count"),
             ("Pending Page Blacklist", "pending_blacklist", "retired_pages.pending"),
         ),
         "PAGE_RETIREMENT",
@@ -597,7 +576,6 @@ TREE = (
         (("Auto Boost", "auto_boost", _N), ("Auto Boost Default", "auto_boost_default", _N)),
         "CLOCK",
     ),
-    ("Supported Clocks", "supported_clocks", _N, "SUPPORTED_CLOCKS"),
     ("Voltage", "voltage", (("Graphics", "graphics_volt", voltage),), "VOLTAGE"),
     (
         "Fabric",
@@ -626,6 +604,7 @@ TREE = (
             ),
         ),
     ),
+    ("Supported Clocks", "supported_clocks", _N, "SUPPORTED_CLOCKS"),
     ("Processes", "processes", None, "PIDS"),
     ("Accounted Processes", "accounted_processes", lambda device: "None", "ACCOUNTING"),
     ("Capabilities", "capabilities", (("EGM", "egm", _N),)),
@@ -640,6 +619,16 @@ def value_of(device, source):
     return str(field(device, source) if isinstance(source, str) else source(device))
 
 
+def answer(options):
+    """Print the answer to -q (exit status)."""
+    with Output(options.get("filename")) as output:
+        screen = Screen(options)
+        with Machine() as machine:
+            cards = machine.chosen(options.get("id"))
+            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
+    return 0
+
+
 class Screen:
     """The answer to -q.
 
@@ -648,20 +637,16 @@ class Screen:
 
     def __init__(self, options):
         self._smi = called() == NVIDIA_SMI
-        self._xml, self._units = options.get("xml"), options.get("unit")
+        self._units = options.get("unit")
         self._chosen = None
         if options.get("display") is not None:
             self._chosen = options.get("display").upper().split(",")
             if not set(self._chosen) <= set(SECTIONS):
                 raise refuse("Failed to parse --display/-d flags\n")
 
-    def cards(self, machine, text):
-        """The cards to show."""
-        return machine.chosen(text)
-
     def text(self, machine, cards):
         """The answer as it is printed."""
-        return self._as_xml(machine, cards) if self._xml else "\n".join(self._lines(machine, cards)) + "\n"
+        return "\n".join(self._lines(machine, cards)) + "\n"
 
     def _versions(self, machine):
         versions = [("Timestamp", machine.time.long), ("Driver Version", machine.driver_version)]
@@ -676,7 +661,7 @@ class Screen:
             return lines + [_line("HIC Info", "N/A"), _line("Attached Units", "0"), ""]
         lines.append(_line("Attached GPUs", str(len(machine.cards))))
         for card in cards:
-            lines.append("GPU %s" % value_of(card, "pci.bus_id"))
+            lines.append("GPU %s" % safe(value_of(card, "pci.bus_id")))
             lines += self._card_lines(card) + [""]
         return lines
 
@@ -699,29 +684,9 @@ class Screen:
                     lines += _instance_lines(instance, self._smi)
         return lines
 
-    def _as_xml(self, machine, cards):
-        lines = [
-            '<?xml version="1.0" ?>',
-            '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">',
-            "<nvidia_smi_log>",
-        ]
-        tags = ("timestamp", "driver_version") + (() if self._smi else ("library_version",)) + ("cuda_version",)
-        for tag, (_, value) in zip(tags, self._versions(machine)):
-            lines.append(_element(tag, value, 1))
-        lines.append(_element("attached_gpus", len(machine.cards), 1))
-        for card in cards:
-            lines.append('\t<gpu id="%s">' % _escaped(value_of(card, "pci.bus_id")))
-            for line in TREE:
-                lines += _xml_process_lines(card) if line[2] is None else _xml_branch(card, line, 2)
-                if line[0] == "MIG Mode":
-                    lines += _xml_instances(card)
-            lines.append("\t</gpu>")
-            lines.append("")
-        return "\n".join(lines + ["</nvidia_smi_log>"]) + "\n"
-
 
 def _line(key, value, level=0, width=KEY_WIDTH):
-    return (" " * (4 * level) + key).ljust(width) + ": " + " ".join(str(value).splitlines())
+    return (" " * (4 * level) + key).ljust(width) + ": " + safe(value)
 
 
 def _branch(device, line, level, smi):
@@ -748,9 +713,11 @@ def _process_lines(card):
     known = processes(card)
     if isinstance(known, Unknown):
         return [_line("Processes", known, 1)]
+    said = remarks([card], known)
     if not known:
-        return [_line("Processes", "None", 1)]
-    lines = ["    Processes"]
+        none = said[0] if said != [NONE_RUNNING] else "None"
+        return [_line("Processes", none, 1)] + [_line("", text, 1) for text in said[1:]]
+    lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
         rows = (
             ("GPU instance ID", _instance_id(process), 2),
@@ -768,7 +735,7 @@ def _instance_lines(instance, smi):
     lines = ["    MIG Device" if smi else "    MPC Instance"]
     rows = (("Index", instance.index), ("GPU Instance ID", instance.index), ("Profile", profile(instance)))
     lines += [_line(key, value, 2) for key, value in rows]
-    lines.append(_line("UUID", value_of(instance, "uuid"), 2))
+    lines.append(_line("UUID", uuid_of(instance), 2))
     for title, names in (
         ("FB Memory Usage", (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free"))),
         ("Utilization", (("GPU", "utilization.gpu"), ("Memory", "utilization.memory"))),
@@ -776,67 +743,3 @@ def _instance_lines(instance, smi):
         lines.append("        " + title)
         lines += [_line(key, value_of(instance, name), 3) for key, name in names]
     return lines
-
-
-def _escaped(value):
-    text = "".join(character if character >= " " else " " for character in str(value))
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(character, entity)
-    return text
-
-
-def _element(tag, value, level):
-    outer, _, inner = tag.partition("/")
-    tab = "\t" * level
-    if inner:
-        return "%s<%s>\n%s\n%s</%s>" % (tab, outer, _element(inner, value, level + 1), tab, outer)
-    return "%s<%s>%s</%s>" % (tab, outer, _escaped(value), outer)
-
-
-def _xml_branch(device, line, level):
-    tag, source = line[1], line[2]
-    if tag is None:
-        return []
-    if not isinstance(source, tuple):
-        value = value_of(device, source)
-        if tag.startswith("pci_") and value.startswith("0x"):
-            value = value[2:]
-        return [_element(tag, value, level)]
-    lines = ["\t" * level + "<%s>" % tag]
-    for child in source:
-        lines += _xml_branch(device, child, level + 1)
-    return lines + ["\t" * level + "</%s>" % tag]
-
-
-def _xml_instances(card):
-    if not card.instances:
-        return ["\t\t<mig_devices>", "\t\t\tNone", "\t\t</mig_devices>"]
-    lines = ["\t\t<mig_devices>"]
-    for instance in card.instances:
-        lines.append("\t\t\t<mig_device>")
-        lines.append(_element("index", instance.index, 4))
-        lines.append(_element("gpu_instance_id", instance.index, 4))
-        lines.append(_element("compute_instance_id", "N/A", 4))
-        lines.append(_element("uuid", value_of(instance, "uuid"), 4))
-        lines.append("\t\t\t\t<fb_memory_usage>")
-        for tag in ("total", "used", "free"):
-            lines.append(_element(tag, value_of(instance, "memory." + tag), 5))
-        lines += ["\t\t\t\t</fb_memory_usage>", "\t\t\t</mig_device>"]
-    return lines + ["\t\t</mig_devices>"]
-
-
-def _xml_process_lines(card):
-    known = processes(card)
-    lines = ["\t\t<processes>"]
-    for process in [] if isinstance(known, Unknown) else known:
-        lines.append("\t\t\t<process_info>")
-        rows = (
-            ("gpu_instance_id", _instance_id(process)),
-            ("compute_instance_id", "N/A"),
-            ("pid", process.pid),
-            ("type", process.kind),
-            ("process_name", process.name),
-            ("used_memory", _memory_of(process)),
-        )
-        lines += [_element(tag, value, 4) for tag, value in rows] + ["\t\t\t</process_info>"]
-    return lines + ["\t\t</processes>"]

@@ -3,15 +3,14 @@
 A value that nobody knows is null, and ``reasons`` of the same object says why.
 """
 
-import json
-
 import pymtml
-from pymtml_cli import samples, topo
-from pymtml_cli.devices import Machine, Unknown, ask, nobody_tells, then
+from pymtml_cli import topo
+from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then
 from pymtml_cli.errors import CommandError
 from pymtml_cli.fields import compute_capability
-from pymtml_cli.processes import processes
-from pymtml_cli.usage import musa_version
+from pymtml_cli.processes import processes, unseen, unseen_text
+from pymtml_cli.samples import Output, repeat
+from pymtml_cli.text import json
 
 SCHEMA = 1
 
@@ -79,28 +78,27 @@ def item(answer, index):
     return then(answer, lambda value: value[index])
 
 
-def run(options, seconds, output):
+def answer(options):
     """Print the answer to --json, which is an object where the library cannot be used, too (exit status)."""
-    try:
-        with Machine() as machine:
-            # No cards are an answer, unless some were asked for.
-            cards = machine.cards if options.get("id") is None else machine.chosen(options.get("id"))
+    with Output(options.get("filename")) as output:
+        try:
+            with Machine() as machine:
+                # No cards are an answer, unless some were asked for.
+                cards = machine.cards if options.get("id") is None else machine.chosen(options.get("id"))
 
-            def sample(first):
-                output.write(json.dumps(machine_object(machine, cards), indent=2) + "\n")
+                def sample(first):
+                    output.write(json(machine_object(machine, cards)))
 
-            samples.repeat(machine, seconds, sample)
-    except CommandError as error:
-        output.write(failure(error))
-        return error.status
+                repeat(machine, options.seconds, sample)
+        except CommandError as error:
+            output.write(failure(error))
+            return error.status
     return 0
 
 
 def failure(error):
     """The answer to --json where the library cannot be used."""
-    return (
-        json.dumps({"schema": SCHEMA, "error": " ".join(error.text.split()), "status": error.status}, indent=2) + "\n"
-    )
+    return json({"schema": SCHEMA, "error": " ".join(error.text.split()), "status": error.status})
 
 
 def machine_object(machine, cards):
@@ -384,11 +382,12 @@ def displays(card):
 
 
 def process_objects(card):
-    """Processes; null, with a reason, where nothing tells them."""
+    """Processes; null, with a reason, where nothing tells them; a reason beside the list where there may be others."""
     found = processes(card)
     if isinstance(found, Unknown):
-        return known(("list", found))
-    return {
+        return known(("list", found), ("unseen", found))
+    number = unseen([card])
+    result = {
         "list": [
             known(
                 ("pid", process.pid),
@@ -398,5 +397,9 @@ def process_objects(card):
                 ("memory_bytes", nobody_tells() if process.memory is None else process.memory),
             )
             for process in found
-        ]
+        ],
+        "unseen": number,
     }
+    if number:
+        result["reasons"] = {"list": "there may be others: " + unseen_text(number)}
+    return result

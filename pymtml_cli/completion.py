@@ -1,0 +1,307 @@
+"""completion: a script that makes a shell complete the command. It is written from the tables that the command reads.
+
+Nothing is asked when somebody presses Tab: the words stand in the script.
+"""
+
+import importlib
+import sys
+
+from pymtml_cli import language
+from pymtml_cli.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.modify import VALUES
+from pymtml_cli.query import QUERIES
+from pymtml_cli.subcommands import SUBCOMMANDS
+
+USAGE = """\
+usage: {name} completion bash | zsh | fish
+
+  bash: eval "$({name} completion bash)" in ~/.bashrc
+  zsh:  eval "$({name} completion zsh)" in ~/.zshrc, below compinit
+  fish: {name} completion fish | source, in ~/.config/fish/config.fish
+"""
+
+SHELLS = ("bash", "zsh", "fish")
+
+# Where the value of an option is a file, or one of a few words; some are lists with commas
+FILES = ("filename", "-f", "--filename", "--limits", "--lock")
+WORDS = {
+    ("topo", "-p2p"): ("r", "w", "n", "a", "p"),
+    ("topo", "-n"): tuple("012345"),
+    ("dmon", "-o"): ("D", "T", "DT"),
+    ("pmon", "-o"): ("D", "T", "DT"),
+    ("drain", "-m"): ("0", "1"),
+    ("clocks", "-som"): ("0", "1"),
+}
+LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
+# `run` reads its arguments itself: what follows the program is the program's.
+_RUN = ((("--nvidia-smi",), False), (("-m",), True), (("-c",), True))
+# Words that stand by themselves behind a subcommand
+ARGUMENTS = {"completion": SHELLS}
+
+
+class Option:
+    """An option: its spellings, whether a value follows, and what that may be (words, and whether with commas)."""
+
+    def __init__(self, spellings, takes_value, words=(), commas=False, file=False):
+        self.spellings, self.takes_value = spellings, takes_value
+        self.words, self.commas, self.file = words, commas, file
+
+
+def _of_language():
+    """Options of nvidia-smi's language."""
+    found = []
+    for name, (spellings, takes) in language.OPTIONS.items():
+        words, commas = getattr(VALUES.get(name), "words", ()), False
+        if name.startswith("query-"):
+            kind = name[len("query-") :]
+            words, commas = [spelling for line in QUERIES[kind][0] for spelling in line[0]], True
+        elif name == "display":
+            words, commas = language.SECTIONS, True
+        elif name == "format":
+            words, commas = ("csv", "noheader", "nounits"), True
+        found.append(Option(spellings, bool(takes), words, commas, name in FILES))
+    return found
+
+
+def _of_subcommand(name):
+    """(options, words) of a subcommand."""
+    module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
+    words = list(ARGUMENTS.get(name, ()))
+    if name == "nvlink":
+        from pymtml_cli import mtlink as module
+    if name in ("dmon", "pmon"):
+        from pymtml_cli import scroll
+
+        table = scroll.OPTIONS + (scroll.FORMAT_OPTION if name == "dmon" else ())
+    elif hasattr(module, "OPTIONS"):
+        table = module.OPTIONS
+    elif hasattr(module, "parser"):
+        return _of_parser(module.parser(), name)
+    else:
+        table = (_RUN if name == "run" else ()) + ((("-h", "--help"), False),)
+    options = [_option(name, spellings, takes) for spellings, takes in table]
+    return options, words
+
+
+def _option(name, spellings, takes):
+    key = (name, spellings[0])
+    words = LISTS.get(key, WORDS.get(key, ()))
+    return Option(spellings, takes, words, key in LISTS, spellings[0] in FILES)
+
+
+def _of_parser(parser, name):
+    """(options, words) of a subcommand that argparse reads."""
+    options, words = [], []
+    for action in parser._actions:
+        if action.option_strings:
+            options.append(_option(name, tuple(action.option_strings), action.nargs != 0))
+        elif isinstance(action.choices, dict):  # subparsers
+            words += list(action.choices)
+            for below in action.choices.values():
+                options += [o for o in _of_parser(below, name)[0] if "--help" not in o.spellings]
+    return options, words
+
+
+def tables():
+    """What there is, as {subcommand, or "": (options, words)}."""
+    found = {"": (_of_language(), sorted(SUBCOMMANDS))}
+    found.update((name, _of_subcommand(name)) for name in sorted(SUBCOMMANDS))
+    return found
+
+
+def run(arguments):
+    """Print the script (exit status)."""
+    if arguments in (["-h"], ["--help"]):
+        sys.stdout.write(USAGE.format(name=called()))
+        return 0
+    if len(arguments) != 1 or arguments[0] not in SHELLS:
+        raise refuse("Name one shell: bash, zsh or fish.\n")
+    write = {"bash": _bash, "zsh": _zsh, "fish": _fish}[arguments[0]]
+    sys.stdout.write(write(called(), tables()))
+    return 0
+
+
+def _function(name):
+    return "_pymtml" if name != NVIDIA_SMI else "_pymtml_as_nvidia_smi"
+
+
+# ---- bash ----
+
+_BASH = """\
+# Completion of {name} for bash: eval "$({name} completion bash)"
+{function}() {{
+    local current=${{COMP_WORDS[COMP_CWORD]}} option="" command="" prefix
+    if [[ $current == "=" ]]; then
+        current="" option=${{COMP_WORDS[COMP_CWORD-1]}}
+    elif (( COMP_CWORD > 1 )); then
+        option=${{COMP_WORDS[COMP_CWORD-1]}}
+        [[ $option == "=" ]] && option=${{COMP_WORDS[COMP_CWORD-2]}}
+    fi
+    if (( COMP_CWORD > 1 )) && [[ " {subcommands} " == *" ${{COMP_WORDS[1]}} "* ]]; then
+        command=${{COMP_WORDS[1]}}
+    fi
+    COMPREPLY=()
+    case "$command $option" in
+{values}
+    esac
+    case "$command" in
+{words}
+    esac
+}}
+complete -F {function} {name}
+"""
+_BASH_LIST = """\
+            prefix=""
+            [[ $current == *,* ]] && prefix=${current%%,*},
+            COMPREPLY=($(compgen -P "$prefix" -W "%s" -- "${current##*,}"))
+            compopt -o nospace
+            return;;"""
+_BASH_WORDS = """\
+            COMPREPLY=($(compgen -W "%s" -- "$current"))
+            return;;"""
+_BASH_FILE = """\
+            compopt -o filenames
+            COMPREPLY=($(compgen -f -- "$current"))
+            return;;"""
+
+
+_BASH_PROGRAM = """
+            if [[ $current != -* ]]; then
+                compopt -o filenames
+                COMPREPLY+=($(compgen -c -- "$current") $(compgen -f -- "$current"))
+            fi"""
+
+
+def _cases(found):
+    """(pattern of "command option", Option) of the options that take a value."""
+    for command, (options, _) in found.items():
+        for option in options:
+            if option.takes_value:
+                yield [command + " " + spelling for spelling in option.spellings], option
+
+
+def _bash(name, found):
+    values = []
+    for patterns, option in _cases(found):
+        if option.commas:
+            action = _BASH_LIST % " ".join(option.words)
+        elif option.words:
+            action = _BASH_WORDS % " ".join(option.words)
+        else:
+            action = _BASH_FILE if option.file else "            return;;"
+        values.append("        %s)\n%s" % ("|".join('"%s"' % pattern for pattern in patterns), action))
+    words = []
+    for command, (options, alone) in found.items():
+        known = list(alone) + [spelling for option in options for spelling in option.spellings]
+        action = 'COMPREPLY=($(compgen -W "%s" -- "$current"))' % " ".join(known)
+        if command == "run":
+            action += _BASH_PROGRAM
+        words.append('        "%s")\n            %s;;' % (command, action))
+    return _BASH.format(
+        name=name,
+        function=_function(name),
+        subcommands=" ".join(sorted(SUBCOMMANDS)),
+        values="\n".join(values),
+        words="\n".join(words),
+    )
+
+
+# ---- zsh ----
+
+_ZSH = """\
+#compdef {name}
+# Completion of {name} for zsh: eval "$({name} completion zsh)", below compinit
+{function}() {{
+    local option="" command=""
+    if [[ $PREFIX == -*=* ]]; then
+        option=${{PREFIX%%=*}}
+        compset -P '*='
+    elif (( CURRENT > 2 )); then
+        option=$words[CURRENT-1]
+    fi
+    if (( CURRENT > 2 )) && [[ " {subcommands} " == *" $words[2] "* ]]; then
+        command=$words[2]
+    fi
+    case "$command $option" in
+{values}
+    esac
+    case "$command" in
+{words}
+    esac
+}}
+compdef {function} {name}
+"""
+
+
+def _zsh(name, found):
+    values = []
+    for patterns, option in _cases(found):
+        if option.commas:
+            action = "compset -P '*,'; compadd -S '' -- %s; return" % " ".join(option.words)
+        elif option.words:
+            action = "compadd -- %s; return" % " ".join(option.words)
+        else:
+            action = "_files; return" if option.file else "return"
+        values.append("        (%s) %s;;" % ("|".join('"%s"' % pattern for pattern in patterns), action))
+    words = []
+    for command, (options, alone) in found.items():
+        known = [spelling for option in options for spelling in option.spellings]
+        lines = []
+        if alone and not command:
+            described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub][1].replace("'", "'\\''")) for sub in alone)
+            lines = ["local -a subcommands=(%s)" % described, "_describe subcommand subcommands"]
+        elif alone:
+            lines = ["compadd -- %s" % " ".join(alone)]
+        lines.append("compadd -- %s" % " ".join(known))
+        if command == "run":
+            lines.append("[[ $PREFIX == -* ]] || { _command_names; _files; }")
+        words.append('        ("%s") %s;;' % (command, "; ".join(lines)))
+    return _ZSH.format(
+        name=name,
+        function=_function(name),
+        subcommands=" ".join(sorted(SUBCOMMANDS)),
+        values="\n".join(values),
+        words="\n".join(words),
+    )
+
+
+# ---- fish ----
+
+_FISH = """\
+# Completion of {name} for fish: {name} completion fish | source
+function __pymtml_list --description 'words behind what is there before the last comma'
+    set -l before (commandline -ct | string replace -r '^-[^=]*=' '' | string match -r '^.*,')
+    set -q before[1]; or set before ''
+    printf '%s\\n' $before$argv
+end
+complete -c {name} -f
+{lines}
+"""
+
+
+def _fish(name, found):
+    seen = " ".join(sorted(SUBCOMMANDS))
+    lines = []
+    for command, (options, alone) in found.items():
+        here = "__fish_seen_subcommand_from " + (command or seen)
+        condition = "-n '%s%s'" % ("" if command else "not ", here)
+        for word in alone:
+            summary = SUBCOMMANDS[word][1].replace("'", "\\'") if not command else ""
+            lines.append("complete -c %s %s -a %s -d '%s'" % (name, condition, word, summary))
+        if command == "run":
+            lines.append("complete -c %s %s -F -a '(__fish_complete_command)'" % (name, condition))
+        for option in options:
+            parts = ["complete -c %s %s" % (name, condition)]
+            for spelling in option.spellings:
+                kind = "-l" if spelling.startswith("--") else "-o"  # which, unlike -s, is never joined with others
+                parts.append("%s %s" % (kind, spelling.lstrip("-")))
+            if option.file:
+                parts.append("-r -F")
+            elif option.takes_value:
+                parts.append("-x")
+                if option.commas:
+                    parts.append("-a '(__pymtml_list %s)'" % " ".join(option.words))
+                elif option.words:
+                    parts.append("-a '%s'" % " ".join(option.words))
+            lines.append(" ".join(parts))
+    return _FISH.replace("{name}", name).replace("{lines}", "\n".join(lines))

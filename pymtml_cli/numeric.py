@@ -1,0 +1,19 @@
+"""Numbers that users write: every option and every file of the command reads them by `number`."""
+
+LONGEST = 15  # digits; so many a float still keeps
+
+
+def number(text, least, most, whole=True):
+    """The number that a text is, from ``least`` to ``most`` (int, or float unless ``whole``); None for anything else.
+
+    Decimal ASCII digits alone, for other than whole numbers with a point: no sign, no exponent, no inf, no nan.
+    """
+    digits, point, decimals = text.partition(".")
+    if whole and point or not _is_number(digits + decimals):
+        return None
+    value = int(digits) if whole else float(text)
+    return value if least <= value <= most else None
+
+
+def _is_number(text):
+    return len(text) <= LONGEST and text.isdigit() and len(text) == len(text.encode("utf-8", "surrogatepass"))

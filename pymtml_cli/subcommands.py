@@ -1,0 +1,62 @@
+"""The subcommands. A subcommand is a module of this package with
+
+    run(arguments)   does what the arguments behind its name ask for; returns the exit status (None counts as 0)
+
+and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
+"""
+
+from pymtml_cli.errors import BAD_ARGUMENT, CommandError, called
+
+# Name: (module, what --help says)
+SUBCOMMANDS = {
+    "capture": ("capture", "print a profile of this machine that the simulator loads"),
+    "dmon": ("dmon", "a line for each card and second"),
+    "pmon": ("pmon", "a line for each process and second"),
+    "mtlink": ("mtlink", "state, speed and far end of each MtLink"),
+    "mig": ("mig", "MPC instances: what there is, and how a card is divided"),
+    "vgpu": ("vgpu", "virtual devices, and what kinds of them a card offers"),
+    "clocks": ("clocks", "nvidia-smi's clocks that these cards have not"),
+    "encodersessions": ("encodersessions", "a line for each encoder session and second"),
+    "drain": ("drain", "the drain state of a card"),
+    "nvlink": ("nvlink", "the same in nvidia-smi's form"),
+    "health": ("health", "check the cards, for schedulers and cron"),
+    "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
+    "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
+    "topo": ("topo", "how cards are joined with each other and with processors"),
+    "completion": ("completion", "print what makes a shell complete the command: bash, zsh or fish"),
+    "run": ("run", "run a program with pymtml in the place of pynvml"),
+}
+
+
+def argument_parser(name):
+    """An argparse.ArgumentParser for the arguments of a subcommand. What it refuses is a CommandError."""
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message):
+            raise CommandError("%s; `%s --help` says more" % (message, self.prog), BAD_ARGUMENT)
+
+    return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
+
+
+def argument_type(least, most, whole=True):
+    """What argparse reads a number with."""
+    import argparse
+
+    from pymtml_cli.numeric import number
+
+    def read(text):
+        value = number(text, least, most, whole)
+        if value is None:
+            kind = "whole number" if whole else "number"
+            raise argparse.ArgumentTypeError("%s is no %s from %g to %g" % (shortened(text), kind, least, most))
+        return value
+
+    return read
+
+
+def shortened(text):
+    """An argument as a message shows it."""
+    from pymtml_cli.text import fit, safe
+
+    return "'%s'" % fit(safe(text), 40)

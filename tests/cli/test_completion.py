@@ -1,0 +1,178 @@
+"""Shells complete the command: driven for real, on a terminal of their own, where the shells are there."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+
+import pytest
+import simulated
+from command import invoke
+
+from pymtml_cli.fields import BY_NAME
+from pymtml_cli.language import BY_SPELLING
+from pymtml_cli.subcommands import SUBCOMMANDS
+
+SHELLS = ("bash", "zsh", "fish")
+SETUP = {
+    "bash": (["--norc", "--noprofile", "-i"], 'bind "set show-all-if-ambiguous on"; source {script}; echo ready'),
+    "zsh": (["-f", "-i"], "autoload -Uz compinit; compinit -u -D; source {script}; PS1='> '; echo ready"),
+}
+
+
+def script(shell, folder, name="pymtml"):
+    """The file of a shell's script."""
+    result = invoke("completion", shell, name=name)
+    assert (result.status, result.stderr) == (0, "")
+    path = folder / ("completion." + shell)
+    path.write_text(result.stdout)
+    return str(path)
+
+
+def need(shell):
+    if shutil.which(shell) is None:
+        pytest.skip("there is no %s on this machine" % shell)
+
+
+def environment(folder):
+    """What a shell has; the command is there by its name alone, and would fail if it were run."""
+    command = folder / "pymtml"
+    command.write_text("#!/bin/sh\necho the command was run >&2\nexit 1\n")
+    command.chmod(0o755)
+    path = str(folder) + os.pathsep + os.environ["PATH"]
+    return dict(os.environ, PATH=path, TERM="dumb", PS1="> ", HOME=str(folder), LC_ALL="C.UTF-8")
+
+
+def typed(shell, keys, folder, wanted, name="pymtml"):
+    """What a shell shows after some keys, as soon as that matches what is wanted, or when nothing more comes."""
+    need(shell)
+    arguments, setup = SETUP[shell]
+    setup = setup.format(script=script(shell, folder, name))
+    fd, slave = pty.openpty()
+    process = subprocess.Popen(
+        [shell] + arguments,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=environment(folder),
+        cwd=str(folder),
+        start_new_session=True,
+    )
+    os.close(slave)
+    try:
+        os.write(fd, setup.encode() + b"\n")
+        _read(fd, lambda text: re.search(r"\nready\r?\n.*> ", text, re.S))
+        os.write(fd, keys.encode())
+        text = _read(fd, lambda text: re.search(wanted, shown(text)))
+    finally:
+        process.kill()
+        process.wait()
+        os.close(fd)
+    return shown(text)
+
+
+def shown(text):
+    """What a terminal shows of a text."""
+    return re.sub(r"\x1b\[[?\d;]*[a-zA-Z]|[\a\x00]", "", text).replace("\r", "")
+
+
+def _read(fd, enough, seconds=20):
+    """What comes until it is enough."""
+    text, deadline = "", time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if select.select([fd], [], [], 0.2)[0]:
+            try:
+                text += os.read(fd, 65536).decode("utf-8", "replace")
+            except OSError:
+                break
+        if enough(text):
+            break
+    return text
+
+
+def fish(line, folder):
+    """What fish offers for a line (list of str)."""
+    need("fish")
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", 'source %s; complete -C "%s"' % (script("fish", folder), line)],
+        env=environment(folder),
+        cwd=str(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
+# Keys: what the line is then
+LINES = {
+    "pymtml dro\t": "pymtml drop-in ",
+    "pymtml drop-in st\t": "pymtml drop-in status ",
+    "pymtml --list-g\t": "pymtml --list-gpus ",
+    "pymtml --query-gpu=name,memory.u\t": "pymtml --query-gpu=name,memory.used",
+    "pymtml --query-gpu utilization.gp\t": "pymtml --query-gpu utilization.gpu",
+    "pymtml --query-compute-apps=pid,process_n\t": "pymtml --query-compute-apps=pid,process_name",
+    "pymtml -d ECC,MEM\t": "pymtml -d ECC,MEMORY",
+    "pymtml -q -x --displ\t": "pymtml -q -x --display ",
+    "pymtml topo --matrix_\t": "pymtml topo --matrix_pci ",
+    "pymtml -pm EN\t": "pymtml -pm ENABLED ",
+    "pymtml health --sk\t": "pymtml health --skip ",
+    "pymtml completion fi\t": "pymtml completion fish ",
+    "pymtml run --nv\t": "pymtml run --nvidia-smi ",
+    "pymtml -f other-f\t": "pymtml -f other-file ",
+}
+
+
+@pytest.mark.parametrize("keys", sorted(LINES))
+@pytest.mark.parametrize("shell", sorted(SETUP))
+def test_a_word_is_completed(shell, keys, tmp_path):
+    (tmp_path / "other-file").write_text("")
+    wanted = re.escape(LINES[keys].rstrip()) + " ?$"
+    text = typed(shell, keys, tmp_path, wanted)
+    assert re.search(wanted, text), text
+    assert "was run" not in text
+
+
+@pytest.mark.parametrize("keys", sorted(LINES))
+def test_a_word_is_completed_by_fish(keys, tmp_path):
+    (tmp_path / "other-file").write_text("")
+    offered = fish(keys.rstrip("\t"), tmp_path)
+    assert LINES[keys].split()[-1] in offered, offered
+
+
+@pytest.mark.parametrize("shell", sorted(SETUP))
+def test_choices_are_listed(shell, tmp_path):
+    assert re.search(r"-lgi\s+-lgip", typed(shell, "pymtml mig -lgi\t\t", tmp_path, r"-lgi\s+-lgip"))
+
+
+@pytest.mark.parametrize("shell", sorted(SETUP))
+def test_under_nvidias_name(shell, tmp_path):
+    wanted = "nvidia-smi --query-gpu=memory.total$"
+    assert re.search(wanted, typed(shell, "nvidia-smi --query-gpu=memory.to\t", tmp_path, wanted, name="nvidia-smi"))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_everything_is_in_the_script(shell, tmp_path):
+    text = open(script(shell, tmp_path)).read()
+    words = set(re.findall(r"[-\w.]+", text))
+    assert set(SUBCOMMANDS) <= words and set(BY_NAME) <= words
+    assert {spelling.lstrip("-") for spelling in BY_SPELLING} <= {word.lstrip("-") for word in words}
+    assert "--max-temperature".lstrip("-") in {word.lstrip("-") for word in words}  # what argparse reads
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n", str(tmp_path / ("completion." + shell))]).returncode == 0
+
+
+def test_it_needs_no_driver_and_no_library():
+    result = simulated.run_python("from pymtml_cli.main import main; main(['completion', 'bash'])", name="no-driver")
+    assert result.returncode == 0 and "complete -F" in result.stdout
+
+
+def test_what_is_no_shell():
+    for arguments in ([], ["tcsh"], ["bash", "zsh"]):
+        assert invoke("completion", *arguments).status == 2
+    assert invoke("completion", "--help").stdout.startswith("usage: pymtml completion bash | zsh | fish")

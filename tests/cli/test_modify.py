@@ -1,0 +1,200 @@
+"""Options that change something: nvidia-smi's sentences and exit status, and what really changed."""
+
+import os
+import re
+import shlex
+
+import pytest
+import simulated
+from command import capture_file, invoke, process_tree
+
+import pymtml
+
+RECORDED = {row["command"]: row for row in capture_file("modifications.json")["rows"]}
+ADDRESS = "00000000:2A:00.0"
+# What MTML can do, and the call that does it
+CAN = {
+    "-e 0": "mtmlMemorySetEccMode",
+    "-p 0": "mtmlMemoryClearEccErrorCounts",
+    "-mig 1": "mtmlDeviceSetMpcMode",
+}
+DIFFERENT = {"-pl 0": "MTML tells no range of limits that 0 could be outside of"}
+
+
+def smi(*arguments):
+    return invoke(*arguments, name="nvidia-smi")
+
+
+def recorded(lines):
+    """The recorded text, for the card of the machine here."""
+    text = "\n".join(line.replace("GPU  GPU 0", "GPU 0") for line in lines) + "\n"
+    text = re.sub(r"(GPU:? )0\b", r"\g<1>" + ADDRESS, text)
+    return text + ("\n" if text.startswith("ERROR") else "")
+
+
+def machine(fault):
+    """Eight cards that have ECC, and can be divided; their calls that change something end with the fault."""
+    return simulated.machine("s5000x8", faults=",".join("%s=%s" % (call, fault) for call in CAN.values()))
+
+
+@pytest.mark.parametrize("command", sorted(set(RECORDED) - set(DIFFERENT)))
+def test_what_is_not_supported_says_what_was_recorded(command):
+    row = RECORDED[command]
+    with machine("NOT_SUPPORTED"):
+        result = smi(*(shlex.split(command) + ["-i", "0"] * (not row["status"])))
+    assert (result.status, result.stdout) == (row["status"], recorded(row["not_supported"]))
+
+
+@pytest.mark.parametrize("command", sorted(CAN))
+def test_without_permission_it_ends_early(command):
+    with machine("NO_PERMISSION"):
+        result = smi(*shlex.split(command))
+    assert (result.status, result.stdout) == (4, recorded(RECORDED[command]["no_permission"]))
+
+
+@pytest.mark.parametrize("command", sorted(set(RECORDED) - set(CAN)))
+def test_what_is_not_possible_at_all_never_ends_a_script(command):
+    """Whatever the rights: there is nothing to have a right to."""
+    row = RECORDED[command]
+    if not row["status"]:
+        with simulated.machine("s3000x2"):
+            assert smi(*shlex.split(command)).status == 0
+
+
+def test_persistence_mode_has_a_sentence_of_the_same_form():
+    with simulated.machine("s3000x2"):
+        result = smi("-pm", "1")
+    line = "Setting persistence mode is not supported for GPU %s.\nTreating as warning and moving on.\n"
+    assert result.status == 0
+    assert result.stdout == line % "00000000:3B:00.0" + line % "00000000:AF:00.0" + "All done.\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["-pm 3", "-pl x", "-lgc 1,2,3", "-lgc x", "-ac 5", "-gtt -x", "--gom=7", "-am 2", "-pm ٣"]
+)
+def test_bad_values(command):
+    *_, option, value = re.split("[ =]", command)
+    with simulated.machine("s3000x2"):
+        before = simulated.calls("mtmlLibraryInit")
+        result = smi(*shlex.split(command))
+        assert simulated.calls("mtmlLibraryInit") == before
+    if value.startswith("-"):
+        assert result.status == 255
+    else:
+        text = "ERROR: Option %s is invalid for %s. Please run 'nvidia-smi -h' for help.\n\n" % (value, option)
+        assert (result.status, result.stdout) == (2, text)
+
+
+def test_warnings_can_be_errors():
+    with simulated.machine("s3000x2"):
+        assert smi("-pm", "1", "-eow").status == 3
+        assert smi("-c", "0", "-eow").status == 0
+
+
+def test_what_cannot_stand_beside_a_change():
+    with simulated.machine("s3000x2"):
+        for arguments in (["-pm", "1", "-q"], ["-pm", "1", "--json"], ["-pm", "1", "-l", "1"], ["-L", "-e", "0"]):
+            result = smi(*arguments)
+            assert result.status == 2 and result.stdout.startswith("ERROR: Option ")
+
+
+# ---- what MTML can do ----
+
+
+def test_ecc_mode():
+    with simulated.machine("s5000x8"):
+        done = smi("-e", "0", "-i", "2")
+        assert done.stdout == "Disabled ECC support for GPU 00000000:4C:00.0.\nAll done.\nReboot required.\n"
+        assert [simulated.get_value(card, "ecc_pending_mode") for card in (1, 2)] == ["ENABLE", "DISABLE"]
+        again = smi("-e", "DISABLED", "-i", "2")
+        text = "ECC support is already Disabled for GPU 00000000:4C:00.0.\nAll done.\nReboot required.\n"
+        assert (again.status, again.stdout) == (0, text)
+        assert smi("-e", "1").stdout.splitlines()[-1] == "All done."
+        assert simulated.get_value(2, "ecc_pending_mode") == "ENABLE"
+
+
+def test_a_change_that_does_not_stick_is_a_failure(monkeypatch):
+    """The driver says yes, and nothing changes."""
+    for name in ("nvmlDeviceSetEccMode", "nvmlDeviceClearEccErrorCounts", "nvmlDeviceSetMigMode"):
+        monkeypatch.setattr(pymtml, name, lambda *_: None)
+    with simulated.machine("s5000x8", set="0.ecc_uncorrected_volatile=7"):
+        for command in ("-e 0", "-p 0", "-mig 1"):
+            result = smi(*(shlex.split(command) + ["-i", "0"]))
+            assert result.status == 255 and "nothing changed" in result.stdout, command
+            assert result.stdout.endswith("Terminating early due to previous errors.\n")
+
+
+@pytest.mark.parametrize("text, counter", [("0", "volatile"), ("AGGREGATE", "aggregate")])
+def test_ecc_counters(text, counter):
+    kinds = ["ecc_%scorrected_%s" % (un, other) for un in ("", "un") for other in ("volatile", "aggregate")]
+    with simulated.machine("s5000x8", set=";".join("0.%s=7" % kind for kind in kinds)):
+        result = smi("-p", text, "-i", "0")
+        assert result.stdout == "Reset %s ECC errors to zero for GPU 00000000:2A:00.0.\nAll done.\n" % counter
+        left = {other: simulated.get_value(0, "ecc_uncorrected_" + other) for other in ("volatile", "aggregate")}
+    assert left.pop(counter) == "0" and list(left.values()) == ["7"]
+
+
+def test_mpc_mode():
+    with simulated.machine("s3000-mpc"):
+        before = invoke("-L").lines
+        assert smi("-mig", "0").stdout == (
+            "Disabled MIG Mode for GPU 00000000:3B:00.0\n"
+            "MIG Mode is already Disabled for GPU 00000000:AF:00.0.\nAll done.\n"
+        )
+        assert len(invoke("-L").lines) == 2 < len(before)
+        ours = invoke("-mig", "ENABLED", "-i", "0")
+        assert ours.stdout == "Enabled MPC Mode for GPU 00000000:3B:00.0\nAll done.\n"
+        assert any(line.startswith("  MPC") for line in invoke("-L").lines)
+
+
+def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch):
+    process_tree(tmp_path, monkeypatch, {17: ("trainer", 12)})
+    with simulated.machine("s3000-mpc"):
+        busy = smi("-mig", "0", "-i", "0")
+        assert busy.status == 19
+        assert busy.stdout == (
+            "Unable to disable MIG Mode for GPU 00000000:3B:00.0: In use by another client\n"
+            "Terminating early due to previous errors.\n"
+        )
+        assert simulated.get_value(0, "mpc_mode") == "ENABLE"
+        busy = smi("--gpu-reset", "-i", "0")
+        assert busy.status == 19 and "GPU 00000000:3B:00.0: In use by another client" in busy.stdout
+        assert simulated.get_value(0, "resets") == "0"
+
+
+root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a reset is for root")
+
+
+@root
+def test_a_reset():
+    with simulated.machine("s3000x2"):
+        assert invoke("-L").status == 0
+        assert smi("-r").status == 2 and simulated.get_value(0, "resets") == "0"
+        result = smi("-r", "-i", "1")
+        assert (result.status, result.stdout) == (0, "GPU 00000000:AF:00.0 was successfully reset.\nAll done.\n")
+        assert [simulated.get_value(card, "resets") for card in (0, 1)] == ["0", "1"]
+        assert smi("-r", "bus", "-i", "0,1").stdout.count("successfully") == 2
+    for fault, status in (
+        ("NOT_SUPPORTED", 3),
+        ("NO_PERMISSION", 4),
+        ("RESOURCE_IS_BUSY", 19),
+        ("DRIVER_FAILURE", 255),
+    ):
+        with simulated.machine("s3000x2", faults="mtmlDeviceReset=" + fault):
+            result = smi("-r", "-i", "0")
+        assert result.status == status and result.stdout.endswith("Terminating early due to previous errors.\n")
+
+
+def test_a_reset_is_for_root(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
+    with simulated.machine("s3000x2"):
+        result = smi("-r", "-i", "0")
+        assert result.status == 4 and "Insufficient Permissions" in result.stdout
+        assert simulated.get_value(0, "resets") == "0"
+
+
+def test_a_card_that_does_not_answer():
+    with simulated.machine("s3000x2", set="1.lost=DRIVER_FAILURE"):
+        for command in ("-e 0", "-p 0", "-mig 1"):
+            result = smi(*(shlex.split(command) + ["-i", "1"]))
+            assert result.status in (15, 255) and "Terminating early" in result.stdout, command

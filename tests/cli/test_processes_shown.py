@@ -1,0 +1,198 @@
+"""What each output says of processes: those that are there, and that there may be others."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import simulated
+from command import COMMAND, command_environment, invoke
+
+import pymtml
+from pymtml_cli import processes
+from pymtml_cli.devices import Machine
+
+
+@pytest.fixture
+def proc(tmp_path, monkeypatch):
+    """A proc file system; its process 1 has nothing open."""
+    root = tmp_path / "proc"
+    (root / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(root))
+    return root
+
+
+def add(root, pid, *links, name="/opt/train"):
+    (root / str(pid) / "fd").mkdir(parents=True)
+    (root / str(pid) / "cmdline").write_bytes(os.fsencode(name) + b"\0")
+    for number, target in enumerate(links):
+        (root / str(pid) / "fd" / str(number)).symlink_to(target)
+
+
+@pytest.fixture
+def hidden(monkeypatch):
+    """So many processes more that could not be looked into."""
+
+    def hide(number):
+        real = pymtml.unseen_processes
+        monkeypatch.setattr(pymtml, "unseen_processes", lambda: real() + number)
+
+    return hide
+
+
+def rows(*arguments, name="pymtml"):
+    """Lines of the table below the head of the processes."""
+    with simulated.machine("s80"):
+        lines = invoke(*arguments, name=name).lines
+    assert len({len(line) for line in lines if line.startswith("|")}) == 1
+    last = max(index for index, line in enumerate(lines) if line.startswith("|==="))
+    return [line.strip("| ") for line in lines[last + 1 : -1]]
+
+
+def step():
+    return "root sees all" if os.geteuid() else "needs CAP_SYS_PTRACE"
+
+
+def test_nobody_there(proc):
+    assert rows() == ["No running processes found"]
+    with simulated.machine("s80"):
+        assert any(line.split(" : ") == ["    Processes".ljust(54), "None"] for line in invoke("-q").lines)
+
+
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+def test_nobody_visible(proc, hidden, name):
+    hidden(214)
+    words = "No running processes found: none visible to you, 214 hidden (%s)" % step()
+    assert rows(name=name) == [words]
+    with simulated.machine("s80"):
+        assert any(line.endswith(": " + words) for line in invoke("-q", name=name).lines)
+
+
+def test_others_than_those_that_are_visible(proc, hidden):
+    add(proc, 5, "/dev/mtgpu.0")
+    hidden(1)
+    first, second = rows()
+    assert first.split()[3:6] == ["5", "C", "/opt/train"]
+    assert second == "There may be others: 1 process could not be looked into (%s)" % step()
+    # Programs that cut up nvidia-smi's table take each line in its frame for a process.
+    with simulated.machine("s80"):
+        lines = invoke(name="nvidia-smi").lines
+    assert lines[-1] == "  " + second and lines[-2].startswith("+--") and " 5 " in lines[-3]
+    with simulated.machine("s80"):
+        lines = [line.strip() for line in invoke("-q", "-d", "PIDS").lines]
+    assert any(line.startswith("Note") and line.endswith(second) for line in lines)
+
+
+@pytest.mark.parametrize("namespace, own", [("pid:[4026531836]", False), ("pid:[4026532198]", True)])
+def test_containers(proc, namespace, own):
+    (proc / "self" / "ns").mkdir(parents=True)
+    (proc / "self" / "ns" / "pid").symlink_to(namespace)
+    elsewhere = "of other containers exist elsewhere"
+    none = "No running processes found"
+    assert rows() == [none + (" in this container; those " + elsewhere if own else "")]
+    add(proc, 5, "/dev/mtgpu.0")
+    assert rows()[1:] == ["Those " + elsewhere] * own
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/ns/pid"), reason="no namespaces")
+def test_the_host_s_namespace(monkeypatch):
+    monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)
+    unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
+    code = "from pymtml_cli.processes import in_a_namespace_of_its_own as own; print(own())"
+    inside = subprocess.run(
+        unshare + COMMAND[:1] + ["-c", code],
+        env=command_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    if inside.returncode:
+        pytest.skip("namespaces are not permitted here: %s" % inside.stderr.strip())
+    assert inside.stdout == "True\n"
+
+
+def test_what_is_not_known_is_not_called_empty(proc):
+    (proc / "1" / "fd").rmdir()
+    (proc / "1").rmdir()
+    assert rows() == ["0   not known: Not Supported"]
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_json(proc, hidden, number):
+    add(proc, 5, "/dev/mtgpu.0")
+    hidden(number)
+    with simulated.machine("s80"):
+        shown = json.loads(invoke("--json").stdout)["devices"][0]["processes"]
+    assert [process["pid"] for process in shown["list"]] == [5] and shown["unseen"] == number
+    words = "there may be others: 3 processes could not be looked into (%s)" % step()
+    assert shown.get("reasons") == ({"list": words} if number else None)
+
+
+def test_xml(proc, hidden):
+    add(proc, 5, "/dev/mtgpu.0")
+    hidden(3)
+    with simulated.machine("s80"):
+        text = invoke("-q", "-x").stdout
+    document = ElementTree.fromstring(text.encode())
+    assert "<!-- there may be others: 3 processes could not be looked into (%s) -->" % step() in text
+    assert [element.text for element in document.iter("pid")] == ["5"]
+
+
+QUERY = ["--query-compute-apps=pid,name", "--format=csv,noheader"]
+
+
+@pytest.mark.parametrize("arguments", [QUERY, QUERY + ["-lms", "1"], ["pmon", "-c", "1"]], ids=" ".join)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_programs_read_a_list_and_people_a_remark(proc, arguments, terminal, tmp_path):
+    """On stderr, once, and only where that is a terminal: programs read both streams together."""
+    add(proc, 5, "/dev/mtgpu.0")
+    (proc / "self").symlink_to("5")
+    (proc / "1" / "fd").rmdir()
+    (proc / "1").rmdir()  # process 1 is hidden
+    environment = command_environment(name="s80", extra_environment={"PYMTML_PROC_ROOT": str(proc)})
+    leader, follower = pty.openpty()
+    errors = follower if terminal else subprocess.PIPE
+    process = subprocess.Popen(
+        COMMAND + arguments, env=environment, stdout=subprocess.PIPE, stderr=errors, universal_newlines=True
+    )
+    lines = [process.stdout.readline() for _ in range(4 * ("-lms" in arguments))]
+    if "-lms" in arguments:
+        process.terminate()
+    out, err = process.communicate(timeout=20)
+    os.close(follower)
+    said = b""
+    try:
+        while terminal:
+            said += os.read(leader, 1000)
+    except OSError:
+        pass
+    os.close(leader)
+    assert "5" in "".join(lines) + out and "looked into" not in out
+    words = "There may be other processes: 1 process could not be looked into (%s)\r\n" % step()
+    assert said.decode() == (words if terminal else "") and err in ("", None)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_processes_that_are_not_known_are_no_empty_list_to_people(proc, terminal, capsys, monkeypatch):
+    (proc / "1" / "fd").rmdir()
+    (proc / "1").rmdir()
+    with simulated.machine("s80"), Machine() as machine:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+        said = []
+        for _ in range(2):
+            processes.say_to_people(machine.cards, said)
+    words = "The processes of GPU 0 are not known: Not Supported\n"
+    assert capsys.readouterr().err == (words if terminal else "")
+
+
+def test_a_card_that_fails_has_no_number_of_unseen():
+    class Card:
+        instances = []
+
+        def ask(self, _):
+            return processes.Unknown(pymtml.NVMLError_GpuIsLost())
+
+    assert processes.unseen([Card()]) == 0

@@ -1,0 +1,300 @@
+"""The XML document: the elements and the order of nvidia-smi's own, and what programs require that read it."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+from xml.etree import ElementTree
+
+import pytest
+import simulated
+from command import WORKING_PROFILES, capture_file, command_environment, invoke, process_tree, run_command
+
+RECORDED = capture_file("xml_elements.json")
+UNKNOWN = "N/A"
+
+
+def pattern(model):
+    """A content model of a document type definition as an expression over the names of children, each with a ;."""
+    return re.compile(re.sub(r"\w+", r"(?:\g<0>;)", model).replace(",", ""))
+
+
+PATTERNS = {name: pattern(model) for name, model in RECORDED["elements"].items()}
+
+
+def faults(element, path=""):
+    """What an element and those below it have that nvidia-smi's have not (list of str)."""
+    path += "/" + element.tag
+    children = "".join(child.tag + ";" for child in element)
+    text = (element.text or "").strip() + "".join((child.tail or "").strip() for child in element)
+    found = []
+    if element.tag in PATTERNS:
+        if not PATTERNS[element.tag].fullmatch(children):
+            found.append("%s: %s" % (path, children))
+        if text and (len(element) or element.tag not in RECORDED["mixed"]):
+            found.append("%s: text %r" % (path, text))
+        order = [tag for tag in RECORDED["order"].get(element.tag, ()) if tag + ";" in children]
+        if order and "".join(tag + ";" for tag in order) != children:
+            found.append("%s: the order of %s" % (path, children))
+    elif len(element):
+        found.append("%s: not known" % path)
+    for child in element:
+        found += faults(child, path)
+    return found
+
+
+def document(result):
+    """The root element of an answer, which is nothing but a well-formed document."""
+    assert (result.status, result.stderr) == (0, "")
+    return ElementTree.fromstring(result.stdout)
+
+
+def test_the_check_finds_what_is_wrong():
+    with simulated.machine("s3000x2"):
+        good = invoke("-q", "-x").stdout
+    for wrong in (
+        good.replace("power_state", "power_status"),
+        good.replace("<driver_version>", "<x>1</x><driver_version>"),
+        re.sub("\t*<pending_retirement>.*\n", "", good),
+        re.sub("(<gpu_util>.*)(\n.*)", r"\2\1", good, 1),
+        re.sub(r"(\s*<remapped_row_corr>.*)(\s*<remapped_row_corr_inactive>.*)", r"\2\1", good),
+        good.replace("</mig_mode>", "text</mig_mode>"),
+    ):
+        assert wrong != good and faults(ElementTree.fromstring(wrong))
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+def test_elements_and_their_order(profile, name):
+    with simulated.machine(profile):
+        result = invoke("-q", "-x", name=name)
+    encoding = 'encoding="UTF-8" ' if name == "pymtml" else ""
+    assert result.stdout.startswith(
+        '<?xml version="1.0" %s?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">\n' % encoding
+    )
+    assert faults(document(result)) == []
+
+
+def test_retired_pages_are_listed():
+    with simulated.machine("s5000x8"):
+        root = document(invoke("-q", "-x"))
+        expected = invoke("--query-retired-pages=gpu_bus_id,retired_pages.address", "--format=csv,noheader").rows()
+    assert expected
+    pages = [
+        [gpu.get("id"), page.text]
+        for gpu in root.findall("gpu")
+        for page in gpu.findall("retired_pages/*/retired_pagelist/retired_page/retired_page_address")
+    ]
+    assert pages == expected
+    assert faults(root) == []
+
+
+def test_instances():
+    with simulated.machine("s3000-mpc"):
+        root = document(invoke("-q", "-x"))
+        names = [line.split()[1] for line in invoke("-L").lines if line.startswith("  MPC")]
+    devices = root.findall("gpu/mig_devices/mig_device")
+    assert ["%sc+" % d.findtext("device_attributes/shared/multiprocessor_count") for d in devices] == [
+        name.split("+")[0] + "+" for name in names
+    ]
+    assert [device.findtext("gpu_instance_id") for device in devices] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "program, shown",
+    [
+        ("/opt/a<b>&\"'", "/opt/a<b>&\"'"),
+        ("a\x01\x1b[31mb", "a\\x01\\x1b[31mb"),
+        ("tab\tline\nend", "tab\\x09line\\x0aend"),
+        ("\u202eabc\ufffe", "\\u202eabc\\ufffe"),
+    ],
+)
+def test_processes_of_any_name(program, shown, tmp_path, monkeypatch):
+    process_tree(tmp_path, monkeypatch, {17: (program, 12), 18: ("game", 1)})
+    with simulated.machine("s3000x2"):
+        result = invoke("-q", "-x")
+    root = document(result)
+    assert faults(root) == []
+    processes = root.findall("gpu/processes/process_info")
+    assert [process.findtext("pid") for process in processes] == ["17", "18"]
+    assert processes[0].findtext("process_name") == shown
+
+
+@pytest.mark.parametrize("faulty", [{"set": "0.lost=DRIVER_FAILURE"}, {"faults": "mtmlGpuGetTemperature=4711"}])
+def test_a_card_that_does_not_answer(faulty):
+    with simulated.machine("s3000x2", **faulty):
+        root = document(invoke("-q", "-x"))
+    assert faults(root) == []
+    checkmk(root)
+
+
+def test_what_cannot_be_combined():
+    with simulated.machine("s3000x2"):
+        result = invoke("-q", "-x", "-d", "MEMORY", name="nvidia-smi")
+    text = "--display/-d flags can not be combined with -x/--xml-format flags."
+    assert (result.status, result.stdout) == (2, "Invalid combination of input arguments: %s\n" % text)
+
+
+def test_units():
+    with simulated.machine("s3000x2"):
+        result = invoke("-q", "-u", "-x", name="nvidia-smi")
+    root = document(result)
+    assert '"nvsmi_unit_v13.dtd"' in result.lines[1]
+    assert [child.tag for child in root] == [
+        "timestamp",
+        "driver_version",
+        "cuda_version",
+        "hic_info",
+        "attached_units",
+    ]
+
+
+# ---- readers ----
+
+
+def first_number(text, kind=int):
+    """A value as telegraf takes it: the first word if that is a number, else nothing."""
+    words = (text or "").split()
+    try:
+        return kind(words[0].rstrip("x")) if words else None
+    except ValueError:
+        return None
+
+
+# Field of telegraf's measurement: (where it is, property of --query-gpu)
+TELEGRAF = {
+    "fan_speed": ("fan_speed", "fan.speed"),
+    "memory_total": ("fb_memory_usage/total", "memory.total"),
+    "memory_used": ("fb_memory_usage/used", "memory.used"),
+    "memory_free": ("fb_memory_usage/free", "memory.free"),
+    "temperature_gpu": ("temperature/gpu_temp", "temperature.gpu"),
+    "temperature_memory": ("temperature/memory_temp", "temperature.memory"),
+    "utilization_gpu": ("utilization/gpu_util", "utilization.gpu"),
+    "utilization_memory": ("utilization/memory_util", "utilization.memory"),
+    "utilization_encoder": ("utilization/encoder_util", "utilization.encoder"),
+    "utilization_decoder": ("utilization/decoder_util", "utilization.decoder"),
+    "pcie_link_gen_current": ("pci/pci_gpu_link_info/pcie_gen/current_link_gen", "pcie.link.gen.current"),
+    "pcie_link_width_current": ("pci/pci_gpu_link_info/link_widths/current_link_width", "pcie.link.width.current"),
+    "encoder_stats_session_count": ("encoder_stats/session_count", "encoder.stats.sessionCount"),
+    "clocks_current_graphics": ("clocks/graphics_clock", "clocks.gr"),
+    "clocks_current_memory": ("clocks/mem_clock", "clocks.mem"),
+    "clocks_current_video": ("clocks/video_clock", "clocks.video"),
+    "retired_pages_double_bit": ("retired_pages/double_bit_retirement/retired_count", "retired_pages.dbe"),
+    "power_draw": ("gpu_power_readings/instant_power_draw", "power.draw.instant"),
+    "power_draw_average": ("gpu_power_readings/average_power_draw", "power.draw"),
+    "power_limit": ("gpu_power_readings/current_power_limit", "enforced.power.limit"),
+}
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s80", "x10000x8", "old-library"])
+def test_telegraf(profile):
+    """It reads both streams as one text, chooses a schema by the DOCTYPE, and takes numbers by their first word."""
+    result = run_command("-q", "-x", name=profile, extra_environment={"PYMTML_COMMAND_NAME": "nvidia-smi"})
+    text = result.stdout + result.stderr
+    assert result.returncode == 0
+    assert int(re.search(r'<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v(\d+)\.dtd">', text).group(1)) in range(
+        10, 14
+    )
+    root = ElementTree.fromstring(text)
+    datetime.strptime(root.findtext("timestamp"), "%a %b %d %H:%M:%S %Y")
+    names = ",".join(name for _, name in TELEGRAF.values())
+    said = run_command("--query-gpu=uuid,name," + names, "--format=csv,noheader,nounits", name=profile).stdout
+    rows = [line.split(", ") for line in said.splitlines()]
+    assert rows and len(root.findall("gpu")) == len(rows)
+    for gpu, row in zip(root.findall("gpu"), rows):
+        assert [gpu.findtext("uuid"), gpu.findtext("product_name")] == row[:2]
+        for (field, (path, name)), value in zip(TELEGRAF.items(), row[2:]):
+            assert first_number(gpu.findtext(path), float) == first_number(value, float), field
+
+
+def netdata_sample(stream):
+    """The next document of a process that writes one after the other, as netdata cuts it out."""
+    lines, began = None, time.monotonic()
+    while True:
+        line = stream.readline().rstrip("\n")
+        assert time.monotonic() - began < 30
+        if line == "<nvidia_smi_log>":
+            lines = []
+        if lines is not None:
+            lines.append(line)
+        if line == "</nvidia_smi_log>":
+            return "\n".join(lines)
+
+
+def test_netdata_in_a_loop():
+    """It holds a process with -l and takes a document from the line <nvidia_smi_log> to the line </nvidia_smi_log>."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pymtml", "-q", "-x", "-l", "1"],
+        env=command_environment(name="s3000-mpc"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    samples = [netdata_sample(process.stdout) for _ in range(2)]
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20)[1] == ""
+    for sample in samples:
+        root = ElementTree.fromstring(sample)
+        uuids = [gpu.findtext("uuid") for gpu in root.findall("gpu")]
+        assert len(set(uuids)) == 2 and not {"", UNKNOWN, "[N/A]"} & set(uuids)
+        instances = [i.findtext("gpu_instance_id") for i in root.findall("gpu/mig_devices/mig_device")]
+        assert len(set(instances)) == len(instances) == 3 and UNKNOWN not in instances
+
+
+STATES = ["P%d" % number for number in range(16)] + ["Requested functionality has been deprecated"]
+CHECKMK = {
+    "W": ["gpu_power_readings/" + name for name in ("average_power_draw", "current_power_limit", "default_power_limit")]
+    + ["gpu_power_readings/min_power_limit", "gpu_power_readings/max_power_limit"],
+    "C": ["temperature/gpu_temp", "temperature/gpu_temp_max_threshold", "temperature/gpu_temp_slow_threshold"]
+    + ["temperature/gpu_target_temperature", "temperature/memory_temp", "temperature/gpu_temp_max_mem_threshold"],
+    "MiB": [
+        "%s/%s" % pair for kind in ("fb", "bar1") for pair in ((kind + "_memory_usage", n) for n in ("total", "used"))
+    ],
+    "%": ["utilization/" + name for name in ("gpu_util", "encoder_util", "decoder_util")],
+}
+
+
+def checkmk(root):
+    """Check what its plug-in requires, which loses all where one element is not as it wants it (list of dict)."""
+    datetime.strptime(root.findtext("timestamp"), "%a %b %d %H:%M:%S %Y")
+    assert int(root.findtext("attached_gpus")) >= len(root.findall("gpu"))
+    found = []
+    for gpu in root.findall("gpu"):
+        assert gpu.get("id") and gpu.findtext("gpu_power_readings/power_state") in STATES
+        values = {}
+        for unit, paths in CHECKMK.items():
+            for path in paths:
+                text = gpu.findtext(path)
+                assert text is not None, path
+                if text.endswith(unit):
+                    values[path] = float(text[: -len(unit)])
+        found.append(values)
+    assert len({gpu.get("id") for gpu in root.findall("gpu")}) == len(found)
+    return found
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_checkmk(profile):
+    with simulated.machine(profile):
+        result = invoke("-q", "-x", name="nvidia-smi")
+        rows = invoke("--query-gpu=temperature.gpu,memory.used,pstate", "--format=csv,noheader,nounits").rows()
+    # Its agent sends the lines as columns, with a tab between them; leading blanks do not count.
+    assert not any("\t" in line.strip() for line in result.lines)
+    root = ElementTree.fromstring("".join(line.strip() for line in result.lines))
+    for values, row, gpu in zip(checkmk(root), rows, root.findall("gpu")):
+        for path, value in (("temperature/gpu_temp", row[0]), ("fb_memory_usage/used", row[1])):
+            assert values.get(path, UNKNOWN) == (float(value) if value != "[N/A]" else UNKNOWN)
+        state = gpu.findtext("gpu_power_readings/power_state")
+        assert state == (row[2] if row[2] != "[N/A]" else STATES[-1])
+
+
+def test_no_number_is_written_without_its_unit():
+    """N/A, a number with its unit, or the name of an error; readers cut the unit off."""
+    with simulated.machine("s5000x8"):
+        root = document(invoke("-q", "-x"))
+    for unit, paths in CHECKMK.items():
+        for path in paths:
+            for text in (gpu.findtext(path) for gpu in root.findall("gpu")):
+                assert text == UNKNOWN or re.fullmatch(r"-?\d+(\.\d+)? " + unit, text), (path, text)
