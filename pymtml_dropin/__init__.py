@@ -8,25 +8,30 @@ which ``pymtml drop-in enable`` was called, so it does next to nothing.
 import os
 import sys
 
+# Beside each name: what its program makes of a count above 0. No name may be here whose program takes it for CUDA.
+# So left out are the copies of vllm and of sglang's diffusion runtime, whose count chooses the platform (theirs for
+# these cards ask MTML by its own name), and that of clearml-agent, whose CUDA version chooses the build of torch that
+# it installs. PYMTML_DROPIN_MODULES takes them for who wants them all the same.
 NAMES = frozenset(
     (
-        "pynvml",
+        "pynvml",  # monitors show cards; torch.cuda tells utilization, where it has a device; xinference offers engines
         "pynvml.nvml",  # pynvml before version 12 was a package
-        "pynvml.smi",
+        "pynvml.smi",  # the tables of nvidia-smi; pytorch-ignite's GpuInfo asks torch.cuda.is_available() first
         "pymtml.smi",  # what ``from pynvml import smi`` asks for, as pynvml is the module named pymtml
-        "py3nvml.py3nvml",
+        "py3nvml.py3nvml",  # glances 3, labml, watermark: cards to show; its grab_gpus: CUDA_VISIBLE_DEVICES to set
         # copies that programs carry inside
-        "aim.ext.pynvml",
-        "clearml.utilities.gpu.pynvml",
-        "clearml_agent.helper.gpu.pynvml",
-        "comet_ml.vendor.nvidia_ml.pynvml",
-        "neptune.vendor.pynvml",
-        "ray._private.thirdparty.pynvml",
-        "sglang.multimodal_gen.third_party.pynvml",
-        "traceml.vendor.pynvml",
-        "wandb.vendor.pynvml.pynvml",
+        "aim.ext.pynvml",  # series to record
+        "clearml.utilities.gpu.pynvml",  # series to record, and the driver's versions as facts about the machine
+        "comet_ml.vendor.nvidia_ml.pynvml",  # series to record, for the cards of CUDA_VISIBLE_DEVICES
+        "neptune.vendor.pynvml",  # series to record
+        "ray._private.thirdparty.pynvml",  # resources "GPU" to hand out, and series; see MODULES for the variable
+        "traceml.vendor.pynvml",  # series to record
+        "wandb.vendor.pynvml.pynvml",  # series to record, and names as facts about the machine
     )
 )
+
+# Modules that run as they are, and are changed then: name, and what of this package changes them.
+MODULES = {"ray._private.accelerators.nvidia_gpu": "pymtml_dropin.ray"}
 
 # What belongs to this very installation. A program that is asked to take pymtml may run on another Python, which has
 # none of these, or the pymtml.py of another distribution.
@@ -41,11 +46,19 @@ class Finder:
         self.asked = False
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.names:
+        if name not in self.names and name not in MODULES:
             return None
         from pymtml_dropin import hook
 
-        return hook.find_spec(name, self.asked)
+        return hook.find_changed(name, path) if name in MODULES else hook.find_spec(name, self.asked)
+
+    def find_distributions(self, context):
+        """Metadata of nvidia-ml-py, for who asks for it by name and not in a folder (importlib.metadata calls this)."""
+        if context.name is None or "path" in vars(context):
+            return iter(())
+        from pymtml_dropin import metadata
+
+        return metadata.find(context, self, self.asked)
 
 
 def install(asked):

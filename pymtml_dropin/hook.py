@@ -4,6 +4,8 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 
+from pymtml_dropin import MODULES
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "pymtml_dropin", "path")
 
@@ -73,6 +75,36 @@ class Alias:
             sys.modules["pynvml.nvml"] = real.nvml = real
         # In create_module this would be too early: Python writes the spec of the alias into what that returns.
         sys.modules[name] = real
+
+
+class Changed:
+    """Loads a module as its own loader does, and lets a module of this package change it then (a loader)."""
+
+    def __init__(self, loader, changer):
+        self.loader, self.changer = loader, changer
+
+    def __getattr__(self, name):
+        # Its source, its data files: whatever else a loader is asked for.
+        return getattr(self.loader, name)
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        __import__(self.changer)
+        sys.modules[self.changer].change(module)
+
+
+def find_changed(name, path):
+    """The module of that name, found where it is, with a loader that changes it (ModuleSpec or None).
+
+    Where a driver of NVIDIA's is present it stays as it is, also for who named pymtml.
+    """
+    spec = PathFinder.find_spec(name, path)
+    if spec is not None and spec.loader is not None and not nvidia_driver():
+        spec.loader = Changed(spec.loader, MODULES[name])
+    return spec
 
 
 def elsewhere(name, path=None):

@@ -14,5 +14,7 @@ pymtml_dropin.install(asked=True)
 
 from pymtml_cli.main import main  # noqa: E402
 
+sys.argv[0] = "nvidia-smi"  # whose words the command uses then
+
 if __name__ == "__main__":
     sys.exit(main())

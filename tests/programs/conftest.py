@@ -208,9 +208,12 @@ def pytest_runtest_makereport(item, call):
     if program is None:  # a module of several programs
         program = getattr(item.module, "PROGRAMS", {}).get(item.originalname)
     if program and (call.when == "call" or report.outcome != "passed"):
+        missing = getattr(item.module, "MISSING", "")
+        if isinstance(missing, dict):  # of a module of several programs
+            missing = missing.get(program.package, "")
         entry = _programs.setdefault(
             program.package,
-            {"version": program.version, "missing": getattr(item.module, "MISSING", ""), "tests": {}},
+            {"version": program.version, "missing": missing, "tests": {}},
         )
         shown = (item.function.__doc__ or item.originalname).strip().splitlines()[0]
         entry["tests"][item.name] = {"outcome": report.outcome, "shows": shown}

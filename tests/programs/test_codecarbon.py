@@ -5,8 +5,9 @@ import os
 import pytest
 from machines import Machine
 from program_set import CODECARBON as PROGRAM
+from test_frameworks import MISSING as OF_EACH
 
-MISSING = "codecarbon looks for a command nvidia-smi before it uses pynvml: `pymtml run --nvidia-smi` gives it ours."
+MISSING = OF_EACH["codecarbon"]
 
 pytestmark = pytest.mark.programs
 

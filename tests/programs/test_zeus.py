@@ -3,13 +3,9 @@
 import pytest
 from machines import Machine
 from program_set import ZEUS as PROGRAM
+from test_frameworks import MISSING as OF_EACH
 
-MISSING = (
-    "zeus takes every GPU of an unknown architecture for one with an energy counter, which MTML has not: before a "
-    "`ZeusMonitor` is made, "
-    "`zeus.device.gpu.nvidia.NVIDIAGPU.supports_get_total_energy_consumption = lambda gpu: False` "
-    "makes it integrate the power instead. Memory power and, with MTML 2.2.0, the power limit are refused."
-)
+MISSING = OF_EACH["zeus"]
 
 pytestmark = pytest.mark.programs
 

@@ -1,0 +1,48 @@
+"""Answers who asks for the metadata of nvidia-ml-py by name: some programs look there before they import pynvml.
+
+``importlib.metadata.version("nvidia-ml-py")`` is then the version whose names pymtml has. Nothing is answered where a
+real nvidia-ml-py is installed, nor to those who look into folders, as pip and uv do: for them nothing is installed.
+"""
+
+import pathlib
+import sys
+
+from pymtml_dropin import hook
+
+try:
+    from importlib.metadata import Distribution
+except ImportError:  # Python 3.7: whoever asks has the backport
+    from importlib_metadata import Distribution
+
+NAME = "nvidia-ml-py"
+VERSION = "13.615.71"
+METADATA = """\
+Metadata-Version: 2.1
+Name: {name}
+Version: {version}
+Summary: Not installed: pymtml stands in for it, with the names of this version, for Moore Threads GPUs
+"""
+
+
+class StandIn(Distribution):
+    """nvidia-ml-py as far as it is here: a name, a version, and what it really is."""
+
+    def read_text(self, filename):
+        """The text of a metadata file, or None: there is no list of files, no requirement, no entry point."""
+        return METADATA.format(name=NAME, version=VERSION) if filename in ("METADATA", "PKG-INFO") else None
+
+    def locate_file(self, path):
+        """Where a file of the distribution would be."""
+        return pathlib.Path(hook.ROOT) / path
+
+
+def find(context, asking, asked):
+    """The distributions that a context of importlib.metadata names: one, or none (an iterator, as Python 3.8 wants)."""
+    if context.name.lower().replace("_", "-").replace(".", "-") != NAME:
+        return
+    if not asked and hook.nvidia_driver():
+        return  # pynvml is NVIDIA's there
+    for finder in sys.meta_path:
+        if finder is not asking and hasattr(finder, "find_distributions") and any(finder.find_distributions(context)):
+            return
+    yield StandIn()
