@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants sanitize format lint surface generate bench build publish clean
+.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate record bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,13 +51,16 @@ demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nv
 # Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
 WORKERS ?= 2
 # What measures, and what is about threads, runs by itself afterwards: xdist has a thread of its own in each process.
-ALONE := $(addprefix tests/test_,cost.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py) \
+ALONE := $(addprefix tests/test_,cost.py energy.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py) \
 	$(addprefix tests/test_,processes.py shutdown_races.py signals.py) \
 	$(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
 
 test: sim $(STAMP) ## Run all tests but those that install real programs
-	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(ALONE:%=--ignore=%)
-	$(PY) -m pytest -q $(ALONE)
+	@began=$$(date +%s); together=passed; alone=passed; \
+	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(ALONE:%=--ignore=%) || together=FAILED; \
+	$(PY) -m pytest -q $(ALONE) || alone=FAILED; \
+	echo "make test: side by side $$together, one by one $$alone, $$(( $$(date +%s) - began )) seconds"; \
+	test $$together$$alone = passedpassed
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
@@ -69,6 +72,9 @@ release-check: lint test sanitize build test-programs ## All that a release must
 
 mutants: sim $(STAMP) ## Change pymtml.py in small steps that tests must notice; MUTANTS="--section 12" limits it (slow)
 	$(PY) tools/mutants.py $(MUTANTS)
+
+file-mutants: sim $(STAMP) ## Change tables, the command and the drop-in in small steps; FILE_MUTANTS="--sample 60" limits it (slow)
+	$(PY) tools/file_mutants.py $(FILE_MUTANTS)
 
 MINUTES ?= 5
 empty :=
@@ -121,19 +127,29 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(BIN)/isort -q --check $(SOURCES)
 	$(BIN)/black -q --check $(SOURCES)
 	$(BIN)/mypy
+	$(PY) tools/generate_api.py --check
+	$(PY) tools/generate_cards.py --check
 	$(PY) tools/generate_catalogue.py --check
 	$(PY) tools/generate_refusals.py --check
 	$(PY) tools/generate_coverage.py --check
+	$(PY) tools/generate_man_page.py --check
 	$(PY) tests/programs/write_table.py --check
+	$(PY) tools/record.py --check --quick
 
 surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=13.615.71, or the path of a pynvml.py
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
 	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
 
-generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md
+generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
+	$(PY) tools/generate_api.py
+	$(PY) tools/generate_cards.py
 	$(PY) tools/generate_catalogue.py
 	$(PY) tools/generate_refusals.py
 	$(PY) tools/generate_coverage.py
+	$(PY) tools/generate_man_page.py
+
+record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, screens and counts in documents
+	$(PY) tools/record.py
 
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench

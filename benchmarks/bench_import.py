@@ -107,7 +107,7 @@ def budgets_of(figures):
     }
     budgets = []
     if ratios["milliseconds"]:
-        budgets.append(common.budget("import time / nvidia-ml-py", ratios["milliseconds"]["median"], 0.33))
+        budgets.append(common.budget("import time / nvidia-ml-py", ratios["milliseconds"]["median"], 0.36))
         budgets.append(common.budget("import memory / nvidia-ml-py", ratios["private_kib"]["median"], 1.0))
     return budgets
 

@@ -1,12 +1,21 @@
-"""Time of a life of the library, as programs that ask one question live it: init, handle, name, memory, shutdown."""
+"""Time of a life of the library, as programs that ask one question live it: init, handle, name, memory, shutdown.
 
+The initialization takes 1 ms in both C libraries; a driver takes 10 (an H200). A first life pays it, and so does each
+that follows a shutdown in C; later lives find the library kept.
+"""
+
+import os
 import random
 import statistics
 
 import common
 
-LIVES_PER_SAMPLE = 50
+INIT_NS = 1000000
+LIVES_PER_SAMPLE = 10
 STEPS = ("init", "handle", "name", "memory", "shutdown")
+FIRST, LATER = "first", "later"
+KEEP = {FIRST: "0", LATER: "1"}  # what PYMTML_KEEP_LIBRARY says; nvidia-ml-py and mthreads-ml-py know no such thing
+LIMITS = {FIRST: 1.1, LATER: 0.05}
 
 
 def life(nvml):
@@ -18,49 +27,64 @@ def life(nvml):
 
 
 def measure(options):
-    subjects, native_calls = {}, {}
+    subjects, native_calls = {}, {FIRST: {}, LATER: {}}
     for binding in options.bindings:
         module = binding.load()
         module.nvmlShutdown()
-        native_calls[binding.key] = binding.stub.count(lambda: life(module))
         subjects[binding.key] = module
+        for which, keep in KEEP.items():
+            os.environ["PYMTML_KEEP_LIBRARY"] = keep
+            life(module)  # so that what was kept goes, or is kept
+            native_calls[which][binding.key] = binding.stub.count(lambda: life(module))
+        binding.stub.set_init(INIT_NS)
     loop = common.loop_of("f(x)")
-    samples = {key: [] for key in subjects}
+    samples = {which: {key: [] for key in subjects} for which in KEEP}
     with common.quiet():
         for _ in range(options.rounds + 1):
-            order = list(subjects)
+            order = [(which, key) for which in KEEP for key in subjects]
             random.shuffle(order)
-            for key in order:
-                samples[key].append(loop(life, [subjects[key]] * LIVES_PER_SAMPLE))
-    for values in samples.values():
-        # The first round warms caches and the adaptive interpreter.
-        del values[0]
-    figures = {"ns": {key: statistics.median(values) for key, values in samples.items()}, "native_calls": native_calls}
-    if "pymtml" in samples:
-        figures["ratios"] = {
-            key: common.ratio(samples["pymtml"], values) for key, values in samples.items() if key != "pymtml"
+            for which, key in order:
+                os.environ["PYMTML_KEEP_LIBRARY"] = KEEP[which]
+                life(subjects[key])
+                samples[which][key].append(loop(life, [subjects[key]] * LIVES_PER_SAMPLE))
+    figures = {"init_ns": INIT_NS, "native_calls": native_calls, "ns": {}, "ratios": {}}
+    for which, times in samples.items():
+        for values in times.values():
+            # The first round warms caches and the adaptive interpreter.
+            del values[0]
+        figures["ns"][which] = {key: statistics.median(values) for key, values in times.items()}
+        figures["ratios"][which] = {
+            key: common.ratio(times["pymtml"], values)
+            for key, values in times.items()
+            if "pymtml" in times and key != "pymtml"
         }
     return figures
 
 
 def budgets_of(figures):
-    ratios = figures.get("ratios", {})
-    return [common.budget("life / nvidia", ratios["nvidia"]["median"], 3.0)] if "nvidia" in ratios else []
+    return [
+        common.budget("%s life / nvidia" % which, ratios["nvidia"]["median"], LIMITS[which])
+        for which, ratios in figures["ratios"].items()
+        if "nvidia" in ratios
+    ]
 
 
 def report(document):
     figures = document["figures"]
-    rows = [
-        [
-            key,
-            common.number(nanoseconds / 1000, 1),
-            str(figures["native_calls"][key]),
-            common.number(figures.get("ratios", {}).get(key, {}).get("median"), 2),
+    parts = []
+    for which, nanoseconds in figures["ns"].items():
+        rows = [
+            [
+                key,
+                common.number(value / 1000, 1),
+                str(figures["native_calls"][which][key]),
+                common.number(figures["ratios"][which].get(key, {}).get("median"), 3),
+            ]
+            for key, value in nanoseconds.items()
         ]
-        for key, nanoseconds in figures["ns"].items()
-    ]
-    header = ["a life: " + ", ".join(STEPS), "us", "native calls", "pymtml's time over it"]
-    return "\n\n".join([common.table(header, rows), common.budget_table(document)])
+        header = ["a %s life: %s" % (which, ", ".join(STEPS)), "us", "native calls", "pymtml's time over it"]
+        parts.append(common.table(header, rows))
+    return "\n\n".join(parts + [common.budget_table(document)])
 
 
 def main():

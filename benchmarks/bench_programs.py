@@ -14,7 +14,7 @@ REQUIREMENTS = ("nvitop==1.7.2", "nvitop-exporter==1.7.2", "gpustat==1.1.1", "co
 PROFILE = "s5000x8"
 # What a program does in a tick, and how much of it nvidia-ml-py's time it may take; None where there is no budget.
 TICKS = {
-    "nvitop, snapshots": 1.0,
+    "nvitop, snapshots": 1.06,
     "nvitop, snapshots and processes": 3.0,
     "gpustat, query": None,
     "nvitop-exporter, scrape": None,

@@ -77,7 +77,9 @@ def measure(options):
 
 def budgets_of(figures):
     return [
-        common.budget(name + " / nvidia", row["ratio"]["median"], 1.0 if name == MATRIX else 1.5)
+        common.budget(
+            name + " / nvidia", row["ratio"]["median"], 0.5 if name == MATRIX else 2.2 if "NVLINK" in name else 1.5
+        )
         for name, row in figures.items()
         if "ratio" in row
     ]

@@ -68,6 +68,10 @@ class Stub:
     def configure(self, active=False, delay_ns=0):
         self.library.stubConfigure(int(active), delay_ns)
 
+    def set_init(self, delay_ns):
+        """Let each initialization take that long."""
+        self.library.stubSetInit(delay_ns)
+
     def count(self, function):
         """Native calls that one call of function makes."""
         self.configure(active=True)

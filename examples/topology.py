@@ -14,14 +14,20 @@ LEVELS = {
 }
 
 
+def is_up(device, link):
+    """Whether one end of a link says that it carries data (bool)."""
+    return pymtml.mtmlDeviceGetMtLinkState(device, link) != pymtml.MTML_MTLINK_STATE_DOWN
+
+
 def joint(first, second):
-    """Short name of what joins two devices, such as MT2 for two MtLinks (str)."""
+    """Short name of what joins two devices, such as MT2 for two MtLinks that are up at both ends (str)."""
     if first == second:
         return "X"
     try:
-        links = pymtml.mtmlDeviceCountMtLinkLayouts(first, second)
+        layouts = pymtml.mtmlDeviceGetMtLinkLayouts(first, second)
     except pymtml.MTMLError_NotSupported:
-        links = 0
+        layouts = []
+    links = sum(is_up(first, layout.localLinkId) and is_up(second, layout.remoteLinkId) for layout in layouts)
     return "MT%d" % links if links else LEVELS[pymtml.mtmlDeviceGetTopologyLevel(first, second)]
 
 

@@ -41,7 +41,10 @@ __attribute__((constructor)) static void number_objects(void) {
 
 /* The library and the system. */
 
-MtmlReturn mtmlLibraryInit(MtmlLibrary **lib) { ANSWER(lib, &library); }
+MtmlReturn mtmlLibraryInit(MtmlLibrary **lib) {
+    stub_initialize();
+    ANSWER(lib, &library);
+}
 
 MtmlReturn mtmlLibraryShutDown(MtmlLibrary *lib) {
     (void)lib;

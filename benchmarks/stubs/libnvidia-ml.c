@@ -72,6 +72,7 @@ STUB_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(const NvmlDevice *device, unsig
 
 int nvmlInitWithFlags(unsigned int flags) {
     (void)flags;
+    stub_initialize();
     stub_enter();
     return NVML_SUCCESS;
 }

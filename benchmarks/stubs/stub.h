@@ -5,6 +5,7 @@
  *
  *   stubConfigure(active, delay_ns)  active: count calls, and busy-wait delay_ns in each; zeroes the count
  *   stubCalls()                      native calls since then
+ *   stubSetInit(delay_ns)            busy-wait that long in each initialization, as a driver does
  */
 
 #ifndef PYMTML_BENCHMARKS_STUB_H
@@ -71,9 +72,11 @@ __attribute__((constructor)) static void stub_fill_texts(void) {
 static atomic_int stub_active;
 static atomic_uint stub_delay_ns;
 static atomic_ulong stub_calls;
+static atomic_uint stub_init_ns;
 
 STUB_API void stubConfigure(int active, unsigned int delay_ns);
 STUB_API unsigned long stubCalls(void);
+STUB_API void stubSetInit(unsigned int delay_ns);
 
 void stubConfigure(int active, unsigned int delay_ns) {
     atomic_store(&stub_delay_ns, delay_ns);
@@ -83,19 +86,33 @@ void stubConfigure(int active, unsigned int delay_ns) {
 
 unsigned long stubCalls(void) { return atomic_load(&stub_calls); }
 
+void stubSetInit(unsigned int delay_ns) { atomic_store(&stub_init_ns, delay_ns); }
+
 static long long stub_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+static void stub_wait(unsigned int delay_ns) {
+    long long end = stub_clock() + delay_ns;
+    while (stub_clock() < end) {
+    }
+}
+
+/* What an initialization takes. */
+static inline void stub_initialize(void) {
+    unsigned int delay = atomic_load_explicit(&stub_init_ns, memory_order_relaxed);
+    if (delay) {
+        stub_wait(delay);
+    }
+}
+
 static void stub_slow_call(void) {
     unsigned int delay = atomic_load_explicit(&stub_delay_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&stub_calls, 1, memory_order_relaxed);
     if (delay) {
-        long long end = stub_clock() + delay;
-        while (stub_clock() < end) {
-        }
+        stub_wait(delay);
     }
 }
 
