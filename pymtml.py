@@ -1824,12 +1824,16 @@ def _try_kept():
 
 def _renew():
     """MTML status of initializing the C library anew. Needs the lock, and nobody inside."""
-    if _session.native.held:
+    kept = _session.native
+    if kept.held:
         _end()  # where that fails, the init may do all the same
     native = _session.native = _Native()
     native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
     # Success without a library leaves nothing that could be given back to C.
-    return native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
+    status = native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
+    if status and kept.held:
+        _session.native = kept  # C has refused both: it is still to be ended
+    return status
 
 
 def _end():

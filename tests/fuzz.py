@@ -1,7 +1,8 @@
-"""Random calls of all functions of both layers, in child processes: python tests/fuzz.py [--minutes M] [--seed S].
+"""Random calls of all functions, in child processes: python tests/fuzz.py [--minutes M] [--seed S] [--children N].
 
 Each child has a seed of its own, which is printed when the child dies, raises anything but an error of MTML or NVML
-or a TypeError, or leaves the library out of step; --seed repeats that child alone.
+or a TypeError, or leaves the library out of step. --seed repeats that child alone, or begins with it where --children
+says how many there are.
 """
 
 import argparse
@@ -82,10 +83,9 @@ def child(seed, trace):
             if isinstance(answer, ctypes._Pointer):
                 handles = (handles + [answer])[-40:]
         simulated.set_faults("")
+        if pymtml._session.native.held and not pymtml._nvmlLib_refcount:
+            pymtml.nvmlInit()  # C refused to end for a change of MPC, and then once more: the next life makes up for it
         while pymtml._nvmlLib_refcount:
-            pymtml.nvmlShutdown()
-        if pymtml._session.native.outdated:  # C refused to end for a change of MPC: the next life makes up for it
-            pymtml.nvmlInit()
             pymtml.nvmlShutdown()
         if simulated.references():
             problems.append("%d native references are left" % simulated.references())
@@ -114,6 +114,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--children", type=int)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -121,8 +122,9 @@ def main():
             return child(int(options.child[0]), trace.fileno())
     first = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
     end, children, bad = time.monotonic() + 60 * options.minutes, 0, 0
+    wanted = options.children or (1 if options.seed is not None else None)
     print("first seed %d" % first, flush=True)
-    while children == 0 or (options.seed is None and time.monotonic() < end):
+    while children < wanted if wanted else time.monotonic() < end:
         said = run(first + children)
         if said:
             bad += 1

@@ -174,7 +174,13 @@ CHECKS = {
 }
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+    derandomize="CI" in os.environ,
+)
 @given(
     process=some_bytes,
     driver=st.fixed_dictionaries({key: some_bytes for key in TEXTS}),

@@ -102,6 +102,22 @@ for shutdown in (pymtml.mtmlLibraryShutDown, pymtml.nvmlShutdown):
     assert result.stdout == "MTMLError_FunctionNotFound 667 1 x\nNVMLError_FunctionNotFound 667 1 x\n"
 
 
+def test_library_that_refuses_its_end_and_the_next_init(monkeypatch):
+    """It is not lost: a later init finds it, and the end of that life ends it."""
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        simulated.set_faults(",".join("mtmlLibrary%s=TIMEOUT" % name for name in ("CountDevice", "ShutDown", "Init")))
+        with pytest.raises(pymtml.NVMLError_Timeout):
+            pymtml.nvmlInit()
+        assert simulated.references() == 1
+        simulated.set_faults("")
+        pymtml.mtmlLibraryInit()
+        pymtml.mtmlLibraryShutDown()
+        assert simulated.references() == 0
+
+
 def test_missing_functions(tmp_path):
     """Half of the functions are not there: each says so, and the others answer."""
     names = [name for name in pymtml._PROTOTYPES if name not in ("mtmlLibraryInit", "mtmlLibraryShutDown")]

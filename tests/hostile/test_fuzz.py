@@ -1,10 +1,9 @@
-"""A short round of tests/fuzz.py; `make fuzz` runs longer ones."""
+"""A short round of tests/fuzz.py, of the same seeds each time; `make fuzz` runs longer ones, of new seeds."""
 
 import os
 import subprocess
 import sys
 
-import pytest
 import simulated
 
 FUZZ = os.path.join(simulated.ROOT, "tests", "fuzz.py")
@@ -22,13 +21,11 @@ def fuzz(*options, **environment):
 
 
 def test_short_round():
-    """New seeds each time; a bad one is printed."""
-    result = fuzz("--minutes", "0.1")
-    assert result.returncode == 0, result.stdout
-    assert result.stdout.startswith("first seed ") and result.stdout.endswith(" 0 went wrong\n")
+    result = fuzz("--seed", "1", "--children", "36")
+    assert (result.returncode, result.stdout) == (0, "first seed 1\n72000 calls in 36 children, 0 went wrong\n")
 
 
-@pytest.mark.parametrize("seed", ["1", "20"])
-def test_seed_is_repeated(seed):
-    result = fuzz("--seed", seed)
-    assert (result.returncode, result.stdout) == (0, "first seed %s\n2000 calls in 1 children, 0 went wrong\n" % seed)
+def test_seed_is_repeated():
+    """This one has a change of MPC that C answers by refusing its end, and then its init."""
+    result = fuzz("--seed", "1587848790")
+    assert (result.returncode, result.stdout) == (0, "first seed 1587848790\n2000 calls in 1 children, 0 went wrong\n")
