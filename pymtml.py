@@ -102,7 +102,7 @@ from ctypes import (  # noqa: E402, F401
 if _current_folder is not None and __name__ != "__main__":
     sys.path.insert(0, _current_folder)  # it belongs to another ``python -m``, or pymtml/__main__.py removes it
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Refuses a release that must not be uploaded: the name belongs to somebody else, or its source address is dead.
 
-    python tools/check_name.py dist/pymtml_nvml-0.1.0-py3-none-any.whl
+    python tools/check_name.py dist/pymtml_nvml-0.2.0-py3-none-any.whl
 
 Asks the package index that pip is set up for. The name is free, or ours if what lies under it names the same source
 address as the wheel given.
