@@ -8,7 +8,7 @@ import os
 
 import pymtml
 from pymtml_cli.devices import Machine, Unknown, ask, describe
-from pymtml_cli.errors import NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
+from pymtml_cli.errors import BAD_ARGUMENT, NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
 from pymtml_cli.language import OPTIONS
 from pymtml_cli.numeric import number
 from pymtml_cli.processes import processes
@@ -161,6 +161,13 @@ def _compute_mode(machine, card, value):
 
 def _lock_memory_clocks(machine, card, value):
     return "This option is not supported. Please use --lock-memory-clocks-deferred instead.\n"
+
+
+def _power_limit(machine, card, value):
+    if not value:  # below any range; MTML tells none
+        form = "Provided power limit 0.00 W is not a valid power limit which should be between N/A and N/A for GPU %s"
+        raise Failed(form % address(card), BAD_ARGUMENT)
+    raise NotPossible("Changing power management limit is not supported for GPU: %s." % address(card))
 
 
 # ---- what MTML can do ----
@@ -318,7 +325,7 @@ CHANGES = {
     "applications-clocks-permission": _cannot(
         "Warning: This option is deprecated and will be removed in future releases"
     ),
-    "power-limit": _cannot("Changing power management limit is not supported for GPU: {gpu}."),
+    "power-limit": _power_limit,
     "cuda-clocks": _cannot("Overriding CUDA clock limit is not supported for this device."),
     "accounting-mode": _accounting_mode,
     "clear-accounted-apps": _cannot("Unable to clear Accounted PIDs for GPU {gpu}: Not Supported"),

@@ -112,7 +112,8 @@ LIGHTNING = PackageAlone("lightning", "2.6.6", TORCH)
 MEGATRON = PackageAlone("megatron-core", "0.16.1", TORCH)
 NVRX = PackageAlone("nvidia-resiliency-ext", "0.4.1", TORCH)
 PYJOULES = PackageAlone("pyJoules", "0.5.1", TORCH)
-TRACKIO = PackageAlone("trackio", "0.43.0", TORCH)
+AUTOCUDA = PackageAlone("autocuda", "0.16", TORCH)
+ULTRALYTICS = PackageAlone("ultralytics", "8.4.190", TORCH)
 XINFERENCE = PackageAlone("xinference", "4.1.0", TORCH)
 TORCHADA = PackageAlone("torchada", "0.1.103", TORCH)
 DISTRIBUTED = Program("distributed", "2026.8.0")
@@ -238,6 +239,7 @@ ALL = (
     VLLM_MUSA_NEXT,
     TORCHADA,
     ACCELERATE,
+    AUTOCUDA,
     DEEPSPEED,
     DLROVER,
     FLASHINFER,
@@ -245,6 +247,6 @@ ALL = (
     MEGATRON,
     NVRX,
     PYJOULES,
-    TRACKIO,
+    ULTRALYTICS,
     XINFERENCE,
 ) + RUN_NVIDIA_SMI

@@ -8,6 +8,7 @@ from machines import MIB, Machine
 from musa_stack import BARE
 from program_set import (
     ACCELERATE,
+    AUTOCUDA,
     CODECARBON,
     DEEPSPEED,
     DLROVER,
@@ -18,6 +19,7 @@ from program_set import (
     PYJOULES,
     TORCH,
     TRACKIO,
+    ULTRALYTICS,
     XINFERENCE,
     ZEUS,
 )
@@ -26,6 +28,7 @@ pytestmark = pytest.mark.programs
 
 PROGRAMS = {
     "test_accelerate": ACCELERATE,
+    "test_autocuda": AUTOCUDA,
     "test_deepspeed": DEEPSPEED,
     "test_dlrover": DLROVER,
     "test_flashinfer": FLASHINFER,
@@ -33,6 +36,7 @@ PROGRAMS = {
     "test_megatron_affinity": MEGATRON,
     "test_megatron_energy": MEGATRON,
     "test_nvrx": NVRX,
+    "test_ultralytics": ULTRALYTICS,
     "test_xinference": XINFERENCE,
     "test_pyjoules": PYJOULES,
     "test_trackio": TRACKIO,
@@ -43,6 +47,8 @@ ALONE = "Its files run unmodified on the CPU build of torch, with parent package
 COUNTER = "The energy counter is pymtml's own sum: it wants PYMTML_ENERGY=sample."
 MISSING = {
     "accelerate": ALONE + "It asks torch.cuda.is_available() first: the test says yes for it.",
+    "autocuda": "Runs the command nvidia-smi: `pymtml run --nvidia-smi` gives it ours. It asks "
+    "torch.cuda.is_available() first, and chooses among torch.cuda.device_count() cards: the test answers for torch.",
     "deepspeed": ALONE + "Without pynvml it would ask torch.cuda for the memory.",
     "dlrover": ALONE,
     "flashinfer-python": ALONE + "It reckons with twice the memory clock, which is an eighth of the data rate here: "
@@ -56,6 +62,7 @@ MISSING = {
     "engines be offered, which choose the platform themselves. The memory of a process: MTML does not tell it.",
     "pyJoules": COUNTER,
     "trackio": ALONE + COUNTER,
+    "ultralytics": ALONE + "It is asked only where torch.cuda is available.",
     "zeus": "zeus takes every GPU of an unknown architecture for one with an energy counter, which MTML has not: with "
     "PYMTML_ENERGY=sample pymtml adds the power up for it; without, "
     "`zeus.device.gpu.nvidia.NVIDIAGPU.supports_get_total_energy_consumption = lambda gpu: False` before a "
@@ -91,6 +98,32 @@ override_numa_affinity(0)
 print(json.dumps(sorted(os.sched_getaffinity(0))))
 """
     assert ask(runner, ACCELERATE, machine, code) == [0]
+
+
+def busy_but(machine, idle):
+    """Give all cards but one more memory in use and a load."""
+    for gpu in machine.gpus:
+        section = machine.parser[machine.sections[gpu.index]]
+        section["memory_used"] = str((1 if gpu.index == idle else 40) * 1024 * MIB)
+        section["gpu_utilization"] = "0" if gpu.index == idle else "87"
+    machine.write()
+
+
+def test_autocuda(runner, tmp_path):
+    """`auto_cuda_info`: the card with most memory free, with the command's figures."""
+    machine = Machine(tmp_path)
+    busy_but(machine, 5)
+    code = """
+import torch
+torch.cuda.is_available = lambda: True
+torch.cuda.device_count = lambda: 8
+import autocuda
+print(json.dumps([autocuda.auto_cuda(), autocuda.auto_cuda_info()]))
+"""
+    device, info = ask(runner, AUTOCUDA, machine, code, ["--nvidia-smi"])
+    gpu = machine.gpus[5]
+    assert (device, info["index"], info["gpu_name"]) == ("cuda:5", "5", gpu.name)
+    assert info["memory.total"] == gpu.number("memory_total") // MIB
 
 
 def test_deepspeed(runner, machine):
@@ -186,6 +219,29 @@ print(json.dumps([check.enabled, check.get_gpu_pci_mapping()]))
     enabled, addresses = ask(runner, NVRX, machine, code)
     assert enabled is False
     assert [address.upper() for address in addresses.values()] == [gpu.bus_id[4:] for gpu in machine.gpus]
+
+
+def test_ultralytics(runner, tmp_path):
+    """`GPUInfo`: figures of eight cards, and the idle one, which trainers take for `device=-1`."""
+    machine = Machine(tmp_path)
+    busy_but(machine, 6)
+    code = """
+import logging
+bare("ultralytics", "ultralytics.utils")
+sys.modules["ultralytics.utils"].LOGGER = logging.getLogger()
+from ultralytics.utils.autodevice import GPUInfo
+info = GPUInfo()
+print(json.dumps([info.select_idle_gpu(min_memory_fraction=0.2, min_util_fraction=0.2), info.gpu_stats]))
+"""
+    chosen, cards = ask(runner, ULTRALYTICS, machine, code)
+    assert chosen == [6] and len(cards) == 8
+    for gpu, found in zip(machine.gpus, cards):
+        assert (found["index"], found["name"], found["utilization"]) == (gpu.index, gpu.name, (87, 0)[gpu.index == 6])
+        assert found["memory_total"] == gpu.number("memory_total") // MIB
+        assert found["memory_used"] == gpu.number("memory_used") // MIB
+        assert found["temperature"] == gpu.number("gpu_temperature")
+        assert found["power_draw"] == gpu.number("power_usage") // 1000
+        assert found["power_limit"] == gpu.number("enforced_power_limit") // 1000
 
 
 def test_xinference(runner, machine, processes):
