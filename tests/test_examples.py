@@ -1,34 +1,72 @@
-"""The examples, run as a newcomer runs them: on every simulated machine, and where there is no GPU to show."""
+"""The examples, run as a newcomer runs them: what they show is what the machine has, and they say what it lacks."""
 
+import ast
+import importlib.util
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 import simulated
 
-EXAMPLES = {"quick_start.py": [], "nvml_monitor.py": ["1"], "topology.py": []}
+FOLDER = os.path.join(simulated.ROOT, "examples")
+# Example: arguments with which it ends by itself
+EXAMPLES = {
+    "async_polling.py": ["1"],
+    "ecc_report.py": [],
+    "idlest_card.py": [],
+    "live_view.py": ["1"],
+    "memory_watcher.py": ["90", "1"],
+    "mpc_partition.py": [],
+    "nvml_monitor.py": ["1"],
+    "quick_start.py": [],
+    "topology.py": [],
+    "topology_graph.py": [],
+    "training_energy.py": ["1"],
+}
+LISTS = ("nvml_monitor.py", "quick_start.py", "topology.py")  # they show every GPU of every machine
 NO_GPU = ("empty", "no-driver")
 
 
-def run(example, profile, **variables):
+def run(example, profile, arguments=None, **variables):
     """An example's process on a machine, after it ended (CompletedProcess)."""
+    if example == "live_view.py":
+        pytest.importorskip("rich")
+    extra = variables.pop("extra", {})
     return subprocess.run(
-        [sys.executable, os.path.join(simulated.ROOT, "examples", example)] + EXAMPLES[example],
-        env=simulated.environment(profile, **variables),
+        [sys.executable, os.path.join(FOLDER, example)] + (EXAMPLES[example] if arguments is None else arguments),
+        env=dict(simulated.environment(profile, **variables), COLUMNS="100", **extra),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
+        encoding="utf-8",
     )
 
 
+def load(example):
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(example[:-3], os.path.join(FOLDER, example))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_example_is_run():
-    programs = [name for name in os.listdir(os.path.join(simulated.ROOT, "examples")) if name.endswith(".py")]
+    programs = [name for name in os.listdir(FOLDER) if name.endswith(".py")]
     assert sorted(programs) == sorted(EXAMPLES)
 
 
-@pytest.mark.parametrize("profile", [name for name in simulated.ALL_PROFILES if name not in NO_GPU])
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_is_short_and_says_how_to_run_it(example):
+    with open(os.path.join(FOLDER, example), encoding="utf-8") as file:
+        source = file.read()
+    assert source.count("\n") < 60
+    assert example in LISTS or "python examples/" + example in ast.get_docstring(ast.parse(source))
+
+
+@pytest.mark.parametrize("profile", [name for name in simulated.ALL_PROFILES if name not in NO_GPU])
+@pytest.mark.parametrize("example", LISTS)
 def test_example_shows_every_gpu(example, profile):
     with simulated.nvml(profile) as nvml:
         if example == "nvml_monitor.py":  # whole cards; the others show every device of MTML
@@ -49,10 +87,32 @@ def test_example_shows_every_gpu(example, profile):
         assert [line.split()[0] for line in lines[1:-1]] == lines[0].split() == ["GPU%d" % i for i in range(len(names))]
 
 
+# Machines that lack something: what the examples that need it say, and end with 1; the others go on.
+SAID = {
+    ("s3000-vgpu-guest", "mpc_partition.py"): "Not Supported",
+    ("s3000-vgpu-guest", "training_energy.py"): "the card does not tell its power: Not Supported",
+    ("old-library", "mpc_partition.py"): "Not Supported",
+}
+
+
+@pytest.mark.parametrize("profile", ["s3000-vgpu-guest", "s3000-mpc", "old-library"])
+@pytest.mark.parametrize("example", sorted(set(EXAMPLES) - set(LISTS)))
+def test_example_goes_on_where_a_machine_lacks_something(example, profile):
+    done = run(example, profile)
+    assert "Traceback" not in done.stderr
+    if (profile, example) in SAID:
+        assert done.returncode == 1 and done.stderr.endswith(": %s\n" % SAID[profile, example])
+    else:
+        assert (done.returncode, done.stderr) == (0, "") and (done.stdout or example == "memory_watcher.py")
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_example_says_that_there_is_no_gpu(example):
     done = run(example, "empty")
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "no GPU", "")
+    if example == "idlest_card.py":  # a command was not run
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", "no GPU to choose\n")
+    else:
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "no GPU", "")
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
@@ -62,7 +122,43 @@ def test_example_says_that_there_is_no_driver(example):
     assert "driver not loaded" in done.stderr.lower() and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_says_that_there_is_no_library(example, tmp_path):
+    done = run(example, "s80", extra={"PYMTML_LIBRARY": str(tmp_path / "libmtml.so.2")})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(tmp_path / "libmtml.so.2") in done.stderr and "Traceback" not in done.stderr
+
+
 SHOWN = {
+    "async_polling.py": """\
+GPU 0: 61 % busy, 3072 MiB used
+GPU 1: 71 % busy, 6144 MiB used
+""",
+    "ecc_report.py": """\
+GPU 0: MTT S5000
+  ECC is on, off after the next reboot
+  corrected errors: 101 since the driver was loaded, 203 in the card's life
+  uncorrected errors: 305 since the driver was loaded, 407 in the card's life
+  pages retired for single-bit errors: 0x12000 0x34000
+  pages retired for a double-bit error: 0x56000 0x78000 0x9a000
+  more pages are retired at the next reboot
+GPU 1: X10000
+  ECC is on, off after the next reboot
+  corrected errors: 509 since the driver was loaded, 611 in the card's life
+  uncorrected errors: 713 since the driver was loaded, 815 in the card's life
+  pages retired for single-bit errors: 0xbc000
+  pages retired for a double-bit error: 0xde000 0xef000
+  more pages are retired at the next reboot
+""",
+    "idlest_card.py": "MUSA_VISIBLE_DEVICES=0\n",
+    "live_view.py": """\
+┏━━━━━┳━━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┳━━━━━━━━━┓
+┃ GPU ┃ name      ┃ busy % ┃ memory MiB ┃ temperature C ┃ power W ┃
+┡━━━━━╇━━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━╇━━━━━━━━━┩
+│ 0   │ MTT S5000 │ 61     │ 3072       │ 51            │ 123     │
+│ 1   │ X10000    │ 71     │ 6144       │ 52            │ 134     │
+└─────┴───────────┴────────┴────────────┴───────────────┴─────────┘
+""",
     "quick_start.py": """\
 GPU 0: MTT S5000
   UUID:        10000000-0000-0000-0000-00000000000a
@@ -84,10 +180,24 @@ GPU 1: X10000
 GPU0  X      MT2
 GPU1  MT2    X
 """,
+    "topology_graph.py": """\
+graph gpus {
+  node [shape=box];
+  subgraph "cluster 0" {
+    label="NUMA node 0";
+    gpu0 [label="GPU 0\\nMTT S5000"];
+  }
+  subgraph "cluster 1" {
+    label="NUMA node 1";
+    gpu1 [label="GPU 1\\nX10000"];
+  }
+  gpu0 -- gpu1 [label="MT2", style=bold];
+}
+""",
 }
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
+@pytest.mark.parametrize("example", sorted(SHOWN))
 def test_example_shows_the_numbers(example):
     """Those of tests/distinct.ini, in which no two are the same."""
     shown = [line.rstrip() for line in run(example, simulated.DISTINCT).stdout.splitlines()]
@@ -99,8 +209,151 @@ LEVELS = {"INTERNAL": "board", "SINGLE": "PIX", "MULTIPLE": "PXB", "HOSTBRIDGE":
 
 @pytest.mark.parametrize("level", sorted(LEVELS))
 def test_example_shows_the_level_of_the_path(level):
-    done = run("topology.py", "s3000x2", set="0.topology.1=%s;1.topology.0=%s" % (level, level))
+    setting = "0.topology.1=%s;1.topology.0=%s" % (level, level)
+    done = run("topology.py", "s3000x2", set=setting)
     assert [line.split() for line in done.stdout.splitlines()[1:]] == [
         ["GPU0", "X", LEVELS[level]],
         ["GPU1", LEVELS[level], "X"],
     ]
+
+
+def test_graph_of_two_groups():
+    """Each pair of cards is a line: two MtLinks within a group of four, the way between the NUMA nodes else."""
+    graph = run("topology_graph.py", "s4000x8").stdout
+    lines = re.findall(r'gpu(\d) -- gpu(\d) \[label="(\w+)"', graph)
+    assert len(lines) == 28
+    assert all(label == ("MT2" if int(one) // 4 == int(other) // 4 else "SYS") for one, other, label in lines)
+    assert re.findall(r'label="NUMA node (\d)"', graph) == ["0", "1"]
+
+
+# ---- The idlest card ----
+
+TELL = [sys.executable, "-c", "import os; print(os.environ['MUSA_VISIBLE_DEVICES'])"]
+
+
+@pytest.mark.parametrize(
+    "setting, visible, chosen",
+    [
+        ("0.memory_used=3221225472", None, "0"),
+        ("0.memory_used=6443499520", None, "1"),
+        ("0.memory_used=6442450944;0.gpu_utilization=72", None, "1"),  # the same memory: the one that computes less
+        ("0.memory_used=6442450944;0.gpu_utilization=70", None, "0"),
+        ("0.memory_used=3221225472", "1", "1"),  # the choice was limited
+    ],
+)
+def test_command_finds_the_idlest_card(setting, visible, chosen):
+    extra = {"MUSA_VISIBLE_DEVICES": visible} if visible else {}
+    done = run("idlest_card.py", simulated.DISTINCT, TELL, set=setting, extra=extra)
+    assert (done.returncode, done.stdout, done.stderr) == (0, chosen + "\n", "")
+
+
+def test_card_without_an_answer_is_not_idle():
+    faults = "0.mtmlMemoryGetUsed=DRIVER_FAILURE"
+    done = run("idlest_card.py", simulated.DISTINCT, TELL, faults=faults)
+    assert (done.returncode, done.stdout) == (0, "1\n") and done.stderr.startswith("GPU 0 is left out: ")
+    done = run("idlest_card.py", simulated.DISTINCT, TELL, faults="mtmlMemoryGetUsed=DRIVER_FAILURE")
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.endswith("no GPU to choose\n")
+
+
+def test_status_of_the_command_is_passed_on():
+    assert run("idlest_card.py", "s80", [sys.executable, "-c", "raise SystemExit(7)"]).returncode == 7
+    done = run("idlest_card.py", "s80", ["/nowhere/program"])
+    assert done.returncode == 1 and "/nowhere/program" in done.stderr and "Traceback" not in done.stderr
+
+
+# ---- The memory watcher ----
+
+
+def test_watcher_tells_of_changes(monkeypatch, capsys):
+    watcher = load("memory_watcher.py")
+    steps = [
+        lambda: simulated.set_value(0, "memory_used", 17179869184),
+        lambda: simulated.set_value(0, "memory_used", 16 * 2**20),
+        lambda: simulated.set_faults("1.mtmlMemoryGetUsed=TIMEOUT"),
+        lambda: None,
+    ]
+    monkeypatch.setattr(watcher.time, "sleep", lambda seconds: steps.pop(0)())
+    monkeypatch.setattr(watcher.time, "strftime", lambda form: "12:00:00")
+    with simulated.machine(simulated.DISTINCT):
+        watcher.main(25, 5)
+    assert capsys.readouterr().out.splitlines() == [
+        "12:00:00 GPU 1 full, 6144 of 24576 MiB (25 %)",
+        "12:00:00 GPU 0 full, 16384 of 16384 MiB (100 %)",
+        "12:00:00 GPU 0 has room, 16 of 16384 MiB (0 %)",
+        "12:00:00 GPU 1 does not answer: Timeout",
+    ]
+    assert steps == []
+
+
+def test_watcher_takes_more_than_there_is():
+    done = run("memory_watcher.py", "used-above-total", ["100", "1"])
+    assert done.stdout.endswith(" GPU 0 full, 44302 of 32768 MiB (135 %)\n")
+
+
+# ---- MPC ----
+
+
+def test_mpc_partition():
+    """Two halves of an MTT S80, then what it does not offer, then none."""
+    lines = run("mpc_partition.py", "s80", ["0", "8-44"]).stdout.splitlines()
+    assert lines[0] == "GPU 0 is divided as 8-44"
+    assert len(lines) == 3 and len(set(lines)) == 3
+    assert all(
+        re.match(r"  4c\+8gb +4 cores, 8192 MiB, MUSA_VISIBLE_DEVICES=[0-9a-f-]{36}$", line) for line in lines[1:]
+    )
+    done = run("mpc_partition.py", "s80", ["0", "8-53"])
+    offered = "8-8, 8-44, 8-422, 8-2222, 8-11111111"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "GPU 0 does not offer 8-53, but %s\n" % offered)
+    assert run("mpc_partition.py", "s3000-mpc", ["0", "off"]).stdout == "GPU 0 is not divided\n"
+
+
+def test_mpc_is_as_before_where_a_configuration_is_not_offered():
+    partition = load("mpc_partition.py")
+    with simulated.nvml("s80") as nvml:
+        with pytest.raises(SystemExit):
+            partition.divide(0, "8-53")
+        assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
+
+
+# ---- Energy ----
+
+
+def test_energy_is_power_times_time():
+    """Of a card that draws 123 W all the time, in a step of at least 0.3 s."""
+    (line,) = run("training_energy.py", simulated.DISTINCT).stdout.splitlines()
+    joules, seconds, watts = map(float, re.match(r"step 0: ([\d.]+) J in ([\d.]+) s, (\d+) W$", line).groups())
+    assert 0.3 * 123 - 0.06 <= joules <= (seconds + 0.005) * 123 + 0.06
+    assert 0 < watts <= 123
+
+
+# ---- Errors of one card ----
+
+
+def test_live_view_names_what_fails():
+    done = run("live_view.py", simulated.DISTINCT, faults="0.mtmlGpuGetTemperature=TIMEOUT")
+    rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
+    assert [cell.strip() for cell in rows[0].strip("│").split("│")] == [
+        "0",
+        "MTT S5000",
+        "61",
+        "3072",
+        "Timeout",
+        "123",
+    ]
+    assert [cell.strip() for cell in rows[1].strip("│").split("│")] == ["1", "X10000", "71", "6144", "52", "134"]
+
+
+HANG = """
+import asyncio, threading, async_polling
+ask, async_polling.PATIENCE = async_polling.ask, 0.2
+async_polling.ask = lambda index: ask(index) if index else threading.Event().wait()
+asyncio.run(async_polling.main(1))
+"""
+
+
+def test_card_that_hangs_holds_up_nobody():
+    done = simulated.run_python(
+        HANG, name=simulated.DISTINCT, extra_environment={"PYTHONPATH": simulated.ROOT + os.pathsep + FOLDER}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["GPU 0: no answer yet", "GPU 1: 71 % busy, 6144 MiB used"]

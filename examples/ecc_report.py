@@ -1,0 +1,58 @@
+"""Report memory errors and retired pages of every card: python examples/ecc_report.py
+
+Cards before the Pinghu generation (MTT S5000) have no ECC that MTML tells, and the report says so.
+"""
+
+import sys
+
+import pymtml
+
+KINDS = {
+    "corrected": pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED,
+    "uncorrected": pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+}
+CAUSES = {
+    "single-bit errors": pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
+    "a double-bit error": pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
+}
+
+
+def lines(device):
+    """What there is to say about a card (iterator of str)."""
+    current, pending = ("on" if mode else "off" for mode in pymtml.nvmlDeviceGetEccMode(device))
+    yield "ECC is %s" % current + (", %s after the next reboot" % pending if pending != current else "")
+    for name, kind in KINDS.items():
+        since_boot = pymtml.nvmlDeviceGetTotalEccErrors(device, kind, pymtml.NVML_VOLATILE_ECC)
+        ever = pymtml.nvmlDeviceGetTotalEccErrors(device, kind, pymtml.NVML_AGGREGATE_ECC)
+        yield "%s errors: %d since the driver was loaded, %d in the card's life" % (name, since_boot, ever)
+    for name, cause in CAUSES.items():
+        pages = pymtml.nvmlDeviceGetRetiredPages(device, cause)
+        yield "pages retired for %s: %s" % (name, " ".join("0x%x" % page for page in pages) or "none")
+    waiting = pymtml.nvmlDeviceGetRetiredPagesPendingStatus(device)
+    yield "more pages are retired at the next reboot" if waiting else "no page waits for a reboot"
+
+
+def main():
+    """Print the report."""
+    pymtml.nvmlInit()
+    try:
+        count = pymtml.nvmlDeviceGetCount()
+        for index in range(count):
+            device = pymtml.nvmlDeviceGetHandleByIndex(index)
+            print("GPU %d: %s" % (index, pymtml.nvmlDeviceGetName(device)))
+            try:
+                for line in lines(device):
+                    print("  " + line)
+            except pymtml.NVMLError_NotSupported:
+                print("  memory errors: not told")
+        if not count:
+            print("no GPU")
+    finally:
+        pymtml.nvmlShutdown()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except pymtml.NVMLError as error:
+        sys.exit("%s: %s" % (sys.argv[0], error))

@@ -1,0 +1,50 @@
+"""Run a command on the idlest card: python examples/idlest_card.py COMMAND ARGUMENT...
+
+The command finds that card, and no other, in MUSA_VISIBLE_DEVICES. Without a command the setting is printed. A variable
+that is set already limits the choice. Two that start at once may choose the same card: nothing is reserved.
+"""
+
+import os
+import sys
+
+import pymtml
+
+
+def idlest():
+    """Index of the card with the least memory in use; of two with the same, the one that computes less (int)."""
+    cards = []
+    for device in pymtml.musa_visible_devices():
+        index = pymtml.nvmlDeviceGetIndex(device)
+        try:
+            used = pymtml.nvmlDeviceGetMemoryInfo(device).used >> 20
+            busy = pymtml.nvmlDeviceGetUtilizationRates(device).gpu  # 0 is no proof: drivers say it of busy cards, too
+        except pymtml.NVMLError as error:  # a card that does not answer is not idle
+            print("GPU %d is left out: %s" % (index, error), file=sys.stderr)
+            continue
+        cards.append((used, busy, index))
+    return min(cards)[2] if cards else None
+
+
+def main(command):
+    """Choose a card, then become the command."""
+    pymtml.mtmlLibraryInit()
+    try:
+        index = idlest()
+    finally:
+        pymtml.mtmlLibraryShutDown()  # closes the driver's files, which the command would inherit
+    if index is None:
+        sys.exit("no GPU to choose")
+    elif not command:
+        print("MUSA_VISIBLE_DEVICES=%d" % index)
+    else:
+        os.environ["MUSA_VISIBLE_DEVICES"] = str(index)
+        os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except pymtml.NVMLError as error:
+        sys.exit("%s: %s" % (sys.argv[0], error))
+    except OSError as error:  # there is no such command
+        sys.exit("%s: %s: %s" % (sys.argv[0], sys.argv[1], error.strerror))

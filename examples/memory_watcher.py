@@ -1,0 +1,51 @@
+"""Say when a card's memory gets full, and when it has room again: python examples/memory_watcher.py [PERCENT [TICKS]]
+
+A line for each change, with a look at all cards every second; 90 percent and until Ctrl-C, unless told otherwise.
+"""
+
+import sys
+import time
+
+import pymtml
+
+
+def state(device, percent):
+    """(whether the card is full, what to say about it)."""
+    try:
+        memory = pymtml.nvmlDeviceGetMemoryInfo(device)
+    except pymtml.NVMLError as error:
+        return None, "does not answer: %s" % error
+    full = memory.used * 100 >= memory.total * percent  # used may pass total: seen with the IOMMU off
+    shown = memory.used >> 20, memory.total >> 20, memory.used * 100 // memory.total
+    return full, ("full" if full else "has room") + ", %d of %d MiB (%d %%)" % shown
+
+
+def main(percent, ticks):
+    """Look, and say what has changed since the last look."""
+    pymtml.nvmlInit()
+    try:
+        devices = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
+        if not devices:
+            print("no GPU")
+            return
+        before = [False] * len(devices)
+        while ticks != 0:
+            for index, device in enumerate(devices):
+                full, text = state(device, percent)
+                if full != before[index]:
+                    print("%s GPU %d %s" % (time.strftime("%H:%M:%S"), index, text), flush=True)
+                before[index] = full
+            ticks -= 1
+            if ticks:
+                time.sleep(1)
+    finally:
+        pymtml.nvmlShutdown()
+
+
+if __name__ == "__main__":
+    try:
+        main(*[int(word) for word in sys.argv[1:3] + ["90", "-1"][len(sys.argv[1:3]) :]])
+    except pymtml.NVMLError as error:
+        sys.exit("%s: %s" % (sys.argv[0], error))
+    except KeyboardInterrupt:
+        pass
