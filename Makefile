@@ -128,6 +128,8 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(BIN)/black -q --check $(SOURCES)
 	$(BIN)/mypy
 	$(PY) tools/generate_api.py --check
+	$(PY) tools/generate_errors.py --check
+	$(PY) tools/generate_vocabulary.py --check
 	$(PY) tools/generate_cards.py --check
 	$(PY) tools/generate_catalogue.py --check
 	$(PY) tools/generate_refusals.py --check
@@ -142,6 +144,8 @@ surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY
 
 generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
 	$(PY) tools/generate_api.py
+	$(PY) tools/generate_errors.py
+	$(PY) tools/generate_vocabulary.py
 	$(PY) tools/generate_cards.py
 	$(PY) tools/generate_catalogue.py
 	$(PY) tools/generate_refusals.py

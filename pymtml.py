@@ -118,6 +118,7 @@ else:
 
 # ==== 1. MTML constants ===============================================================================================
 
+# BEGIN generated MTML constants
 # Buffer sizes and formats
 MTML_LIBRARY_VERSION_BUFFER_SIZE = 32
 MTML_DRIVER_VERSION_BUFFER_SIZE = 80
@@ -155,11 +156,6 @@ MTML_ERROR_DRIVER_TOO_NEW = 10
 MTML_ERROR_TIMEOUT = 11
 MTML_ERROR_RESOURCE_IS_BUSY = 12
 MTML_ERROR_UNKNOWN = 999
-# Codes that pymtml adds; the C library never returns them
-MTML_ERROR_UNINITIALIZED = 666
-MTML_ERROR_FUNCTION_NOT_FOUND = 667
-MTML_ERROR_GPU_IS_LOST = 669
-MTML_ERROR_LIBRARY_NOT_FOUND = 670
 
 # MtmlBrandType
 MTML_BRAND_MTT = 0
@@ -302,47 +298,21 @@ MTML_MEMORY_ERROR_TYPE_COUNT = 2
 
 # MtmlMemoryLocation
 MTML_MEMORY_LOCATION_DRAM = 1
+# END generated MTML constants
 
-# Names of buffer sizes and engines in other MTML bindings
+# Codes that pymtml adds; the C library never returns them
+MTML_ERROR_UNINITIALIZED = 666
+MTML_ERROR_FUNCTION_NOT_FOUND = 667
+MTML_ERROR_GPU_IS_LOST = 669
+MTML_ERROR_LIBRARY_NOT_FOUND = 670
+
+# Names of buffer sizes in other MTML bindings
 MTML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = MTML_DRIVER_VERSION_BUFFER_SIZE
 MTML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = MTML_DEVICE_PCI_SBDF_BUFFER_SIZE
 
 # ==== 2. Errors =======================================================================================================
 # NVML's codes and classes are here too: each MTML class derives from its NVML counterpart, so programs written for
 # either API catch every error.
-
-NVML_SUCCESS = 0
-NVML_ERROR_UNINITIALIZED = 1
-NVML_ERROR_INVALID_ARGUMENT = 2
-NVML_ERROR_NOT_SUPPORTED = 3
-NVML_ERROR_NO_PERMISSION = 4
-NVML_ERROR_ALREADY_INITIALIZED = 5
-NVML_ERROR_NOT_FOUND = 6
-NVML_ERROR_INSUFFICIENT_SIZE = 7
-NVML_ERROR_INSUFFICIENT_POWER = 8
-NVML_ERROR_DRIVER_NOT_LOADED = 9
-NVML_ERROR_TIMEOUT = 10
-NVML_ERROR_IRQ_ISSUE = 11
-NVML_ERROR_LIBRARY_NOT_FOUND = 12
-NVML_ERROR_FUNCTION_NOT_FOUND = 13
-NVML_ERROR_CORRUPTED_INFOROM = 14
-NVML_ERROR_GPU_IS_LOST = 15
-NVML_ERROR_RESET_REQUIRED = 16
-NVML_ERROR_OPERATING_SYSTEM = 17
-NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18
-NVML_ERROR_IN_USE = 19
-NVML_ERROR_MEMORY = 20
-NVML_ERROR_NO_DATA = 21
-NVML_ERROR_VGPU_ECC_NOT_SUPPORTED = 22
-NVML_ERROR_INSUFFICIENT_RESOURCES = 23
-NVML_ERROR_FREQ_NOT_SUPPORTED = 24
-NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25
-NVML_ERROR_DEPRECATED = 26
-NVML_ERROR_NOT_READY = 27
-NVML_ERROR_GPU_NOT_FOUND = 28
-NVML_ERROR_INVALID_STATE = 29
-NVML_ERROR_RESET_TYPE_NOT_SUPPORTED = 30
-NVML_ERROR_UNKNOWN = 999
 
 
 class MTMLError(Exception):
@@ -392,40 +362,57 @@ class NVMLError(MTMLError):
     """Base class of the errors of ``nvml*`` functions; ``NVMLError(code)`` makes one of the class for a code."""
 
     _unknown_text = "NVML Error with code %s"
-    _errcode_to_string = {
-        NVML_ERROR_UNINITIALIZED: "Uninitialized",
-        NVML_ERROR_INVALID_ARGUMENT: "Invalid Argument",
-        NVML_ERROR_NOT_SUPPORTED: "Not Supported",
-        NVML_ERROR_NO_PERMISSION: "Insufficient Permissions",
-        NVML_ERROR_ALREADY_INITIALIZED: "Already Initialized",
-        NVML_ERROR_NOT_FOUND: "Not Found",
-        NVML_ERROR_INSUFFICIENT_SIZE: "Insufficient Size",
-        NVML_ERROR_INSUFFICIENT_POWER: "Insufficient External Power",
-        NVML_ERROR_DRIVER_NOT_LOADED: "Driver Not Loaded",
-        NVML_ERROR_TIMEOUT: "Timeout",
-        NVML_ERROR_IRQ_ISSUE: "Interrupt Request Issue",
-        NVML_ERROR_LIBRARY_NOT_FOUND: "NVML Shared Library Not Found",
-        NVML_ERROR_FUNCTION_NOT_FOUND: "Function Not Found",
-        NVML_ERROR_CORRUPTED_INFOROM: "Corrupted infoROM",
-        NVML_ERROR_GPU_IS_LOST: "GPU is lost",
-        NVML_ERROR_RESET_REQUIRED: "GPU requires restart",
-        NVML_ERROR_OPERATING_SYSTEM: "The operating system has blocked the request.",
-        NVML_ERROR_LIB_RM_VERSION_MISMATCH: "RM has detected an NVML/RM version mismatch.",
-        NVML_ERROR_IN_USE: "In use by another client",
-        NVML_ERROR_MEMORY: "Insufficient Memory",
-        NVML_ERROR_NO_DATA: "No data",
-        NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: "vGPU ECC not supported",
-        NVML_ERROR_INSUFFICIENT_RESOURCES: "Insufficient Resources",
-        NVML_ERROR_FREQ_NOT_SUPPORTED: "Invalid Frequency",
-        NVML_ERROR_ARGUMENT_VERSION_MISMATCH: "Argument version mismatch",
-        NVML_ERROR_DEPRECATED: "Requested functionality has been deprecated",
-        NVML_ERROR_NOT_READY: "System is not in ready state",
-        NVML_ERROR_GPU_NOT_FOUND: "No supported GPUs were found",
-        NVML_ERROR_INVALID_STATE: "Resource not in correct state to perform requested operation",
-        NVML_ERROR_RESET_TYPE_NOT_SUPPORTED: "Reset type is not supported for given device",
-        NVML_ERROR_UNKNOWN: "Unknown Error",
-    }
+    _errcode_to_string = {}
     _valClassMapping = {}
+
+
+class _MTMLTexts:
+    """Mixin of the MTML classes: error texts by MTML's codes instead of NVML's."""
+
+    value: "_Any"
+    _errcode_to_string = MTMLError._errcode_to_string
+    _unknown_text = MTMLError._unknown_text
+
+
+class NVMLLibraryMismatchError(Exception):
+    """nvidia-ml-py raises it when the package and the library differ; pymtml never does."""
+
+
+# BEGIN generated errors
+# Written by tools/generate_errors.py from facts/errors.csv; edit that.
+
+NVML_SUCCESS = 0
+NVML_ERROR_UNINITIALIZED = 1
+NVML_ERROR_INVALID_ARGUMENT = 2
+NVML_ERROR_NOT_SUPPORTED = 3
+NVML_ERROR_NO_PERMISSION = 4
+NVML_ERROR_ALREADY_INITIALIZED = 5
+NVML_ERROR_NOT_FOUND = 6
+NVML_ERROR_INSUFFICIENT_SIZE = 7
+NVML_ERROR_INSUFFICIENT_POWER = 8
+NVML_ERROR_DRIVER_NOT_LOADED = 9
+NVML_ERROR_TIMEOUT = 10
+NVML_ERROR_IRQ_ISSUE = 11
+NVML_ERROR_LIBRARY_NOT_FOUND = 12
+NVML_ERROR_FUNCTION_NOT_FOUND = 13
+NVML_ERROR_CORRUPTED_INFOROM = 14
+NVML_ERROR_GPU_IS_LOST = 15
+NVML_ERROR_RESET_REQUIRED = 16
+NVML_ERROR_OPERATING_SYSTEM = 17
+NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18
+NVML_ERROR_IN_USE = 19
+NVML_ERROR_MEMORY = 20
+NVML_ERROR_NO_DATA = 21
+NVML_ERROR_VGPU_ECC_NOT_SUPPORTED = 22
+NVML_ERROR_INSUFFICIENT_RESOURCES = 23
+NVML_ERROR_FREQ_NOT_SUPPORTED = 24
+NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25
+NVML_ERROR_DEPRECATED = 26
+NVML_ERROR_NOT_READY = 27
+NVML_ERROR_GPU_NOT_FOUND = 28
+NVML_ERROR_INVALID_STATE = 29
+NVML_ERROR_RESET_TYPE_NOT_SUPPORTED = 30
+NVML_ERROR_UNKNOWN = 999
 
 
 class NVMLError_Uninitialized(NVMLError):
@@ -614,17 +601,6 @@ class NVMLError_Unknown(NVMLError):
     value = NVML_ERROR_UNKNOWN
 
 
-NVMLError._valClassMapping.update((error.value, error) for error in NVMLError.__subclasses__())
-
-
-class _MTMLTexts:
-    """Mixin of the MTML classes: error texts by MTML's codes instead of NVML's."""
-
-    value: "_Any"
-    _errcode_to_string = MTMLError._errcode_to_string
-    _unknown_text = MTMLError._unknown_text
-
-
 class MTMLError_DriverNotLoaded(_MTMLTexts, NVMLError_DriverNotLoaded):
     """The kernel driver is not loaded."""
 
@@ -727,7 +703,41 @@ class MTMLError_LibraryNotFound(_MTMLTexts, NVMLError_LibraryNotFound):
     value = MTML_ERROR_LIBRARY_NOT_FOUND
 
 
-MTMLError._valClassMapping.update((error.value, error) for error in _MTMLTexts.__subclasses__())
+NVMLError._errcode_to_string.update(
+    {
+        NVML_ERROR_UNINITIALIZED: "Uninitialized",
+        NVML_ERROR_INVALID_ARGUMENT: "Invalid Argument",
+        NVML_ERROR_NOT_SUPPORTED: "Not Supported",
+        NVML_ERROR_NO_PERMISSION: "Insufficient Permissions",
+        NVML_ERROR_ALREADY_INITIALIZED: "Already Initialized",
+        NVML_ERROR_NOT_FOUND: "Not Found",
+        NVML_ERROR_INSUFFICIENT_SIZE: "Insufficient Size",
+        NVML_ERROR_INSUFFICIENT_POWER: "Insufficient External Power",
+        NVML_ERROR_DRIVER_NOT_LOADED: "Driver Not Loaded",
+        NVML_ERROR_TIMEOUT: "Timeout",
+        NVML_ERROR_IRQ_ISSUE: "Interrupt Request Issue",
+        NVML_ERROR_LIBRARY_NOT_FOUND: "NVML Shared Library Not Found",
+        NVML_ERROR_FUNCTION_NOT_FOUND: "Function Not Found",
+        NVML_ERROR_CORRUPTED_INFOROM: "Corrupted infoROM",
+        NVML_ERROR_GPU_IS_LOST: "GPU is lost",
+        NVML_ERROR_RESET_REQUIRED: "GPU requires restart",
+        NVML_ERROR_OPERATING_SYSTEM: "The operating system has blocked the request.",
+        NVML_ERROR_LIB_RM_VERSION_MISMATCH: "RM has detected an NVML/RM version mismatch.",
+        NVML_ERROR_IN_USE: "In use by another client",
+        NVML_ERROR_MEMORY: "Insufficient Memory",
+        NVML_ERROR_NO_DATA: "No data",
+        NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: "vGPU ECC not supported",
+        NVML_ERROR_INSUFFICIENT_RESOURCES: "Insufficient Resources",
+        NVML_ERROR_FREQ_NOT_SUPPORTED: "Invalid Frequency",
+        NVML_ERROR_ARGUMENT_VERSION_MISMATCH: "Argument version mismatch",
+        NVML_ERROR_DEPRECATED: "Requested functionality has been deprecated",
+        NVML_ERROR_NOT_READY: "System is not in ready state",
+        NVML_ERROR_GPU_NOT_FOUND: "No supported GPUs were found",
+        NVML_ERROR_INVALID_STATE: "Resource not in correct state to perform requested operation",
+        NVML_ERROR_RESET_TYPE_NOT_SUPPORTED: "Reset type is not supported for given device",
+        NVML_ERROR_UNKNOWN: "Unknown Error",
+    }
+)
 MTMLError._errcode_to_string.update(
     {
         MTML_ERROR_DRIVER_NOT_LOADED: "Driver not loaded",
@@ -749,11 +759,10 @@ MTMLError._errcode_to_string.update(
         MTML_ERROR_LIBRARY_NOT_FOUND: "MTML shared library not found",
     }
 )
+# END generated errors
 
-
-class NVMLLibraryMismatchError(Exception):
-    """nvidia-ml-py raises it when the package and the library differ; pymtml never does."""
-
+NVMLError._valClassMapping.update((error.value, error) for error in NVMLError.__subclasses__())
+MTMLError._valClassMapping.update((error.value, error) for error in _MTMLTexts.__subclasses__())
 
 # ==== 3. Handles ======================================================================================================
 # A handle is a ctypes pointer; each native object has one Python handle while the library is initialized. The argument
@@ -3803,6 +3812,8 @@ def mtmlVpuContext(device) -> "_ChildContext":
 # What is needed while the module is imported: by the structs, tables and parameter defaults below. All other constants
 # of NVML stand in Part III, where functions find them when they run.
 
+# BEGIN generated NVML vocabulary
+# Written by tools/generate_vocabulary.py.
 NVML_AGGREGATE_ECC = 1
 NVML_CLOCK_GRAPHICS = 0
 NVML_CLOCK_MEM = 2
@@ -3829,10 +3840,10 @@ NVML_FI_DEV_PCIE_REPLAY_COUNTER = 94
 NVML_FI_DEV_POWER_CURRENT_LIMIT = 190
 NVML_FI_DEV_POWER_DEFAULT_LIMIT = 189
 NVML_FI_DEV_POWER_INSTANT = 186
-NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION = 83
 NVML_FI_DEV_RETIRED_DBE = 30
 NVML_FI_DEV_RETIRED_PENDING = 31
 NVML_FI_DEV_RETIRED_SBE = 29
+NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION = 83
 NVML_MEMORY_ERROR_TYPE_CORRECTED = 0
 NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
 NVML_NVLINK_VERSION_1_0 = 1
@@ -3860,6 +3871,7 @@ NVML_TOPOLOGY_SINGLE = 10
 NVML_TOPOLOGY_SYSTEM = 50
 NVML_VOLATILE_ECC = 0
 nvmlTemperature_v1 = 0x100000C
+# END generated NVML vocabulary
 
 # ==== 10. Facade structs ==============================================================================================
 

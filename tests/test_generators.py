@@ -1,4 +1,4 @@
-"""The recorder and the generators behind Part III: what they make of another nvidia-ml-py."""
+"""The recorder and the generators of pymtml.py: what they make of another nvidia-ml-py."""
 
 import copy
 import json
@@ -27,18 +27,18 @@ def read(path):
 
 @pytest.fixture
 def changed(tmp_path):
-    """Generates Part III of a copy from a changed surface: (text of the copy, what --check prints)."""
+    """Generates a copy from a changed surface: (text of the copy, what a generator's --check prints)."""
 
-    def generate(change):
+    def generate(change, checked="generate_refusals"):
         surface = copy.deepcopy(json.loads(read(SURFACE)))
         change(surface)
         path, module = tmp_path / "surface.json", tmp_path / "pymtml.py"
         path.write_text(json.dumps(surface), encoding="utf-8")
         shutil.copyfile(MODULE, str(module))
         options = ["--surface", str(path), "--module", str(module)]
-        for name in ("generate_catalogue", "generate_refusals"):
-            assert tool(name, *options).returncode == 0
-        return read(module), tool("generate_refusals", "--check", *options)
+        for name in ("errors", "vocabulary", "catalogue", "refusals"):
+            assert tool("generate_" + name, *options).returncode == 0
+        return read(module), tool(checked, "--check", *options)
 
     return generate
 
@@ -100,7 +100,16 @@ def test_a_new_function_is_refused_until_it_has_a_row(changed):
     assert written["nvmlDeviceGetNews"].__defaults__[0] == 0x1000010
 
 
+def test_a_new_error_code_is_named_until_it_has_a_row(changed):
+    def change(surface):
+        surface["constants"]["NVML_ERROR_NEWS"] = 31
+
+    text, check = changed(change, "generate_errors")
+    assert (check.returncode, check.stdout) == (1, "NVML_ERROR_NEWS has no row in facts/errors.csv: write one\n")
+    assert text.count("\nNVML_ERROR_NEWS = 31\n") == 1
+
+
 def test_a_function_defined_by_hand_stays_out(changed):
-    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML")[0]
+    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML catalogue")[0]
     text, _ = changed(lambda surface: None)
     assert text.count("\ndef nvmlDeviceGetName(") == 1

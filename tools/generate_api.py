@@ -4,7 +4,7 @@
     python tools/generate_api.py            write it
     python tools/generate_api.py --check    exit status 1, with a diff, if something is not current
 
-    pymtml.py                  the tables of prototypes and C types, between markers
+    pymtml.py                  the constants, the tables of prototypes and C types, between markers
     mtml_2.2.0.h               the declarations of versions after 2.2.0, between markers
     simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
                                declarations, between markers
@@ -73,8 +73,17 @@ def python_types(api):
     return pairs
 
 
+def python_constants(api):
+    """The block of constants in pymtml.py."""
+    lines = ["# Buffer sizes and formats"]
+    lines += ["%s = %s" % (name, json.dumps(value)) for name, value in api["constants"].items()]
+    for enum, values in api["enums"].items():
+        lines += ["", "# " + enum] + ["%s = %d" % item for item in values.items()]
+    return lines
+
+
 def python_tables(api):
-    """The block of pymtml.py."""
+    """The block of tables in pymtml.py."""
     lines = ['_PROTOTYPES: "dict[str, tuple[str, ...]]" = {']
     lines += [prototype(*item) for item in functions_since(api, lambda since: since == HEADER_VERSION).items()]
     lines += [
@@ -193,18 +202,23 @@ def simulator_tables(api):
 
 # ---- Files ----
 
-# File: (first line of the block, last line, its text)
+C_MARKERS = ("/* BEGIN generated */", "/* END generated */")
+# File: its blocks: ((first line, last line), text)
 BLOCKS = {
-    "pymtml.py": ("# BEGIN generated MTML prototypes", "# END generated MTML prototypes", python_tables),
-    "mtml_2.2.0.h": ("/* BEGIN generated */", "/* END generated */", later_declarations),
-    "simulator/src/functions.h": ("/* BEGIN generated */", "/* END generated */", simulator_tables),
+    "pymtml.py": [
+        (generated.markers("MTML constants"), python_constants),
+        (generated.markers("MTML prototypes"), python_tables),
+    ],
+    "mtml_2.2.0.h": [(C_MARKERS, later_declarations)],
+    "simulator/src/functions.h": [(C_MARKERS, simulator_tables)],
 }
 
 
 def renewed(api, path, source):
-    """A file's text with its block as the facts have it."""
-    first, last, block = BLOCKS[path]
-    return generated.between(path, source, first, last, block(api))
+    """A file's text with its blocks as the facts have them."""
+    for (first, last), block in BLOCKS[path]:
+        source = generated.between(path, source, first, last, block(api))
+    return source
 
 
 def to_do(api):

@@ -113,7 +113,7 @@ def table_lines(name, table):
     yield "}"
 
 
-def block(surface, taken):
+def block(surface, taken, source):
     """The generated block, its markers included."""
     constants = {name: value for name, value in surface["constants"].items() if name not in taken}
     plain = {name: kind for name, kind in surface["types"].items() if not kind.startswith("POINTER(")}

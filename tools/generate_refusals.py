@@ -102,7 +102,7 @@ def function_lines(name, parameters, checks, what, structs):
         yield from (opening + "(", "        " + arguments, "    )")
 
 
-def block(surface, taken):
+def block(surface, taken, source):
     """The generated block, its markers included."""
     functions, table, structs = wanted(surface, taken), rows(), set(surface["structs"]) - taken
     begin, end = generated.markers(TITLE)

@@ -1,4 +1,4 @@
-"""What the generators of Part III of pymtml.py share: the blocks between the markers, and the command line."""
+"""What the generators of pymtml.py share: the blocks between the markers, and the command line."""
 
 import argparse
 import ast
@@ -10,7 +10,16 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
-BLOCKS = ("MTML prototypes", "cards", "NVML catalogue", "NVML refusals")
+# In the order in which they stand in pymtml.py: names of one block stay out of those after it.
+BLOCKS = (
+    "MTML constants",
+    "errors",
+    "MTML prototypes",
+    "NVML vocabulary",
+    "cards",
+    "NVML catalogue",
+    "NVML refusals",
+)
 WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
@@ -60,10 +69,10 @@ def renew(renewed, check):
     return stale
 
 
-def by_hand(source):
-    """The part of the module that no generator writes: all but the blocks."""
+def by_hand(source, but=()):
+    """The part of the module that no generator writes, with the blocks that ``but`` names."""
     for title in BLOCKS:
-        if markers(title)[0] in source:
+        if title not in but and markers(title)[0] in source:
             before, _, after = split(source, title)
             source = before + after
     return source
@@ -90,8 +99,8 @@ def bound_names(source):
 def run(description, title, block, to_do=None):
     """The command line of a generator: rewrite its block, or check it.
 
-    ``block(surface, taken)`` is the block's text; names in ``taken`` are defined by hand and stay out. ``to_do(surface,
-    taken)`` is a list of what a maintainer has left to do.
+    ``block(surface, taken, source)`` is the block's text; names in ``taken`` are defined by hand, or in a block above,
+    and stay out; ``source`` is the module. ``to_do(surface, taken)`` is a list of what a maintainer has left to do.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
@@ -103,8 +112,8 @@ def run(description, title, block, to_do=None):
     with open(options.module, encoding="utf-8") as stream:
         source = stream.read()
     before, old, after = split(source, title)
-    taken = bound_names(by_hand(source))
-    new = block(surface, taken)
+    taken = bound_names(by_hand(source, but=BLOCKS[: BLOCKS.index(title)]))
+    new = block(surface, taken, source)
     if options.check:
         difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "pymtml.py", "generated")
         sys.stdout.writelines(difference)
