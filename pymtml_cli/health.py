@@ -4,35 +4,20 @@ The questions are asked by a child process: a driver that hangs takes its caller
 reports each answer at once, through a pipe of its own, so that a hang has a name.
 """
 
-import os
 import sys
 import time
 
 from pymtml_cli import checks
 from pymtml_cli.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
+from pymtml_cli.child import CHILD_OPTION, Child, answering
 from pymtml_cli.errors import BAD_ARGUMENT, CommandError
 from pymtml_cli.subcommands import argument_parser, argument_type
-from pymtml_cli.text import json, safe
+from pymtml_cli.text import json
 
 SCHEMA = 1
 EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
 CHECKS = ("driver", "devices") + tuple(checks.QUESTIONS)
 LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
-
-# What the child runs. Of the path, pymtml and its command alone are taken from where this one is.
-_BOOT = """
-import sys
-from importlib.machinery import PathFinder
-class Own:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        return PathFinder.find_spec(name, sys.argv[1:2]) if name in ("pymtml", "pymtml_cli") else None
-sys.meta_path.insert(0, Own)
-from pymtml_cli import health
-health.answer(sys.argv[2])
-"""
-CHILD_OPTION = "--answer-to-the-parent"  # what the child of a frozen program is started with
-STANDARD_OUTPUT = 1
 
 
 def parser():
@@ -182,7 +167,7 @@ def examine(wanted, timeout, lock_file=None):
 def _asked(wanted, timeout, lock):
     """What a child process finds (Report)."""
     try:
-        child = Child(wanted, lock)
+        child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
     except (OSError, ValueError) as error:
         text = "cannot start the check: %s" % (getattr(error, "strerror", None) or error)
         return Report([checks.finding("driver", Outcome(CRITICAL, text, None, None))])
@@ -220,153 +205,12 @@ def _unanswered(asking, cards, wanted, text):
     return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
 
 
-class Child:
-    """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart."""
-
-    def __init__(self, wanted, lock=None):
-        import subprocess
-
-        inherited = [lock.descriptor] if lock is not None and lock.descriptor is not None else []
-        request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT)
-        reading = writing = None
-        if os.name == "posix":
-            reading, writing = os.pipe()
-            request["channel"] = writing
-            inherited.append(writing)
-        self._process = subprocess.Popen(
-            _command(request),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=inherited,
-        )
-        noise = [self._process.stderr]
-        if writing is None:
-            answers = self._process.stdout
-        else:
-            os.close(writing)
-            answers = os.fdopen(reading, "rb")
-            noise.append(self._process.stdout)
-        self._last = b""
-        self._answers = _lines_of(answers)
-        self._listeners = [_in_background(self._listen, stream) for stream in noise]
-
-    def _listen(self, stream):
-        for line in iter(lambda: stream.readline(4096), b""):
-            self._last = line.strip() or self._last
-        stream.close()
-
-    def messages(self, deadline):
-        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator)."""
-        from json import loads
-        from queue import Empty
-
-        while True:
-            try:
-                line = self._answers.get(timeout=max(0, deadline - time.monotonic()))
-            except Empty:
-                return
-            if not line.endswith(b"\n"):
-                self._wait()
-                return
-            yield loads(line.decode("ascii"))
-
-    def failure(self, timeout):
-        """Why there are no more answers."""
-        status = self._process.poll()
-        if status is None:
-            return "no answer within %g seconds" % timeout
-        how = "by signal %d" % -status if status < 0 else "with status %d" % status
-        for listener in self._listeners:
-            listener.join(1)
-        last = safe(self._last.decode("utf-8", "replace"))
-        return "the check ended %s: %s" % (how, last or "no output")
-
-    def stop(self):
-        """End the child. There is no waiting for one that the kernel holds as long as the driver hangs."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._wait()
-
-    def _wait(self):
-        from subprocess import TimeoutExpired
-
-        try:
-            self._process.wait(1)
-        except TimeoutExpired:
-            pass
-
-
-def _command(request):
-    """How the child is started: by this Python, without anything of the current folder or of variables of Python's."""
-    from json import dumps
-
-    text = dumps(request)
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "health", CHILD_OPTION, text]
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return [sys.executable, "-I", "-c", _BOOT, here, text]
-
-
-def _in_background(function, *arguments):
-    from threading import Thread
-
-    thread = Thread(target=function, args=arguments, daemon=True)
-    thread.start()
-    return thread
-
-
-def _lines_of(stream):
-    """A queue of the lines of a stream, as they come; what has no line end is the last."""
-    from queue import Queue
-
-    found = Queue()
-
-    def read():
-        for line in stream:
-            found.put(line)
-        stream.close()
-        found.put(b"")
-
-    _in_background(read)
-    return found
-
-
 # ---- The child ----
 
 
 def answer(request):
     """Answer the parent, as the child process, and end."""
-    from json import dumps, loads
-
-    wanted = loads(request)
-    _end_with(wanted["parent"])
-    channel = wanted["channel"]
-    if channel == STANDARD_OUTPUT:
-        channel = os.dup(channel)
-        os.dup2(2, STANDARD_OUTPUT)  # what the driver prints is no answer
-    with os.fdopen(channel, "wb", 0) as pipe:
-
-        def send(kind, value):
-            pipe.write(dumps([kind, value]).encode("ascii") + b"\n")
-
-        _ask(wanted, send)
-        send("end", None)
-    os._exit(0)  # what the driver does at the end of a process is not asked about
-
-
-def _end_with(parent):
-    """Let the kernel end this process with its parent, if it can."""
-    if not sys.platform.startswith("linux"):
-        return
-    import signal
-
-    import pymtml
-
-    pr_set_pdeathsig = 1
-    pymtml.CDLL(None).prctl(pr_set_pdeathsig, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
+    answering(request, _ask)
 
 
 def _ask(wanted, send):

@@ -20,6 +20,7 @@ SUBCOMMANDS = {
     "drain": ("drain", "the drain state of a card"),
     "nvlink": ("nvlink", "the same in nvidia-smi's form"),
     "health": ("health", "check the cards, for schedulers and cron"),
+    "metrics": ("metrics", "values and health of the cards for Prometheus"),
     "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
     "topo": ("topo", "how cards are joined with each other and with processors"),

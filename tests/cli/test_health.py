@@ -12,7 +12,7 @@ import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
 
-from pymtml_cli import health
+from pymtml_cli import child, health
 from pymtml_cli.lock import Lock
 
 
@@ -332,10 +332,10 @@ def test_too_few_files_are_never_ok(tmp_path, files):
 
 def test_a_frozen_program_starts_itself(monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    command = health._command({"a": 1})
-    assert command[:3] == [sys.executable, "health", health.CHILD_OPTION] and json.loads(command[3]) == {"a": 1}
+    command = child.command("health", {"a": 1})
+    assert command[:3] == [sys.executable, "health", child.CHILD_OPTION] and json.loads(command[3]) == {"a": 1}
     monkeypatch.setattr(
-        health, "_command", lambda request: [sys.executable, "-m", "pymtml"] + command[1:3] + [json.dumps(request)]
+        child, "command", lambda _, request: [sys.executable, "-m", "pymtml"] + command[1:3] + [json.dumps(request)]
     )
     with simulated.machine("s3000x2"):
         assert (

@@ -1,0 +1,143 @@
+"""metrics: the series of each machine, as a Prometheus server would read them."""
+
+import math
+import os
+import re
+import sys
+
+import pytest
+import simulated
+from command import WORKING_PROFILES, invoke
+
+import pymtml_cli
+
+pytest.importorskip("prometheus_client")
+from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
+
+from pymtml_cli.metrics_series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE, PLACE  # noqa: E402
+
+MOST_SERIES_OF_A_CARD = 45
+MIB = 1 << 20
+
+
+def read(text):
+    """{name: [(labels, value)]} of a page."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """Runs metrics on a machine, with a proc file system in which all can be seen ({name: [(labels, value)]})."""
+    (tmp_path / "proc" / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
+
+    def run(*arguments, profile="s5000x8", **machine):
+        with simulated.machine(profile, **machine):
+            result = invoke("metrics", *arguments)
+        assert (result.status, result.stderr) == (0, "")
+        return read(result.stdout)
+
+    return run
+
+
+def one(found, name, **labels):
+    """The value of a series of a page; None where it is absent."""
+    values = [
+        value for present, value in found.get(name, ()) if all(present.get(k, "") == v for k, v in labels.items())
+    ]
+    assert len(values) <= 1
+    return values[0] if values else None
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_series_are_those_of_the_table(page, profile):
+    found = page(profile=profile)
+    names = dict({OF_MACHINE + name: line for name, line in MACHINE_SERIES.items()})
+    names.update({OF_CARD + name: line for name, line in CARD_SERIES.items()})
+    series = set()
+    for name, samples in found.items():
+        _, own, _ = names[name]
+        allowed = set(own) | (set(PLACE) if name.startswith(OF_CARD) else set())
+        for labels, value in samples:
+            assert not math.isnan(value) and set(labels) <= allowed and all(labels.values()), (name, labels)
+            key = (name, tuple(sorted(labels.items())))
+            assert key not in series
+            series.add(key)
+    for gpu in {dict(labels).get("gpu") for _, labels in series} - {None}:
+        of_card = [
+            name for name, labels in series if dict(labels).get("gpu") == gpu and "instance_id" not in dict(labels)
+        ]
+        assert len(of_card) <= MOST_SERIES_OF_A_CARD
+    assert one(found, "mthreads_driver_up") == 1
+
+
+def test_values(page):
+    found = page("--expect", "9")
+    keys = simulated.device_keys("s5000x8", 3)
+    card = {"gpu": "3", "uuid": keys["uuid"], "instance_id": ""}
+    assert one(found, "mthreads_gpus") == 8 and one(found, "mthreads_gpus_expected") == 9
+    assert one(found, "mthreads_gpu_up", **card) == 1
+    expected = {
+        ("utilization_ratio", "engine", "gpu"): int(keys["gpu_utilization"]) / 100,
+        ("utilization_ratio", "engine", "memory"): int(keys["memory_utilization"]) / 100,
+        ("temperature_celsius", "sensor", "gpu"): int(keys["gpu_temperature"]),
+        ("temperature_celsius", "sensor", "memory"): int(keys["memory_temperature"]),
+        ("temperature_limit_celsius", "limit", "slowdown"): int(keys["slowdown_temperature"]),
+        ("temperature_limit_celsius", "limit", "shutdown"): int(keys["shutdown_temperature"]),
+        ("clock_hertz", "clock", "graphics"): int(keys["gpu_clock"]) * 1e6,
+        ("clock_max_hertz", "clock", "memory"): int(keys["memory_max_clock"]) * 1e6,
+        ("mtlinks", "state", "up"): int(keys["mtlink_count"]),
+        ("mtlinks", "state", "down"): 0,
+    }
+    for (name, label, text), value in expected.items():
+        assert one(found, OF_CARD + name, **dict(card, **{label: text})) == value, name
+    for name, value in {
+        "memory_used_bytes": int(keys["memory_used"]),
+        "memory_total_bytes": int(keys["memory_total"]),
+        "power_watts": int(keys["power_usage"]) / 1000,
+        "power_limit_watts": int(keys["enforced_power_limit"]) / 1000,
+        "ecc_enabled": 1,
+        "retired_pages_pending": 0,
+        "pcie_width": 16,
+        "pcie_generation_max": int(keys["pci_max_gen"]),
+        "pcie_replays_total": int(keys["pcie_replay_counter"]),
+        "processes": 0,
+    }.items():
+        assert one(found, OF_CARD + name, **card) == value, name
+    (info,) = [labels for labels, _ in found["mthreads_gpu_info"] if labels["gpu"] == "3"]
+    assert (info["name"], info["serial"], info["driver"]) == (keys["name"], keys["serial_number"], "5.1.0-server")
+    assert info["pci_bus_id"] == keys["pci_sbdf"].upper() and info["vbios"] == keys["mtbios_version"]
+    assert "mthreads_gpu_fan_ratio" not in found and "mthreads_gpu_query_errors_total" not in found
+
+
+def test_without_a_driver(page):
+    found = page(profile="no-driver")
+    assert one(found, "mthreads_driver_up") == 0
+    assert found["mthreads_health_status"] == [({"check": "driver"}, 2)]
+    assert set(found) == {OF_MACHINE + name for name in MACHINE_SERIES if not name.startswith("gpus")}
+
+
+def test_without_prometheus_client(monkeypatch):
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    monkeypatch.delitem(sys.modules, "pymtml_cli.metrics_page", raising=False)
+    monkeypatch.delattr(pymtml_cli, "metrics_page", raising=False)
+    result = invoke("metrics")
+    assert result.status != 0 and result.stdout == ""
+    assert result.stderr.count("\n") == 1 and "pip install 'pymtml-nvml[metrics]'" in result.stderr
+
+
+def test_the_page_in_the_documents_has_every_series():
+    with open(os.path.join(simulated.ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| `(mthreads_\w+)` \| (\w+) \| (.*?) \|", file.read(), re.M)
+    documented = {name: (kind, set(re.findall(r"`(\w+)`(?:,|:|;| *$)", labels))) for name, kind, labels in rows}
+    for prefix, table in ((OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)):
+        for name, (kind, labels, _) in table.items():
+            assert documented.pop(prefix + name)[0] == kind, name
+            (text,) = [text for known, _, text in rows if known == prefix + name]
+            assert all("`%s`" % label in text for label in labels), name
+            assert name.endswith("_total") == (kind == COUNTER)
+    assert not documented
