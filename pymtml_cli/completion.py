@@ -37,6 +37,7 @@ LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
 _RUN = ((("--nvidia-smi",), False), (("-m",), True), (("-c",), True))
 # Words that stand by themselves behind a subcommand
 ARGUMENTS = {"completion": SHELLS}
+TAKE_FILES = ("compare",)  # and files
 
 
 class Option:
@@ -170,6 +171,7 @@ _BASH_PROGRAM = """
                 compopt -o filenames
                 COMPREPLY+=($(compgen -c -- "$current") $(compgen -f -- "$current"))
             fi"""
+_BASH_FILES = _BASH_PROGRAM.replace('$(compgen -c -- "$current") ', "")
 
 
 def _cases(found):
@@ -196,6 +198,8 @@ def _bash(name, found):
         action = 'COMPREPLY=($(compgen -W "%s" -- "$current"))' % " ".join(known)
         if command == "run":
             action += _BASH_PROGRAM
+        if command in TAKE_FILES:
+            action += _BASH_FILES
         words.append('        "%s")\n            %s;;' % (command, action))
     return _BASH.format(
         name=name,
@@ -255,6 +259,8 @@ def _zsh(name, found):
         lines.append("compadd -- %s" % " ".join(known))
         if command == "run":
             lines.append("[[ $PREFIX == -* ]] || { _command_names; _files; }")
+        if command in TAKE_FILES:
+            lines.append("[[ $PREFIX == -* ]] || _files")
         words.append('        ("%s") %s;;' % (command, "; ".join(lines)))
     return _ZSH.format(
         name=name,
@@ -290,6 +296,8 @@ def _fish(name, found):
             lines.append("complete -c %s %s -a %s -d '%s'" % (name, condition, word, summary))
         if command == "run":
             lines.append("complete -c %s %s -F -a '(__fish_complete_command)'" % (name, condition))
+        if command in TAKE_FILES:
+            lines.append("complete -c %s %s -F" % (name, condition))
         for option in options:
             parts = ["complete -c %s %s" % (name, condition)]
             for spelling in option.spellings:

@@ -17,6 +17,7 @@ from pymtml_cli import checks, containers
 from pymtml_cli.containers import container, read
 from pymtml_cli.devices import Machine, Unknown, ask, describe, musa_version
 from pymtml_cli.errors import CommandError
+from pymtml_cli.json_document import host
 from pymtml_cli.subcommands import argument_parser
 from pymtml_cli.text import json, safe
 from pymtml_cli.topo import ranges
@@ -52,7 +53,7 @@ class Finding:
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("doctor")
-    parser.add_argument("--json", action="store_true", help="for programs: {verdict, status, findings}")
+    parser.add_argument("--json", action="store_true", help="for programs: {host, verdict, status, findings}")
     return parser
 
 
@@ -70,7 +71,7 @@ def run(arguments):
     text = VERDICTS[status] % warnings if status == 1 else VERDICTS[status]
     if options.json:
         objects = [finding.as_object() for finding in findings]
-        sys.stdout.write(json({"verdict": text, "status": status, "findings": objects}))
+        sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
     else:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
     return status

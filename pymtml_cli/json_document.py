@@ -3,6 +3,8 @@
 A value that nobody knows is null, and ``reasons`` of the same object says why.
 """
 
+import os
+
 import pymtml
 from pymtml_cli import topo
 from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then
@@ -98,13 +100,23 @@ def answer(options):
 
 def failure(error):
     """The answer to --json where the library cannot be used."""
-    return json({"schema": SCHEMA, "error": " ".join(error.text.split()), "status": error.status})
+    return json({"schema": SCHEMA, "host": host(), "error": " ".join(error.text.split()), "status": error.status})
+
+
+def host():
+    """The name of this host."""
+    if hasattr(os, "uname"):
+        return os.uname()[1]
+    import platform
+
+    return platform.node()
 
 
 def machine_object(machine, cards):
     """The machine."""
     return known(
         ("schema", SCHEMA),
+        ("host", host()),
         ("timestamp", machine.time.exact),
         ("pymtml_version", pymtml.__version__),
         ("library_version", ask(pymtml.nvmlSystemGetNVMLVersion)),

@@ -24,6 +24,7 @@ SUBCOMMANDS = {
     "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
     "topo": ("topo", "how cards are joined with each other and with processors"),
+    "compare": ("compare", "what differs between hosts, from what --json, health and doctor say on each"),
     "completion": ("completion", "print what makes a shell complete the command: bash, zsh or fish"),
     "run": ("run", "run a program with pymtml in the place of pynvml"),
 }

@@ -1,0 +1,384 @@
+"""The facts that a host says: what `compare` makes of the documents of `pymtml --json`, `health --json` and `doctor`.
+
+A fact is the answer of each card, or of the machine, to one question. What is different on every machine (serial
+numbers, addresses, times, what is measured) is no fact; whether a card tells it at all is one, and so is a query that
+fails.
+"""
+
+import collections
+import re
+
+from pymtml_cli.gathered import DOCTOR, HEALTH, MACHINE
+from pymtml_cli.text import safe
+
+DEEPEST = 8  # objects within objects
+NAMES_SHOWN = 4
+
+# How a key of `pymtml --json` is compared: by its value; whether it is 0; whether it is told; not at all
+VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
+
+MACHINE_KEYS = {
+    "schema": APART,
+    "timestamp": APART,
+    "host": APART,
+    "pymtml_version": VALUE,
+    "library_version": VALUE,
+    "driver_version": VALUE,
+    "musa_version": VALUE,
+    "device_count": VALUE,
+}
+
+# Of a card. Lists are in LISTS; what stands in neither is compared as TOLD.
+CARD_KEYS = {
+    "index": APART,
+    "name": VALUE,
+    "brand": VALUE,
+    "uuid": TOLD,
+    "serial_number": TOLD,
+    "firmware_version": VALUE,
+    "minor_number": TOLD,
+    "gpu_path": TOLD,
+    "primary_path": TOLD,
+    "render_path": TOLD,
+    "slot_id": TOLD,
+    "slot_name": TOLD,
+    "cores": VALUE,
+    "compute_capability": VALUE,
+    "performance_state": TOLD,
+    "virtualization": VALUE,
+    "pci.bus_id": TOLD,
+    "pci.domain": TOLD,
+    "pci.bus": TOLD,
+    "pci.device": TOLD,
+    "pci.device_id": VALUE,
+    "pci.subsystem_id": VALUE,
+    "pci.generation": TOLD,  # drops when the card is idle
+    "pci.max_generation": VALUE,
+    "pci.width": VALUE,
+    "pci.max_width": VALUE,
+    "pci.replays": TOLD,
+    "memory.total_bytes": VALUE,
+    "memory.used_bytes": TOLD,
+    "memory.free_bytes": TOLD,
+    "memory.system_used_bytes": TOLD,
+    "memory.type": VALUE,
+    "memory.vendor": VALUE,
+    "memory.bus_width_bits": VALUE,
+    "memory.bandwidth_gigabytes_per_second": VALUE,
+    "memory.speed_megabits_per_second": VALUE,
+    "utilization.gpu_percent": TOLD,
+    "utilization.memory_percent": TOLD,
+    "utilization.encoder_percent": TOLD,
+    "utilization.decoder_percent": TOLD,
+    "utilization.engines.geometry_percent": TOLD,
+    "utilization.engines.2d_percent": TOLD,
+    "utilization.engines.3d_percent": TOLD,
+    "utilization.engines.compute_percent": TOLD,
+    "temperature.gpu_celsius": TOLD,
+    "temperature.memory_celsius": TOLD,
+    "temperature.slowdown_celsius": VALUE,
+    "temperature.shutdown_celsius": VALUE,
+    "power.draw_milliwatts": TOLD,
+    "power.limit_milliwatts": VALUE,
+    "power.default_limit_milliwatts": VALUE,
+    "power.gpu_millivolts": TOLD,
+    "clocks.graphics_megahertz": TOLD,
+    "clocks.memory_megahertz": TOLD,
+    "clocks.video_megahertz": TOLD,
+    "clocks.max_graphics_megahertz": VALUE,
+    "clocks.max_memory_megahertz": VALUE,
+    "clocks.max_video_megahertz": VALUE,
+    "codec.max_encoder_sessions": VALUE,
+    "codec.max_decoder_sessions": VALUE,
+    "codec.encoder_sessions": TOLD,
+    "codec.encoder_frames_per_second": TOLD,
+    "affinity.cpus": VALUE,
+    "affinity.nodes": VALUE,
+    "mpc.enabled": VALUE,
+    "ecc.enabled": VALUE,
+    "ecc.pending": VALUE,
+    "ecc.corrected_volatile": TOLD,
+    "ecc.corrected_aggregate": TOLD,
+    "ecc.uncorrected_volatile": ZERO,
+    "ecc.uncorrected_aggregate": ZERO,
+    "retired_pages.pending": VALUE,
+    "retired_pages.single_bit": TOLD,
+    "retired_pages.double_bit": TOLD,
+    "fans.count": VALUE,
+    "mtlink.version": VALUE,
+    "mtlink.bandwidth_gigabytes_per_second": VALUE,
+    "mtlink.count": VALUE,
+    "processes.list": TOLD,
+    "processes.unseen": APART,
+}
+
+# How reasons begin, in small letters, that say that hardware, driver or library do not tell something
+NOT_TOLD_REASONS = ("not supported", "function not found")
+HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
+NOT_TOLD = "N/A"
+
+# Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
+EXACT_CHECKS = ("driver", "devices", "answers", "links")
+# Checks of doctor whose texts have numbers that are measured
+MEASURED_CHECKS = ("cost", "memory", "utilization", "temperature", "ecc", "pages", "pcie", "processes")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_WELL = {HEALTH: ("OK", "NOTE"), DOCTOR: ("ok", "note", "n/a")}
+NOT_WELL = ("WARNING: ", "CRITICAL: ", "warn: ")
+# Facts of `pymtml --json` that are not well, though they be the same on all hosts
+TROUBLES = {
+    "failing": "(?!none$)",
+    "device_count": "0$",
+    "ecc.uncorrected_volatile": "more",
+    "retired_pages.pending": "yes",
+    "mtlink.links.state": ".*down",
+}
+
+
+class Host:
+    """A host: the facts that it says, as {name: Fact}, and of how many cards."""
+
+    def __init__(self, name):
+        self.name, self.kinds, self.facts, self.cards = name, [], {}, {}
+
+    def add(self, kind, content):
+        """Take the facts of a document."""
+        self.kinds.append(kind)
+        if kind == MACHINE:
+            self.cards[kind], found = len(content["devices"]), _of_machine(content)
+        else:
+            self.cards[kind], found = _of_findings(kind, content["findings"])
+        self.facts.update(found)
+
+
+class Fact:
+    """What a host answers to a question: {card, or None for the machine: value}, and the same as it is shown.
+
+    ``whole`` is whether all cards answered; ``ordered`` whether a value speaks of other cards by their index.
+    """
+
+    def __init__(self, kind, values, shown=None, whole=True, ordered=False):
+        self.kind, self.values, self.shown = kind, values, shown or values
+        self.whole, self.ordered = whole, ordered
+
+    @property
+    def uniform(self):
+        """Whether all cards answer the same."""
+        return len(set(self.values.values())) == 1
+
+    @property
+    def key(self):
+        """What is the same for hosts that answer the same."""
+        if self.uniform:
+            return (None, next(iter(self.values.values())))
+        return frozenset(self.values.items())
+
+
+def _of_machine(content):
+    """The facts of a document of `pymtml --json`."""
+    facts, failing, told = {}, {}, {}
+    for name, how in MACHINE_KEYS.items():
+        if how == VALUE:
+            reason = _reasons(content).get(name)
+            if content.get(name) is None and _fails(reason):
+                failing.setdefault(None, []).append((name, reason))
+            else:
+                facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
+    columns, ordered = collections.defaultdict(dict), {name for name, (_, is_ordered) in LISTS.items() if is_ordered}
+    silent = {index for index, card in enumerate(content["devices"]) if _is_silent(card)}
+    for index, card in enumerate(content["devices"]):
+        failed = set()  # lists of which an item failed
+        for name, value, reason in _leaves(card):
+            if value is None and _fails(reason):
+                failed.add(name.partition("[")[0])
+                if not _is_of(name, card, silent):
+                    failing.setdefault(index, []).append((name, reason))
+                continue
+            how = CARD_KEYS.get(name, TOLD)
+            if how == VALUE:
+                columns[name][index] = _shown(name, value)
+            elif how == ZERO:
+                columns[name][index] = NOT_TOLD if value is None else "0" if value == 0 else "more than 0"
+            elif how == TOLD and value is None:
+                told.setdefault(index, []).append(name)
+        for name, (write, _) in LISTS.items():
+            if not any(
+                name.startswith(one) for one in failed | ({"mtlink.links"} if "mtlink.count" in failed else set())
+            ):
+                columns[name][index] = write(card)
+    count = len(content["devices"])
+    for name, values in columns.items():
+        if values:
+            facts[name] = Fact(MACHINE, values, whole=len(values) == count, ordered=name in ordered)
+    if count:
+        facts["not_told"] = Fact(MACHINE, {index: _listed(told.get(index, [])) for index in range(count)})
+    which = list(range(count)) + [None]
+    first = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
+    first.update(facts)
+    return first
+
+
+def _reasons(content):
+    reasons = content.get("reasons") if isinstance(content, dict) else None
+    return reasons if isinstance(reasons, dict) else {}
+
+
+def _fails(reason):
+    """Whether a reason is that of a query that failed; else hardware, driver or library do not tell it."""
+    return reason is not None and not str(reason).lower().startswith(NOT_TOLD_REASONS)
+
+
+def _leaves(value, path=""):
+    """(name, value, reason) of all that stands in the object of a card (iterator)."""
+    reasons = _reasons(value)
+    for key, item in value.items():
+        name = path + str(key)
+        if key == "reasons" or path.count(".") > DEEPEST:
+            continue
+        if isinstance(item, dict):
+            for leaf in _leaves(item, name + "."):
+                yield leaf
+        elif isinstance(item, list) and name not in CARD_KEYS:
+            for leaf in _failures(item, name):
+                yield leaf
+        else:
+            yield name, item, reasons.get(key) if item is None else None
+
+
+def _failures(items, name):
+    """The leaves of a list that failed; what is there is LISTS' to say (iterator)."""
+    for number, item in enumerate(items):
+        for leaf, value, reason in _leaves(item, "%s[%d]." % (name, number)) if isinstance(item, dict) else ():
+            hidden = leaf.endswith("].remote") and str(reason).lower() == HIDDEN
+            if value is None and _fails(reason) and not hidden:
+                yield leaf, value, reason
+
+
+def _is_silent(card):
+    """Whether a card does not even tell its name."""
+    return card.get("name") is None and _fails(_reasons(card).get("name"))
+
+
+def _is_of(name, card, silent):
+    """Whether a query that failed is about another card, which is silent and says so itself."""
+    number = re.match(r"topology\[(\d+)\]", name)
+    return bool(number) and card["topology"][int(number.group(1))].get("device") in silent
+
+
+def _shown(name, value):
+    """A value as text."""
+    if value is None:
+        return NOT_TOLD
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_bytes") and isinstance(value, int) and value % (1 << 20) == 0:
+        return "%d MiB" % (value >> 20)
+    return safe(value)
+
+
+def _listed(names):
+    return ", ".join(safe(name) for name in names) or "none"
+
+
+def _by_reason(failures):
+    """Queries that failed, by their reason."""
+    found = {}
+    for name, reason in failures:
+        found.setdefault(safe(reason), []).append(name)
+    texts = []
+    for reason, names in sorted(found.items()):
+        more = " and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
+        texts.append("%s: %s%s" % (reason, _listed(names[:NAMES_SHOWN]), more))
+    return "; ".join(texts) or "none"
+
+
+def _items(card, *path):
+    """The objects of a list in the object of a card."""
+    for key in path:
+        card = card.get(key) if isinstance(card, dict) else None
+    return [item for item in card if isinstance(item, dict)] if isinstance(card, list) else []
+
+
+def _instances(card):
+    profiles = [item.get("profile") for item in _items(card, "mpc", "instances")]
+    return ", ".join(_shown("name", one.get("name") if isinstance(one, dict) else None) for one in profiles) or "none"
+
+
+def _displays(card):
+    forms = [
+        "%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height"))
+        for one in _items(card, "displays")
+    ]
+    return safe(", ".join(forms)) or "none"
+
+
+def _grouped(items, key, value):
+    """`up: 0-5, down: 6`: the numbers of items by what they say."""
+    from pymtml_cli.topo import ranges
+
+    found = {}
+    for item in items:
+        if isinstance(item.get(key), int):
+            found.setdefault(_shown(value, item.get(value)), []).append(item[key])
+    return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or "none"
+
+
+def _link_states(card):
+    return _grouped(_items(card, "mtlink", "links"), "link", "state")
+
+
+def _link_ends(card):
+    return _grouped(_items(card, "mtlink", "links"), "link", "remote")
+
+
+def _pairs(key):
+    def write(card):
+        return _grouped(_items(card, "topology"), "device", key)
+
+    return write
+
+
+# Lists of a card: (what they are as text, whether they speak of other cards)
+LISTS = {
+    "mpc.instances": (_instances, False),
+    "mtlink.links.state": (_link_states, False),
+    "mtlink.links.remote": (_link_ends, True),
+    "topology.level": (_pairs("level"), True),
+    "topology.mtlinks": (_pairs("mtlinks"), True),
+    "topology.read": (_pairs("read"), True),
+    "topology.write": (_pairs("write"), True),
+    "displays": (_displays, False),
+}
+
+
+def _of_findings(kind, findings):
+    """(number of cards, facts) of a document of health or doctor."""
+    found = {}
+    for one in findings:
+        gpu = one.get("gpu") if isinstance(one.get("gpu"), int) else None
+        found.setdefault(safe(one["check"]), {}).setdefault(gpu, []).append(one)
+    facts, cards = {}, set()
+    for check, by_card in found.items():
+        cards.update(index for index in by_card if index is not None)
+        texts = {index: _statement(kind, check, ones) for index, ones in by_card.items()}
+        values = {index: text for index, (text, _) in texts.items()}
+        facts["%s.%s" % (kind, check)] = Fact(kind, values, {index: text for index, (_, text) in texts.items()})
+    return len(cards), facts
+
+
+def _statement(kind, check, findings):
+    """(what is compared, what is shown) of the findings of a check on a card."""
+    compared, shown = [], []
+    for one in findings:
+        level, text = safe(one["level"]), safe(one["text"])
+        if kind == HEALTH and level in _WELL[HEALTH]:
+            key = text = _WELL[HEALTH][0]
+        elif kind == HEALTH:
+            key = text = level if level == NOT_TOLD else "%s: %s" % (level, text)
+            key = text if check in EXACT_CHECKS else _NUMBER.sub("#", text)
+        else:
+            text = text if level in _WELL[DOCTOR] else "%s: %s" % (level, text)
+            head, colon, rest = text.partition(": ") if text.startswith("GPU ") else ("", "", text)
+            key = head + colon + _NUMBER.sub("#", rest) if check in MEASURED_CHECKS else text
+        compared.append(key)
+        shown.append(text)
+    return ", ".join(sorted(set(compared))), ", ".join(sorted(set(shown)))

@@ -1,0 +1,107 @@
+"""Names of hosts folded as pdsh, ClusterShell and Slurm write them, node[03,17-25], and unfolded again."""
+
+import itertools
+import re
+
+MOST = 100000  # hosts that one text may stand for
+LONGEST = 15  # digits of a number that is folded
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+$")
+_NUMBER = re.compile(r"([0-9]+)")
+_ADDRESS = re.compile(r"[0-9.]+$")
+
+
+def fold(names):
+    """Names in one text, their order that of numbers: db1,node[03,17-25]. A name that cannot be folded stands alone."""
+    alone, series = set(), {}
+    for name in set(names):
+        parts = _split(name) if _PLAIN.match(name) else None
+        if parts is None:
+            alone.add(name)
+        else:
+            series.setdefault((parts[0], parts[2]), set()).add(parts[1])
+    found = list(alone)
+    for (head, tail), numbers in series.items():
+        if len(numbers) == 1:
+            text = min(numbers)
+        else:
+            text = "[%s]" % ",".join(_ranges(numbers))
+        found.append(head + text + tail)
+    return ",".join(sorted(found, key=order))
+
+
+def _split(name):
+    """(head, digits, tail) of a name at its last number, that of its first label; None without one."""
+    label = len(name) if _ADDRESS.match(name) else (name + ".").index(".")
+    numbers = list(_NUMBER.finditer(name[:label])) or list(_NUMBER.finditer(name))
+    if not numbers or len(numbers[-1].group()) > LONGEST:
+        return None
+    first, end = numbers[-1].span()
+    return name[:first], name[first:end], name[end:]
+
+
+def _ranges(numbers):
+    """Ranges of numbers as text; each has as many digits throughout as its first number (list of str)."""
+    runs = []
+    for text in sorted(numbers, key=lambda text: (len(text), text)):
+        follows = runs and int(runs[-1][1]) + 1 == int(text)
+        # A range with zeros in front keeps its number of digits: not all programs read [08-100].
+        if follows and (len(runs[-1][1]) == len(text) or _is_plain(runs[-1][0]) and _is_plain(text)):
+            runs[-1][1] = text
+        else:
+            runs.append([text, text])
+    return [first if first == last else "%s-%s" % (first, last) for first, last in runs]
+
+
+def _is_plain(digits):
+    """Whether a number has no zeros in front."""
+    return digits == "0" or not digits.startswith("0")
+
+
+def order(name):
+    """What sorts names by the numbers in them."""
+    parts = enumerate(_NUMBER.split(name))  # every second one is a number
+    return [(0, int(part), part) if index % 2 else (1, 0, part) for index, part in parts if part]
+
+
+def unfold(text):
+    """The names that a text stands for (list of str), in its order.
+
+    Raises: ValueError for brackets that do not fit, ranges that go down, more than MOST names.
+    """
+    names = []
+    for part in _parts(text):
+        pieces = re.split(r"\[([^\[\]]*)\]", part)
+        if any("[" in piece or "]" in piece for piece in pieces):
+            raise ValueError("brackets do not fit in %s" % part)
+        choices = [_numbers(piece) if index % 2 else [piece] for index, piece in enumerate(pieces)]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if len(names) + count > MOST:
+            raise ValueError("more than %d hosts" % MOST)
+        names += ["".join(pieces) for pieces in itertools.product(*choices)]
+    return names
+
+
+def _parts(text):
+    """The text at the commas outside of brackets (list of str); white space separates, too."""
+    parts = re.findall(r"(?:[^\s,\[]|\[[^\]]*\]?)+", text)
+    return [part for part in parts if part]
+
+
+def _numbers(text):
+    """What stands in brackets, 03,17-25 (list of str)."""
+    found = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        last = last if dash else first
+        if not all(re.match("[0-9]{1,%d}$" % LONGEST, number) for number in (first, last)):
+            raise ValueError("no range of numbers: [%s]" % text)
+        if int(last) < int(first):
+            raise ValueError("the range %s goes down" % part)
+        if int(last) - int(first) >= MOST:
+            raise ValueError("more than %d hosts" % MOST)
+        digits = len(first) if first.startswith("0") else 1
+        found += ["%0*d" % (digits, number) for number in range(int(first), int(last) + 1)]
+    return found

@@ -1,0 +1,678 @@
+"""compare: what differs between hosts is told with their names, and a host that said nothing is never the same."""
+
+import copy
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+import simulated
+from command import COMMAND, command_environment, invoke
+
+from pymtml_cli import doctor, gathered, hostfacts, hostlist
+from pymtml_cli.compare import Comparison
+
+
+def said(profile="s5000x8", arguments=("--json",), **options):
+    """What the command says on a machine (str)."""
+    with simulated.machine(profile, **options):
+        return invoke(*arguments).stdout
+
+
+@pytest.fixture(scope="module", name="document")
+def machine_document():
+    """What `pymtml --json` says of eight cards (dict)."""
+    return json.loads(said())
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """What health --json says of them (dict)."""
+    lock = str(tmp_path_factory.mktemp("lock") / "lock")
+    return json.loads(said(arguments=("health", "--json", "--lock", lock)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Writes what hosts say into files of their names; returns the folder."""
+
+    def write(**hosts):
+        for name, content in hosts.items():
+            text = content if isinstance(content, str) else json.dumps(content, indent=2)
+            (tmp_path / (name + ".json")).write_text(text)
+        return str(tmp_path)
+
+    return write
+
+
+def piped(text, monkeypatch, *arguments):
+    """compare, with a text for its stdin (Result)."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    return invoke("compare", *arguments)
+
+
+def changed(document, path, value, host=None):
+    """A copy of a document with another value at a path of keys."""
+    result = copy.deepcopy(document)
+    place = result
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    if host:
+        result["host"] = host
+    return result
+
+
+# ---- What differs ----
+
+
+def test_what_differs_is_grouped(document, folder):
+    """The example of the issue: a driver that ten of five hundred hosts have."""
+    old = {"node%02d" % number: changed(document, ["driver_version"], "4.9.9") for number in [3] + list(range(17, 26))}
+    new = {"node%02d" % number: document for number in range(1, 40)}
+    result = invoke("compare", folder(**dict(new, **old)))
+    assert (result.status, result.stderr) == (1, "")
+    assert result.lines[:4] == [
+        "driver_version",
+        "  29 hosts: 5.1.0-server",
+        "  10 hosts: 4.9.9: node[03,17-25]",
+        "",
+    ]
+    assert result.lines[-1] == "39 hosts; 54 facts compared: 1 differ"
+
+
+def test_the_example_of_the_documentation(document):
+    """docs/command.md shows what is printed of 500 hosts."""
+    new = changed(document, ["driver_version"], "5.1.0")
+    new["devices"][5]["retired_pages"]["pending"] = False
+    old = changed(new, ["driver_version"], "4.9.9")
+    others = {3: old, 44: changed(new, ["devices", 3, "pci", "width"], 8)}
+    others.update((number, old) for number in range(17, 26))
+    said = [gathered.Document("node%03d" % number, "json", others.get(number, new)) for number in range(1, 501)]
+    with open(os.path.join(simulated.ROOT, "docs", "command.md"), encoding="utf-8") as file:
+        text = file.read()
+    assert "```text\n%s\n```" % "\n".join(Comparison(said).lines()) in text
+
+
+def test_the_same(document, folder):
+    result = invoke("compare", folder(a=document, b=document))
+    assert (result.status, result.stderr) == (0, "")
+    assert result.lines[-1] == "2 hosts; 54 facts compared: all the same"
+
+
+def test_two_halves_are_both_named(document, folder):
+    result = invoke("compare", folder(a=document, b=changed(document, ["devices", 0, "name"], "MTT S4000")))
+    assert result.lines[:3] == ["name", "  1 host: MTT S5000: a", "  1 host: GPU 0: MTT S4000: b"]
+
+
+# What is different on machines that are alike
+ALIKE = {
+    "uuid": "0",
+    "serial_number": "0",
+    "pci.replays": 7,
+    "temperature.gpu_celsius": 12,
+    "memory.used_bytes": 1,
+    "utilization.engines.3d_percent": 1,
+    "pci.generation": 1,
+    "processes.unseen": 99,
+    "ecc.corrected_volatile": 4,
+}
+# What tells machines apart
+APART = {
+    "name": "MTT S4000",
+    "firmware_version": "1",
+    "pci.width": 8,
+    "pci.max_width": 8,
+    "ecc.enabled": False,
+    "mpc.enabled": True,
+    "memory.total_bytes": 1 << 34,
+    "affinity.cpus": "0-3",
+    "ecc.uncorrected_volatile": 4,
+    "retired_pages.pending": True,
+}
+
+
+@pytest.mark.parametrize("name", sorted(ALIKE))
+def test_what_is_different_on_every_machine_is_no_difference(name, document, folder):
+    other = changed(document, ["devices", 3] + name.split("."), ALIKE[name])
+    assert other != document
+    assert invoke("compare", folder(a=document, b=other)).status == 0
+
+
+@pytest.mark.parametrize("name", sorted(APART))
+def test_what_tells_machines_apart(name, document, folder):
+    other = changed(document, ["devices", 3] + name.split("."), APART[name])
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert result.status == 1 and result.lines[0] == name
+    assert re.match("  2 hosts: [^:]", result.lines[1]) and result.lines[2].endswith(": c")
+    assert "GPU 3: " in result.lines[2]
+
+
+def test_each_key_of_the_schema_is_compared_or_left_out(document):
+    """A key that --json learns gets a line in hostfacts, or is compared by whether it is told."""
+    leaves = {name for card in document["devices"] for name, _, _ in hostfacts._leaves(card)}
+    assert leaves <= set(hostfacts.CARD_KEYS)
+    lists = {name.split(".links.")[0].split(".")[0] for name in hostfacts.LISTS}
+    everything = {name.split(".")[0] for name in hostfacts.CARD_KEYS} | lists
+    assert everything == set(document["devices"][0]) - {"reasons"}
+    assert set(hostfacts.MACHINE_KEYS) == set(document) - {"devices", "reasons"}
+
+
+@pytest.mark.parametrize("state", ["down", "downgrade"])
+def test_a_link(state, document, folder):
+    other = changed(document, ["devices", 2, "mtlink", "links", 5, "state"], state)
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert result.lines[:3] == [
+        "mtlink.links.state",
+        "  2 hosts: up: 0-13",
+        "   1 host: GPU 2: %s: 5, up: 0-4,6-13: c" % state,
+    ]
+
+
+def test_a_link_that_goes_to_another_card(document, folder):
+    other = changed(document, ["devices", 2, "mtlink", "links", 5, "remote"], 0)
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert result.status == 1 and result.lines[0] == "mtlink.links.remote"
+
+
+def test_a_card_less_is_one_difference(document, folder):
+    fewer = copy.deepcopy(document)
+    del fewer["devices"][7]
+    fewer["device_count"] = 7
+    for card in fewer["devices"]:
+        card["topology"] = [pair for pair in card["topology"] if pair["device"] != 7]
+    result = invoke("compare", folder(a=document, b=document, c=fewer))
+    assert result.lines[:3] == ["device_count", "  2 hosts: 8", "   1 host: 7: c"]
+    assert result.lines[-1].endswith("1 differ")
+
+
+# ---- What failed, and what is not well ----
+
+
+def test_a_query_that_fails(document, folder):
+    failing = said(faults="3.mtmlGpuGetTemperature=TIMEOUT")
+    result = invoke("compare", folder(a=document, b=document, c=failing))
+    assert result.status == 1
+    assert result.lines[:3] == [
+        "failing",
+        "  2 hosts: none",
+        "   1 host: GPU 3: Timeout: temperature.gpu_celsius: c",
+    ]
+
+
+def test_a_card_that_is_lost_is_one_difference(document, folder):
+    """What it does not answer is told once, not in the place of every answer."""
+    lost = said(set="3.lost=DRIVER_FAILURE")
+    result = invoke("compare", folder(a=document, b=document, c=lost))
+    assert result.status == 1
+    assert result.lines[0] == "2 hosts | 1 host: c"
+    assert [line.split()[0] for line in result.lines[1:3]] == ["failing", "mtlink.links.remote"]
+    assert "GPU 3: Unknown Error: name, brand, uuid" in result.lines[1]
+    assert result.lines[-1].endswith("2 differ")
+
+
+def test_what_others_tell(document, folder):
+    """A card that does not tell its temperature differs from those that do."""
+    silent = changed(document, ["devices", 1, "temperature", "gpu_celsius"], None)
+    silent["devices"][1]["temperature"]["reasons"] = {"gpu_celsius": "Not Supported"}
+    result = invoke("compare", folder(a=document, b=document, c=silent))
+    assert result.lines[:3] == ["not_told", "  2 hosts: none", "   1 host: GPU 1: temperature.gpu_celsius: c"]
+
+
+@pytest.mark.parametrize("profile", ["old-library", "header-only", "s3000-vgpu-guest", "s5000x8-container", "s2000"])
+def test_what_is_not_told_does_not_fail(profile, folder):
+    """The reasons of all kinds of functions are known, and so is a link's hidden end."""
+    comparison = Comparison(gathered.parse(said(profile), "host"))
+    assert set(comparison.facts["failing"][0].fact.values.values()) == {"none"}
+
+
+def test_what_is_the_same_and_not_well_is_told(document, folder):
+    for card in document["devices"]:
+        assert card["temperature"]["gpu_celsius"] is not None
+    failing = said(faults="mtmlGpuGetTemperature=TIMEOUT")
+    result = invoke("compare", folder(a=failing, b=failing))
+    assert result.status == 0
+    assert "the same on all hosts, and not well" in result.lines
+    assert "  failing: GPU 0-7: Timeout: temperature.gpu_celsius; machine: none" in result.lines
+
+
+def health_with(checked, gpu, check, level, text):
+    """A document of health with another finding for a card."""
+    result = copy.deepcopy(checked)
+    one = next(one for one in result["findings"] if one["check"] == check and one["gpu"] == gpu)
+    one.update(level=level, text=text)
+    return result
+
+
+def test_health(checked, folder):
+    """Levels are compared, and texts without their numbers: two hosts that are hot say the same, one shows which."""
+    hot = [health_with(checked, 4, "temperature", "CRITICAL", "%d C, and 95 C is the limit" % c) for c in (98, 99, 98)]
+    text = folder(a=checked, b=checked, c=hot[0], d=hot[1], e=checked, f=checked)
+    result = invoke("compare", text)
+    assert result.status == 1
+    assert result.lines[:3] == [
+        "health.temperature",
+        "  4 hosts: OK",
+        "  2 hosts: GPU 4: CRITICAL: # C, and # C is the limit, OK: [c-d]".replace("[c-d]", "c,d"),
+    ]
+    result = invoke("compare", folder(d=hot[2]))
+    assert "GPU 4: CRITICAL: 98 C, and 95 C is the limit, OK: c,d" in result.lines[2]
+
+
+def test_notes_of_health_are_no_difference(checked, folder):
+    noted = health_with(checked, 4, "pcie", "NOTE", "3 PCIe replay(s)")
+    assert invoke("compare", folder(a=checked, b=noted)).status == 0
+
+
+def test_what_health_did_not_ask_is_a_difference(checked, folder):
+    silent = health_with(checked, 4, "memory", "N/A", "memory not told")
+    result = invoke("compare", folder(a=checked, b=checked, c=silent))
+    assert result.lines[:3] == ["health.memory", "  2 hosts: OK", "   1 host: GPU 4: N/A: c"]
+
+
+def test_numbers_that_name_something_stay(checked, folder):
+    narrow = [health_with(checked, 4, "pcie", "WARNING", "PCIe x%d, and the card has x16" % lanes) for lanes in (8, 4)]
+    assert invoke("compare", folder(a=narrow[0], b=narrow[1])).status == 1
+    down = [health_with(checked, 4, "links", "CRITICAL", "MtLink %d down" % link) for link in (1, 2)]
+    assert invoke("compare", folder(a=down[0], b=down[1])).status == 1
+
+
+DOCTOR = """\
+ok    module     pymtml 0.1.0, /usr/lib/pymtml.py, Python 3
+ok    library    /usr/lib/libmtml.so.2, found as libmtml.so.2 by the usual search
+warn  links      GPU 3: MtLink 5 down
+                 -> `pymtml mtlink -s` shows all; reseat the board or the bridge
+ok    cost       init %s ms, a memory query 0.002 ms
+
+verdict: pymtml works in part: 1 warning(s) above
+"""
+
+
+def test_doctor(folder):
+    """Its text and its JSON say the same; what asking costs is no difference, a version is one."""
+    here = json.loads(said("s3000x2", ("doctor", "--json")))
+    result = invoke("compare", folder(a=here, b=changed(here, ["findings", 0, "text"], "pymtml 0.0.9")))
+    assert result.status == 1 and result.lines[0] == "doctor.module"
+    result = invoke("compare", folder(a=DOCTOR % "1.2", b=DOCTOR % "1.3"))
+    assert result.status == 0
+    assert "  doctor.links: warn: GPU 3: MtLink 5 down" in result.lines
+    assert gathered.parse(DOCTOR % "1.2", "a")[0].content["findings"][2]["next_step"].startswith("`pymtml mtlink")
+    assert invoke("compare", folder(b=(DOCTOR % "1.3").replace("MtLink 5", "MtLink 6"))).status == 1
+
+
+def test_the_text_of_doctor_is_read_as_its_json():
+    text, document = said("s3000x2", ("doctor",)), json.loads(said("s3000x2", ("doctor", "--json")))
+    (read,) = gathered.parse(text, "a")
+    assert read.kind == "doctor"
+    measured = hostfacts.MEASURED_CHECKS
+    wanted = [(one["level"], one["check"], one["text"]) for one in document["findings"] if one["check"] not in measured]
+    found = [(one["level"], one["check"], one["text"]) for one in read.content["findings"]]
+    assert [one for one in found if one[1] not in measured] == wanted
+    assert document["host"] == os.uname()[1]
+
+
+def test_the_levels_of_doctor_are_known():
+    for level in doctor.OK, doctor.NOTE, doctor.WARN, doctor.FAIL, doctor.NOT_APPLICABLE:
+        (line,) = doctor.Finding(level, "check", "text").lines()
+        assert gathered._DOCTOR_LINE.match(line).group(1).strip() == level
+
+
+def test_documents_of_a_host_are_joined(document, checked, folder):
+    """A host may say several; one that says fewer differs by that."""
+    both = json.dumps(document) + "\n" + json.dumps(checked) + "\n"
+    result = invoke("compare", folder(a=both, b=both, c=document))
+    assert result.status == 1
+    assert result.lines[:3] == ["documents", "  2 hosts: health, json", "   1 host: json: c"]
+
+
+# ---- Hosts that said nothing ----
+
+BROKEN = {
+    "empty": ("", "empty"),
+    "blank": (" \n\n", "empty"),
+    "a shell's words": ("bash: line 1: pymtml: command not found\n", "no document; it says: bash: line 1: pymtml"),
+    "an error": ('{"schema": 1, "error": "no library", "status": 12}', "says: no library"),
+    "another schema": ('{"schema": 2, "devices": []}', "schema 2 of a later pymtml"),
+    "another document": ('{"fruit": 1}', "no document of pymtml: fruit"),
+    "an empty object": ("{}", "no document of pymtml: an empty object"),
+    "no list of devices": ('{"schema": 1, "devices": 3}', "a list of devices that is none"),
+    "a list of numbers": ('{"schema": 1, "device_count": 1, "devices": [1]}', "a list of devices that is none"),
+    "fewer devices": ('{"schema": 1, "device_count": 1, "devices": []}', "says 1 devices and lists 0"),
+    "deep": ('{"schema": 1, "devices": ' + "[" * 100000, "JSON too deep"),
+    "a number that is none": ('{"schema": 1, "devices": NaN}', "no JSON"),
+    "a long number": ('{"schema": 1, "devices": ' + "9" * 5000 + "}", ""),
+    "no findings": ('{"schema": 1, "findings": []}', "no findings"),
+    "an odd finding": ('{"schema": 1, "findings": [{"check": 1}]}', "a finding that is none"),
+    "a hung driver": (
+        '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}',
+        "health: driver: no answer within 20 seconds",
+    ),
+    "a doctor without a library": (
+        '{"verdict": "x", "findings": [{"check": "init", "level": "fail", "text": "no"}]}',
+        "doctor: init: no",
+    ),
+    "the text of health": ("OK       driver: answers\n", "the text of health: health --json is"),
+    "a doctor that hangs": ("\n".join((DOCTOR % 1).splitlines()[:2]), "doctor was cut off after: library"),
+    "bytes": ("\\x00\\xff\x1b[31m", "no document"),
+}
+
+
+@pytest.mark.parametrize("what", sorted(BROKEN))
+def test_a_host_that_said_nothing_is_named(what, document, folder):
+    text, reason = BROKEN[what]
+    result = invoke("compare", folder(node1=document, node2=document, node7=text))
+    assert (result.status, result.stderr) == (2, "")
+    assert result.lines[0] == "not compared" and result.lines[1].startswith("  node7: " + reason)
+    assert result.lines[-1] == "3 hosts, 1 of them not compared; 54 facts compared: all the same"
+    assert result.stdout.isprintable() or "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("kind", ["document", "checked"])
+def test_a_document_that_is_cut_off_anywhere(kind, request, folder):
+    """Wherever a document ends too early, its host is not compared."""
+    whole = request.getfixturevalue(kind)
+    text = json.dumps(whole, indent=2)
+    for end in [1, 2, 10, 50] + list(range(100, len(text) - 1, len(text) // 40)) + [len(text) - 1]:
+        found = gathered.parse(text[:end], "node7")
+        assert [type(one) for one in found] == [gathered.Unreadable] and found[0].host == "node7", end
+    assert gathered.parse(text, "node7")[0].kind == {"document": "json", "checked": "health"}[kind]
+
+
+def test_a_file_that_cannot_be_read(document, folder):
+    where = folder(a=document)
+    result = invoke("compare", where, os.path.join(where, "nowhere.json"))
+    assert result.status == 2
+    assert "  nowhere: cannot be read: No such file or directory" in result.lines
+
+
+def test_hosts_that_must_be_there(document, folder):
+    where = folder(node1=document, node2=document, node9=document)
+    result = invoke("compare", "--hosts", "node[1-4,9]", where)
+    assert result.status == 2 and result.lines[1] == "  node[3-4]: nothing came from it"
+    result = invoke("compare", "--hosts", "node[1-2]", where)
+    assert result.status == 1
+    assert result.lines[:3] == ["expected", "  2 hosts: named by --hosts", "   1 host: not named by --hosts: node9"]
+
+
+def test_nothing_at_all(monkeypatch, tmp_path):
+    result = piped("", monkeypatch)
+    assert result.status == 2
+    assert result.lines == [
+        "not compared",
+        "  standard input: empty",
+        "",
+        "1 host, none of which can be compared",
+    ]
+    assert invoke("compare", str(tmp_path)).status == 2, "a folder without files"
+
+
+def test_one_host(document, folder):
+    result = invoke("compare", folder(a=document))
+    assert (result.status, result.lines[-1]) == (0, "1 host, a: nothing to compare it with")
+
+
+# ---- Forms in which hosts are gathered ----
+
+
+def mixed(texts):
+    """Lines of hosts with the host in front, as they come from all of them at once."""
+    waiting = {host: text.splitlines() for host, text in texts.items()}
+    order = random.Random(1)
+    lines = []
+    while waiting:
+        host = order.choice(sorted(waiting))
+        lines.append("%s: %s\n" % (host, waiting[host].pop(0)))
+        if not waiting[host]:
+            del waiting[host]
+    return "".join(lines)
+
+
+def indented(document):
+    return json.dumps(document, indent=2)
+
+
+@pytest.fixture
+def three(document):
+    """Three hosts, of which one has another driver."""
+    return {
+        "node1": document,
+        "node2": changed(document, ["driver_version"], "4.9.9"),
+        "node10.example.com": document,
+    }
+
+
+FOUND = ["driver_version", "  2 hosts: 5.1.0-server", "   1 host: 4.9.9: node2"]
+
+
+def test_documents_one_behind_the_other(three, monkeypatch):
+    """`host` in each tells whose it is: srun, a loop over ssh, cat."""
+    for write in (indented, json.dumps):
+        text = "\n".join(write(dict(document, host=host)) for host, document in three.items())
+        result = piped(text, monkeypatch)
+        assert (result.status, result.lines[:3]) == (1, FOUND)
+
+
+def test_lines_with_the_host_in_front(three, monkeypatch):
+    """pdsh, clush: lines of all hosts mixed."""
+    result = piped(mixed({host: indented(document) for host, document in three.items()}), monkeypatch)
+    assert (result.status, result.lines[:3]) == (1, FOUND)
+    result = piped(mixed({"node1": DOCTOR % 1, "node2": DOCTOR % 1, "fe80::2": DOCTOR % 1}), monkeypatch, "--json")
+    assert json.loads(result.stdout)["hosts"] == ["fe80::2", "node1", "node2"]
+
+
+def test_lines_with_a_task_in_front(three, monkeypatch):
+    """srun --label: the host is the one that the document names."""
+    texts = {number: indented(dict(three[host], host=host)) for number, host in enumerate(three)}
+    lines = mixed({"%*d" % (number % 3, number): text for number, text in texts.items()})
+    result = piped(lines, monkeypatch)
+    assert (result.status, result.lines[:3]) == (1, FOUND)
+
+
+@pytest.mark.parametrize("rule, form", [("-" * 16, "%s"), ("-" * 15, "%s (2)")])
+def test_heads_above_what_hosts_say(rule, form, three, monkeypatch):
+    """dshbak -c, clush -b: hosts that say the same share a head."""
+    alike = "node[1,10]"
+    text = "".join(
+        "%s\n%s\n%s\n%s\n" % (rule, form % name, rule, indented(document))
+        for name, document in ((alike, three["node1"]), ("node2", three["node2"]))
+    )
+    result = piped(text, monkeypatch)
+    assert (result.status, result.lines[:3]) == (1, FOUND)
+    assert "3 hosts; " in result.lines[-1]
+
+
+def test_what_launchers_say(document, monkeypatch):
+    """It is the reason of hosts that say nothing, and does not count for those that did."""
+    text = mixed({host: indented(document) for host in ("node1", "node2")})
+    remarks = "srun: error: node[2-4]: tasks 1-3: Exited with exit code 1\npdsh@head: node5: ssh exited with 255\n"
+    result = piped(remarks + text, monkeypatch)
+    assert result.status == 2
+    assert result.lines[1:3] == [
+        "  node[3-4]: tasks 1-3: Exited with exit code 1",
+        "  node5: ssh exited with 255",
+    ]
+    result = piped("srun: error: Unable to create step for job 7\n" + text, monkeypatch)
+    assert result.status == 2 and "of no host: srun: error: Unable" in result.lines[1]
+
+
+def test_a_host_that_fails_among_lines(document, monkeypatch):
+    lines = mixed({"node1": indented(document), "node2": indented(document)[:9000], "node3": "sh: pymtml: not found"})
+    result = piped(lines, monkeypatch)
+    assert result.status == 2
+    assert result.lines[1].startswith("  node2: cut off after ")
+    assert result.lines[2] == "  node3: no document; it says: sh: pymtml: not found"
+
+
+def test_a_document_cut_off_in_the_middle_of_others(document, monkeypatch):
+    """The next host is still read, also where no line end comes between."""
+    texts = [indented(dict(document, host="node%d" % number)) for number in range(4)]
+    for between in ("", "\n"):
+        text = between.join([texts[0], texts[1][:20000], texts[2], texts[3]])
+        result = piped(text, monkeypatch, "--json")
+        answer = json.loads(result.stdout)
+        assert (result.status, answer["hosts"]) == (2, ["node0", "node2", "node3"])
+        assert [one["host"] for one in answer["not_compared"]] == ["node1"]
+
+
+def test_what_stands_before_a_document_does_not_count(document, folder):
+    banner = "Warning: Permanently added 'node7' (ED25519) to the list of known hosts.\nnote that all is logged\n"
+    assert invoke("compare", folder(a=document, b=banner + indented(document))).status == 0
+
+
+def test_a_file_of_many_hosts(three, document, folder):
+    """It is read as stdin is; its own name counts only where it holds one host."""
+    text = mixed({host: indented(document) for host, document in three.items()})
+    result = invoke("compare", "--json", folder(all=text, single=document))
+    assert json.loads(result.stdout)["hosts"] == ["node1", "node2", "node10.example.com", "single"]
+
+
+def test_names_of_files(document, tmp_path):
+    """The path tells files of one name apart; an address keeps its last number."""
+    for name in ("before/node1.json", "after/node1.json", "10.0.0.1", "10.0.0.2.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(document))
+    paths = [str(tmp_path / name) for name in ("before", "after", "10.0.0.1", "10.0.0.2.txt")]
+    answer = json.loads(invoke("compare", "--json", *paths).stdout)
+    assert answer["hosts"] == ["10.0.0.1", "10.0.0.2", "after/node1", "before/node1"]
+
+
+def test_two_hosts_of_one_name_are_two(document, monkeypatch):
+    result = piped(json.dumps(document) * 2, monkeypatch, "--json")
+    host = document["host"]
+    assert json.loads(result.stdout)["hosts"] == [host, host + "#2"]
+
+
+def test_windows_line_ends(document, folder):
+    assert invoke("compare", folder(a=document, b="\ufeff" + indented(document).replace("\n", "\r\n"))).status == 0
+
+
+# ---- Text of others ----
+
+HOSTILE = "\x1b]0;x\x07\u202enode\n1"
+
+
+def test_names_and_values_are_made_safe(document, monkeypatch):
+    documents = [
+        changed(document, ["devices", 0, "name"], HOSTILE, host=HOSTILE),
+        changed(document, ["devices", 0, "firmware_version"], HOSTILE, host="a"),
+        changed(document, ["devices", 0, HOSTILE], {"reasons": {HOSTILE: HOSTILE}, HOSTILE: None}, host="b"),
+    ]
+    text = "\n".join(map(json.dumps, documents)) + '\n{"schema": 1, "error": "\\u001b[2J", "host": "\\u001b[2J"}'
+    for option in ((), ("--json",)):
+        result = piped(text, monkeypatch, *option)
+        assert result.status == 2
+        assert all(line.isprintable() for line in result.stdout.split("\n"))
+        assert "\\x1b]0;x" in result.stdout.replace("\\\\", "\\")
+
+
+def test_objects_in_odd_places(document, folder):
+    """Whatever stands where something else is due: no traceback, and no other host suffers."""
+    deep = {}
+    for _ in range(300):
+        deep = {"a": deep}
+    odd = [deep, [deep], [[1]], 5, "text", True, None, 1e308, {"reasons": 3}, {"reasons": {"x": []}, "x": None}]
+    for value in odd:
+        for path in (
+            ["topology"],
+            ["mtlink"],
+            ["mtlink", "links"],
+            ["pci"],
+            ["reasons"],
+            ["name"],
+            ["mpc", "instances"],
+        ):
+            other = changed(document, ["devices", 2] + path, value)
+            result = invoke("compare", folder(a=document, b=document, c=other))
+            assert result.status in (0, 1), (path, value)
+    for value in odd:
+        for key in ("driver_version", "reasons", "host", "schema"):
+            result = invoke("compare", folder(c=changed(document, [key], value)))
+            assert result.status in (0, 1, 2), (key, value)
+
+
+def test_skip(document, folder):
+    where = folder(a=document, b=changed(document, ["driver_version"], "4.9.9"))
+    assert invoke("compare", "--skip", "driver_version", where).status == 0
+    result = invoke("compare", "--skip", "colour", where)
+    assert result.status == 2 and "no fact colour; there are documents, failing" in result.stderr
+    assert invoke("compare", "--hosts", "node[1", where).status == 2
+
+
+def test_json(document, folder):
+    where = folder(a=document, b=document, node7="", c=changed(document, ["devices", 3, "pci", "width"], 8))
+    answer = json.loads(invoke("compare", "--json", where).stdout)
+    assert (answer["schema"], answer["status"], answer["hosts"]) == (1, 2, ["a", "b", "c"])
+    assert answer["not_compared"] == [{"host": "node7", "reason": "empty"}]
+    (difference,) = answer["differences"]
+    assert difference["fact"] == "pci.width" and "pci.width" in answer["facts"]
+    usual, other = difference["groups"]
+    assert (usual["count"], usual["hosts"], usual["nodes"], usual["value"]) == (2, ["a", "b"], "a,b", "16")
+    assert (other["hosts"], other["value"]) == (["c"], "GPU 0-2,4-7: 16; GPU 3: 8")
+    assert other["values"][3] == {"gpu": 3, "value": "8"}
+
+
+def test_a_terminal_is_not_waited_for(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    result = invoke("compare")
+    assert result.status == 2 and "name files" in result.stderr
+
+
+def test_nothing_is_asked_of_a_driver(document, folder):
+    """It works where there is no driver, as on the host of an administrator."""
+    environment = command_environment(extra_environment={"PYMTML_LIBRARY": "/nonexistent", "LD_LIBRARY_PATH": ""})
+    done = subprocess.run(
+        COMMAND + ["compare", folder(a=document, b=document)], env=environment, stdout=subprocess.PIPE, timeout=60
+    )
+    assert done.returncode == 0 and b"all the same" in done.stdout
+
+
+# ---- Names of hosts ----
+
+FOLDED = {
+    "node[03,17-25]": ["node03"] + ["node%d" % number for number in range(17, 26)],
+    "n[8-11]": ["n8", "n9", "n10", "n11"],
+    "n[08-10,100]": ["n08", "n09", "n10", "n100"],
+    "10.0.0.[9-10]": ["10.0.0.9", "10.0.0.10"],
+    "gpu[0-1].dc1.example.com": ["gpu0.dc1.example.com", "gpu1.dc1.example.com"],
+    "login,r1n[1-2],r2n1": ["r1n1", "r1n2", "r2n1", "login"],
+    "node7": ["node7"],
+    "": [],
+}
+
+
+@pytest.mark.parametrize("text", sorted(FOLDED))
+def test_folding(text):
+    assert hostlist.fold(FOLDED[text]) == text
+    assert sorted(hostlist.unfold(text)) == sorted(FOLDED[text])
+
+
+def test_folding_loses_no_name():
+    lot = random.Random(1)
+    for _ in range(2000):
+        names = {"n" + "".join(lot.choice("0129") for _ in range(lot.randint(1, 3))) for _ in range(lot.randint(1, 30))}
+        assert sorted(hostlist.unfold(hostlist.fold(names))) == sorted(names)
+
+
+def test_names_that_cannot_be_folded_stand_alone():
+    names = ["a,b", "x[1]", "n" + "9" * 40, "\u00b2", "n1", "n2", "\u0661"]
+    text = hostlist.fold(names)
+    assert all(name in text for name in names if name not in ("n1", "n2")) and "n[1-2]" in text
+
+
+@pytest.mark.parametrize("text", ["n[1", "n]1[", "n[2-1]", "n[a-b]", "n[1-999999]", "n[]", "n[0-999]m[0-999]"])
+def test_what_is_no_list_of_hosts(text):
+    with pytest.raises(ValueError):
+        hostlist.unfold(text)
+
+
+def test_unfolding():
+    assert hostlist.unfold("r[1-2]n[08-09]x, login  b") == ["r1n08x", "r1n09x", "r2n08x", "r2n09x", "login", "b"]
