@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate record bench build publish clean
+.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate pictures record bench build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -154,6 +154,9 @@ generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py,
 	$(PY) tools/generate_refusals.py
 	$(PY) tools/generate_coverage.py
 	$(PY) tools/generate_man_page.py
+
+pictures: sim $(STAMP) ## Draw the pictures of the documents: the command and gpustat on eight simulated GPUs
+	$(PY) tools/pictures.py
 
 record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, screens and counts in documents
 	$(PY) tools/record.py

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the documents: what programs print on a terminal, on eight simulated GPUs, as SVG.
+
+python tools/pictures.py            write them into docs/pictures
+python tools/pictures.py --check    change nothing; exit status 1 if a picture shows other words than its programs print
+
+What differs from run to run stands for itself: the time and the name of the host. rich draws; the frame is ours, so that
+a picture needs no font and no address from outside. The check reads the words of a picture, not how rich draws them.
+"""
+
+import argparse
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import xml.etree.ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+
+import simulated  # noqa: E402
+
+FOLDER = os.path.join(ROOT, "docs", "pictures")
+COLUMNS = 80
+# One card is hot, so that there is something to see.
+MACHINE = {"name": "s5000x8", "set": "5.gpu_temperature=88"}
+# Processes of the driver's table: card, pid, program, percent
+PROCESSES = tuple((card, 4242 + card, "sglang::scheduler_TP%d" % card, 95) for card in range(5)) + (
+    (5, 5151, "ffmpeg", 41),
+)
+# Picture: the commands whose output stands in it, one below the other
+PICTURES = {"eight-cards.svg": ("pymtml", "pymtml run gpustat")}
+# A command that asks the terminal for what it can gets none, and is told by an option to use colors all the same.
+WITHOUT_TERMINAL = {"pymtml run gpustat": ["--force-color"]}
+# Of what a program prints: what is of this run, and what stands for it
+OF_THIS_RUN = (
+    # gpustat begins with the host's name.
+    (re.compile(r"(?m)^(\x1b\S*?)%s *(?=\x1b)" % re.escape(os.uname().nodename)), r"\1gpu-host"),
+    (re.compile(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}"), "Sun Nov 22 20:07:40 2026"),
+    (re.compile(r"\d\d:\d\d:\d\d"), "20:07:40"),
+)
+
+PIPES = {"stdout": subprocess.PIPE, "universal_newlines": True, "check": True}
+
+# rich's cell, and the margin around all
+CELL_WIDTH, LINE_HEIGHT, MARGIN = 12.2, 24.4, 12
+FORMAT = """\
+<svg class="{unique_id}" viewBox="0 0 WIDTH HEIGHT" xmlns="http://www.w3.org/2000/svg">
+    <!-- Written by tools/pictures.py: make pictures. -->
+    <style>
+    .{unique_id}-matrix {{
+        font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace;
+        font-size: {char_height}px;
+        line-height: {line_height}px;
+    }}
+    {styles}
+    </style>
+    <defs>
+    <clipPath id="{unique_id}-clip-terminal">
+      <rect x="0" y="0" width="WIDTH" height="HEIGHT" />
+    </clipPath>
+    {lines}
+    </defs>
+    <rect fill="#1e2127" width="WIDTH" height="HEIGHT" rx="8" />
+    <g clip-path="url(#{unique_id}-clip-terminal)" transform="translate(MARGIN, MARGIN)">
+    {backgrounds}
+    <g class="{unique_id}-matrix">
+    {matrix}
+    </g>
+    </g>
+</svg>
+"""
+
+
+def processes_of_the_driver(folder):
+    """Writes a proc file system with the driver's table of processes."""
+    for card, pid, program, percent in PROCESSES:
+        table = os.path.join(folder, "driver", "musa", "gpu%02d" % card)
+        os.makedirs(table)
+        with open(os.path.join(table, "devname"), "w") as file:
+            file.write("mtgpu.%d\n" % card)
+        with open(os.path.join(table, "proc_util"), "w") as file:
+            file.write("Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n")
+            file.write("%d %d %d 0 0 0 %d 0 x\n" % (pid, pid, percent, percent))
+        os.makedirs(os.path.join(folder, str(pid)))
+        with open(os.path.join(folder, str(pid), "cmdline"), "w") as file:
+            file.write(program + "\0")
+        with open(os.path.join(folder, str(pid), "status"), "w") as file:
+            file.write("NSpid:\t%d\n" % pid)
+
+
+def printed(command):
+    """What a command prints on a terminal, with its colors (str)."""
+    with tempfile.TemporaryDirectory() as folder:
+        processes_of_the_driver(folder)
+        env = simulated.environment(**MACHINE)
+        env = {key: value for key, value in env.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
+        env = {key: value for key, value in env.items() if not key.startswith(("MUSA_", "CUDA_", "NVIDIA_"))}
+        env.update(TERM="xterm-256color", PYMTML_PROC_ROOT=folder, TZ="UTC", LC_ALL="C.UTF-8")
+        env["PYMTML_MUSA_LIBRARY"] = simulated.MUSA_LIBRARY
+        arguments = [sys.executable, "-m"] + command.split()
+        if command in WITHOUT_TERMINAL:
+            text = subprocess.run(arguments + WITHOUT_TERMINAL[command], cwd=ROOT, env=env, **PIPES).stdout
+        else:
+            text = on_a_terminal(arguments, env)
+    for pattern, stand_in in OF_THIS_RUN:
+        text = pattern.sub(stand_in, text)
+    return text
+
+
+def on_a_terminal(arguments, env):
+    """What a command prints on a terminal of its own (str)."""
+    own, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    process = subprocess.Popen(arguments, cwd=ROOT, env=env, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    pieces = [b""]
+    try:
+        while not pieces[1:] or pieces[-1]:
+            pieces.append(os.read(own, 65536))
+    except OSError:  # the other end is closed
+        pass
+    os.close(own)
+    text = b"".join(pieces).decode("utf-8").replace("\r\n", "\n")
+    if process.wait():
+        sys.exit("%s: status %d\n%s" % (" ".join(arguments), process.returncode, text))
+    return text
+
+
+def shown(commands):
+    """The text of a picture, with colors: each command behind a prompt, and what it prints."""
+    parts = ["\x1b[1;32m$\x1b[0m %s\n%s" % (command, printed(command)) for command in commands]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def words(text):
+    """The words of a text without its colors (list)."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text).split()
+
+
+def words_of_a_picture(path):
+    """The words that an SVG shows, line by line (list)."""
+    lines = {}
+    for element in xml.etree.ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text"):
+        line = lines.setdefault(float(element.get("y")), [" "] * COLUMNS)
+        column, text = round(float(element.get("x")) / CELL_WIDTH), (element.text or "").rstrip("\n")
+        line[column : column + len(text)] = text.replace("\xa0", " ")
+    return [word for _, line in sorted(lines.items()) for word in "".join(line).split()]
+
+
+def draw(commands, path):
+    """Writes a picture."""
+    import rich.console
+    import rich.terminal_theme
+    import rich.text
+
+    console = rich.console.Console(width=COLUMNS, record=True, file=open(os.devnull, "w"), force_terminal=True)
+    text = shown(commands).rstrip("\n")
+    console.print(rich.text.Text.from_ansi(text), no_wrap=True, overflow="ignore", crop=False)
+    theme = rich.terminal_theme.TerminalTheme(
+        (30, 33, 39),
+        (200, 204, 212),
+        [(120, 127, 140), (224, 108, 117), (152, 195, 121), (229, 192, 123), (97, 175, 239), (198, 120, 221)]
+        + [(86, 182, 194), (200, 204, 212)],
+        [(120, 127, 140), (240, 113, 120), (170, 217, 130), (240, 200, 120), (115, 185, 250), (215, 140, 235)]
+        + [(100, 200, 210), (255, 255, 255)],
+    )
+    width, height = COLUMNS * CELL_WIDTH + 2 * MARGIN, (text.count("\n") + 1) * LINE_HEIGHT + 2 * MARGIN
+    frame = FORMAT
+    for name, number in (("WIDTH", width), ("HEIGHT", height), ("MARGIN", MARGIN)):
+        frame = frame.replace(name, "%g" % number)
+    svg = console.export_svg(title="", theme=theme, code_format=frame, unique_id=os.path.basename(path)[:-4])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"[ \t]+\n", "\n", svg))
+
+
+def stale():
+    """Pictures that show other words than their programs print now (list of names)."""
+    found = []
+    for name, commands in sorted(PICTURES.items()):
+        path = os.path.join(FOLDER, name)
+        if not os.path.exists(path) or words_of_a_picture(path) != words(shown(commands)):
+            found.append(name)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a picture is stale")
+    if parser.parse_args().check:
+        found = stale()
+        if found:
+            sys.exit("stale: %s; make pictures draws them" % ", ".join(found))
+        return
+    os.makedirs(FOLDER, exist_ok=True)
+    for name, commands in sorted(PICTURES.items()):
+        draw(commands, os.path.join(FOLDER, name))
+
+
+if __name__ == "__main__":
+    main()
