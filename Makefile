@@ -7,7 +7,7 @@ PY := $(BIN)/python
 SIMULATOR := simulator/build/libmtml.so.2
 STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
-SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
+SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py setup.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
 ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE=s5000x8
 RUN := $(BIN)/pymtml run
 
@@ -164,17 +164,16 @@ record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, s
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench
 
-build: $(STAMP) ## Build wheel and source archive in dist/
-	rm -rf build dist
-	$(PY) -m build
-	$(BIN)/twine check --strict dist/*
+build: ## Build wheel and source archive in dist/; needs hatchling alone, not the development environment
+	@VENV="$(abspath $(VENV))" $(PYTHON) tools/build.py
 
-publish: build ## Upload dist/ to the package index, if the name is ours there
+publish: build $(STAMP) ## Upload dist/ to the package index, if the name is ours there
+	$(BIN)/twine check --strict dist/*
 	$(PY) tools/check_name.py dist/*.whl
 	$(BIN)/twine upload dist/*
 
 clean: ## Remove whatever the other targets made
 	@$(MAKE) --no-print-directory -C simulator clean
 	@$(MAKE) --no-print-directory -C benchmarks clean
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache tests/programs/build
+	rm -rf $(VENV) .venv-build build dist *.egg-info .pytest_cache tests/programs/build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

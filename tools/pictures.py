@@ -4,8 +4,8 @@
 python tools/pictures.py            write them into docs/pictures
 python tools/pictures.py --check    change nothing; exit status 1 if a picture shows other words than its programs print
 
-What differs from run to run stands for itself: the time and the name of the host. rich draws; the frame is ours, so that
-a picture needs no font and no address from outside. The check reads the words of a picture, not how rich draws them.
+What differs from run to run stands for itself: the time and the name of the host. rich draws; the frame is
+ours, so that a picture needs no font and no address from outside. The check reads the words, not how they are drawn.
 """
 
 import argparse

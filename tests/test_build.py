@@ -1,0 +1,70 @@
+"""`make build` and `pip install .` say what they need: without a network, and to an installer that is too old."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import simulated
+import wheels
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A copy of the project that has no environment yet (path)."""
+    folder = wheels.copy_of_source(tmp_path / "source")
+    shutil.copy(os.path.join(simulated.ROOT, "Makefile"), folder)
+    return folder
+
+
+def make_build(source, python):
+    """`make build` without a network, by some Python (CompletedProcess)."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "MAKE", "PYTHON"))}
+    env.update(PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
+    return subprocess.run(
+        ["make", "--no-print-directory", "build", "PYTHON=" + python],
+        cwd=source,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+
+
+def test_a_python_with_the_backend_builds_without_a_network(source):
+    done = make_build(source, sys.executable)
+    assert done.returncode == 0, done.stderr
+    names = sorted(re.sub(r"-\d+\.\d+\.\d+", "-N", name) for name in os.listdir(os.path.join(source, "dist")))
+    assert names == ["pymtml_nvml-N-py3-none-any.whl", "pymtml_nvml-N.tar.gz"]
+    assert not os.path.exists(os.path.join(source, ".venv-build"))
+
+
+def test_without_backend_and_network_it_says_what_it_needs(monkeypatch, tmp_path, capfd):
+    """The environment that it makes here has no pip, which is as good as a pip that fetches nothing, and quicker."""
+    spec = importlib.util.spec_from_file_location("tool", os.path.join(simulated.ROOT, "tools", "build.py"))
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    own = tmp_path / "own"
+    monkeypatch.setattr(build, "OWN", str(own))
+    monkeypatch.setattr(build, "VENV", [sys.executable, "-m", "venv", "--without-pip"])
+    monkeypatch.setattr(build, "BACKEND", "import no_such_backend")
+    with pytest.raises(SystemExit) as raised:
+        build.builder()
+    for words in ("make build needs 'hatchling>=", "build where there is one", "make build PYTHON="):
+        assert words in str(raised.value)
+    said = capfd.readouterr()
+    assert "make build: pip fetches hatchling>=" in said.out and "No module named pip" in said.err
+    assert not own.exists()  # nothing half made, which the next run would take for whole
+
+
+def test_an_old_pip_reads_what_it_needs():
+    """pip up to 18 does not know build-backend, and runs setup.py."""
+    command = [sys.executable, "setup.py", "egg_info"]
+    done = subprocess.run(
+        command, cwd=simulated.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert "pip install --upgrade pip" in done.stderr and "pymtml_nvml-*.whl" in done.stderr
