@@ -61,6 +61,7 @@ NOT_RUN = {
     "make fuzz": "takes five minutes, and finds what it finds by lot",
     "make test-all": "runs this very test under every Python",
     "make mutants": "takes from minutes to hours",
+    "make file-mutants": "takes from minutes to hours",
     "make sanitize": "is a part of .ci/run already",
     "make -C simulator test": "runs tests that this suite runs as well",
     "make -C simulator sanitize": "is a part of .ci/run already",
