@@ -18,8 +18,8 @@ cannot tell raises an error. No value stands in for one that is not known, with 
 tuple must hold something: 0 for ``reserved`` of memory version 2, for the memory, encoder and decoder shares of
 processes and virtual devices, for the lowest temperature of a thermal sensor, and for engines and P2P of an instance
 profile; (0, 0) for an unknown compute capability; ``deviceClass`` "" and ``gpuCores`` 0 of c_mtmlVirtType_t, which are
-names of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not tell it. Lists
-of processes hold the processes that are visible; ``unseen_processes()`` is the number of those that could not be
+names of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not provide it.
+Lists of processes hold the processes that are visible; ``unseen_processes()`` is the number of those that could not be
 inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
@@ -924,12 +924,12 @@ def _new_handle(handle_class, address, of):
 
 
 def _is_stale(handle):
-    """Whether what a handle led to is gone; a copy that ctypes made is not: it counts as the handle at its address."""
+    """Whether a handle is stale. A copy that ctypes made is not: it counts as the handle at its address."""
     return hasattr(handle, "_address") and not hasattr(handle, handle._own)
 
 
 def _fill(life, handle, slot, value):
-    """Store a value in an empty slot of a handle until the handle goes stale."""
+    """Store a value in an empty slot of a handle; it is deleted when the handle becomes stale."""
     life.filled.append((handle, slot))  # before the slot is filled, so that it is always emptied
     setattr(handle, slot, value)
     if life is not _session.life or not hasattr(handle, handle._own):  # it went stale meanwhile
@@ -1134,7 +1134,7 @@ class c_mtmlVirtType_t(_PrintableStructure):
         ("rsvd", c_int * 11),
     ]
 
-    deviceClass = ""  # Other bindings have these two fields; MTML tells neither value
+    deviceClass = ""  # Other bindings have these two fields; MTML provides neither value
     gpuCores = 0
 
     apiType = _Alias("api")
@@ -1185,7 +1185,7 @@ class c_mtmlLogSystemConfiguration_t(_PrintableStructure):
 
 
 class c_mtmlLogFileConfiguration_t(_PrintableStructure):
-    """Log level, path and greatest size of the log file, in the C library's unit."""
+    """Log level, path and maximum size of the log file, in the C library's unit."""
 
     _fields_ = [
         ("level", c_uint),
@@ -1268,7 +1268,7 @@ class c_mtmlMtLinkLayout_t(_PrintableStructure):
 
 
 class c_mtmlDispIntfSpec_t(_PrintableStructure):
-    """MtmlDispIntfSpec: a display output, its greatest resolution in pixels and refresh rate in Hz."""
+    """MtmlDispIntfSpec: a display output, its maximum resolution in pixels and refresh rate in Hz."""
 
     _fields_ = [
         ("type", c_uint),
@@ -1312,7 +1312,7 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
 # ==== 5. Loader, prototypes, function pointers ========================================================================
 
 # The C parameters of each function, in header order. Calls of this module pass ready-made arguments and need no
-# argtypes; who asks _mtmlGetFunctionPointer for a function gets it with argtypes and restype from here.
+# argtypes; functions that _mtmlGetFunctionPointer returns have argtypes and restype from these tables.
 # BEGIN generated MTML prototypes
 _PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlLibraryInit": ("MtmlLibrary **",),
@@ -1507,14 +1507,14 @@ _C_TYPES = {
 }
 # END generated MTML prototypes
 
-# What pymtml finds itself, apart from whatever C may answer: a status of C has 32 bits.
+# Marks a status that pymtml itself sets. C cannot return one of these: a status of C has 32 bits.
 _OWN = 1 << 32
-_AT_SECURE = 23  # of getauxval
+_AT_SECURE = 23  # argument of getauxval
 _UNINITIALIZED = _OWN | MTML_ERROR_UNINITIALIZED
 _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
-_lifecycle_lock = _thread.RLock()  # re-entrant: a signal handler may ask for a query while the main program initializes
+_lifecycle_lock = _thread.RLock()  # re-entrant: a signal handler may query while the main program initializes
 libLoadLock = _lifecycle_lock  # the name that programs take it by
 _log_lock = _thread.RLock()
 
@@ -1524,14 +1524,14 @@ def _under_lock(function):
 
     # fmt: off
     def locked(*arguments):
-        with _lifecycle_lock: return function(*arguments)  # noqa: E701  an exception between two lines would keep it
+        with _lifecycle_lock: return function(*arguments)  # noqa: E701  between two lines an exception would keep it
     # fmt: on
 
     return locked
 
 
 def _under_log_lock(function):
-    """Decorator: hold the lock of the log while ``function`` runs: no other call of C waits for that one."""
+    """Decorator: hold the lock of the log while ``function`` runs. Other calls of C do not wait for it."""
 
     # fmt: off
     def locked(*arguments):
@@ -1541,7 +1541,7 @@ def _under_log_lock(function):
     return locked
 
 
-# Cells for what C hands out: made anew for each call, as shared ones are not safe under threads and signal handlers.
+# Cells for results of C. Each call makes new ones: shared cells are not safe under threads and signal handlers.
 _Int = c_int * 1
 _UInt = c_uint * 1
 _ULongLong = c_ulonglong * 1
@@ -1551,14 +1551,14 @@ _Pointer = c_void_p * 1
 class _Native:
     """One initialization of the C library.
 
-    What C answers is written down by the same step that calls it: a signal handler cannot raise between the two.
+    The status that C returns is stored by the same step that calls C: no signal handler can raise between the two.
     """
 
-    outdated = False  # whether C wants a shutdown and an init before it goes on: MPC was changed, or is just then
+    outdated = False  # whether C needs a restart before the next life: MPC was changed, or is being changed
 
     def __init__(self):
         self.cell = _Pointer()  # where C writes the library
-        self.answers: "list[int]" = []  # of mtmlLibraryInit, then of mtmlLibraryShutDown, each time it was tried
+        self.answers: "list[int]" = []  # statuses: of mtmlLibraryInit, then of each mtmlLibraryShutDown
 
     @property
     def held(self):
@@ -1567,29 +1567,29 @@ class _Native:
 
 
 class _Life:
-    """What there is from a first init to the last shutdown."""
+    """The state of the module from a first init to the last shutdown."""
 
-    _own, _of = "library", None  # as those of a handle
-    library: "_Any"  # as C gets it: emptied as the slots of handles are
-    handle: "_Any"  # the library, as it is handed out
-    changes = 0  # how many changes of MPC and resets were begun
-    musa: "list[_Any]"  # muDriverGetVersion of the MUSA driver libraries, once they were looked for
-    walk: "_Walk | None" = None  # the last one through /proc
+    _own, _of = "library", None  # the same attributes as those of a handle
+    library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
+    handle: "_Any"  # the library's handle, for callers
+    changes = 0  # number of changes of MPC and resets that were begun
+    musa: "list[_Any]"  # muDriverGetVersion of each MUSA driver library; set by the first search
+    walk: "_Walk | None" = None  # the last walk of /proc
 
     def __init__(self):
         self.references = 1  # inits that no shutdown has matched yet
-        self.changing: "list[object]" = []  # the change of MPC or reset that is under way, and those it refuses
+        self.changing: "list[object]" = []  # the change of MPC or reset in progress, then the refused ones
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
         self.others: "dict[_Any, _Any]" = {}  # "system", and sub-handles under (device's address, slot)
-        self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): what its end empties
+        self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
-        self.types: "dict[int, int]" = {}  # by MTML's index: MTML_MPC_TYPE_*, INSTANCE for what NVML counts as no card
-        self.order: "dict[int, int]" = {}  # MTML's index by NVML's, as far as devices were looked at
-        self.counts: "dict[int, int]" = {}  # cards by MTML's number of devices
+        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count an INSTANCE
+        self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
+        self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices
 
     @property
     def stage(self):
-        """A number that grows with each change of MPC and reset, None while one is under way."""
+        """A number that grows with each change of MPC and reset, None while one is in progress."""
         return None if self.changing else self.changes
 
 
@@ -1597,22 +1597,22 @@ class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.life: "_Any" = None  # None: the library is not initialized for anybody, though C may keep it
-        self.native = _Native()  # of C: the last one
-        self.lives: "list[_Life]" = []  # whose handles may not all be stale yet: this one, and those before it
+        self.life: "_Any" = None  # None: the library is not initialized, though C may still be
+        self.native = _Native()  # the last initialization of C
+        self.lives: "list[_Life]" = []  # with handles that may not be stale yet: the current one, and earlier ones
         self.cdll: "_Any" = None
-        self.secure: "bool | None" = None  # whether the process has raised privileges, once that was asked
+        self.secure: "bool | None" = None  # whether the process has raised privileges; None: not checked yet
         self.load_report: "str | None" = None
         self.was_shut_down = False
         self.clock: "_Any" = None  # seconds since 1970
         self.monotonic: "_Any" = None  # seconds since some moment
         self.sleep: "_Any" = None
         self.log_callback: "int | None" = None  # address of the installed callback
-        self.log_callback_owners: "list[_Any]" = []  # what keeps it alive, last; before it, what C may still have
+        self.log_callback_owners: "list[_Any]" = []  # keeps callbacks alive: the installed one last
 
 
-# Each function that the library exports, under its C name: attributes of a module, as CPython 3.11 finds those in a
-# tenth of the time that it takes with another object. The same as a dict, for a name that is not written out.
+# The C functions that the library exports, as attributes of a module object: CPython 3.11 finds those ten times as fast
+# as attributes of other objects. _functions holds the same as a dict, for names that are known at run time only.
 _c: "_Any" = type(sys)("libmtml")
 _functions: "dict[str, _Any]" = vars(_c)
 _session: "_Any" = _Session()
@@ -1620,9 +1620,9 @@ _mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
 def _setting(name):
-    """An environment variable that names code or a folder; a process with raised privileges follows none.
+    """Value of an environment variable that names code or a folder; None in a process with raised privileges.
 
-    As for the C library's own search, AT_SECURE decides: set-user-ID and set-group-ID programs, file capabilities.
+    As when libc searches a library, AT_SECURE tells these: set-user-ID and set-group-ID programs, file capabilities.
     """
     value = os.environ.get(name)
     if value and _session.secure is None:
@@ -1633,7 +1633,7 @@ def _setting(name):
 
 
 def _library_files():
-    """Names to try for the MTML library, in order."""
+    """Files to try for the MTML library, in this order (list)."""
     chosen = _setting("PYMTML_LIBRARY")
     if chosen:
         return [chosen]
@@ -1643,7 +1643,7 @@ def _library_files():
 
 
 def _load():
-    """Load the library unless that is done; MTML status."""
+    """Load the library if that is not done yet; MTML status."""
     return _find_library() if _session.cdll is None else MTML_SUCCESS
 
 
@@ -1667,8 +1667,8 @@ def _find_library():
                 try:
                     _functions[function] = cdll[function]
                 except AttributeError:
-                    continue  # an older library: calls of this function find it missing
-        import time  # here, and not in a query: those may run when the interpreter ends
+                    continue  # an older library: a call of this function finds out
+        import time  # not in a query: queries may run while the interpreter ends, when an import fails
 
         _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
         _session.cdll = cdll
@@ -1678,7 +1678,7 @@ def _find_library():
 
 
 def _load_hint():
-    """What to do about a library that cannot be loaded, as the cause seems to be."""
+    """Advice for a library that cannot be loaded, by the likely cause."""
     chosen = _setting("PYMTML_LIBRARY")
     if chosen and os.path.isfile(chosen):
         return "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % (
@@ -1710,7 +1710,7 @@ def _c_type(text):
 def _mtmlGetFunctionPointer(name):
     """The C function of that name, with argument and result types; loads the library if need be.
 
-    Its calls are the caller's to guard: C gets whatever is passed, and a shutdown does not wait for them.
+    Nobody checks its calls: C gets whatever is passed, and a shutdown does not wait for them.
 
     Raises: MTMLError_LibraryNotFound, MTMLError_FunctionNotFound (unknown name, or an older library).
     """
@@ -1758,16 +1758,16 @@ _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 # How a life ends: NVML's names keep the C library for the next life; MTML's names end it, unless somebody is inside.
 #
-# A signal handler may come in between any two lines of what follows, and raise or query; an init, a shutdown or a
-# change of MPC that it begins in the middle of another is refused (_is_nested). So whether there is a life is one
-# attribute (_session.life), what the C library is in is read off what it answered (_Native), and each step is one
-# that cannot be divided (append, an assignment).
+# A signal handler may run between any two lines below, and may raise or query. An init, a shutdown or a change of MPC
+# that it begins in the middle of another one is refused (_is_nested). So one attribute says whether there is a life
+# (_session.life), the state of the C library follows from the statuses that it returned (_Native), and each step is one
+# that cannot be interrupted half-way (append, an assignment).
 #
 # Queries take C's pointers from the slots of live handles and from life.library, and from nowhere else. When those are
-# empty nobody has one but the queries that were under way before, and they are seen on the stacks of their threads.
+# empty, only a query that began before can hold a pointer, and the stack of its thread shows that.
 
-_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # threads run on while looked at
-_DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are under way
+_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
+_DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are running
 _INSIDE = (
     "this thread is in the middle of a query, an init, a shutdown or a change of MPC, or another thread of a change"
 )
@@ -1779,19 +1779,19 @@ _REFUSED_AGAIN = (
     "it was shut down before, and not every library can be initialized again in the same process: NVML's names keep "
     "it initialized unless PYMTML_KEEP_LIBRARY=0 is in the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do too"
 )
-_OUTDATED = "the library has to be restarted, and a query of before is under way: try again when it has returned"
+_OUTDATED = "the library has to be restarted, but an earlier query is still running: try again when it has returned"
 _HELD_ELSEWHERE = "it could not be restarted: whatever else uses it in this process must shut it down, too"
 _LIFECYCLE = frozenset(
     "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
 )
-_BYSTANDERS = frozenset(  # they call what others wrote, or what is public, and hold no argument of C meanwhile
+_BYSTANDERS = frozenset(  # they call foreign or public functions, and hold no argument of C meanwhile
     "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
     " _run_command_line _sample_energy".split()
 )
 
 
 def _start(check):
-    """The life of the library, with one more reference; begun for the first one."""
+    """Add a reference and return the life; the first reference begins it."""
     status, detail, life = _take(sys._getframe(1).f_back)
     check(status, detail)
     return life
@@ -1824,7 +1824,7 @@ def _take(caller):
 
 
 def _try_kept():
-    """MTML status of the cheapest question to the C library: whether it can serve a life. Needs the lock."""
+    """MTML status of the cheapest C call, which tells whether a kept library still works. Needs the lock."""
     if _session.native.outdated or not _session.native.held:
         return MTML_ERROR_RESOURCE_IS_BUSY
     status = _plain_status("mtmlLibraryCountDevice", _pointer_to(_session.native.cell[0]), _UInt())
@@ -1835,13 +1835,13 @@ def _renew():
     """MTML status of initializing the C library anew. Needs the lock, and nobody inside."""
     kept = _session.native
     if kept.held:
-        _end()  # where that fails, the init may do all the same
+        _end()  # if that fails, the init may work all the same
     native = _session.native = _Native()
     native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
-    # Success without a library leaves nothing that could be given back to C.
+    # After success with a NULL library there is nothing that could be given back to C.
     status = native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
     if status and kept.held:
-        _session.native = kept  # C has refused both: it is still to be ended
+        _session.native = kept  # C has refused both: this one must still be ended
     return status
 
 
@@ -1856,14 +1856,14 @@ def _end():
 
 
 def _connect(life):
-    """Give the C library to the queries of a life."""
+    """Let the queries of a life reach the C library."""
     life.handle = _new_handle(c_mtmlLibrary_t, _session.native.cell[0], None)
     life.filled += [(life, "library"), (life.handle, "_library")]
     life.library = life.handle._library = _pointer_to(_session.native.cell[0])
 
 
 def _stop(check, ends):
-    """Give a reference back; the last one ends the life, and where ``ends`` is true the C library with it."""
+    """Give a reference back. The last one ends the life and, if ``ends`` is true, shuts the C library down."""
     ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
     check(*_give_back(sys._getframe(1).f_back, ends))
 
@@ -1886,7 +1886,7 @@ def _give_back(caller, ends):
     while ends and not _is_inside(caller):
         if not _retire_lives():
             status = _end()
-            if status:  # C refused: the reference is still there, and can be given back again
+            if status:  # C refused: the reference is kept, and can be given back again
                 _connect(life)
                 _session.life = life
             return status, None
@@ -1894,7 +1894,7 @@ def _give_back(caller, ends):
 
 
 def _retire_lives():
-    """Make every handle stale that is not of the life there is; whether any was not. Needs the lock."""
+    """Make the handles of earlier lives stale; return whether there was one that was not. Needs the lock."""
     retired = []  # type: ignore[var-annotated]
     for life in _session.lives:
         if life is not _session.life:
@@ -1903,13 +1903,13 @@ def _retire_lives():
 
 
 def _retire(life, retired):
-    """Make every handle of a life stale, and note in ``retired`` what was where: (handle, target, key, value)."""
+    """Make every handle of a life stale; append what was removed to ``retired``: (handle, target, key, value)."""
     life.walk = None
     for registry in (life.others, life.devices):
         for key, handle in list(registry.items()):
             retired.append((handle, registry, key, handle))  # before it is gone
             registry.pop(key, None)
-    for handle, slot in life.filled:  # its end moves on while other threads fill slots
+    for handle, slot in life.filled:  # the list grows while other threads fill slots
         try:
             retired.append((handle, handle, slot, getattr(handle, slot)))
             delattr(handle, slot)
@@ -1918,7 +1918,7 @@ def _retire(life, retired):
 
 
 def _is_nested(frame):
-    """Whether an init, a shutdown or a change of MPC is under way on the stack that ends in ``frame``."""
+    """Whether the stack that ends in ``frame`` is in the middle of an init, a shutdown or a change of MPC."""
     while frame is not None:
         if frame.f_globals is _is_nested.__globals__ and frame.f_code.co_name in ("_start", "_stop", "_change"):
             return True
@@ -1927,22 +1927,22 @@ def _is_nested(frame):
 
 
 def _is_inside(caller):
-    """Whether a query may be under way: in another thread, or on the own stack below ``caller``."""
+    """Whether a query may be running: in another thread, or in this one below ``caller``."""
     others = _other_threads()
-    if others and (_FREE_THREADED or sys.is_finalizing()):  # which halts daemon threads wherever they are
+    if others and (_FREE_THREADED or sys.is_finalizing()):  # the end of Python stops daemon threads anywhere
         return True
     return _query_on(caller) is not None or any(_query_of(thread) is not None for thread in others)
 
 
 def _other_threads():
-    """All threads but this one, known by its frame: _thread.get_ident tells of greenlets once gevent has patched it."""
+    """All threads but this one, which its frame tells: with gevent, _thread.get_ident is the number of a greenlet."""
     frame = sys._getframe()
     return [thread for thread, top in sys._current_frames().items() if top is not frame]
 
 
 def _query_of(thread):
     """The outermost frame of a query in a thread, None if there is none."""
-    return _query_on(sys._current_frames().get(thread))  # at once: CPython 3.11 crashes on the way from one that ended
+    return _query_on(sys._current_frames().get(thread))  # no variable: CPython 3.11 crashes on a frame that ended
 
 
 def _query_on(frame):
@@ -1952,7 +1952,7 @@ def _query_on(frame):
         if frame.f_globals is not _query_on.__globals__:
             found, query = query or found, None
         elif frame.f_code.co_name in _LIFECYCLE:
-            query = None  # what it calls
+            query = None  # the frames so far are what it calls
         elif frame.f_code.co_name not in _BYSTANDERS:
             query = frame
         frame = frame.f_back
@@ -1960,19 +1960,19 @@ def _query_on(frame):
 
 
 def _after_fork():
-    """In a forked child: new locks, as the parent's may be held, and the life that the parent was in.
+    """In a forked child: make new locks, as the parent's may be held, and go on with the parent's life.
 
-    What the parent merely kept, or another thread of it was in the middle of, does not go on here.
+    A library that the parent only kept does not go on here, nor what another thread of the parent was doing.
     """
     global _lifecycle_lock, libLoadLock, _walk_lock, _log_lock
     _lifecycle_lock, _walk_lock, _log_lock = _thread.RLock(), _thread.RLock(), _thread.RLock()
     libLoadLock, life = _lifecycle_lock, _session.life
     if _is_nested(sys._getframe()):
-        return  # a signal handler has forked in the middle of one, which goes on in the child
+        return  # a signal handler forked in the middle of an init or the like, which goes on in the child
     if life is None or not _session.native.held:
         _session.life, _session.native = None, _Native()
     else:
-        life.walk = None  # it was made without the child
+        life.walk = None  # it does not know the child
         if life.changing:
             del life.changing[:]
             _connect(life)
@@ -1988,7 +1988,7 @@ def _device_at(address):
     device = None if life is None else life.devices.get(address)
     if device is None:
         device = _new_handle(c_mtmlDevice_t, address, address)
-        if life is not None:  # otherwise another thread has shut down meanwhile
+        if life is not None:  # otherwise another thread has shut down in the meantime
             _fill(life, device, "_device", _pointer_to(address))
             device = life.devices.setdefault(address, device)
     return device
@@ -1998,7 +1998,7 @@ _HANDLE_CLASSES = frozenset(  # by id: a foreign class may hash and compare as i
     map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
 )
 
-# Where C refuses a call before it does anything; another failure may come when half is done.
+# Statuses by which C refuses a call before it changes anything; after another failure half of it may be done.
 _UNREACHED = (_UNINITIALIZED, _FUNCTION_NOT_FOUND)
 _REFUSED = _UNREACHED + (
     MTML_ERROR_INVALID_ARGUMENT,
@@ -2060,7 +2060,7 @@ def _live_device(handle) -> "_Any":
 
 
 def _resolve(slot, handle):
-    """(status, argument for C) for whatever was given where C wants what this slot holds (``library``: None)."""
+    """(status, argument for C) for a caller's handle, where C wants what ``slot`` holds; None for ``library``."""
     life = _session.life
     if life is None:
         return _UNINITIALIZED, None
@@ -2074,7 +2074,7 @@ def _resolve(slot, handle):
 
 
 def _find(life, slot, handle):
-    """(status, argument for C), with a bad argument for a handle that leads nowhere."""
+    """(status, argument for C); InvalidArgument for anything but a live handle."""
     if slot == "library":
         argument = getattr(life, slot, None)
         return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
@@ -2131,7 +2131,7 @@ def _status(name, slot, handle, *arguments):
 
 
 def _slow_status(name, slot, handle, *arguments):
-    """MTML status of such a call where library, handle, sub-handle or function is missing; a sub-handle is made."""
+    """As _status, where the library, the handle, the sub-handle or the function is missing; makes a sub-handle."""
     status, argument = _resolve(slot, handle)
     if status:
         return status
@@ -2161,10 +2161,10 @@ def _library_status(name, *arguments):
 def _uint(value):
     """An integer argument as C gets it.
 
-    What does not fit an unsigned int becomes its greatest value, which C refuses; cut to 32 bits it would ask for
+    A number that does not fit an unsigned int becomes the maximum, which C refuses. Cut to 32 bits it would mean
     something else.
 
-    Raises: TypeError for what is no integer.
+    Raises: TypeError for anything but an integer.
     """
     if type(value) is not int:
         value = _plain_int(value)
@@ -2172,7 +2172,7 @@ def _uint(value):
 
 
 def _plain_int(value):
-    """An integer that is no more than that: what is of a class of its own may calculate and compare as it likes."""
+    """An integer as a plain int: a class of the caller's may calculate and compare as it likes."""
     try:
         return int.__index__(value if issubclass(type(value), int) else type(value).__index__(value))
     except (AttributeError, TypeError):
@@ -2187,13 +2187,13 @@ def _bytes(text):
     plain = _plain_bytes(text)
     if plain is None:
         raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
-    if b"\0" in plain:  # C would look for what stands before it
+    if b"\0" in plain:  # C would read up to the NUL only
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     return plain
 
 
 def _plain_bytes(text):
-    """A str or bytes as bytes that are no more than that, None for anything else: the true class decides."""
+    """A str or bytes as plain bytes, None for anything else. type() decides, as ``__class__`` may lie."""
     if issubclass(type(text), str):
         return str.encode(text, "utf-8", "replace")
     return bytes.__getitem__(text, slice(None)) if issubclass(type(text), bytes) else None
@@ -2215,21 +2215,21 @@ def _string(check, name, slot, handle, size):
 
 
 def _number(name, slot, handle, *arguments, cell=_UInt):
-    """The number that a getter hands out: an unsigned int or enum, or what else ``cell`` is made for."""
+    """The number that a getter returns: an unsigned int or enum, or the type of ``cell``."""
     value = cell()
     _check(_status(name, slot, handle, *arguments, value))
     return value[0]
 
 
 def _two_numbers(name, slot, handle):
-    """The two unsigned ints or enums that a getter hands out."""
+    """The two unsigned ints or enums that a getter returns."""
     first, second = _UInt(), _UInt()
     _check(_status(name, slot, handle, first, second))
     return first[0], second[0]
 
 
 def _pair_number(name, device1, device2, *arguments):
-    """The unsigned int or enum that a getter hands out for two devices."""
+    """The unsigned int or enum that a getter returns for two devices."""
     value = _UInt()
     _check(_pair_status(name, device1, device2, *arguments, value))
     return value[0]
@@ -2242,7 +2242,7 @@ def _struct(struct, name, slot, handle, *arguments):
 
 
 def _device_in(check, cell):
-    """The handle for a native device pointer that C handed out, which is Unknown where C hands out nothing."""
+    """The handle for a native device pointer from C; Unknown for NULL."""
     if not cell[0]:
         check(MTML_ERROR_UNKNOWN)
     return _device_at(cell[0])
@@ -2272,7 +2272,7 @@ def _child(slot, handle):
 
 
 def _items(check, sequence):
-    """What a sequence holds, as a list that is no more than that; a bad argument where it is too much for one call."""
+    """The items of a sequence as a plain list; InvalidArgument if they are too many for one call."""
     items = [item for _, item in zip(range(_BATCH_MAX + 1), sequence)]
     check(MTML_ERROR_INVALID_ARGUMENT if len(items) > _BATCH_MAX else MTML_SUCCESS)
     return items
@@ -2281,7 +2281,7 @@ def _items(check, sequence):
 def _array(item, count):
     """A zeroed C array for a getter to fill.
 
-    Raises: MTMLError_InvalidArgument for a count that no getter can mean, before it asks for that much memory.
+    Raises: MTMLError_InvalidArgument for a count beyond any that is real, before that much memory is taken.
     """
     count = _uint(count)
     if count * ctypes.sizeof(item) > _ARRAY_BYTES_MAX:
@@ -2321,32 +2321,32 @@ def _change(check, change, name, slot, target, *arguments):
 
 
 class _Change:
-    """A change of MPC, or a reset: every handle goes stale, the queries under way return, new ones are refused.
+    """A change of MPC, or a reset. All handles become stale, new queries are refused, those that run return; then C.
 
-    ``untouched``: the statuses by which C refuses before it begins; then all handles are good again. Otherwise those
-    are that belong to one of the ``survivors``, addresses of devices, 0 for the system and None for the library.
-    ``restart``: whether to initialize C anew.
+    ``untouched``: the statuses which say that C has changed nothing; then all handles are restored. Otherwise only the
+    handles of the ``survivors`` are: addresses of devices, 0 for the system and None for the library. ``restart``:
+    whether C is shut down and initialized again.
     """
 
     def __init__(self, untouched, survivors=(None,), restart=False):
         self.untouched, self.survivors, self.restart = untouched, survivors, restart
         self.life: "_Any" = None
         self.retired: "list[_Any]" = []
-        self.answers: "list[int]" = []  # of C, then 0 where the restart came to its end
+        self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
 
     @property
     def is_made(self):
-        """Whether C has begun with it, for all that is known."""
+        """Whether C may have changed something."""
         return bool(self.answers) and self.answers[0] not in self.untouched
 
     def is_good(self, handle):
-        """Whether a handle outlives it."""
+        """Whether a handle is valid after the change."""
         return not self.is_made or (not self.restart and handle._of in self.survivors)
 
     def prepare(self, caller):
-        """(status, detail) of making the handles stale and waiting for the queries that are under way.
+        """(status, detail) of making the handles stale and waiting for the queries that are running.
 
-        They may fill slots until they return, from which others may take what is in them: wait until none did.
+        Until it returns, a query may fill a slot, from which another one takes a pointer: repeat until none was filled.
         """
         life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
         life.changing.append(self)
@@ -2395,7 +2395,7 @@ class _Change:
 
     @_under_lock
     def settle(self):
-        """Restore what is good again, and let queries in."""
+        """Restore the handles that are still valid, and let queries run again."""
         if self in self.life.changing:
             if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
                 _session.life = None  # it did not come back
@@ -2415,7 +2415,7 @@ class _Change:
 
 
 def mtmlLibraryInit() -> "c_mtmlLibrary_t":
-    """Take a reference on the library, initializing it for the first one; the library's handle.
+    """Handle of the library, which the first call initializes; each call adds a reference.
 
     Calls are counted: each needs its own mtmlLibraryShutDown.
 
@@ -2425,11 +2425,11 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 
 
 def mtmlLibraryShutDown() -> "None":
-    """Give back a reference of mtmlLibraryInit; with the last one every handle is stale and the library ends.
+    """Give back a reference of mtmlLibraryInit; the last one makes all handles stale and shuts the library down.
 
-    C's shutdown is left out, and the library kept for the next init, where a query is under way in another thread or
-    on the own stack, on a free-threaded Python while other threads are alive, when the interpreter ends, and with
-    PYMTML_KEEP_LIBRARY=1 in the environment. A library that nvmlShutdown keeps ends by mtmlLibraryInit and this.
+    Instead, the library is kept for the next init: while a query runs in another thread or in this one, on a
+    free-threaded Python while other threads are alive, when the interpreter ends, and with PYMTML_KEEP_LIBRARY=1 in the
+    environment. To end a library that nvmlShutdown keeps, call mtmlLibraryInit and then this function.
 
     Raises: MTMLError_FunctionNotFound where the library has no shutdown, and nothing is changed;
     MTMLError_ResourceIsBusy from a signal handler in the middle of an init, a shutdown or a change of MPC. With an
@@ -2514,12 +2514,10 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
     """Set the MPC configuration of several devices, given as parallel lists; slow.
 
-    All handles except the library's become stale: shut down and initialize again before the next call; until then C
-    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
-    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
+    Handles, queries and other threads: as mtmlDeviceSetMpcMode says. Linux only. Since the Chunxiao generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
-    of another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
+    another thread does not return in time.
     """
     different = len(devices) != len(mpcConfigIds)
     devices = _items(_check, devices)
@@ -2990,7 +2988,7 @@ def mtmlGpuGetClock(gpu) -> "int":
 
 
 def mtmlGpuGetMaxClock(gpu) -> "int":
-    """Greatest clock of the GPU in MHz.
+    """Maximum clock of the GPU in MHz.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3051,7 +3049,7 @@ def mtmlMemoryGetClock(mem) -> "int":
 
 
 def mtmlMemoryGetMaxClock(mem) -> "int":
-    """Greatest clock of the memory in MHz.
+    """Maximum clock of the memory in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3121,7 +3119,7 @@ def mtmlVpuGetClock(vpu) -> "int":
 
 
 def mtmlVpuGetMaxClock(vpu) -> "int":
-    """Greatest clock of the video unit in MHz.
+    """Maximum clock of the video unit in MHz.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3139,7 +3137,7 @@ def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
 def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the encoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
-    ``length``: number of sessions to report; by default the number that mtmlVpuGetCodecCapacity tells.
+    ``length``: number of sessions to report; by default the number from mtmlVpuGetCodecCapacity.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3161,7 +3159,7 @@ def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
     """States of the decoder sessions (list of c_mtmlCodecSessionState_t: .sessionId, .state).
 
-    ``length``: number of sessions to report; by default the number that mtmlVpuGetCodecCapacity tells.
+    ``length``: number of sessions to report; by default the number from mtmlVpuGetCodecCapacity.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3242,12 +3240,13 @@ def mtmlErrorString(result) -> "str":
 def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """Turn MPC on or off (MTML_DEVICE_MPC_*).
 
-    All handles except the library's become stale: shut down and initialize again before the next call; until then C
-    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
-    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
+    All handles but the library's become stale. Shut down and initialize again before the next call; until then C
+    answers other queries with errors of its own (Unknown). The call waits until the queries of other threads have
+    returned, five seconds at most, and new ones are refused as busy until it is over. Linux only. Since the Chunxiao
+    generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
-    of another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
+    another thread does not return in time.
     """
     mode = _uint(mode)
     _check(_divisible(device))
@@ -3255,11 +3254,11 @@ def mtmlDeviceSetMpcMode(device, mode) -> "None":
 
 
 def _divisible(device):
-    """MTML status: not supported for a device that MPC cannot divide, before anybody is disturbed for C's refusal."""
+    """MTML status: NotSupported for a device that MPC cannot divide, so that no other thread has to wait for that."""
     properties = c_mtmlDeviceProperty_t()
     status = _status("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if status == _FUNCTION_NOT_FOUND:
-        return MTML_SUCCESS  # nobody knows: C will say
+        return MTML_SUCCESS  # not known: C will tell
     return status or (MTML_SUCCESS if properties.mpcCap else MTML_ERROR_NOT_SUPPORTED)
 
 
@@ -3348,12 +3347,10 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcC
 def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     """Set the MPC configuration of the parent device, by configuration id.
 
-    All handles except the library's become stale: shut down and initialize again before the next call; until then C
-    answers other queries with errors of its own (Unknown). Waits until the queries of other threads have returned, five
-    seconds at most; new ones are refused as busy until it is over. Linux only. Since the Chunxiao generation.
+    Handles, queries and other threads: as mtmlDeviceSetMpcMode says. Linux only. Since the Chunxiao generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy from within a query, or where one
-    of another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
+    another thread does not return in time.
     """
     id = _uint(id)
     _check(_divisible(parentDevice))
@@ -3590,9 +3587,9 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
 
 
 def _others_than(card):
-    """What outlives a reset of a card (set of owners): the library, the system, and devices that are surely not of it.
+    """Whose handles outlive a reset of a card (set): of the library, the system, and devices surely not part of it.
 
-    With the card its instances and its virtual devices end.
+    A card's instances and virtual devices end with it.
     """
     owners, life = {None, 0}, _session.life
     for device in list(life.devices.values()) if life and card is not None else ():
@@ -3616,11 +3613,11 @@ def _others_than(card):
 def mtmlDeviceReset(device) -> "None":
     """Reset the whole device, which must be idle; its handles, instances' and virtual devices' included, become stale.
 
-    Waits until the queries of other threads have returned, five seconds at most; new ones are refused as busy until it
-    is over. Linux only.
+    The call waits until the queries of other threads have returned, five seconds at most, and new ones are refused as
+    busy until it is over. Linux only.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew;
-    MTMLError_ResourceIsBusy from within a query, or where one of another thread does not return in time.
+    MTMLError_ResourceIsBusy inside a query, or if a query of another thread does not return in time.
     """
     _change(_check, _Change(_REFUSED, _others_than(_live_device(device))), "mtmlDeviceReset", "_device", device)
 
@@ -3790,17 +3787,17 @@ class _ChildContext:
 
 
 def mtmlGpuContext(device) -> "_ChildContext":
-    """Context manager that hands out the device's gpu handle."""
+    """Context manager that returns the device's gpu handle."""
     return _ChildContext("_gpu", device)
 
 
 def mtmlMemoryContext(device) -> "_ChildContext":
-    """Context manager that hands out the device's memory handle."""
+    """Context manager that returns the device's memory handle."""
     return _ChildContext("_memory", device)
 
 
 def mtmlVpuContext(device) -> "_ChildContext":
-    """Context manager that hands out the device's vpu handle."""
+    """Context manager that returns the device's vpu handle."""
     return _ChildContext("_vpu", device)
 
 
@@ -4065,11 +4062,11 @@ class nvmlPciInfo_t(_PrintableStructure):
     pciSubsystemId = _Alias("pciSubSystemId")
 
     busWidth = _LinkNumber("busWidth", "The field of c_mtmlPciInfo_t.")
-    pciMaxSpeed = _LinkNumber("pciMaxSpeed", "Greatest speed of a lane in GT/s.")
+    pciMaxSpeed = _LinkNumber("pciMaxSpeed", "Maximum speed of a lane in GT/s.")
     pciCurSpeed = _LinkNumber("pciCurSpeed", "Speed of a lane in GT/s.")
-    pciMaxWidth = _LinkNumber("pciMaxWidth", "Greatest number of lanes.")
+    pciMaxWidth = _LinkNumber("pciMaxWidth", "Maximum number of lanes.")
     pciCurWidth = _LinkNumber("pciCurWidth", "Number of lanes in use.")
-    pciMaxGen = _LinkNumber("pciMaxGen", "Greatest PCIe generation.")
+    pciMaxGen = _LinkNumber("pciMaxGen", "Maximum PCIe generation.")
     pciCurGen = _LinkNumber("pciCurGen", "PCIe generation in use.")
 
 
@@ -4534,22 +4531,23 @@ def nvmlInitWithFlags(flags) -> "None":
 
 
 def nvmlShutdown() -> "None":
-    """Take back one nvmlInit; with the last one every handle is stale, and the C library is kept for the next init.
+    """Take back one nvmlInit. The last one makes all handles stale and keeps the C library for the next nvmlInit.
 
-    So a later life costs no init of the driver, and libraries that refuse a second init serve. The process keeps the
-    driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the environment the
-    last one shuts the C library down, as mtmlLibraryShutDown does: for those who want to see cards come and go.
+    So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work. The
+    process keeps the driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the
+    environment the last one shuts the C library down, as mtmlLibraryShutDown does: only then cards that are added or
+    removed are seen.
 
     Raises: NVMLError_Uninitialized if there is none to take back; NVMLError_InUse from a signal handler in the middle
     of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound where the library
-    has no shutdown, and the errors of C's.
+    has no shutdown, and the errors of C's shutdown.
     MTML: none; with PYMTML_KEEP_LIBRARY=0 mtmlLibraryShutDown.
     """
     _stop(_check_shutdown, False)
 
 
 def _check_shutdown(status, detail):
-    """Raise the NVMLError for what became of a shutdown: not a query, of which a missing function is not supported."""
+    """Raise the NVMLError for the status of a shutdown; unlike in queries, a missing function is FunctionNotFound."""
     if status == _FUNCTION_NOT_FOUND:
         error = NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
         error.mtml_code = MTML_ERROR_FUNCTION_NOT_FOUND
@@ -4630,7 +4628,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
 
 
 def _musa_getters():
-    """muDriverGetVersion of the MUSA driver libraries that can be loaded (list), looked for once in a life."""
+    """muDriverGetVersion of each MUSA driver library that can be loaded (list); searched once in a life."""
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
@@ -4673,8 +4671,8 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     Cards are numbered in MTML's order. An instance of a divided card has no index of its own:
     nvmlDeviceGetMigDeviceHandleByIndex, its UUID or its PCI address lead to it.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for what is no
-    integer.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
+    anything but an integer.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     if type(index) is not int:
@@ -4705,7 +4703,7 @@ def _card_by_index(index, cell):
             continue
         if known is not None and number == len(life.order):
             life.order[number] = position
-        if known is not None and number < index:  # it need not be asked on the way to another
+        if known is not None and number < index:  # its type is known, and another card is wanted
             number += 1
             continue
         status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
@@ -4726,9 +4724,9 @@ def _card_by_index(index, cell):
 
 
 def _whole_cards(count):
-    """MTML's indices of the cards among its first ``count`` devices (list); a lost one that cannot be asked is a card.
+    """MTML's indices of the cards among its first ``count`` devices (list). A lost device that cannot be asked counts.
 
-    Raises: its error where a card is divided, as it may be an instance, and where none of several can be asked.
+    Raises: the error of that device if a card is divided, as it may be an instance, or if no device can be asked.
     """
     life = _session.life
     if life is None:
@@ -4749,7 +4747,7 @@ def _whole_cards(count):
 
 
 def _look_at(life, position, address):
-    """(MTML status, MPC type) of the device with that index of MTML's, found out once in a life."""
+    """(MTML status, MPC type) of the device with that index of MTML's; asked once in a life."""
     known = life.types.get(position)
     if known is not None:
         return MTML_SUCCESS, known
@@ -4762,7 +4760,7 @@ def _look_at(life, position, address):
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID, str or bytes, as MTML writes it or with a GPU- or MIG- prefix.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound.
     MTML: mtmlLibraryInitDeviceByUuid.
     """
     _require_initialized()
@@ -4772,7 +4770,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     text = plain.decode("utf-8", "replace")
     if text[:4].upper() in ("GPU-", "MIG-"):
         text = text[4:]
-    if "\0" in text:  # C would look for what stands before it
+    if "\0" in text:  # C would read up to the NUL only
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     cell = _Pointer()
     for spelling in (text, text.lower()):
@@ -4809,7 +4807,7 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
 def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
     """Handle of the device whose board has that serial number, str or bytes.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no text, NVMLError_NotFound.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound.
     MTML: mtmlDeviceGetSerialNumber of each device.
     """
     _require_initialized()
@@ -4828,7 +4826,7 @@ def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
 def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address, str or bytes, any case, domain of 4 or 8 digits.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no PCI address, NVMLError_NotFound.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a PCI address, NVMLError_NotFound.
     MTML: mtmlLibraryInitDeviceByPciSbdf.
     """
     _require_initialized()
@@ -5064,8 +5062,8 @@ def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
 def nvmlDeviceGetNumGpuCores(device) -> "int":
     """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
 
-    NVML counts arithmetic units here (CUDA cores), which dashboards show; frameworks take it for the number of
-    multiprocessors, by which they size kernels. It is neither: torch_musa's device properties tell the latter.
+    NVML counts arithmetic units here (CUDA cores), and dashboards show them; some frameworks use this as the number of
+    multiprocessors, to size kernels. MTML's number is neither: torch_musa's device properties have the latter.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountGpuCores.
@@ -5106,10 +5104,10 @@ def nvmlDeviceGetAccountingMode(handle) -> "int":
 
 
 def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
-    """(major, minor): MUSA compute capability, (0, 0) only if nothing tells it.
+    """(major, minor): MUSA compute capability, (0, 0) only if it is not known.
 
-    Asked in this order: the library, the card's PCI id, its name, and torch_musa if the program has imported it, which
-    knows the device by the number that musa_visible_devices gives it. Nothing is imported.
+    It comes from the first of these that knows it: the library, the card's PCI id, its name, and torch_musa if the
+    program has imported it, by the card's position in musa_visible_devices. Nothing is imported.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetMusaComputeCapability (optional), mtmlDeviceGetPciInfo, mtmlDeviceGetName.
@@ -5125,7 +5123,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
 
 
 def _card_capability(device):
-    """MUSA compute capability by the PCI id or the name of the card, None if neither tells it."""
+    """MUSA compute capability by the PCI id or the name of the card, None if both are unknown."""
     try:
         ids = _nvmlDeviceGetPciInfo(device).pciDeviceId
         if ids & 0xFFFF == _VENDOR_ID and ids >> 24 in _CAPABILITY_BY_PCI_ID:
@@ -5163,7 +5161,7 @@ def nvmlDeviceGetDisplayActive(handle) -> "int":
 
 
 def _display(device, name, wanted):
-    """Whether a file of one of the card's DRM connectors says so; a card without outputs has no connectors."""
+    """NVML_FEATURE_ENABLED if the file ``name`` of one of the card's DRM connectors holds ``wanted``, else DISABLED."""
     if not _query(_UInt(), "mtmlDeviceCountDisplayInterface", "_device", device)[0]:
         return NVML_FEATURE_DISABLED
     path = _string(_nvml_check, "mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
@@ -5185,7 +5183,7 @@ def _display(device, name, wanted):
 def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     """Device memory in bytes: c_nvmlMemory_t (total, free, used), or c_nvmlMemory_v2_t for version=nvmlMemory_v2.
 
-    ``reserved`` of the latter is 0: MTML does not tell it.
+    ``reserved`` of the latter is 0: MTML does not provide it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_FunctionNotFound for another version.
     MTML: mtmlMemoryGetTotal, mtmlMemoryGetUsed.
@@ -5206,7 +5204,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
         total = _keep(device, "_total", _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
     used = info.used
     info.total = total
-    info.free = total - used if used < total else 0  # the driver updates the two apart
+    info.free = total - used if used < total else 0  # the driver does not update the two together
     return info
 
 
@@ -5361,7 +5359,7 @@ def _codec_sessions(device, coder, capacity):
 def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO) -> "_Any":
     """Utilization by domain in percent (c_nvmlGpuDynamicPstatesInfo_t): of the GPU, its memory and its video unit.
 
-    A struct that is given is filled and handed back; given by reference it is filled, the answer being NVML_SUCCESS.
+    A struct that is given is filled and returned. A struct given by reference is filled, and NVML_SUCCESS returned.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization, mtmlVpuGetUtilization.
@@ -5380,7 +5378,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
 
 
 def _filled(given, default, struct):
-    """Where the caller finds ``struct``: in itself, in the struct that was given, or None if that was by reference."""
+    """What the caller gets: ``struct``, or the given struct with its content; None if that was given by reference."""
     if given is default:
         return struct
     target = _target(given)
@@ -5456,8 +5454,8 @@ def nvmlDeviceGetMarginTemperature(handle) -> "int":
 def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS) -> "_Any":
     """Sensors of the GPU (list of three c_nvmlGpuThermalSensor_t): the first is the GPU's own, in degrees Celsius.
 
-    Its ``defaultMaxTemp`` is where the card shuts down, 0 where that is not known; ``defaultMinTemp`` is 0. A struct
-    that is given is filled; given by reference it is filled, and the answer is NVML_SUCCESS.
+    Its ``defaultMaxTemp`` is the temperature at which the card shuts down, 0 if not known; ``defaultMinTemp`` is 0. A
+    struct that is given is filled. If it is given by reference, NVML_SUCCESS is returned instead of the list.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor than 0 or
     NVML_THERMAL_TARGET_ALL.
@@ -5484,9 +5482,9 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
 def nvmlDeviceGetClockInfo(handle, type) -> "int":
     """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
-    The memory's is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half of it. Programs
-    that take twice the clock times the bus width for the bandwidth are four times too low: mtmlMemoryGetBandwidth
-    tells it.
+    The memory clock is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half the data rate.
+    Programs that calculate the bandwidth as twice the clock times the bus width get a quarter of it:
+    mtmlMemoryGetBandwidth has the true one.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
@@ -5510,10 +5508,10 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
 
 
 def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
-    """Greatest clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+    """Maximum clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
-    The memory's is an eighth of the data rate, as that of nvmlDeviceGetClockInfo. Frameworks that reckon the bandwidth
-    from it take it for NVML's (flashinfer: 400 GB/s of an MTT S5000's 1600); mtmlMemoryGetBandwidth tells it.
+    The memory clock is an eighth of the data rate, as in nvmlDeviceGetClockInfo. Frameworks that calculate a bandwidth
+    from it get a quarter (flashinfer: 400 GB/s for an MTT S5000's 1600); mtmlMemoryGetBandwidth has the true one.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
@@ -5569,7 +5567,7 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
     """Power drawn by the whole board, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for an instance of a
-    divided card: the card tells it.
+    divided card: ask the card.
     MTML: mtmlDeviceGetPowerUsage.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5584,13 +5582,13 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
 
 
 def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
-    """Energy that the whole board has used, in mJ, since it was first asked for in this process: added up from samples.
+    """Energy that the whole board has used since the first call in this process, in mJ, added up from samples.
 
-    MTML has no such counter. With PYMTML_ENERGY=sample in the environment the first question starts a thread that asks
-    the card's power every 100 ms and adds it up; it answers 0, and each later one takes a sample, too. The sum never
-    goes backwards, grows only while the library is initialized, and begins anew in a forked child. What happens
-    between two samples is taken for a straight line: within 2 % over 10 s of a load that changes every second. It does
-    not see what is shorter than 100 ms, nor what a call of C hides that keeps all other Python threads waiting.
+    MTML has no such counter. With PYMTML_ENERGY=sample in the environment the first call for a card returns 0 and
+    starts a thread, which reads the card's power every 100 ms; each later call takes a sample, too. The sum never
+    decreases, grows only while the library is initialized, and starts at 0 in a forked child. Between two samples the
+    power is taken as a straight line. The error was within 2 % over 10 s of a load that changes every second. Peaks
+    shorter than 100 ms are missed, and whatever happens while a C extension keeps all Python threads waiting.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the variable, for an
     instance of a divided card, or where no thread can be started.
@@ -5608,47 +5606,47 @@ def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
 
 
 _SAMPLE_SECONDS = 0.1
-_meters: "dict[str, _Any]" = {}  # of the cards whose energy was asked for, by UUID: a sum outlives a life
+_meters: "dict[str, _Any]" = {}  # by UUID of the card; kept after the end of a life, for the sum
 
 
 class _Meter:
-    """The energy of a card in a life of the library. It has an address and no handle, which would go on being used."""
+    """The energy of a card in one life. It has the card's address, not a handle: each sample looks that up anew."""
 
     def __init__(self, life, address, uuid, state):
         self.life, self.address, self.uuid = life, address, uuid
-        self.state = state  # time of the last sample in s, its power in mW, sum in mJ: replaced as one
+        self.state = state  # (time of the last sample in s, its power in mW, sum in mJ), replaced in one step
         self.lock, self.rest = _thread.RLock(), _thread.allocate_lock()
         self.rest.acquire()
 
     def add(self, now, power):
         """Add the energy since the last sample."""
         if self.lock._is_owned():  # type: ignore[attr-defined]
-            return  # a signal handler that came in the middle of this
+            return  # in a signal handler that interrupted this method
         with self.lock:
             then, before, total = self.state
             if now > then:
                 self.state = now, power, total + (now - then) * (before + power) / 2
 
     def sample(self):
-        """Take a sample; whether this is still the card's meter in this life. A sample that fails is left out."""
+        """Take a sample; return whether this is still the card's meter. A sample that fails is left out."""
         current = self.life is _session.life and _meters.get(self.uuid) is self
         device = self.life.devices.get(self.address) if current else None
         board, power = getattr(device, "_board", None), _UInt()
         if board is None:
-            return current and bool(self.life.changing)  # a change of MPC that is refused gives it back
+            return current and bool(self.life.changing)  # a change of MPC may be refused, and restore it
         if not _c.mtmlDeviceGetPowerUsage(board, power):
             self.add(_session.monotonic(), power[0])
         return True
 
 
 def _start_meter(life, address, uuid, state):
-    """A meter of a card in this life, and the thread that samples for it."""
+    """A new meter of a card in this life; starts the thread that samples for it."""
     earlier, meter = _meters.get(uuid), _Meter(life, address, uuid, state)
     try:
         _thread.start_new_thread(_sample_energy, (meter,))
     except RuntimeError as error:
         raise _unsupported("no thread can be started to sample the power: %s" % error)
-    _meters[uuid] = meter  # only now: without its thread it would miss what happens
+    _meters[uuid] = meter  # only now: without a thread it would count too little
     try:
         if earlier is not None:
             earlier.rest.release()
@@ -5658,17 +5656,17 @@ def _start_meter(life, address, uuid, state):
 
 
 def _sample_energy(meter):
-    """Take samples for a meter as long as it is the card's. In this function the thread is in the middle of nothing."""
+    """Sample for a meter until it is replaced or its life ends. While it waits, the thread holds no pointer of C."""
     try:
         while not meter.rest.acquire(True, _SAMPLE_SECONDS):
             if not meter.sample():
                 break
     finally:
-        meter.life = None  # the next question starts another one
+        meter.life = None  # the next call starts another one
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_meters.clear)  # its threads are the parent's
+    os.register_at_fork(after_in_child=_meters.clear)  # their threads exist in the parent only
 
 
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
@@ -5702,7 +5700,7 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 
 
 def _power_limit(name, device):
-    """A power limit of the board in mW; the driver's 0 means unknown."""
+    """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
     if not hasattr(device, "_board"):
         _nvml_check(_resolve("_board", device)[0])
     limit = _query(_Int(), name, "_gpu", device)[0]
@@ -5756,7 +5754,7 @@ def nvmlDeviceGetFanSpeed_v2(handle, fan) -> "int":
     return _fan_number("mtmlDeviceGetFanSpeed", _require(handle), _uint(fan))
 
 
-nvmlDeviceGetTargetFanSpeed = nvmlDeviceGetFanSpeed_v2  # what MTML tells is the target
+nvmlDeviceGetTargetFanSpeed = nvmlDeviceGetFanSpeed_v2  # MTML has the target speed only
 
 
 def nvmlDeviceGetFanSpeedRPM(handle) -> "int":
@@ -5814,7 +5812,7 @@ def nvmlDeviceGetCurrPcieLinkGeneration(handle) -> "int":
 
 
 def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
-    """Greatest PCIe generation that card and slot allow.
+    """Maximum PCIe generation that card and slot allow.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -5841,7 +5839,7 @@ def nvmlDeviceGetCurrPcieLinkWidth(handle) -> "int":
 
 
 def nvmlDeviceGetMaxPcieLinkWidth(handle) -> "int":
-    """Greatest number of PCIe lanes.
+    """Maximum number of PCIe lanes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -6051,7 +6049,7 @@ def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
 def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
     """Other devices that meet this one at a NVML_TOPOLOGY_* level or nearer (list of handles).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no level, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a level, NVMLError_NotSupported.
     MTML: mtmlDeviceGetTopologyLevel.
     """
     this = _require(device)
@@ -6065,8 +6063,8 @@ def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
 def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
 
-    READ and WRITE are MTML's; NVLINK says whether MtLinks join the pair, which are up only where both ends say so;
-    ATOMICS whether those carry atomics; PCI is READ where no MtLink joins the pair.
+    READ and WRITE are MTML's own. NVLINK: whether an MtLink connects the pair; a link is up if both ends say so.
+    ATOMICS: whether all links of the pair that are up carry atomics. PCI: as READ, for a pair without an MtLink.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another index, NVMLError_NotSupported.
     MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts, mtmlDeviceGetMtLinkCapStatus,
@@ -6107,7 +6105,7 @@ def _p2p_status(first, second, capability):
 
 
 def _is_linked(first, second):
-    """Whether a link that carries data leads from ``first`` to ``second``."""
+    """Whether a link that carries data connects ``first`` with ``second``."""
     state = _UInt()
     try:
         for link, far in first._wires[second._address]:
@@ -6126,9 +6124,9 @@ def _is_linked(first, second):
 
 
 def _wired_links(first, second):
-    """Links from ``first`` to ``second``: the number at either end (list of pairs), kept after they were read once.
+    """Links from ``first`` to ``second``: the link's number at each end (list of pairs); read once in a life.
 
-    A device's own links count as leading to itself: what it can do with a peer it can do at home.
+    Of a device and itself these are all its links: what it can do with another device, it can do with itself.
     """
     try:
         return first._wires[second._address]
@@ -6145,10 +6143,10 @@ def _wired_links(first, second):
 
 
 def _read_wires(first, second):
-    """Links from one device to another: the number at either end (list of pairs), None for an end that is not known.
+    """Links from one device to another: the link's number at each end, None if not known (list of pairs).
 
-    Layouts tell them; without those it is the UUIDs at the links' ends, and the links of a pair count in the same order
-    on either card.
+    MTML's layouts have both numbers. Where there are no layouts, the UUID at the far end says where each link leads;
+    the first link on one card is then paired with the first on the other, and so on.
     """
     count = c_uint()
     status = _pair_status("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
@@ -6167,13 +6165,13 @@ def _read_wires(first, second):
 
 
 def _links_towards(device, peer):
-    """Numbers of a device's links that end at another one, by its UUID (list)."""
+    """Numbers of the links of ``device`` that lead to ``peer``, by its UUID (list)."""
     uuid = _nvmlDeviceGetUUID(peer)
     return [link for link in range(_link_count(device)) if _link_peer_uuid(device, link) == uuid]
 
 
 def _link_count(device, needed=False):
-    """Number of MtLinks of a device, kept after it was read once; 0 where card or library know none, unless needed."""
+    """Number of MtLinks of a device, read once in a life. Without MtLink it is 0, or NotSupported if ``needed``."""
     links = getattr(device, "_links", None)
     if links is not None:
         return links
@@ -6199,7 +6197,7 @@ def _link_is_up(device, link):
 
 
 def _wire_is_up(first, link, second, far):
-    """Whether a link carries data by the word of both its ends: one may be the only one that knows better."""
+    """Whether both ends of a link say that it carries data; a broken link may be noticed at one end only."""
     return _link_is_up(first, link) and (far is None or _link_is_up(second, far))
 
 
@@ -6242,8 +6240,8 @@ def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Ar
 def nvmlDeviceSetCpuAffinity(handle) -> "None":
     """Bind the calling thread to the CPUs next to the device, those of nvmlDeviceGetCpuAffinity.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library knows none of
-    this machine's CPUs, or the system binds no threads, NVMLError_NoPermission.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library names none of
+    this machine's CPUs, or the system does not bind threads, NVMLError_NoPermission.
     MTML: mtmlDeviceGetCpuAffinityWithinNode; the system call sched_setaffinity.
     """
     words = _affinity(
@@ -6255,8 +6253,8 @@ def nvmlDeviceSetCpuAffinity(handle) -> "None":
 def nvmlDeviceClearCpuAffinity(handle) -> "None":
     """Let the calling thread run on all CPUs again.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the system binds no
-    threads, NVMLError_NoPermission.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the system does not
+    bind threads, NVMLError_NoPermission.
     MTML: none; the system call sched_setaffinity.
     """
     _require(handle)
@@ -6264,14 +6262,14 @@ def nvmlDeviceClearCpuAffinity(handle) -> "None":
 
 
 def _bind(cpus):
-    """Bind the calling thread to CPUs, as far as it may use them."""
+    """Bind the calling thread to those of the CPUs that it may use."""
     if not hasattr(os, "sched_setaffinity"):
         raise _unsupported("this system does not bind threads to CPUs")
     try:
         os.sched_setaffinity(0, cpus)
     except PermissionError as error:
         raise _nvml_error(MTML_ERROR_NO_PERMISSION, str(error))
-    except OSError:  # the system found no CPU to run on
+    except OSError:  # the thread may use none of these CPUs
         raise _unsupported("this machine has none of the CPUs that the library names, or this thread may use none")
 
 
@@ -6295,14 +6293,14 @@ def _affinity(name, device, size, scope):
 def nvmlDeviceGetNumaNodeId(handle) -> "int":
     """Number of the NUMA node that the device sits on.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither tells one node.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither names exactly one.
     MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else mtmlDeviceGetMemoryAffinityWithinNode.
     """
     device = _require(handle)
     node = _sysfs_number(device, "numa_node")
     if node is not None and node >= 0:
         return node
-    # no such device in this sysfs, as in a container: MTML may know
+    # This sysfs does not have the device or its node, as in a container: MTML may know it.
     words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", device, 16, NVML_AFFINITY_SCOPE_NODE)
     nodes = [_LONG_BITS * i + bit for i, word in enumerate(words) for bit in range(_LONG_BITS) if word >> bit & 1]
     if len(nodes) != 1:
@@ -6311,7 +6309,7 @@ def nvmlDeviceGetNumaNodeId(handle) -> "int":
 
 
 def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
-    """Devices that have a CPU next to them (list of handles).
+    """Devices that are next to a CPU (list of handles).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no CPU has, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
@@ -6402,7 +6400,7 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
 
 
 def _checked_link(device, link):
-    """``link`` as C takes it, once it has proved to be a link of the device."""
+    """``link`` as an int, after a check that the device has this link."""
     link = _uint(link)
     if link >= NVML_NVLINK_MAX_LINKS:
         raise _invalid()
@@ -6474,7 +6472,7 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
     """Handle of the parent device of an instance.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance.
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     _require_instance(migDevice)
@@ -6493,7 +6491,7 @@ def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
 def nvmlDeviceGetGpuInstanceId(device) -> "int":
     """Index of an instance below its parent device.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance.
     MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
     """
     _require_instance(device)
@@ -6503,7 +6501,7 @@ def nvmlDeviceGetGpuInstanceId(device) -> "int":
 def nvmlDeviceGetComputeInstanceId(device) -> "int":
     """Not available: MPC does not divide an instance further.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance, NVMLError_NotSupported.
     """
     _require_instance(device)
     raise _unsupported()
@@ -6512,7 +6510,7 @@ def nvmlDeviceGetComputeInstanceId(device) -> "int":
 def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     """Share of the card that an instance has (c_nvmlDeviceAttributes: multiprocessorCount in GPU cores, memorySizeMB).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for what is no instance.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for anything but an instance.
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
     profile = c_mtmlMpcProfile_t()
@@ -6530,7 +6528,7 @@ nvmlDeviceGetAttributes = nvmlDeviceGetAttributes_v2
 def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
     """Instances of that many slices (c_nvmlGpuInstanceProfileInfo_v2_t; _t for version 1): a slice is a GPU core.
 
-    ``profile``: NVML_GPU_INSTANCE_PROFILE_*. Counts of engines and P2P support are 0: MTML does not tell them.
+    ``profile``: NVML_GPU_INSTANCE_PROFILE_*. Counts of engines and P2P support are 0: MTML does not provide them.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a profile that the card does
     not offer, NVMLError_FunctionNotFound for another version.
@@ -6606,9 +6604,9 @@ def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId) -> "_Any":
 
 
 def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
-    """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t); its placement is 0, as MTML does not tell it.
+    """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t); its placement is 0, as MTML does not provide it.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for what is no instance.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance.
     MTML: mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetMpcProfileInfo,
     mtmlDeviceGetProperty.
     """
@@ -6685,8 +6683,8 @@ def _require_instance(device):
 
 
 # ---- vGPU ----
-# NVML names vGPU types and instances by number. A type's number is the digits of MTML's type id (1101 of mtgpu-1101);
-# an instance's is given out here, one per UUID.
+# NVML has numbers for vGPU types and instances. The number of a type is the digits of MTML's type id (1101 for
+# mtgpu-1101). Instances are numbered here, in the order in which their UUIDs are seen.
 
 
 def nvmlDeviceGetVirtualizationMode(handle) -> "int":
@@ -6752,7 +6750,7 @@ def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId) -> "int":
 
 
 def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId) -> "int":
-    """Greatest number of displays of a vGPU type.
+    """Maximum number of displays of a vGPU type.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
     MTML: mtmlDeviceGetSupportedVirtTypes.
@@ -6818,7 +6816,7 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     """Utilization by active vGPU in percent (list of c_nvmlVgpuInstanceUtilizationSample_t; values in ``uiVal``).
 
-    Encoder and decoder shares are 0: MTML does not tell them of a virtual device.
+    Encoder and decoder shares are 0: MTML does not provide them of a virtual device.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
@@ -6891,7 +6889,7 @@ def _vgpu_number(device, uuid):
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    _require(device)  # which another life would number anew
+    _require(device)  # a handle of an earlier life has no number in this one
     while True:
         for number, known in list(life.vgpus.items()):
             if known == (device, uuid):
@@ -6911,16 +6909,17 @@ def _vgpu_instance(number):
 
 
 # ---- Processes ----
-# The driver's table /proc/driver/musa/gpuXX/proc_util names the processes of a device; where it is missing, the open
-# device nodes under /proc/PID/fd do. Codec sessions name their processes through MTML. Nobody tells their memory.
+# The driver's table /proc/driver/musa/gpuXX/proc_util lists the processes of a device. Where there is no table, the
+# processes are those that have a device node open (/proc/PID/fd). MTML names the processes of codec sessions. How much
+# memory of the device a process uses is not known.
 
 
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
-    Memory is None, as MTML does not tell it. Processes that only draw are left to
-    nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table one walk of /proc answers for all devices, for as
-    long as it took (20 ms to 1 s); it sees what the user may look into, and unseen_processes tells how many it did not.
+    Memory is None, as MTML does not provide it. Processes that only draw are in nvmlDeviceGetGraphicsRunningProcesses.
+    Without the driver's table /proc is searched. The result serves all devices for as long as the search took, 20 ms to
+    1 s. It has the processes that the user may inspect; unseen_processes is the number of the others.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -6935,9 +6934,9 @@ nvmlDeviceGetComputeRunningProcesses_v3 = nvmlDeviceGetComputeRunningProcesses
 
 
 def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
-    """Processes that draw on the device, by the engines they keep busy (list as nvmlDeviceGetComputeRunningProcesses).
+    """Processes that use the device's graphics engines (list as nvmlDeviceGetComputeRunningProcesses).
 
-    Only the driver's table tells engines: without it the list is empty.
+    Only the driver's table has the engines: without it the list is empty.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -6957,7 +6956,7 @@ nvmlDeviceGetGraphicsRunningProcesses_v3 = nvmlDeviceGetGraphicsRunningProcesses
 
 
 def nvmlDeviceGetMPSComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
-    """Empty list: MUSA has no multi-process service whose clients could run.
+    """Empty list: MUSA has no multi-process service (MPS).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
@@ -6972,8 +6971,8 @@ nvmlDeviceGetMPSComputeRunningProcesses_v3 = nvmlDeviceGetMPSComputeRunningProce
 def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUtilizationSample_t]":
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
-    ``smUtil`` is the process's total, 0 where the driver's number can be no share; memory, encoder and decoder shares
-    are not known and 0.
+    ``smUtil`` is the process's total, or 0 if the driver's number is not a percentage; the shares of memory, encoder
+    and decoder are not known, and 0.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
     table, NVMLError_NotFound without a sample after ``timeStamp``.
@@ -6995,7 +6994,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProc
 
 
 def nvmlSystemGetProcessName(pid) -> "str":
-    """Program of a process as its command line has it, or its short name if it has no command line.
+    """Program of a process: the first word of its command line, or its short name if it has no command line.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
     file system.
@@ -7018,10 +7017,10 @@ def nvmlSystemGetProcessName(pid) -> "str":
 
 
 def unseen_processes() -> "int":
-    """Number of processes that nvmlDeviceGetComputeRunningProcesses could not look into when it was last called (int).
+    """Number of processes that the last nvmlDeviceGetComputeRunningProcesses could not inspect (int).
 
-    They may use devices, too: those of other users, without the right to see what they have open. Where the proc file
-    system hides them (hidepid), they count as one. Processes of other containers do not exist here, and do not count.
+    They belong to other users, and may use devices, too. If the proc file system hides them (hidepid), they count as
+    one. Processes of other containers are not visible here, and do not count.
 
     MTML: /proc/PID/fd.
     """
@@ -7029,7 +7028,7 @@ def unseen_processes() -> "int":
 
 
 def _process(pid):
-    """A process as the running process queries hand it out."""
+    """A process as the queries for running processes return it."""
     return nvmlFriendlyObject(
         {
             "pid": pid,
@@ -7050,19 +7049,19 @@ def _computes(row):
     return any(_column(row, engine) for engine in (b"CMP", b"CDM"))
 
 
-def _column(row, column, greatest=_UINT_MAX):
-    """The number in a column of a table row, 0 where there is none that can be meant."""
+def _column(row, column, maximum=_UINT_MAX):
+    """The number in a column of a table row, 0 if it is missing or out of range."""
     try:
         number = int(float(row[column].rstrip(b"%")))
     except (KeyError, ValueError, OverflowError):
         return 0
-    return number if 0 <= number <= greatest else 0
+    return number if 0 <= number <= maximum else 0
 
 
 def _process_sources(device):
     """(root of the proc file system, paths of the device's nodes, rows of its process table or None).
 
-    Raises: NVMLError_NotSupported where neither can tell processes.
+    Raises: NVMLError_NotSupported if the device has no nodes, or there is no proc file system.
     """
     root = _proc_root()
     paths = _node_paths(device)
@@ -7072,7 +7071,7 @@ def _process_sources(device):
 
 
 def _compute_pids(device):
-    """Numbers of the processes that use a device and do not only draw, in the order they were found (list)."""
+    """Pids of the processes that use a device and do not only draw, in the order they were found (list)."""
     root, paths, rows = _process_sources(device)
     if rows is None:
         known = found = _holders(root, paths)
@@ -7081,7 +7080,7 @@ def _compute_pids(device):
         rows = _own_rows(root, paths, rows)
         _session.unseen = listed - len(rows) if _hides_processes(root) else 0
         known = [pid for pid, _ in rows]
-        # An idle process has its context for computing.
+        # A process with idle engines counts as one that computes.
         found = [pid for pid, row in rows if not _draws(row) or _computes(row)]
     coding = [pid for pid in _codec_pids(device) if pid not in known]
     running = [pid for pid in coding if os.path.isdir(os.path.join(root, str(pid))) or not _shows_processes(root)]
@@ -7092,7 +7091,7 @@ def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
     since = c_ulonglong(timeStamp).value
     root, paths, rows = _process_sources(device)
-    if rows is None:  # somebody's share is not known, nobody's is nothing
+    if rows is None:  # the shares of processes are not known; without any process there is nothing to know
         raise _unsupported() if _compute_pids(device) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(_session.clock() * 1000000)
     shares = [(pid, _column(row, b"Total", 100)) for pid, row in _own_rows(root, paths, rows)]
@@ -7168,8 +7167,8 @@ def _require_descriptor(error):
 def _process_table(device, root, devname):
     """Rows of the driver's process table for a device name (list of dicts by column), None without a table.
 
-    The name of a process may hold any byte but NUL: lines end at line feeds alone, and what a row has more than the
-    header belongs to the name.
+    The name of a process may have any byte but NUL: so only a line feed ends a line, and if a row has more columns than
+    the header, these belong to the name.
     """
     lines = _table_text(device, os.path.join(root, "driver", "musa"), devname).split(b"\n")
     columns = lines[0].split()
@@ -7188,7 +7187,7 @@ def _process_table(device, root, devname):
 
 
 def _table_text(device, tree, devname):
-    """What the driver's process table for a device name holds, nothing without one."""
+    """Content of the driver's process table for a device name, b"" without one."""
     for directory in _table_directories(device, tree):
         try:
             if _file_bytes(os.path.join(tree, directory, "devname")).strip() == devname:
@@ -7202,7 +7201,7 @@ def _table_text(device, tree, devname):
 
 
 def _table_directories(device, tree):
-    """Directories in which the driver may have the device's table, first where it was before (iterator of str)."""
+    """Directories that may hold the device's table, the last known one first (iterator of str)."""
     known = getattr(device, "_table", None)
     if known is not None:
         yield known
@@ -7213,23 +7212,23 @@ def _table_directories(device, tree):
 
 
 def _own_rows(root, paths, rows):
-    """[(pid, row)] of those table rows whose process this pid namespace knows and that still runs."""
+    """Table rows whose process exists in this pid namespace and still runs, as [(pid, row)]."""
     owned = [(_own_pid(root, paths, row), row) for row in rows]
     if owned and not any(pid for pid, _ in owned) and not _shows_processes(root):
         owned = [(_column(row, b"Pid"), row) for row in rows]  # driver files alone: nothing to check against
     pids = [pid for pid, _ in owned if pid]
-    # Where rows of two containers share a number, that with the name of the process is its own.
+    # If rows of two containers have the same number, the one with the name of the process is right.
     doubtful = len(set(pids)) < len(pids)
     named = {pid for pid, row in owned if doubtful and _is_named(root, pid, row)}
     return [(pid, row) for pid, row in owned if pid and (pid not in named or _is_named(root, pid, row))]
 
 
 def _own_pid(root, paths, row):
-    """The number by which this pid namespace knows a process of the driver's table, 0 if it does not or it ended.
+    """Pid in this namespace of a process in the driver's table, 0 if it has none or has ended.
 
-    ``Pid`` is the host's number, ``VPid`` that in the innermost namespace, which the last number of NSpid repeats.
-    Other containers have a process of the same innermost number: one of another name that has no node open is not
-    meant.
+    ``Pid`` is the host's number, ``VPid`` that in the innermost namespace, which is also the last number of NSpid.
+    Another container may have a process with the same innermost number. So the process must have the row's name, or a
+    node of the device open.
     """
     pid, vpid = _column(row, b"Pid"), _column(row, b"VPid")
     for number in (pid, vpid):
@@ -7241,7 +7240,7 @@ def _own_pid(root, paths, row):
 
 
 def _shows_processes(root):
-    """Whether the proc file system shows processes; a tree of driver files alone does not."""
+    """Whether the proc file system shows processes; a tree with only the driver's files does not."""
     try:
         return os.path.lexists(os.path.join(root, "self")) or any(name.isdecimal() for name in _names_in(root))
     except OSError:
@@ -7249,12 +7248,12 @@ def _shows_processes(root):
 
 
 def _hides_processes(root):
-    """Whether the proc file system leaves out processes of others (hidepid): process 1 runs as long as any does."""
+    """Whether the proc file system hides processes of others (hidepid): process 1 always exists, but is not shown."""
     return os.path.lexists(os.path.join(root, "self")) and not os.path.lexists(os.path.join(root, "1"))
 
 
 def _is_named(root, pid, row):
-    """Whether a process has the name that the driver's table gives; True where one of the two is not known."""
+    """Whether a process has the name in the driver's table; True if one of the two names is not known."""
     wanted = row.get(b"PidName")
     if not wanted:
         return True
@@ -7279,14 +7278,14 @@ def _innermost_pid(root, pid):
 
 
 def _has_open(root, pid, paths):
-    """Whether a process has one of the files open; False for one that ended or must not be looked into."""
+    """Whether a process has one of the files open; False if it ended or may not be inspected."""
     return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid))[0])
 
 
 def _open_files(directory, counted=False):
-    """(paths that a process has open, whether that is all), by its directory of descriptors; its size may count them.
+    """(paths that a process has open, whether these are all), from its directory /proc/PID/fd.
 
-    A process that ended has nothing open.
+    ``counted``: the size of that directory is the number of open files. A process that ended has nothing open.
     """
     try:
         names = _names_in(directory) if not counted or os.stat(directory).st_size else ()
@@ -7298,7 +7297,7 @@ def _open_files(directory, counted=False):
     all_seen = True
     for name in names:
         try:
-            # By the full path: a directory held open to look faster would stay so after an exception from a signal.
+            # By the full path: an open directory would be faster, but a signal that raises could leave it open.
             found.append(os.readlink(directory + "/" + name))
         except PermissionError:
             all_seen = False
@@ -7308,16 +7307,16 @@ def _open_files(directory, counted=False):
 
 
 def _is_of_the_kernel(directory):
-    """Whether a process is a thread of the kernel, which has nothing open, by the flags in its stat."""
+    """Whether a process is a kernel thread, which has nothing open; the flags in its stat file tell."""
     try:
         return bool(int(_file_bytes(directory + "/stat").rpartition(b")")[2].split()[6]) & _PF_KTHREAD)
     except (OSError, ValueError, IndexError):
         return False
 
 
-# To see who has a device node open is to look at every open file of the host. So one walk serves all devices and all
-# queries for as long as it took, within these bounds (seconds): nobody can see a list that is younger than the time it
-# takes to look.
+# To find the processes that have a device node open, one must look at every open file of the host. So one walk serves
+# all devices and all queries for as long as it took, within these bounds (seconds): no list can be newer than the time
+# that it takes to make one.
 _WALK_AGE_MIN = 0.02
 _WALK_AGE_MAX = 1.0
 
@@ -7327,10 +7326,10 @@ _walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask while its t
 
 
 def _holders(root, paths):
-    """Numbers of the processes that have one of a device's nodes open, in ascending order (list)."""
+    """Pids of the processes that have one of a device's nodes open, in ascending order (list)."""
     stems = {path.rstrip("0123456789") for path in paths}
     life = _session.life
-    if life is None:  # another thread shut down meanwhile
+    if life is None:  # another thread has shut down in the meantime
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
     with _walk_lock:
         walk = life.walk
@@ -7341,24 +7340,24 @@ def _holders(root, paths):
 
 
 class _Walk:
-    """A walk of the proc file system: who has nodes open whose paths begin with one of ``stems``.
+    """A walk of the proc file system: which processes have a file open whose path begins with one of ``stems``.
 
-    Raises: NVMLError_NotSupported where there is nothing to walk.
+    Raises: NVMLError_NotSupported if no process is shown.
     """
 
     def __init__(self, root, stems):
         begin = _session.monotonic()
         self.root, self.stems = root, stems
-        self.holders: "dict[str, _Any]" = {}  # numbers of processes by path
-        self.unseen = int(_hides_processes(root))  # processes that could not be looked into
+        self.holders: "dict[str, _Any]" = {}  # pids (set) by path
+        self.unseen = int(_hides_processes(root))  # number of processes that could not be inspected
         try:
             processes = [name for name in _names_in(root) if name.isdecimal()]
         except OSError:
             processes = []
-        if not processes:  # we are one: this is no proc file system, or it shows nothing
+        if not processes:  # not even this one: it is no proc file system, or an empty one
             raise _unsupported()
         prefixes = tuple(stems)
-        # Where the size of fd is the number of descriptors (Linux 6.2), kernel threads show as empty.
+        # From Linux 6.2 on the size of fd is the number of descriptors, which is 0 for kernel threads.
         counted = os.path.exists(root + "/self/fd") and os.path.getsize(root + "/self/fd") > 0
         for name in processes:
             paths, all_seen = _open_files("%s/%s/fd" % (root, name), counted)
@@ -7451,14 +7450,14 @@ def _field_link_count(device):
 
 
 def _existing_link(device, link):
-    """``link`` if the device has it; fields report every bad link by the same error."""
+    """``link`` if the device has it, else NotSupported: fields have one error for every bad link."""
     if link >= _link_count(device):
         raise _unsupported()
     return link
 
 
 def _speed_link(field):
-    """The link whose speed a field tells, None for other fields."""
+    """The number of the link whose speed is in a field, None for other fields."""
     if field == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON:
         return 0
     if NVML_FI_DEV_NVLINK_SPEED_MBPS_L0 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L5:
@@ -7469,13 +7468,13 @@ def _speed_link(field):
 
 
 def _link_speed(device, link):
-    """Bandwidth of a link in MB/s; MTML tells one number for all links, in GB/s."""
+    """Bandwidth of a link in MB/s; MTML has one number for all links, in GB/s."""
     spec = c_mtmlMtLinkSpec_t()
     _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(spec.bandWidth) * 1000
 
 
-# Fields by the type of their values. Here, below the functions they name, and not among the translation tables.
+# Fields by the type of their values. These tables stand here because the functions in them must be defined before.
 _ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
     NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
@@ -7493,7 +7492,7 @@ _LINK_FIELDS = {  # their scope is the link
     NVML_FI_DEV_NVLINK_GET_STATE: nvmlDeviceGetNvLinkState,
     NVML_FI_DEV_NVLINK_GET_VERSION: nvmlDeviceGetNvLinkVersion,
 }
-_POWER_FIELDS = {  # in mW, and of the whole board: other scopes are not known
+_POWER_FIELDS = {  # in mW, of the whole board: other scopes are not supported
     NVML_FI_DEV_POWER_INSTANT: nvmlDeviceGetPowerUsage,
     NVML_FI_DEV_POWER_CURRENT_LIMIT: nvmlDeviceGetEnforcedPowerLimit,
     NVML_FI_DEV_POWER_DEFAULT_LIMIT: nvmlDeviceGetPowerManagementDefaultLimit,
@@ -7522,7 +7521,7 @@ def nvmlUnitGetCount() -> "int":
 
 
 # ---- Names for calls from within ----
-# Programs replace public functions by wrappers around them (gpustat does): a call from here must not run into those.
+# Programs replace public functions of the module by wrappers (gpustat does): calls from within must not reach those.
 
 _nvmlInit = nvmlInit
 _nvmlDeviceGetCount = nvmlDeviceGetCount
@@ -7602,7 +7601,7 @@ class _CFunction:
         except NVMLError as error:
             return error.value
         except (TypeError, ValueError, IndexError, AttributeError):
-            return NVML_ERROR_INVALID_ARGUMENT  # what C gets for arguments of the wrong number or kind
+            return NVML_ERROR_INVALID_ARGUMENT  # for arguments of the wrong number or type
 
     def __repr__(self):
         return "<C-style %s>" % self.__name__
@@ -7687,7 +7686,7 @@ def _store_handle(outputs, facade, inputs):
     if isinstance(target, (POINTER(c_nvmlDevice_t), POINTER(POINTER(struct_c_nvmlDevice_t)))) and target:
         target = target.contents  # pointer(handle)
     if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
-        raise _invalid()  # no place for a handle, or a handle that others hold and that must not change
+        raise _invalid()  # not a place for a handle, or a handle in use, which must not change
     ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
     return NVML_SUCCESS
 
@@ -8005,16 +8004,16 @@ _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
 # ==== 15. Framework hooks =============================================================================================
 
 
-# What torch tells a build with CUDA by: never added, so that torch.cuda.is_available() and the like answer as before.
+# By these names torch detects a build with CUDA. They are never added: torch.cuda.is_available() answers as before.
 _CUDA_BUILD_MARKS = frozenset(("_cuda_getDeviceCount", "_has_cuda"))
 
 
 def patch_torch_c_for_musa() -> "list[str]":
-    """Give torch._C what torch_musa._MUSAC has and it lacks; names of the attributes that were added (list of str).
+    """Add to torch._C the attributes that only torch_musa._MUSAC has; names of those that were added (list of str).
 
-    Each attribute is added under its own name, and ``_musa_*`` under its ``_cuda_*`` name too, but for the names by
-    which torch tells a build with CUDA. Nothing is replaced, torch.cuda is left alone, and without torch_musa nothing
-    happens.
+    Each attribute is added under its own name, and ``_musa_*`` also under its ``_cuda_*`` name, except the names by
+    which torch detects a build with CUDA. No attribute is replaced, torch.cuda is not changed, and without torch_musa
+    nothing happens.
     """
     source = getattr(sys.modules.get("torch_musa") or _import_torch_musa(), "_MUSAC", None)
     target = getattr(sys.modules.get("torch"), "_C", None)
@@ -8035,7 +8034,7 @@ def _import_torch_musa():
     """The torch_musa package, None where it is not installed or does not start."""
     try:
         import torch_musa  # type: ignore[import]
-    except Exception:  # an import of a native package may end in anything
+    except Exception:  # the import of a native package may raise anything
         return None
     return torch_musa
 
@@ -8072,7 +8071,7 @@ _musa_visible_devices = musa_visible_devices
 
 
 def _torch_capability(device):
-    """(major, minor) as torch_musa tells it for a device; None if it is not imported, hides the device or fails."""
+    """(major, minor) from torch_musa for a device; None if it is not imported, hides the device or fails."""
     get_capability = getattr(sys.modules.get("torch_musa"), "get_device_capability", None)
     if get_capability is None:
         return None
@@ -8082,7 +8081,7 @@ def _torch_capability(device):
     try:
         major, minor = get_capability(visible.index(device))
         return (int(major), int(minor)) if int(major) > 0 else None
-    except Exception:  # it is foreign code that may initialize hardware; without its word nobody is asked
+    except Exception:  # foreign code, which may initialize hardware and raise anything
         return None
 
 
