@@ -7,7 +7,7 @@ PY := $(BIN)/python
 SIMULATOR := simulator/build/libmtml.so.2
 STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
-SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py setup.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
+SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py setup.py conftest.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
 ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE=s5000x8
 RUN := $(BIN)/pymtml run
 

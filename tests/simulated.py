@@ -3,7 +3,6 @@
 Importing this module points pymtml of this process at the simulator; `run_python` starts other processes on it.
 """
 
-import configparser
 import contextlib
 import ctypes
 import functools
@@ -12,9 +11,11 @@ import os
 import subprocess
 import sys
 
+import profiles
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "simulator", os.environ.get("SIM_TEST_BUILD", "build"))
-PROFILES = os.path.join(ROOT, "simulator", "profiles")
+PROFILES = profiles.FOLDER
 LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 MACHINE = 0xFFFFFFFF
@@ -101,10 +102,7 @@ def reset_calls():
 @functools.lru_cache(maxsize=None)
 def profile(name):
     """A profile as its file has it ({section: {key: value}}, the same each time: not to be changed)."""
-    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
-    parser.optionxform = str
-    with open(os.path.join(PROFILES, name if name.endswith(".ini") else name + ".ini")) as file:
-        parser.read_file(file)
+    parser = profiles.read(name)
     return {section: dict(parser[section]) for section in parser.sections()}
 
 

@@ -1,6 +1,5 @@
 """The C interface as the tests see it: read from the header and the recorded interface, called through plain ctypes."""
 
-import configparser
 import ctypes
 import json
 import os
@@ -14,7 +13,11 @@ ROOT = os.path.dirname(SIMULATOR)
 BUILD = os.path.join(SIMULATOR, os.environ.get("SIM_TEST_BUILD", "build"))
 LIBRARY_PATH = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
-PROFILES = os.path.join(SIMULATOR, "profiles")
+
+sys.path.append(os.path.join(ROOT, "tests"))
+import profiles  # noqa: E402
+
+PROFILES = profiles.FOLDER
 
 # Run by themselves, the tests must not pass on what an older source was built to; the Makefile has built by then.
 if "SIM_TEST_BUILD" not in os.environ:
@@ -159,16 +162,9 @@ def sim_set(device, key, value):
     assert LIBRARY.mtmlSimSet(device, key.encode(), str(value).encode()) == 0, (device, key, value)
 
 
-def read_profile(name):
-    parser = configparser.RawConfigParser()
-    with open(os.path.join(PROFILES, name + ".ini")) as profile:
-        parser.read_file(profile)
-    return parser
-
-
 def missing_functions(name):
     """What a profile's library does not export (set)."""
-    words = set(filter(None, read_profile(name)["machine"].get("missing", "").split(", ")))
+    words = set(filter(None, profiles.read(name)["machine"].get("missing", "").split(", ")))
     return words - {"beyond-header"} | (set(BEYOND) if "beyond-header" in words else set())
 
 

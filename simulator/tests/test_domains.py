@@ -3,6 +3,7 @@
 import ctypes
 
 import interface
+import profiles
 import pytest
 from interface import STRUCTS, Failure, Session, out, pointer, text, uint, uint64
 
@@ -349,7 +350,7 @@ def test_virt_types():
         types = (STRUCTS["MtmlVirtType"] * 6)()
         interface.call("mtmlDeviceGetSupportedVirtTypes", host, types, 6)
         assert [kind.id.decode() for kind in types] == interface.sim_get(0, "virt_types").split(", ")
-        profile = interface.read_profile("s3000-vgpu-host")
+        profile = profiles.read("s3000-vgpu-host")
         for kind in types:
             described = profile["virt_type." + kind.id.decode()]
             assert kind.name.decode() == described["name"]

@@ -7,6 +7,7 @@ import sys
 import time
 
 import interface
+import profiles
 import pytest
 from interface import CODE_NAMES, LIBRARY, MACHINE, Session, reason, sim_get, sim_set
 
@@ -257,7 +258,7 @@ def test_written_by_hand(control, other):
     assert isinstance(other("temperature(1)"), int)
     assert other("temperature()") != 5
     assert other("sim_get(5, 'gpu_clock')") == "9"
-    assert other("sim_get(0, 'gpu_clock')") == interface.read_profile("s5000x8")["device.0"]["gpu_clock"]
+    assert other("sim_get(0, 'gpu_clock')") == profiles.read("s5000x8")["device.0"]["gpu_clock"]
     # Lines of one's own stay when programs write.
     control.write_text("# mine\n5.gpu_clock = 9\n")
     with here():

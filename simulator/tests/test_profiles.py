@@ -4,6 +4,7 @@ import ctypes
 import re
 
 import interface
+import profiles
 import pytest
 from interface import ENUMS, STRUCTS, Failure, Session, integer, out, pointer, text, uint, uint64
 
@@ -66,7 +67,7 @@ def test_empty():
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "no-driver"])
 def test_text_of_every_key_comes_back(name):
-    profile = interface.read_profile(name)
+    profile = profiles.read(name)
     compared = 0
     with Session(name + "+frozen"):
         for section in profile.sections():
@@ -97,7 +98,7 @@ def merged(profile, section):
 
 def visible_cards(name):
     """(index, values) of the cards that the library enumerates; MPC parents included, instances not."""
-    profile = interface.read_profile(name)
+    profile = profiles.read(name)
     index = 0
     result = []
     for section in profile.sections():
@@ -277,7 +278,7 @@ def check_sessions(vpu, kind, described, capacity, values):
 
 @pytest.mark.parametrize("name", WITH_DEVICES)
 def test_system_and_library(name):
-    profile = interface.read_profile(name)
+    profile = profiles.read(name)
     with Session(name) as session:
         version = text("mtmlLibraryGetVersion", session.library, 32).decode()
         assert version == profile["machine"]["library_version"]

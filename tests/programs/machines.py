@@ -1,8 +1,9 @@
 """The machines that programs are shown: profiles of the simulator, read as data, and the same written anew."""
 
-import configparser
 import os
 import re
+
+import profiles
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIMULATOR = os.path.join(ROOT, "simulator")
@@ -62,14 +63,6 @@ class Gpu:
         return int(speeds[0]) if speeds[0] else None
 
 
-def read_profile(name):
-    """A shipped profile (configparser.ConfigParser)."""
-    parser = configparser.ConfigParser(interpolation=None)
-    parser.optionxform = str
-    parser.read(os.path.join(SIMULATOR, "profiles", name + ".ini"))
-    return parser
-
-
 class Machine:
     """A frozen machine: what the simulator is told, and what a program may be expected to show of it.
 
@@ -77,7 +70,7 @@ class Machine:
     """
 
     def __init__(self, folder, profile="s5000x8", changes=None, header_only=False):
-        self.parser = read_profile(profile)
+        self.parser = profiles.read(profile)
         self.parser["machine"]["frozen"] = "yes"
         if header_only:
             self.parser["machine"]["missing"] = "beyond-header"

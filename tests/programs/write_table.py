@@ -9,7 +9,8 @@ import sys
 
 import program_set
 import record
-from machines import ROOT
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml

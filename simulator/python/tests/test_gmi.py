@@ -1,6 +1,5 @@
 """The simulator's mthreads-gmi: the real tool's output byte for byte where it was recorded, and its options."""
 
-import configparser
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import sys
 import time
 
 import packaged
+import profiles
 import pytest
 from packaged import environment, run
 
@@ -379,14 +379,8 @@ def test_json_of_a_s4000(tmp_path):
     assert gpu["Clocks"]["Graphics"] == "1665MHz"
 
 
-def read_profile(name):
-    parser = configparser.RawConfigParser()
-    parser.read(os.path.join(packaged.SIMULATOR, "profiles", name + ".ini"))
-    return parser
-
-
 def test_json_of_eight_cards():
-    parser = read_profile("s5000x8")
+    parser = profiles.read("s5000x8")
     report = json.loads(gmi("-q", "--json"))
     assert report["Attached GPUs"] == "8" and report["Driver Version"] == parser["machine"]["driver_version"]
     for index, gpu in enumerate(report["GPU"]):
@@ -411,15 +405,15 @@ def test_display_in_the_order_asked_for():
     heads = [line.strip() for line in text.splitlines() if ":" not in line and line.startswith("    ")]
     assert heads == ["Utilization", "Temperature", "FB Memory Usage"]
     assert gmi("--query", "--display=utilization,temperature,memory", "--id=2") == text
-    assert text.splitlines()[3] == "GPU2 " + read_profile("s5000x8")["device.2"]["pci_sbdf"]
+    assert text.splitlines()[3] == "GPU2 " + profiles.read("s5000x8")["device.2"]["pci_sbdf"]
     report = json.loads(gmi("-q", "-d=CLOCK", "--json"))
     assert [list(gpu) for gpu in report["GPU"]] == [["Index", "Clocks", "Max Clocks"]] * 8
 
 
 @pytest.mark.parametrize("key", ["number", "uuid", "pci_sbdf", "PCI_SBDF"])
 def test_one_gpu(key):
-    card = read_profile("s5000x8")["device.5"]
-    name = "5" if key == "number" else card[key].upper() if key.isupper() else card[key]
+    card = profiles.read("s5000x8")["device.5"]
+    name = "5" if key == "number" else card["pci_sbdf"].upper() if key == "PCI_SBDF" else card[key]
     assert re.findall(r"^GPU(\d)", gmi("-q", "-i", name), re.M) == ["5"]
     assert re.findall(r"^(\d)    MTT", gmi("-i", name), re.M) == ["5"]
 
@@ -430,7 +424,7 @@ def test_one_gpu_in_any_case():
 
 def test_list_and_version():
     lines = gmi("-L").splitlines()
-    assert lines[0] == "GPU 0 : MTT S5000 (UUID : %s)" % read_profile("s5000x8")["device.0"]["uuid"]
+    assert lines[0] == "GPU 0 : MTT S5000 (UUID : %s)" % profiles.read("s5000x8")["device.0"]["uuid"]
     assert len(lines) == 8
     assert gmi("-v") == gmi("--version") == "mthreads-gmi version : 2.4.1-simulated\n"
     assert gmi("-L", profile="empty") == ""

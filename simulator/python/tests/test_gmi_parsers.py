@@ -3,7 +3,6 @@
 Each parser is written anew here in the way of one that is in use; two programs from the package index run as they are.
 """
 
-import configparser
 import glob
 import json
 import os
@@ -12,6 +11,7 @@ import subprocess
 import sys
 
 import packaged
+import profiles
 import pytest
 from packaged import environment, run
 
@@ -45,17 +45,14 @@ def shell(script, profile, **variables):
 
 def cards(profile):
     """The keys of each card of a profile (list of dict)."""
-    parser = configparser.RawConfigParser()
-    parser.read(os.path.join(packaged.SIMULATOR, "profiles", profile + ".ini"))
+    parser = profiles.read(profile)
     common = dict(parser["device"]) if parser.has_section("device") else {}
     count = sum(re.fullmatch(r"device\.\d+", section) is not None for section in parser.sections())
     return [dict(common, **parser["device.%d" % index]) for index in range(count)]
 
 
 def driver(profile):
-    parser = configparser.RawConfigParser()
-    parser.read(os.path.join(packaged.SIMULATOR, "profiles", profile + ".ini"))
-    return parser["machine"]["driver_version"]
+    return profiles.read(profile)["machine"]["driver_version"]
 
 
 def used(card):

@@ -1,4 +1,4 @@
-"""What holds for all tests here: none leaves its variables to the next, in whatever order they come."""
+"""What holds for all tests: none leaves its variables to the next, in whatever order they come."""
 
 import os
 import signal
