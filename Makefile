@@ -137,6 +137,7 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(PY) tools/generate_catalogue.py --check
 	$(PY) tools/generate_refusals.py --check
 	$(PY) tools/generate_coverage.py --check
+	$(PY) tools/generate_reference.py --check
 	$(PY) tools/generate_man_page.py --check
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/record.py --check --quick
@@ -145,7 +146,7 @@ surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
 	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
 
-generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
+generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, docs/reference, the manual page
 	$(PY) tools/generate_api.py
 	$(PY) tools/generate_errors.py
 	$(PY) tools/generate_vocabulary.py
@@ -153,6 +154,7 @@ generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py,
 	$(PY) tools/generate_catalogue.py
 	$(PY) tools/generate_refusals.py
 	$(PY) tools/generate_coverage.py
+	$(PY) tools/generate_reference.py
 	$(PY) tools/generate_man_page.py
 
 pictures: sim $(STAMP) ## Draw the pictures of the documents: the command and gpustat on eight simulated GPUs

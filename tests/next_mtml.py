@@ -84,7 +84,7 @@ class Copy:
         """make generate; with --check the last lines of make lint."""
         results = [
             self.python("tools/generate_%s.py" % name, *options)
-            for name in ("api", "cards", "catalogue", "refusals", "coverage")
+            for name in ("api", "cards", "catalogue", "refusals", "coverage", "reference")
         ]
         return max(status for status, _ in results), "".join(text for _, text in results)
 
@@ -145,6 +145,14 @@ def struct(copy):
 
 '''
     copy.insert("pymtml.py", "# ==== 5. Loader, prototypes, function pointers ====", text)
+
+
+def meanings(copy):
+    """facts/struct_fields.csv: what the struct's fields mean, for the reference."""
+    text = (
+        "c_mtmlFabricInfo_t,cliqueId,,the clique that the card is in\nc_mtmlFabricInfo_t,state,,how far it has come\n"
+    )
+    copy.insert("facts/struct_fields.csv", "c_nvmlDeviceAttributes,multiprocessorCount,", text)
 
 
 def native_number(copy):
@@ -253,6 +261,7 @@ def values(copy):
 STEPS = (
     facts,
     struct,
+    meanings,
     native_number,
     native_struct,
     facade,

@@ -27,6 +27,7 @@ REFUSAL = "Not available"
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
 SOURCE = re.compile(r"\b(MTML: |MUSA: )(.*?)(?:\.(?= [A-Z])|\.?$)")
 UNITS = [
+    ("mJ", r"\bmJ\b"),
     ("mW", r"\bmW\b"),
     ("mV", r"\bmV\b"),
     ("MHz", r"\bMHz\b"),
@@ -66,7 +67,7 @@ functions, which have the same names in C, stand at the end.
 ## Functions that answer
 """
 
-Function = collections.namedtuple("Function", "name group text parameters")
+Function = collections.namedtuple("Function", "name group text parameters first")
 
 
 def read_functions(source, prefixes=("nvml", "c_nvml")):
@@ -82,12 +83,15 @@ def read_functions(source, prefixes=("nvml", "c_nvml")):
             parameters = [argument.arg for argument in node.args.args]
             if not ast.get_docstring(node):
                 sys.exit("pymtml.py:%d: %s has no docstring: write one" % (node.lineno, node.name))
-            functions[node.name] = Function(node.name, group, " ".join(ast.get_docstring(node).split()), parameters)
+            text = ast.get_docstring(node)
+            first = " ".join(text.split("\n\n")[0].split())
+            functions[node.name] = Function(node.name, group, " ".join(text.split()), parameters, first)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in functions:
             of = functions[node.value.id]
             for target in node.targets:
                 if target.id.startswith(prefixes):
-                    functions[target.id] = of._replace(name=target.id, text="Same as %s." % of.name)
+                    same = "Same as %s." % of.name
+                    functions[target.id] = of._replace(name=target.id, text=same, first=same)
     return functions
 
 
@@ -133,12 +137,14 @@ def referred(function, functions):
 
 
 def units(function, functions):
-    """The units of an answer, in the order in which its docstring has them (list)."""
-    text = summary(function)
-    found = sorted((match.start(), unit) for unit, pattern in UNITS for match in [re.search(pattern, text)] if match)
-    if not found:
-        return next((units(other, functions) for other in referred(function, functions)), [])
-    return [unit for _, unit in found]
+    """The units of an answer, in the order in which its docstring has them: first line, else what follows (list)."""
+    for text in (function.first, summary(function)):
+        found = sorted(
+            (match.start(), unit) for unit, pattern in UNITS for match in [re.search(pattern, text)] if match
+        )
+        if found:
+            return [unit for _, unit in found]
+    return next((units(other, functions) for other in referred(function, functions)), [])
 
 
 def cell(text):

@@ -1,0 +1,204 @@
+"""docs/reference: current, complete, with units and cards that are those of the code, the header and the simulator."""
+
+import ast
+import ctypes
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+
+import card_support
+import pytest
+import simulated
+
+import pymtml
+
+sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+import generate_coverage as coverage  # noqa: E402
+import generate_reference as reference  # noqa: E402
+
+TOOL = os.path.join(simulated.ROOT, "tools", "generate_reference.py")
+FOLDER = os.path.join(simulated.ROOT, "docs", "reference")
+PAGES = {}
+for _name in os.listdir(FOLDER):
+    with open(os.path.join(FOLDER, _name), encoding="utf-8") as _file:
+        PAGES[_name] = _file.read()
+with open(os.path.join(simulated.ROOT, "pymtml.py"), encoding="utf-8") as _file:
+    SOURCE = _file.read()
+with open(os.path.join(simulated.ROOT, "facts", "mtml_api.json"), encoding="utf-8") as _file:
+    API = json.load(_file)["functions"]
+FUNCTIONS = coverage.read_functions(SOURCE, ("nvml", "mtml") + reference.HOOKS)
+
+
+def headings(level="###"):
+    """Headings of the pages (list)."""
+    return [
+        line[len(level) + 1 :] for text in PAGES.values() for line in text.splitlines() if line.startswith(level + " ")
+    ]
+
+
+def test_pages_are_current():
+    assert PAGES == reference.documents(SOURCE), "make generate"
+
+
+def test_check_mode_tells_when_they_are_not(tmp_path):
+    command = [sys.executable, TOOL, "--folder", str(tmp_path)]
+    subprocess.run(command, check=True)
+    assert subprocess.run(command + ["--check"], stdout=subprocess.PIPE).returncode == 0
+    (tmp_path / "memory.md").write_text("# Something else\n")
+    (tmp_path / "left_over.md").write_text("# A page of before\n")
+    result = subprocess.run(command + ["--check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert result.returncode == 1 and b"memory.md" in result.stdout and b"left_over.md" in result.stdout
+    assert (tmp_path / "memory.md").read_text() == "# Something else\n"
+    subprocess.run(command, check=True)
+    assert sorted(os.listdir(str(tmp_path))) == sorted(PAGES)
+
+
+def test_every_function_has_one_entry():
+    answering = [name for name, function in FUNCTIONS.items() if coverage.answers(function)]
+    found = [heading for heading in headings() if re.match(r"\w+$", heading)]
+    assert sorted(found) == sorted(answering)
+    assert len([name for name in found if name.startswith("mtml")]) >= len(API)
+    assert set(API) <= set(found)
+    assert set(reference.FIFTEEN) <= set(found) and len(set(reference.FIFTEEN)) == 15
+
+
+def test_no_function_of_the_library_is_among_the_rest():
+    """A new one belongs to a task: a line of NATIVE or PAGES in the generator says which."""
+    rest = [name for name in re.findall(r"(?m)^### (\w+)", PAGES["other.md"]) if name in API]
+    assert rest == []
+
+
+def test_calls_are_those_of_the_module():
+    """The parameters that the reference shows are those that Python sees."""
+    calls = re.findall(r"(?m)^`(\w+)\((.*?)\)`(?: gives `.+`)?$", "\n".join(PAGES.values()))
+    assert len(calls) > 250
+    for name, shown in calls:
+        names = [parameter.partition("=")[0] for parameter in shown.split(", ") if parameter]
+        assert names == list(inspect.signature(getattr(pymtml, name)).parameters), name
+
+
+# What the header's notes call a unit, and how the reference writes it.
+NOTES = {
+    r"\bMHz\b": "MHz",
+    r"\b[Mm]illiwatts\b|\bmW\b": "mW",
+    r"\bmV\b": "mV",
+    r"\bBytes\b": "bytes",
+    r"\bBits\.": "bits",
+    r"\bGB/s\b": "GB/s",
+    r"\bMbps\b": "Mbps",
+    r"\bGT/s\b": "GT/s",
+    r"\bHz\b": "Hz",
+    r"\b[Pp]ercent": "percent",
+    r"\bmicroseconds\b": "\u00b5s",
+    r"\bdegrees Celsius\b": "\u00b0C",
+    r"\bRevolutions per minute\b": "rpm",
+}
+
+
+def test_units_are_those_of_the_header():
+    compared = 0
+    for name, facts in API.items():
+        told = {unit for pattern, unit in NOTES.items() if re.search(pattern, facts.get("notes", ""))}
+        if told:
+            assert told <= set(coverage.units(FUNCTIONS[name], FUNCTIONS)), name
+            compared += 1
+    assert compared > 25
+
+
+# Units that NVIDIA documents for the functions that have one.
+NVIDIA = {
+    "bytes": "nvmlDeviceGetMemoryInfo nvmlVgpuInstanceGetFbUsage nvmlVgpuTypeGetFramebufferSize",
+    "mW": "nvmlDeviceGetPowerUsage nvmlDeviceGetEnforcedPowerLimit nvmlDeviceGetPowerManagementLimit"
+    " nvmlDeviceGetPowerManagementDefaultLimit",
+    "mJ": "nvmlDeviceGetTotalEnergyConsumption",
+    "MHz": "nvmlDeviceGetClockInfo nvmlDeviceGetMaxClockInfo nvmlDeviceGetClock",
+    "percent": "nvmlDeviceGetUtilizationRates nvmlDeviceGetFanSpeed nvmlDeviceGetFanSpeed_v2"
+    " nvmlDeviceGetTargetFanSpeed nvmlDeviceGetEncoderCapacity nvmlDeviceGetDynamicPstatesInfo",
+    "percent \u00b5s": "nvmlDeviceGetEncoderUtilization nvmlDeviceGetDecoderUtilization"
+    " nvmlDeviceGetProcessUtilization",
+    "fps \u00b5s": "nvmlDeviceGetEncoderStats",
+    "\u00b0C": "nvmlDeviceGetTemperature nvmlDeviceGetTemperatureV nvmlDeviceGetTemperatureThreshold"
+    " nvmlDeviceGetMarginTemperature nvmlDeviceGetThermalSettings",
+    "rpm": "nvmlDeviceGetFanSpeedRPM",
+    "bits": "nvmlDeviceGetMemoryBusWidth",
+    "Mbps": "nvmlDeviceGetPcieSpeed",
+    "lanes": "nvmlDeviceGetCurrPcieLinkWidth nvmlDeviceGetMaxPcieLinkWidth",
+    "pixels": "nvmlVgpuTypeGetResolution",
+}
+
+
+def test_units_are_those_of_nvidia():
+    told = {name: units.split() for units, names in NVIDIA.items() for name in names.split()}
+    assert {name: coverage.units(FUNCTIONS[name], FUNCTIONS) for name in told} == told
+
+
+def test_structs_are_described_field_by_field():
+    for name, rows in reference.read_fields().items():
+        fields = [field[0] for field in getattr(pymtml, name)._fields_ if not field[0].startswith("rsvd")]
+        assert [row["field"] for row in rows] == fields, name
+        assert all(row["meaning"] for row in rows), name
+
+
+def test_constants_have_their_values():
+    rows = [
+        row
+        for page in ("constants-mtml.md", "constants-nvml.md")
+        for row in re.findall(r"(?m)^\| `(\w+)` \| (.*) \|$", PAGES[page])
+    ]
+    assert len(rows) == len(dict(rows)) > 1700
+    public = {name for name in dir(pymtml) if re.match(r"(MTML|NVML)_[A-Z]", name)}
+    assert public - set(dict(rows)) == set()
+    for name, text in rows:
+        value = getattr(pymtml, name)
+        if text.startswith("c_") or not re.match(r"['\"\d-]", text):
+            continue  # an object of ctypes, or another name
+        assert ast.literal_eval(text) == value, name
+
+
+def test_errors_are_all_there():
+    rows = re.findall(r"(?m)^\| `((?:MTML|NVML)Error_\w+)` \| (\d+) \| `(\w+)` \|", PAGES["errors.md"])
+    classes = {one for base in (pymtml.NVMLError, pymtml.MTMLError) for one in base._valClassMapping.values()}
+    assert {name for name, _, _ in rows} == {one.__name__ for one in classes}
+    for name, code, constant in rows:
+        assert getattr(pymtml, name).value == int(code) == getattr(pymtml, constant), name
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="functions that bind a thread are called")
+def test_cards_are_those_that_answer():
+    with open(card_support.PATH, encoding="utf-8") as file:
+        assert file.read() == card_support.recorded(), "make record"
+
+
+def test_each_function_answers_on_a_card():
+    """What answers on none was called in a wrong way."""
+    silent = [
+        name
+        for name, row in reference.read_support().items()
+        if {"yes", *card_support.ways()}.isdisjoint(word for cell in row.values() for word in cell.split("/"))
+    ]
+    assert silent == []
+
+
+def test_what_the_entries_say_of_cards():
+    assert "- Cards: all\n" in entry("nvmlDeviceGetMemoryInfo")
+    assert "- Cards: S5000, X10000\n" in entry("nvmlDeviceGetEccMode")
+    assert "- Cards: divided by MPC: S80, S3000, S4000, S5000, X10000\n" in entry("nvmlDeviceGetGpuInstanceId")
+    assert "- Cards: as a host of virtual devices: S3000\n" in entry("nvmlVgpuTypeGetName")
+    assert "- Cards: S80, S90\n" in entry("mtmlDeviceGetFanRpm")
+
+
+def entry(name):
+    """The text of a function's entry."""
+    (text,) = [part for page in PAGES.values() for part in page.split("\n### ") if part.startswith(name + "\n")]
+    return text.partition("\n## ")[0]
+
+
+def test_entry_says_what_the_docstring_says():
+    text = entry("nvmlDeviceGetEnforcedPowerLimit")
+    assert "`nvmlDeviceGetEnforcedPowerLimit(handle)` gives `int`" in text
+    assert "Power limit in force, in mW." in text and "- Unit: mW\n" in text
+    assert "- From: [`mtmlGpuGetEnforcedPowerLimit`](#mtmlgpugetenforcedpowerlimit) (optional)\n" in text
+    assert ctypes.sizeof(pymtml.c_nvmlMemory_t) == 24 and "| `free` | bytes |" in PAGES["structs.md"]
