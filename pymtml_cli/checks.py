@@ -311,19 +311,24 @@ def identity(card):
     )
 
 
-def findings(card, check, limits):
-    """What the questions of a check come to on a card (list of Finding)."""
+def outcomes(card, check, limits):
+    """What the questions of a check come to on a card (list of Outcome)."""
     found = []
     for question in QUESTIONS[check]:
         try:
-            outcomes = question(card, limits)
+            found += question(card, limits)
         except Failed as failed:
             if is_not_told(failed.unknown):
-                outcomes = [not_told(failed.what)]
+                found.append(not_told(failed.what))
             else:
-                outcomes = [Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason), None, None)]
-        found += [finding(check, outcome, identity(card)) for outcome in outcomes]
+                found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason), None, None))
     return found
+
+
+def findings(card, check, limits):
+    """What the questions of a check come to on a card (list of Finding)."""
+    who = identity(card)
+    return [finding(check, outcome, who) for outcome in outcomes(card, check, limits)]
 
 
 def finding(check, outcome, who=(None, None, None)):

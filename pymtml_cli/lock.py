@@ -15,7 +15,7 @@ class Lock:
     ``failure`` says why there is no lock, where the file cannot be opened.
     """
 
-    def __init__(self, path=None):
+    def __init__(self, path=None, name="health"):
         self.descriptor, self.failure = None, None
         try:
             import fcntl
@@ -23,7 +23,7 @@ class Lock:
             return
         self._flock = fcntl.flock
         self._wanted = fcntl.LOCK_EX | fcntl.LOCK_NB
-        path = path or default_path()
+        path = path or default_path(name)
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
             self.descriptor = os.open(path, flags, 0o600)
@@ -58,9 +58,9 @@ class Lock:
             self.descriptor = None
 
 
-def default_path():
+def default_path(name="health"):
     """A file for this user: in a folder of root's own for root, as somebody else may hold what lies in /tmp."""
     user = os.geteuid()
     if user == 0 and os.access("/run", os.W_OK):
-        return "/run/pymtml-health.lock"
-    return os.path.join(pymtml._setting("TMPDIR") or "/tmp", "pymtml-health-%d.lock" % user)
+        return "/run/pymtml-%s.lock" % name
+    return os.path.join(pymtml._setting("TMPDIR") or "/tmp", "pymtml-%s-%d.lock" % (name, user))

@@ -1,14 +1,18 @@
 """metrics: Prometheus' text, once, into a file for node_exporter, or served. docs/metrics.md has the series."""
 
 import sys
+import time
 
-from pymtml_cli import health
-from pymtml_cli.errors import BAD_ARGUMENT, OTHER, CommandError
+from pymtml_cli import health, metrics_child, metrics_file
+from pymtml_cli.child import CHILD_OPTION
+from pymtml_cli.errors import BAD_ARGUMENT, OTHER, CommandError, called
+from pymtml_cli.lock import Lock
 from pymtml_cli.metrics_child import COUNTED, NAMED, NO_PROCESSES
-from pymtml_cli.metrics_collector import Collector, Settings
+from pymtml_cli.metrics_collector import Collector, Settings, not_collected
 from pymtml_cli.subcommands import argument_parser, argument_type
+from pymtml_cli.text import safe
 
-INTERVAL, TIMEOUT = 15, 10  # seconds
+INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 
 
 def parser():
@@ -16,6 +20,16 @@ def parser():
     parser = argument_parser("metrics")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--textfile", metavar="FILE", help="write FILE, which node_exporter reads, instead of stdout")
+    where.add_argument(
+        "--listen", metavar="[HOST:]PORT", help="serve /metrics (host 127.0.0.1 unless said otherwise; 0.0.0.0: all)"
+    )
+    parser.add_argument(
+        "--interval",
+        type=argument_type(0.1, LONGEST_INTERVAL, whole=False),
+        metavar="SECONDS",
+        help="time from one collection to the next (--listen: default %d; --textfile: write once without it)"
+        % INTERVAL,
+    )
     parser.add_argument(
         "--expect",
         type=argument_type(0, health.MOST_CARDS),
@@ -37,19 +51,159 @@ def parser():
         default=COUNTED,
         help="whether to look for processes, every 30 seconds at most, and to tell their names (default %s)" % COUNTED,
     )
+    parser.add_argument("--certfile", metavar="FILE", help="serve by TLS, with this certificate")
+    parser.add_argument("--keyfile", metavar="FILE", help="its key, where the file of the certificate has none")
+    parser.add_argument(
+        "--client-cafile", metavar="FILE", help="only clients with a certificate from these authorities"
+    )
+    parser.add_argument("--lock", metavar="FILE", help="file that keeps two runs apart (default: one for each user)")
+    parser.epilog = "exit status: 0 also without a driver, which the page says; else the page was not written"
     return parser
 
 
 def run(arguments):
-    """Collect and write (exit status)."""
+    """Collect and write, or serve (exit status)."""
+    if arguments[:1] == [CHILD_OPTION]:
+        answer(arguments[1])
     options = parser().parse_args(arguments)
+    _check(options)
     page = _page()
+    writer = page.Writer(options.expect)
     collector = Collector(_settings(options))
     try:
-        sys.stdout.write(page.page(collector.collect(), options.expect).decode("utf-8"))
+        if options.listen is not None:
+            _serve(options, collector, page.CONTENT_TYPE, writer)
+        elif options.textfile is not None:
+            _remember(options.textfile, collector, page)
+            _write_file(options, collector, writer)
+        else:
+            _write_out(options, collector, writer)
     finally:
         collector.stop()
     return 0
+
+
+def answer(request):
+    """Answer the parent, as the child process, and end."""
+    metrics_child.answer(request)
+
+
+def _check(options):
+    """Refuse options that do not belong together."""
+    for name in ("certfile", "keyfile", "client_cafile"):
+        if getattr(options, name) is not None and options.listen is None:
+            raise CommandError("--%s is for --listen" % name.replace("_", "-"), BAD_ARGUMENT)
+    if options.certfile is None and (options.keyfile is not None or options.client_cafile is not None):
+        raise CommandError("TLS needs --certfile", BAD_ARGUMENT)
+    if options.interval is not None and options.listen is None and options.textfile is None:
+        raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
+
+
+# ---- Ways to write it ----
+
+
+def _write_out(options, collector, writer):
+    """Print the page of one collection."""
+    sys.stdout.write(writer.page(_collect_alone(options, collector)).decode("utf-8"))
+
+
+def _write_file(options, collector, writer):
+    """Write the file, once or again and again."""
+    if not options.textfile.endswith(".prom"):
+        _say("node_exporter reads files that end in .prom alone, and %s does not" % options.textfile)
+    if options.interval is None:
+        _replace(options.textfile, writer.page(_collect_alone(options, collector)))
+        return
+    _end_in_good_order()
+    first = True
+    for collection in _again_and_again(collector, options.interval):
+        try:
+            _replace(options.textfile, writer.page(collection))
+        except CommandError as error:  # a full disk may have room again
+            if first:
+                raise
+            _say(error.text)
+        first = False
+
+
+def _replace(path, text):
+    try:
+        metrics_file.write(path, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError("cannot write %s: %s" % (path, reason), OTHER)
+
+
+def _remember(path, collector, page):
+    """Let what the file of before knew go on."""
+    text = metrics_file.read(path, page.LONGEST_FILE)
+    if text is not None:
+        try:
+            collector.remember(*page.earlier(text))
+        except ValueError:
+            _say("%s was no file of metrics: errors are counted from 0" % path)
+
+
+def _serve(options, collector, content_type, writer):
+    """Serve, and collect meanwhile."""
+    from pymtml_cli import metrics_server
+
+    try:
+        host, port = metrics_server.address(options.listen)
+    except ValueError as error:
+        raise CommandError("--listen %s: %s" % (options.listen, error), BAD_ARGUMENT)
+    tls = None
+    if options.certfile is not None:
+        tls = metrics_server.tls_context(options.certfile, options.keyfile, options.client_cafile)
+    server = metrics_server.Server(host, port, tls)
+    try:
+        _end_in_good_order()
+        for collection in _again_and_again(collector, options.interval or INTERVAL):
+            server.page = metrics_server.Page(writer.page(collection), content_type)
+            if not server.serves:
+                server.start()
+                _say("listening on %s" % server.url)
+    finally:
+        server.server_close()
+
+
+def _again_and_again(collector, interval):
+    """A collection each some seconds, for ever (iterator)."""
+    due = time.monotonic()
+    while True:
+        yield collector.collect()
+        due = max(due + interval, time.monotonic())
+        time.sleep(max(0, due - time.monotonic()))
+
+
+def _collect_alone(options, collector):
+    """One collection, while no other run collects: a hung driver must not gather a process with each round of cron."""
+    lock = Lock(options.lock, "metrics")
+    try:
+        holder = lock.take(options.timeout)
+        if holder is not None:
+            return not_collected("another run%s has not ended within %g seconds" % (holder, options.timeout))
+        collector.held = lock.descriptor
+        return collector.collect()
+    finally:
+        lock.leave()
+        if lock.failure:
+            _say("%s: nothing keeps two runs apart" % lock.failure)
+
+
+def _end_in_good_order():
+    """Let SIGTERM end this process as Ctrl-C does, with exit status 0."""
+    import signal
+
+    def end(number, frame):
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, end)
+
+
+def _say(text):
+    sys.stderr.write("%s: %s\n" % (called(), safe(text)))
+    sys.stderr.flush()
 
 
 def _page():

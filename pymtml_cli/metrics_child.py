@@ -41,6 +41,11 @@ def _collect(wanted, send):
             return
 
 
+def _reason(error):
+    """Why the library cannot be used, and what was tried (str)."""
+    return " ".join((error.text + " " + error.hint).split())
+
+
 class Life:
     """The library from init to shutdown, again and again: a new life after an error, or with other cards."""
 
@@ -49,6 +54,7 @@ class Life:
         self._limits.update(wanted["limits"])
         self._checks = [name for name in wanted["checks"] if name in checks.QUESTIONS]
         self._machine, self._is_new, self._failed, self._lives = None, False, False, 0
+        self._identities = {}  # of the cards in this life: they do not change while it lasts
 
     def collect(self, asked, send):
         """Answer one collection (whether there may be another)."""
@@ -56,13 +62,13 @@ class Life:
             self._go_on()
         except CommandError as error:
             self._machine = None
-            send("worn" if self._lives else "driver", " ".join(error.text.split()))
+            send("worn" if self._lives else "driver", _reason(error))
             return False
         while not self._cards(asked, send):
             try:
                 self._begin()
             except CommandError as error:
-                send("worn", " ".join(error.text.split()))
+                send("worn", _reason(error))
                 return False
         send("done", None)
         return True
@@ -79,6 +85,7 @@ class Life:
         if self._machine is not None:
             ask(pymtml.nvmlShutdown)
             self._machine = None
+        self._identities = {}
         self._machine = Machine()
         self._is_new, self._failed = True, False
         self._lives += 1
@@ -104,7 +111,7 @@ class Life:
     def _card(self, card, driver, wanted):
         """What a card and its parts answer (dict), and the first error (query, code), or None."""
         reading = Reading().ask(card)
-        uuid, info = identity(card, driver)
+        uuid, info = self._identity(card, driver)
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
         found["parts"] = list(self._parts(card, driver, reading.errors))
         if wanted != NO_PROCESSES and reading.answered:
@@ -114,11 +121,17 @@ class Life:
         found["errors"] = reading.errors
         return found, reading.errors[0] if reading.errors else None
 
+    def _identity(self, device, driver):
+        if device not in self._identities:
+            self._identities[device] = identity(device, driver)
+        uuid, info = self._identities[device]
+        return uuid, list(info)
+
     def _parts(self, card, driver, errors):
         """MPC instances and virtual devices of a card (iterator of dicts)."""
         for instance in card.instances:
             reading = Reading().ask(instance, QUESTIONS_OF_PARTS)
-            uuid, info = identity(instance, driver)
+            uuid, info = self._identity(instance, driver)
             if not info[1]:
                 profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
                 info[1] = text_or_empty(then(profile, lambda known: safe(known.name)))
@@ -144,12 +157,12 @@ class Life:
         if wanted == NO_PROCESSES:
             names = [name for name in names if name != "processes"]
         if not answered:
-            return {"answers": checks.SEVERITY[checks.CRITICAL]}
+            names = [name for name in names if name == "answers"]
         status = {}
-        for found in checks.card_findings(card, self._limits, names):
-            for one in found:
-                if one.level != checks.NOT_TOLD:
-                    status[one.check] = max(status.get(one.check, 0), checks.SEVERITY[one.level])
+        for name in names:
+            told = [one.level for one in checks.outcomes(card, name, self._limits) if one.level != checks.NOT_TOLD]
+            if told:
+                status[name] = max(checks.SEVERITY[level] for level in told)
         return status
 
 

@@ -25,6 +25,14 @@ class Collection:
         self.time = self.duration = 0.0
 
 
+def not_collected(reason):
+    """What it comes to where nothing was asked (Collection)."""
+    result = Collection()
+    result.failure, result.time = reason, time.time()
+    result.status = {"driver": checks.SEVERITY[checks.CRITICAL]}
+    return result
+
+
 class Settings:
     """What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes."""
 
@@ -42,6 +50,7 @@ class Collector:
         self._known = {}  # gpu: [uuid, labels of info]
         self._errors = {}
         self._walked, self._processes = None, {}
+        self.held = None  # a descriptor that the child holds, too: that of a lock
 
     def remember(self, known, errors):
         """Go on from what an earlier process knew, as metrics_page.earlier has it."""
@@ -106,7 +115,8 @@ class Collector:
                 pass
             self.stop()
         wanted = {"limits": self.settings.limits, "checks": self.settings.names}
-        self._child = Child("metrics_child", wanted, environment={"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
+        inherited = [] if self.held is None else [self.held]
+        self._child = Child("metrics", wanted, inherited, {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
         self._child.tell(request)
 
     def _replace(self):

@@ -3,6 +3,7 @@
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.utils import floatToGoString
 
 from pymtml_cli.metrics_series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE
 from pymtml_cli.text import safe
@@ -12,50 +13,77 @@ LONGEST_FILE = 16 << 20  # bytes of a text that is read again
 INFO_LABELS = CARD_SERIES["info"][1]
 
 
-def page(collection, expected):
-    """The text (bytes, UTF-8)."""
+class Writer:
+    """Writes pages. While the series stay the same only their values are put into the page that the library wrote."""
+
+    def __init__(self, expected):
+        self._expected = expected
+        self._series, self._pieces = None, []
+
+    def page(self, collection):
+        """The text (bytes, UTF-8)."""
+        families = _families(collection, self._expected)
+        samples = [sample for family in families for sample in family.samples]
+        series = [(sample.name, sample.labels) for sample in samples]
+        if series != self._series:
+            self._series, self._pieces = series, _pieces(families)
+        values = (floatToGoString(sample.value) for sample in samples)
+        text = "".join(piece + value + "\n" for piece, value in zip(self._pieces, values))
+        if collection.failure is not None:
+            text += "# The driver is not up: %s\n" % safe(collection.failure)
+        return text.encode("utf-8")
+
+
+def _pieces(families):
+    """The page of families without its values: a text for each sample, with what stands before it (list of str)."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families(collection, expected))
-    text = generate_latest(registry)
-    if collection.failure is not None:
-        text += ("# The driver is not up: %s\n" % safe(collection.failure)).encode("utf-8")
-    return text
+    registry.register(_Families(families))
+    pieces, before = [], ""
+    for line in generate_latest(registry).decode("utf-8").splitlines(True):
+        if line.startswith("#"):
+            before += line
+        else:
+            pieces.append(before + line[: line.rindex(" ") + 1])
+            before = ""
+    return pieces
 
 
 class _Families:
     """What prometheus_client collects."""
 
-    def __init__(self, collection, expected):
-        self._collection, self._expected = collection, expected
+    def __init__(self, families):
+        self._families = families
 
     def collect(self):
-        """The families, those without a sample left out (list of Metric)."""
-        families = _empty(OF_MACHINE, MACHINE_SERIES)
-        families.update(_empty(OF_CARD, CARD_SERIES))
-        self._machine(families)
-        for card in self._collection.cards:
-            _card(families, card)
-            for (gpu, uuid), counts in self._collection.errors.items():
-                if gpu == card["gpu"]:
-                    for (query, code), number in counts.items():
-                        labels = dict(_place(card), query=query, code=code)
-                        _add(families, OF_CARD + "query_errors_total", labels, number)
-        return [family for family in families.values() if family.samples]
+        """The families."""
+        return self._families
 
-    def _machine(self, families):
-        found = self._collection
-        values = {
-            "driver_up": int(found.failure is None),
-            "gpus": found.count,
-            "gpus_expected": self._expected,
-            "collect_timestamp_seconds": found.time,
-            "collect_duration_seconds": found.duration,
-        }
-        for name, value in values.items():
-            if value is not None:
-                _add(families, OF_MACHINE + name, {}, value)
-        for check, level in found.status.items():
-            _add(families, OF_MACHINE + "health_status", {"check": check}, level)
+
+def _families(collection, expected):
+    """The families of a collection, those without a sample left out (list of Metric)."""
+    families = _empty(OF_MACHINE, MACHINE_SERIES)
+    families.update(_empty(OF_CARD, CARD_SERIES))
+    _machine(families, collection, expected)
+    for card in collection.cards:
+        _card(families, card)
+        for (query, code), number in collection.errors.get((card["gpu"], card["uuid"]), {}).items():
+            _add(families, OF_CARD + "query_errors_total", dict(_place(card), query=query, code=code), number)
+    return [family for family in families.values() if family.samples]
+
+
+def _machine(families, found, expected):
+    values = {
+        "driver_up": int(found.failure is None),
+        "gpus": found.count,
+        "gpus_expected": expected,
+        "collect_timestamp_seconds": found.time,
+        "collect_duration_seconds": found.duration,
+    }
+    for name, value in values.items():
+        if value is not None:
+            _add(families, OF_MACHINE + name, {}, value)
+    for check, level in found.status.items():
+        _add(families, OF_MACHINE + "health_status", {"check": check}, level)
 
 
 def _empty(prefix, table):

@@ -1,0 +1,618 @@
+"""metrics that serves, while what it serves breaks and recovers: the simulator's control file changes it."""
+
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import pytest
+import simulated
+from command import COMMAND, command_environment, invoke
+from test_metrics import MOST_SERIES_OF_A_CARD, one, read
+
+from pymtml_cli import child, metrics_collector, metrics_file, metrics_server
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the control file and /proc are Linux's")
+
+UP = "mthreads_gpu_up"
+TEMPERATURE = {"sensor": "gpu", "instance_id": ""}
+
+
+def until(condition, seconds=30):
+    """Wait until a condition holds, and return what it came to."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+class Exporter:
+    """`pymtml metrics --listen 0`, on a machine that `change` changes while it runs."""
+
+    def __init__(self, folder, *arguments, profile="s5000x8", environment=None, changes=()):
+        self._profile, self._control = profile, os.path.join(str(folder), "control")
+        self.change(*changes)
+        proc = folder / "proc"
+        (proc / "1" / "fd").mkdir(parents=True)
+        extra = {"MTML_SIM_CONTROL": self._control, "PYMTML_PROC_ROOT": str(proc)}
+        extra.update(environment or {})
+        command = COMMAND + ["metrics", "--listen", "0", "--interval", "0.1", "--timeout", "2"] + list(arguments)
+        self.process = subprocess.Popen(
+            command,
+            env=command_environment(name=profile, extra_environment=extra),
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        self.said = self.process.stderr.readline()
+        self.url = re.search(r"listening on (\S+)$", self.said).group(1)
+
+    def change(self, *lines):
+        """Let the machine be its profile with these changes, and no others."""
+        with open(self._control + ".new", "w") as file:
+            file.write("".join(line + "\n" for line in ("profile = %s+frozen" % self._profile,) + lines))
+        os.rename(self._control + ".new", self._control)
+
+    def text(self):
+        """The page."""
+        with urllib.request.urlopen(self.url, timeout=20) as answer:
+            return answer.read().decode("utf-8")
+
+    def scrape(self):
+        """The page, read."""
+        return read(self.text())
+
+    def until(self, condition):
+        """Wait until a page is so, and return it."""
+
+        def found():
+            page = self.scrape()
+            return page if condition(page) else None
+
+        return until(found)
+
+    def child(self):
+        """Number of the collecting process, or None."""
+        with open("/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)) as file:
+            numbers = [int(number) for number in file.read().split()]
+        return numbers[0] if numbers else None
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def exporter(tmp_path):
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments, **options):
+            found = Exporter(tmp_path, *arguments, **options)
+            stack.callback(found.end)
+            return found
+
+        yield start
+
+
+def up(page, **labels):
+    """{gpu: up} of the whole cards."""
+    return {found["gpu"]: value for found, value in page.get(UP, ()) if "instance_id" not in found}
+
+
+def degrees(page, gpu):
+    return one(page, "mthreads_gpu_temperature_celsius", gpu=str(gpu), **TEMPERATURE)
+
+
+def all_up(page, count=8):
+    return one(page, "mthreads_driver_up") == 1 and list(up(page).values()) == [1] * count
+
+
+def ended(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+# ---- Cards ----
+
+
+def test_a_card_that_is_lost_and_recovers(exporter):
+    running = exporter()
+    before = running.until(all_up)
+    uuid = simulated.device_keys("s5000x8", 3)["uuid"]
+    running.change("3.lost = DRIVER_FAILURE")
+    lost = running.until(lambda page: up(page)["3"] == 0)
+    assert up(lost) == {str(gpu): int(gpu != 3) for gpu in range(8)}
+    assert [(labels, value) for labels, value in lost[UP] if labels["gpu"] == "3"] == [({"gpu": "3", "uuid": uuid}, 0)]
+    of_card = {name for name, found in lost.items() if any(labels.get("gpu") == "3" for labels, _ in found)}
+    assert of_card == {UP, "mthreads_gpu_info", "mthreads_gpu_query_errors_total"}
+    assert degrees(lost, 2) == degrees(before, 2)
+    assert one(lost, "mthreads_health_status", check="answers") == 2 and one(lost, "mthreads_gpus") == 8
+    running.change("3.gpu_temperature = 41")
+    back = running.until(all_up)
+    assert degrees(back, 3) == 41 and one(back, "mthreads_health_status", check="answers") == 0
+
+
+def test_a_card_that_is_lost_from_the_start(exporter):
+    running = exporter(changes=["3.lost = DRIVER_FAILURE"])
+    page = running.until(lambda page: up(page).get("3") == 0)
+    assert [labels for labels, _ in page[UP] if labels["gpu"] == "3"] == [{"gpu": "3"}]
+    assert sum(up(page).values()) == 7
+    running.change()
+    page = running.until(all_up)
+    assert len({labels["uuid"] for labels, _ in page[UP]}) == 8
+
+
+def test_cards_that_go_and_come(exporter):
+    running = exporter("--expect", "8")
+    running.until(all_up)
+    running.change("5.visible = no")
+    page = running.until(lambda page: one(page, "mthreads_gpus") == 7)
+    assert len(page[UP]) == 7 and one(page, "mthreads_gpus_expected") == 8
+    assert one(page, "mthreads_health_status", check="devices") == 2
+    running.change()
+    page = running.until(lambda page: one(page, "mthreads_gpus") == 8)
+    assert all_up(page) and one(page, "mthreads_health_status", check="devices") == 0
+
+
+def test_a_question_that_fails_is_counted(exporter):
+    running = exporter(changes=["fault.1 = 3.mtmlGpuGetTemperature=TIMEOUT"])
+    failed = {"gpu": "3", "query": "temperature", "code": "Timeout"}
+
+    def errors(page):
+        return one(page, "mthreads_gpu_query_errors_total", **failed) or 0
+
+    page = running.until(lambda page: errors(page) >= 3)
+    assert all_up(page) and degrees(page, 3) is None and degrees(page, 4) is not None
+    assert one(page, "mthreads_gpu_power_watts", gpu="3") is not None
+    assert one(page, "mthreads_health_status", check="temperature") == 2
+    running.change()
+    page = running.until(lambda page: degrees(page, 3) is not None)
+    counted = errors(page)
+    moment = one(page, "mthreads_collect_timestamp_seconds")
+    page = running.until(lambda page: one(page, "mthreads_collect_timestamp_seconds") > moment)
+    assert errors(page) == counted >= 3
+    assert one(page, "mthreads_health_status", check="temperature") == 0
+
+
+def test_a_change_of_mpc(exporter):
+    running = exporter(profile="s3000-mpc")
+    assert {labels.get("instance_id") for labels, _ in running.until(lambda page: all_up(page, 2))[UP]} > {
+        "0",
+        "1",
+        "2",
+    }
+    running.change("0.mpc_mode = DISABLE")
+    page = running.until(lambda page: len(page[UP]) == 2)
+    assert all_up(page, 2) and degrees(page, 0) is not None
+
+
+def test_parts_of_cards(exporter):
+    running = exporter(profile="s3000-vgpu-host")
+    page = running.until(lambda page: all_up(page, 2))
+    parts = {labels["instance_id"] for labels, _ in page["mthreads_gpu_memory_used_bytes"] if "instance_id" in labels}
+    assert parts == {"v0", "v1", "v2"}
+    used = one(page, "mthreads_gpu_memory_used_bytes", gpu="0", instance_id="v1")
+    assert used == int(simulated.profile("s3000-vgpu-host")["device.0.virt.1"]["memory_used"])
+    (name,) = [labels["name"] for labels, _ in page["mthreads_gpu_info"] if labels.get("instance_id") == "v1"]
+    assert name == "MT vGPU S3000-1104"
+
+
+def test_errors_do_not_make_more_series_than_there_may_be(exporter):
+    codes = ("TIMEOUT", "DRIVER_FAILURE", "NO_PERMISSION", "RESOURCE_IS_BUSY")
+    functions = "GpuGetTemperature DeviceGetPowerUsage GpuGetClock MemoryGetClock VpuGetClock MemoryGetEccMode".split()
+    running = exporter("--processes", "none")
+    running.until(all_up)
+    for code in codes:
+        running.change(*["fault.%d = 0.mtml%s=%s" % (i, name, code) for i, name in enumerate(functions, 1)])
+        before = sum(value for _, value in running.scrape().get("mthreads_gpu_query_errors_total", ()))
+        running.until(
+            lambda page: sum(value for _, value in page.get("mthreads_gpu_query_errors_total", ())) > before + 12
+        )
+    running.change()
+    page = running.until(lambda page: degrees(page, 0) is not None)
+    series = [name for name, found in page.items() for labels, _ in found if labels.get("gpu") == "0"]
+    assert one(page, "mthreads_gpu_query_errors_total", gpu="0", query="other", code="other") > 0
+    assert len(series) <= MOST_SERIES_OF_A_CARD
+
+
+def test_names_of_others(exporter):
+    running = exporter(changes=[r'0.name = a"b\\c\x1b[31m\n} 1', r"1.name = \xd6\xd0"])
+    page = running.until(all_up)
+    names = {labels["gpu"]: labels["name"] for labels, _ in page["mthreads_gpu_info"]}
+    assert names["0"] == 'a"b\\c\\x1b[31m\\x0a} 1' and names["1"].isprintable()
+
+
+# ---- The driver ----
+
+
+def test_a_driver_that_hangs(exporter):
+    running = exporter("--timeout", "0.5")
+    running.until(all_up)
+    first = running.child()
+    running.change("machine.latency_ns = 100000000000")
+    page = running.until(lambda page: "mthreads_gpus" not in page)  # in the collection of before it still may count
+    assert one(page, "mthreads_driver_up") == 0 and list(up(page).values()) == [0] * 8
+    assert all(labels["uuid"] for labels, _ in page[UP]) and "mthreads_gpu_temperature_celsius" not in page
+    assert page["mthreads_health_status"][0] == ({"check": "driver"}, 2)
+    assert "# The driver is not up: no answer within 0.5 seconds\n" in running.text()
+    moment = one(page, "mthreads_collect_timestamp_seconds")
+    running.until(lambda page: one(page, "mthreads_collect_timestamp_seconds") > moment)
+    running.change()
+    running.until(all_up)
+    assert running.child() != first and until(lambda: ended(first))
+
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+int mtmlDeviceGetIndex(void *device, unsigned *index);
+int mtmlDeviceGetPowerUsage(void *device, unsigned *power)
+{
+    unsigned index;
+    if (!mtmlDeviceGetIndex(device, &index) && index == 2)
+        while (!access(getenv("SHIM_HANGS"), F_OK))
+            pause();
+    return ((int (*)(void *, unsigned *))dlsym(RTLD_NEXT, "mtmlDeviceGetPowerUsage"))(device, power);
+}
+"""
+
+
+@pytest.fixture
+def shim(tmp_path):
+    """A library in which card 2 hangs while a file is there: (its environment, the file)."""
+    (tmp_path / "shim.c").write_text(SHIM)
+    library, hangs = tmp_path / "libshim.so", tmp_path / "hangs"
+    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", str(library)]
+    subprocess.run(command + [str(tmp_path / "shim.c"), "-L" + simulated.BUILD, "-l:libmtml.so.2", "-ldl"], check=True)
+    return {"PYMTML_LIBRARY": str(library), "SHIM_HANGS": str(hangs)}, hangs
+
+
+def test_one_card_that_hangs(exporter, shim):
+    environment, hangs = shim
+    running = exporter("--timeout", "0.7", environment=environment)
+    running.until(all_up)
+    hangs.write_text("")
+    page = running.until(lambda page: one(page, "mthreads_driver_up") == 0)
+    assert up(page)["2"] == 0 and up(page)["0"] == up(page)["1"] == 1  # asked before
+    assert degrees(page, 1) is not None and degrees(page, 2) is None
+    # The card comes last from then on, so that all others are heard.
+    page = running.until(lambda page: sum(up(page).values()) == 7)
+    assert one(page, "mthreads_driver_up") == 0 and up(page)["2"] == 0 and degrees(page, 7) is not None
+    assert one(page, "mthreads_gpu_query_errors_total", gpu="2", query="all", code="NoAnswer") >= 1
+    assert one(page, "mthreads_health_status", check="answers") == 2
+    hangs.unlink()
+    running.until(all_up)
+
+
+def test_a_driver_that_comes_late(exporter, shim, tmp_path):
+    environment, _ = shim
+    library = tmp_path / "late.so"
+    running = exporter(environment=dict(environment, PYMTML_LIBRARY=str(library)))
+    page = running.scrape()
+    assert one(page, "mthreads_driver_up") == 0 and UP not in page
+    assert "late.so" in running.text()
+    library.symlink_to(environment["PYMTML_LIBRARY"])
+    running.until(all_up)
+
+
+def test_a_driver_that_is_loaded_later(exporter):
+    running = exporter(changes=["machine.init = DRIVER_NOT_LOADED"])
+    assert one(running.scrape(), "mthreads_driver_up") == 0
+    running.change()
+    running.until(all_up)
+
+
+def test_a_library_that_takes_no_second_init(exporter):
+    """It needs a new process for each new life."""
+    running = exporter(changes=["machine.reinit = DRIVER_FAILURE"])
+    running.until(all_up)
+    running.change("machine.reinit = DRIVER_FAILURE", "3.lost = DRIVER_FAILURE")
+    page = running.until(lambda page: up(page).get("3") == 0)
+    for _ in range(5):
+        assert one(page, "mthreads_driver_up") == 1 and sum(up(page).values()) == 7
+        moment = one(page, "mthreads_collect_timestamp_seconds")
+        page = running.until(lambda page: one(page, "mthreads_collect_timestamp_seconds") > moment)
+    running.change("machine.reinit = DRIVER_FAILURE")
+    running.until(all_up)
+
+
+# ---- Processes ----
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSTOP"])
+def test_a_child_that_somebody_ends_or_stops(exporter, name):
+    running = exporter("--timeout", "0.7")
+    running.until(all_up)
+    first = running.child()
+    os.kill(first, getattr(signal, name))
+    until(lambda: running.child() not in (None, first))
+    running.until(all_up)
+    assert ended(first)
+
+
+@pytest.mark.parametrize("name, status", [("SIGTERM", 0), ("SIGINT", -signal.SIGINT), ("SIGKILL", -signal.SIGKILL)])
+def test_no_child_stays_behind(exporter, name, status):
+    running = exporter()
+    running.until(all_up)
+    pid = until(running.child)
+    running.process.send_signal(getattr(signal, name))
+    _, said = running.process.communicate(timeout=20)
+    assert (running.process.returncode, said) == (status, "")
+    until(lambda: ended(pid))
+
+
+def test_a_child_that_cannot_be_ended_is_not_waited_for(monkeypatch):
+    """And none is started beside it."""
+    started = []
+
+    class Stuck(child.Child):
+        def __init__(self, *arguments, **options):
+            child.Child.__init__(self, *arguments, **options)
+            started.append(self)
+            self.held = True
+
+        @property
+        def ended(self):
+            return False if self.held else child.Child.ended.fget(self)
+
+        def stop(self):
+            if not self.held:
+                child.Child.stop(self)
+
+    monkeypatch.setattr(metrics_collector, "Child", Stuck)
+    settings = metrics_collector.Settings(None, 0.3, {}, ["devices", "answers"], "none")
+    collector = metrics_collector.Collector(settings)
+    with simulated.machine("s3000x2", latency_ns=10**11):
+        assert collector.collect().failure == "no answer within 0.3 seconds"
+        for _ in range(2):
+            began = time.monotonic()
+            found = collector.collect()
+            assert found.failure == "process %d hangs in the driver, and does not end" % started[0].pid
+            assert time.monotonic() - began < 0.2 and found.status == {"driver": 2}
+    assert len(started) == 1
+    started[0].held = False
+    started[0].stop()
+    with simulated.machine("s3000x2"):
+        collector.settings.timeout = 20
+        found = collector.collect()
+        assert (found.failure, found.count, len(started)) == (None, 2, 2)
+        started[1].held = False
+        collector.stop()
+
+
+def test_a_collecting_process_that_cannot_start(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with simulated.machine("s3000x2"):
+        result = invoke("metrics")
+    assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
+    assert "# The driver is not up: cannot start the collecting process: No such file" in result.stdout
+
+
+def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
+    from command import process_tree
+
+    process_tree(tmp_path, monkeypatch, {4242: ("python", 10), 4243: ("vllm", 20)})
+    settings = metrics_collector.Settings(None, 20, {}, ["processes"], "names")
+    collector = metrics_collector.Collector(settings)
+    with simulated.machine("s3000x2"):
+
+        def processes():
+            card = collector.collect().cards[0]
+            names = [labels[2] for series, labels, _ in card["values"] if series == "process_info"]
+            return [value for series, _, value in card["values"] if series == "processes"], names
+
+        assert processes() == ([2], ["python", "vllm"])
+        table = tmp_path / "driver" / "musa" / "gpu00" / "proc_util"
+        table.write_text("".join(table.read_text().splitlines(True)[:2]))
+        assert processes() == ([2], ["python", "vllm"])
+        collector._walked -= metrics_collector.PROCESS_PAUSE
+        assert processes() == ([1], ["python"])
+        collector.stop()
+
+
+# ---- Serving ----
+
+
+def test_scrapes_do_not_wait_for_each_other(exporter):
+    running = exporter()
+    host, port = re.search(r"//(.*):(\d+)/", running.url).groups()
+    slow = [socket.create_connection((host, int(port))) for _ in range(10)]
+    for connection in slow:
+        connection.sendall(b"GET /metrics HT")
+    pages = []
+    threads = [threading.Thread(target=lambda: pages.append(running.scrape())) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(pages) == 10 and all(all_up(page) for page in pages)
+    for connection in slow:
+        connection.close()
+    assert running.process.poll() is None
+
+
+def test_http(exporter):
+    running = exporter("--interval", "60")
+    request = urllib.request.Request(running.url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        assert gzip.decompress(answer.read()).decode("utf-8") == running.text()
+    with urllib.request.urlopen(urllib.request.Request(running.url, method="HEAD")) as answer:
+        assert answer.read() == b"" and int(answer.headers["Content-Length"]) == len(running.text().encode("utf-8"))
+    with urllib.request.urlopen(running.url.replace("/metrics", "/")) as answer:
+        assert b"/metrics" in answer.read()
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(running.url + "x")
+    assert refused.value.code == 404
+
+
+def test_ipv6(exporter):
+    with contextlib.ExitStack() as stack:
+        probe = stack.enter_context(socket.socket(socket.AF_INET6))
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+    running = exporter("--listen", "[::1]:0")
+    assert running.url.startswith("http://[::1]:")
+    running.until(all_up)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl to make certificates")
+def test_tls_and_clients_with_certificates(exporter, tmp_path):
+    import ssl
+
+    cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", key, "-out", cert, "-subj", "/CN=host", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    running = exporter("--certfile", cert, "--keyfile", key, "--client-cafile", cert)
+    assert running.url.startswith("https://")
+    context = ssl.create_default_context(cafile=cert)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(running.url, context=context).read()
+    context.load_cert_chain(cert, key)
+    with urllib.request.urlopen(running.url, context=context) as answer:
+        assert all_up(read(answer.read().decode("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--listen", ":9406"], "no host before the colon"),
+        (["--listen", "::1:9406"], "an IPv6 address stands in brackets"),
+        (["--listen", "99999"], "no port from 0 to 65535"),
+        (["--listen", "localhost:"], "no port from 0 to 65535"),
+        (["--listen", "127.0.0.1:x"], "no port from 0 to 65535"),
+        (["--listen", "no.such.host.invalid:9406"], "cannot listen on no.such.host.invalid, port 9406: "),
+        (["--listen", "192.0.2.1:9406"], "cannot listen on 192.0.2.1, port 9406: "),
+        (["--listen", "9406", "--keyfile", "k"], "TLS needs --certfile"),
+        (["--listen", "9406", "--certfile", "/nowhere"], "cannot use /nowhere for TLS: "),
+        (["--listen", "9406", "--textfile", "a.prom"], "not allowed with argument"),
+        (["--certfile", "c"], "--certfile is for --listen"),
+        (["--interval", "5"], "--interval is for --listen and --textfile"),
+        (["--interval", "nan", "--listen", "1"], "no number from"),
+        (["--skip", "nothing"], "no check 'nothing'"),
+        (["--limits", "/nowhere"], "cannot read /nowhere"),
+        (["--textfile", "/nowhere/x.prom"], "cannot write /nowhere/x.prom: No such file or directory"),
+    ],
+)
+def test_what_is_refused_is_one_line(arguments, words):
+    with simulated.machine("s3000x2"):
+        result = invoke("metrics", *arguments)
+    assert result.status != 0 and result.stdout == ""
+    assert result.stderr.count("\n") == 1 and words in result.stderr
+
+
+def test_a_port_in_use():
+    with contextlib.closing(socket.socket()) as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        result = invoke("metrics", "--listen", "%d" % other.getsockname()[1])
+    assert result.status == 255 and result.stderr.endswith(": Address already in use\n")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text, found", [("9406", ("127.0.0.1", 9406)), ("0.0.0.0:1", ("0.0.0.0", 1)), ("[::]:2", ("::", 2))]
+)
+def test_addresses(text, found):
+    assert metrics_server.address(text) == found
+
+
+# ---- The file ----
+
+
+def test_the_file(tmp_path, monkeypatch):
+    path = str(tmp_path / "mthreads.prom")
+    arguments = ["metrics", "--textfile", path, "--lock", str(tmp_path / "lock")]
+    before = os.umask(0o077)
+    try:
+        with simulated.machine("s3000x2", faults="1.mtmlGpuGetTemperature=TIMEOUT"):
+            result = invoke(*arguments)
+            assert (result.status, result.stdout, result.stderr) == (0, "", "")
+            first = os.stat(path)
+            assert invoke(*arguments).status == 0
+    finally:
+        os.umask(before)
+    with open(path) as file:
+        page = read(file.read())
+    assert first.st_mode & 0o777 == 0o644  # node_exporter's user reads it
+    assert os.stat(path).st_ino != first.st_ino and sorted(os.listdir(str(tmp_path))) == ["lock", "mthreads.prom"]
+    # What the file of before counted goes on, so that the counter counts.
+    assert one(page, "mthreads_gpu_query_errors_total", gpu="1", query="temperature", code="Timeout") == 2
+
+
+def test_a_card_keeps_its_uuid_from_run_to_run(tmp_path):
+    path = str(tmp_path / "mthreads.prom")
+    arguments = ["metrics", "--textfile", path, "--lock", str(tmp_path / "lock")]
+    with simulated.machine("s3000x2"):
+        assert invoke(*arguments).status == 0
+    with simulated.machine("s3000x2", set="1.lost=DRIVER_FAILURE"):
+        assert invoke(*arguments).status == 0
+    with open(path) as file:
+        page = read(file.read())
+    assert one(page, UP, gpu="1", uuid=simulated.device_keys("s3000x2", 1)["uuid"]) == 0
+
+
+def test_a_file_of_something_else_is_replaced(tmp_path):
+    path = tmp_path / "mthreads.prom"
+    path.write_text('mthreads_gpu_info{gpu="0" 1\n')
+    with simulated.machine("s3000x2"):
+        result = invoke("metrics", "--textfile", str(path), "--lock", str(tmp_path / "lock"))
+    assert result.status == 0 and "was no file of metrics: errors are counted from 0" in result.stderr
+    assert all_up(read(path.read_text()), 2)
+
+
+def test_a_file_that_cannot_be_replaced_stays(tmp_path):
+    with pytest.raises(OSError):
+        metrics_file.write(str(tmp_path), b"")
+    with pytest.raises(OSError):
+        metrics_file.write("/dev/null", b"")
+    assert os.listdir(str(tmp_path)) == [] and not os.path.isfile("/dev/null")
+
+
+def test_a_file_that_is_written_again_and_again(tmp_path):
+    path = tmp_path / "mthreads.prom"
+    command = COMMAND + ["metrics", "--textfile", str(path), "--interval", "0.1"]
+    with subprocess.Popen(command, env=command_environment(name="s3000x2"), stderr=subprocess.PIPE) as process:
+        until(path.exists)
+
+        def moment():
+            return one(read(path.read_text()), "mthreads_collect_timestamp_seconds")
+
+        first = moment()
+        until(lambda: moment() > first)
+        process.terminate()
+        assert process.communicate(timeout=20)[1] == b"" and process.returncode == 0
+    assert os.listdir(str(tmp_path)) == ["mthreads.prom"]
+
+
+def test_two_runs_do_not_collect_at_once(tmp_path):
+    """A driver that hangs must not gather a process with each round of cron."""
+    lock = ["--lock", str(tmp_path / "lock"), "--timeout", "60"]
+    hangs = command_environment(name="s3000x2", latency_ns=10**11)
+    with subprocess.Popen(COMMAND + ["metrics"] + lock, env=hangs, stdout=subprocess.DEVNULL) as first:
+        until(lambda: (tmp_path / "lock").exists() and (tmp_path / "lock").read_text())
+        with simulated.machine("s3000x2"):
+            result = invoke("metrics", *(lock[:2] + ["--timeout", "0.3"]))
+        first.kill()
+    assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
+    assert "another run (process %d) has not ended within 0.3 seconds" % first.pid in result.stdout
