@@ -36,6 +36,7 @@ import textwrap
 import threading
 import time
 
+import measured
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -564,6 +565,10 @@ def main():
     print("%d survivors, %d of them explained" % (len(lines), len(lines) - len(unexplained)))
     for line in unexplained:
         print("survivor: " + line)
+    if options.section and not (options.lines or options.function or options.sample or options.quick):
+        what = "section%s %s" % ("s" * (len(options.section) > 1), ", ".join(options.section))
+        result = "{:,} changes, {:,} survive".format(len(todo), len(lines))
+        measured.note("mutations", what, "`make mutants`", result)
     return 1 if unexplained else 0
 
 

@@ -1,0 +1,48 @@
+"""The record of long runs, docs/measured.csv, and what writes its rows."""
+
+import os
+import sys
+
+import pytest
+import simulated
+
+sys.path[:0] = [simulated.ROOT, os.path.join(simulated.ROOT, "tools")]
+import measured  # noqa: E402
+
+HEAD = "table,what,run,date,result\n"
+
+
+@pytest.fixture
+def record(tmp_path, monkeypatch):
+    path = tmp_path / "measured.csv"
+    path.write_text(HEAD + "a,one,x,2020-01-01,1\nb,one,y,2020-01-01,2\n", encoding="utf-8")
+    monkeypatch.setattr(measured, "PATH", str(path))
+    return path
+
+
+def test_a_run_replaces_the_row_of_its_name_in_its_table(record):
+    measured.note("b", "one", "z", "3, of 4")
+    measured.note("a", "two", "z", "5")
+    lines = record.read_text(encoding="utf-8").splitlines()
+    today = measured.rows()[1]["date"]
+    assert lines == [HEAD.strip(), "a,one,x,2020-01-01,1", 'b,one,z,%s,"3, of 4"' % today, "a,two,z,%s,5" % today]
+    assert measured.markdown("a")[2:] == ["| one | x | 2020-01-01 | 1 |", "| two | z | %s | 5 |" % today]
+
+
+def test_each_row_is_shown_and_says_what_was_run():
+    rows = measured.rows()
+    assert {row["table"] for row in rows} == {"figures", "interpreters", "mutations"}
+    assert all(row[column].strip() for row in rows for column in measured.COLUMNS)
+    assert len({(row["table"], row["what"]) for row in rows}) == len(rows)
+
+
+def test_the_report_of_an_interpreter(tmp_path):
+    pytest.importorskip("nox")
+    import noxfile
+
+    report = tmp_path / "report.xml"
+    text = '<testsuites><testsuite errors="%d" failures="0" skipped="20" tests="1234" /></testsuites>'
+    report.write_text(text % 0)
+    assert noxfile.summary(str(report)) == ("1,214 passed, 20 skipped, 0 failed", False)
+    report.write_text(text % 1)
+    assert noxfile.summary(str(report)) == ("1,213 passed, 20 skipped, 1 failed", True)
