@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate pictures record bench build publish clean
+.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate pictures record bench site build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,7 +67,7 @@ test: sim $(STAMP) ## Run all tests but those that install real programs
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
-		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py tests/test_distribution.py
+		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py tests/test_distribution.py tests/test_site.py
 	$(PY) tests/programs/write_table.py
 
 release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
@@ -165,6 +165,11 @@ record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, s
 
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench
+
+site: $(STAMP) ## Build the documents as a site in build/site
+	@$(PY) -c 'import material' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[site]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'python3 -m http.server --directory build/site shows it, with its search'
 
 build: ## Build wheel and source archive in dist/; needs hatchling alone, not the development environment
 	@VENV="$(abspath $(VENV))" $(PYTHON) tools/build.py

@@ -7,6 +7,7 @@ into the top folder goes into a folder of links to it.
 
 import collections
 import configparser
+import functools
 import json
 import os
 import re
@@ -253,12 +254,30 @@ def test_profiles(tmp_path):
         assert (result.stdout, result.stderr) == ("%d\n" % len(re.findall(r"\[device\.\d+\]", block.text)), "")
 
 
+@functools.lru_cache(maxsize=None)
+def anchors(path):
+    """The places in a document that a link can name: its headings, as they are spelled in links (set)."""
+    with open(path, encoding="utf-8") as file:
+        tokens = markdown_it.MarkdownIt().parse(file.read())
+    found = set()
+    for token, inline in zip(tokens, tokens[1:]):
+        if token.type == "heading_open":
+            text = "".join(child.content for child in inline.children if child.type in ("text", "code_inline"))
+            slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            found.add(slug if slug not in found else "%s-%d" % (slug, sum(one.startswith(slug) for one in found)))
+    return found
+
+
 @pytest.mark.parametrize("document", sorted(documents()))
 def test_links(document):
-    """Links to files of the project lead to one."""
+    """Links to files of the project lead to one, and there to the heading that they name."""
     folder = os.path.dirname(os.path.join(simulated.ROOT, document))
     with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
         tokens = markdown_it.MarkdownIt().parse(file.read())
     targets = [child.attrGet("href") for token in tokens for child in token.children or [] if child.type == "link_open"]
     local = [target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("mailto:")]
     assert not [target for target in local if target and not os.path.exists(os.path.join(folder, target))]
+    named = [target.partition("#")[::2] for target in targets if "://" not in target and "#" in target]
+    own = os.path.basename(document)
+    wrong = [pair for pair in named if pair[1] not in anchors(os.path.join(folder, pair[0] or own))]
+    assert not wrong, wrong
