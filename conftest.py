@@ -23,3 +23,19 @@ def own_environment():
     for name in set(variables()) - set(before):
         del os.environ[name]
     os.environ.update(before)
+
+
+@pytest.fixture
+def nothing_stays():
+    """A test that fails leaves no library behind for the next one."""
+    import simulated  # builds the simulator
+
+    yield
+    simulated.set_faults("")
+    simulated.shut_down()
+
+
+@pytest.fixture
+def as_a_program(nothing_stays, monkeypatch):
+    """A last shutdown does what it does in programs, not what the tests set."""
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")

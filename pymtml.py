@@ -1710,7 +1710,7 @@ def _c_type(text):
 def _mtmlGetFunctionPointer(name):
     """The C function of that name, with argument and result types; loads the library if need be.
 
-    Nobody checks its calls: C gets whatever is passed, and a shutdown does not wait for them.
+    Nobody guards its calls: C gets whatever is passed, and a shutdown does not wait for them.
 
     Raises: MTMLError_LibraryNotFound, MTMLError_FunctionNotFound (unknown name, or an older library).
     """

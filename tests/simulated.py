@@ -144,6 +144,13 @@ def machine(name="s5000x8", frozen=True, **variables):
                 os.environ[variable] = value
 
 
+def state():
+    """(references of the module, native references)."""
+    import pymtml
+
+    return pymtml._nvmlLib_refcount, references()
+
+
 def shut_down():
     """Give back all references to the library, also one that pymtml itself keeps."""
     import pymtml  # which may be the vendor's, that counts nothing

@@ -399,7 +399,7 @@ def genuine_names():
 
 
 def test_every_function_that_nvidia_ml_py_asks_for_is_there():
-    assert len(genuine_names()) >= 408
+    assert len(genuine_names()) > 380  # 408 of 13.615.71, 389 of 13.595.45
     for name in sorted(genuine_names()):
         assert pointer(name).__name__ == name
 

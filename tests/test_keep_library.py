@@ -10,24 +10,12 @@ import sysconfig
 import pytest
 import simulated
 from concurrency import in_child
+from simulated import state
 
 import pymtml
 
+pytestmark = pytest.mark.usefixtures("as_a_program")
 REFUSES = "machine.reinit=DRIVER_FAILURE"
-
-
-@pytest.fixture(autouse=True)
-def _as_a_program(monkeypatch):
-    """Without the setting of the tests; a test that fails leaves no library behind for the next one."""
-    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
-    yield
-    simulated.set_faults("")
-    simulated.shut_down()
-
-
-def state():
-    """(references, native references)."""
-    return pymtml._nvmlLib_refcount, simulated.references()
 
 
 def end():

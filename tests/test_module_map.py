@@ -108,7 +108,7 @@ def against_the_grammar(lines):
 def test_docstrings_have_their_grammar():
     names = [name for name in DEFINED if name.startswith("nvml") and name in CALLABLES]
     wrong = {name: against_the_grammar(inspect.getdoc(CALLABLES[name]).splitlines()) for name in names}
-    assert len(names) > 400 and not ["%s: %s" % item for item in wrong.items() if item[1]]
+    assert len(names) > 300 and not ["%s: %s" % item for item in wrong.items() if item[1]]
     assert against_the_grammar(["One.", "", "MTML: x.", "Raises: y."])
     assert against_the_grammar(["One.", "", "Prose. Raises: y."]) and against_the_grammar(["One", "two.", "Raises: y."])
 

@@ -19,25 +19,13 @@ import pytest
 import simulated
 from concurrency import in_child, in_thread, over_and_over
 from interpreter import FREE_THREADED
+from simulated import state
 
 import pymtml
 
+pytestmark = pytest.mark.usefixtures("as_a_program")
 changes = pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
-SECONDS = float(os.environ.get("RACE_SECONDS", "2"))  # of each race; docs/reliability.md says what was run
-
-
-@pytest.fixture(autouse=True)
-def _as_a_program(monkeypatch):
-    """Without the setting of the tests; no library is left behind for the next one."""
-    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
-    yield
-    simulated.set_faults("")
-    simulated.shut_down()
-
-
-def state():
-    """(references, native references)."""
-    return pymtml._nvmlLib_refcount, simulated.references()
+SECONDS = float(os.environ.get("RACE_SECONDS", "0.5"))  # of each race; docs/measured.csv says what was run
 
 
 def card(index):
@@ -445,14 +433,17 @@ def test_shutdown_through_what_calls_back():
 @changes
 def test_fork_while_a_change_waits(monkeypatch):
     """The child has the life that the parent was in, its handles stale; the change goes on in the parent alone."""
-    with simulated.machine("s3000-mpc", latency_ns=400000000):
+    with simulated.machine("s3000-mpc"):
         pymtml.nvmlInit()
         device = card(1)
+        simulated.set_value(simulated.MACHINE, "latency_ns", 400000000)
         query, _ = in_thread(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
         time.sleep(0.1)
         change, ends = in_thread(lambda: pymtml.mtmlDeviceSetMpcConfiguration(card(0), 77))
         while not pymtml._session.life.changing:
             time.sleep(0.001)
+
+        simulated.set_value(simulated.MACHINE, "latency_ns", 0)  # of the calls to come
 
         def child():
             with pytest.raises(pymtml.NVMLError_InvalidArgument):

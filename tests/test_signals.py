@@ -18,15 +18,8 @@ from interpreter import FREE_THREADED, not_on_pypy
 
 import pymtml
 
-ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; docs/reliability.md says what was run
-
-
-@pytest.fixture(autouse=True)
-def _nothing_stays():
-    """A test that fails leaves no library behind for the next one."""
-    yield
-    simulated.set_faults("")
-    simulated.shut_down()
+pytestmark = pytest.mark.usefixtures("nothing_stays")
+ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; docs/measured.csv says what was run
 
 
 class Interruption(BaseException):
