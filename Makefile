@@ -139,6 +139,7 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(PY) tools/generate_coverage.py --check
 	$(PY) tools/generate_reference.py --check
 	$(PY) tools/generate_man_page.py --check
+	$(PY) tools/generate_dashboards.py --check
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/record.py --check --quick
 
@@ -156,6 +157,7 @@ generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py,
 	$(PY) tools/generate_coverage.py
 	$(PY) tools/generate_reference.py
 	$(PY) tools/generate_man_page.py
+	$(PY) tools/generate_dashboards.py
 
 pictures: sim $(STAMP) ## Draw the pictures of the documents: the command and gpustat on eight simulated GPUs
 	$(PY) tools/pictures.py

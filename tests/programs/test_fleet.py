@@ -1,4 +1,5 @@
-"""A fleet's monitoring: nvitop-exporter scraped by a real Prometheus server, with the files of examples/fleet."""
+"""A fleet's monitoring: nvitop-exporter scraped by a real Prometheus server, with the files of
+examples/fleet/nvitop-exporter."""
 
 import contextlib
 import json
@@ -22,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("prometheus"), reason="needs a Prometheus server (Debian package prometheus)"),
 ]
 
-FLEET = os.path.join(ROOT, "examples", "fleet")
+FLEET = os.path.join(ROOT, "examples", "fleet", "nvitop-exporter")
 
 METRICS = {
     "gpu_utilization_Percentage": lambda gpu: gpu.number("gpu_utilization"),

@@ -1,120 +1,106 @@
-"""The files of examples/fleet by themselves: their formats, and that each speaks of what the others serve."""
+"""The files of examples/fleet by themselves: their formats, and that each speaks of what the others and pymtml have."""
 
 import configparser
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 
 import pytest
 import yaml
-from machines import ROOT
-from program_set import EXPORTER
-from scrape import free_port, settled
+from machines import ROOT, Machine
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
+SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
 COLUMNS = 24  # of Grafana's grid
+DASHBOARDS = ("overview.json", "host.json")
 
 
-def read(name):
-    with open(os.path.join(FLEET, name), encoding="utf-8") as file:
+def read(*names):
+    with open(os.path.join(FLEET, *names), encoding="utf-8") as file:
         return file.read()
 
 
-def dashboard():
-    return json.loads(read("dashboard.json"))
+def unit(name):
+    """A unit of systemd: {section: {name: value}}, the last value where a name comes twice."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str
+    parser.read_string(read("systemd", name))
+    return parser
 
 
-def queries():
-    """All PromQL of the dashboard, its variables replaced as Grafana does."""
-    board = dashboard()
-    found = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    found += [
-        re.match(r"label_values\((.*), \w+\)$", variable["query"]).group(1)
-        for variable in board["templating"]["list"]
-        if variable["type"] == "query"
-    ]
-    return [query.replace("$hostname", ".*").replace("$gpu", ".*") for query in found]
+def options_of(arguments):
+    """What the arguments behind `pymtml metrics` ask for."""
+    metrics = pytest.importorskip("pymtml_cli.metrics")
+    return metrics.parser().parse_args(arguments)
 
 
-def service():
-    """What the unit says below [Service]: {name: value}, the last one where a name comes twice."""
-    unit = configparser.ConfigParser(interpolation=None, strict=False)
-    unit.optionxform = str
-    unit.read_string(read("nvitop-exporter.service"))
-    assert set(unit.sections()) == {"Unit", "Service", "Install"}
-    return unit["Service"]
+def port_of(arguments):
+    """The port that `pymtml metrics` is told to listen on, at all addresses."""
+    host, _, port = options_of(arguments).listen.rpartition(":")
+    assert host == "0.0.0.0"
+    return int(port)
 
 
-def exporter_port():
-    """The port that the unit lets the exporter listen on."""
-    return re.search(r"nvitop-exporter .*--port (\d+)", service()["ExecStart"]).group(1)
+def port():
+    return port_of(unit(SERVING)["Service"]["ExecStart"].split()[2:])
 
 
-def test_prometheus_scrapes_the_port_that_the_unit_opens():
+# ---- Prometheus ----
+
+
+def relabelled(job, address):
+    """The labels of a target after the rules of a job."""
+    labels = {"__address__": address}
+    for rule in job["relabel_configs"]:
+        assert set(rule) <= {"source_labels", "regex", "target_label", "replacement"}
+        value = ";".join(labels.get(name, "") for name in rule["source_labels"])
+        found = re.fullmatch(rule["regex"], value)
+        if found:
+            labels[rule["target_label"]] = rule["replacement"].replace("$1", found.group(1))
+    return labels["__address__"], labels.get("instance")
+
+
+def test_targets_are_hosts():
+    """A target may have a port or not; the label instance is the host."""
     config = yaml.safe_load(read("prometheus.yml"))
-    assert set(config) == {"global", "scrape_configs"}
-    assert re.match(r"\d+[smh]$", config["global"]["scrape_interval"])
-    targets = [
-        target
-        for job in config["scrape_configs"]
-        for static in job["static_configs"]
-        for target in static["targets"]
-        if job["job_name"]
-    ]
-    assert targets and all(target.rpartition(":")[2] == exporter_port() for target in targets)
+    ports = {"mthreads": port(), "mthreads-textfile": 9100}
+    assert {job["job_name"] for job in config["scrape_configs"]} == set(ports)
+    for job in config["scrape_configs"]:
+        usual = ports[job["job_name"]]
+        assert relabelled(job, "node07") == ("node07:%d" % usual, "node07")
+        assert relabelled(job, "node07.example.com:1234") == ("node07.example.com:1234", "node07.example.com")
+        assert relabelled(job, "10.0.0.7") == ("10.0.0.7:%d" % usual, "10.0.0.7")
+        assert relabelled(job, "[fe80::7]") == ("[fe80::7]:%d" % usual, "fe80::7")
+        assert relabelled(job, "[fe80::7]:99") == ("[fe80::7]:99", "fe80::7")
 
 
-needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
+def test_the_files_of_targets_are_read():
+    """Each job has its file, in the form of file_sd; the number of cards is a label as the rules want it."""
+    config = yaml.safe_load(read("prometheus.yml"))
+    for job, file in zip(config["scrape_configs"], ("mthreads.yml", "textfile.yml")):
+        (pattern,) = job["file_sd_configs"][0]["files"]
+        assert re.fullmatch(pattern.replace(".", r"\.").replace("*", ".*"), "targets/" + file)
+        for group in yaml.safe_load(read("targets", file)):
+            assert set(group) == {"targets", "labels"} and all(isinstance(one, str) for one in group["targets"])
+            assert int(group["labels"]["gpus"]) > 0 and isinstance(group["labels"]["gpus"], str)
 
 
-@needs_systemd
-def test_unit_is_hardened():
-    """systemd's rating of what the service may do: 10 is everything, and below 3 is called OK."""
-    command = ["systemd-analyze", "security", "--offline=true", "--no-pager"]
-    command.append(os.path.join(FLEET, "nvitop-exporter.service"))
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    if "--offline" in done.stdout:
-        pytest.skip("this systemd-analyze rates no files: " + done.stdout.strip())
-    assert done.returncode == 0, done.stdout
-    assert (
-        float(re.search(r"exposure level for nvitop-exporter.service: ([\d.]+)", done.stdout).group(1)) <= 2
-    ), done.stdout
+needs_rules = pytest.mark.skipif(not os.path.exists(os.path.join(FLEET, "rules.yml")), reason="no rules.yml yet")
 
 
-def test_unit_leaves_the_exporter_what_it_reads():
-    """The GPUs' device files, all of /proc, and the network: settings that close these to a service are not there."""
-    closing = {"DeviceAllow", "DevicePolicy", "PrivateDevices", "ProtectClock"}
-    closing |= {"ProtectProc", "ProcSubset", "PrivatePIDs", "PrivateUsers", "PrivateNetwork", "IPAddressDeny"}
-    assert not closing & set(service())
-    assert {"AF_INET", "AF_INET6"} <= set(service()["RestrictAddressFamilies"].split())
+def rules():
+    """The groups of the rules that prometheus.yml names (list)."""
+    names = yaml.safe_load(read("prometheus.yml"))["rule_files"]
+    return [group for name in names for group in yaml.safe_load(read(name))["groups"]]
 
 
-@needs_systemd
-@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
-@pytest.mark.parametrize("machine", ["as shipped"], indirect=True)
-def test_unit_allows_the_system_calls_that_the_exporter_makes(runner, machine):
-    def calls(group):
-        said = subprocess.run(
-            ["systemd-analyze", "syscall-filter", "--no-pager", group], stdout=subprocess.PIPE, check=True
-        )
-        names = [line.strip() for line in said.stdout.decode().splitlines()[1:] if not line.strip().startswith("#")]
-        return {name for group in names for name in (calls(group) if group.startswith("@") else [group])}
-
-    port, trace = free_port(), os.path.join(runner.folder, "trace")
-    command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
-    # With -o strace takes no signals by itself, and outlasts the patience of serve().
-    watched = [shutil.which("strace"), "-I", "2", "-f", "-qq", "-o", trace] + command
-    watched += ["--interval", "0.5", "--hostname", "here"]
-    with runner.serve(watched, runner.on_pymtml(machine)):
-        assert settled("http://127.0.0.1:%d/metrics" % port)
-    with open(trace, encoding="utf-8", errors="replace") as file:
-        made = set(re.findall(r"^\d+ +(\w+)\(", file.read(), re.MULTILINE))
-    assert {"openat", "socket", "bind", "listen"} <= made
-    allowed = calls("@system-service") - calls("@privileged") - calls("@resources")
-    assert service()["SystemCallFilter"] == "~@privileged @resources"
-    assert made <= allowed | calls("@default")
+@needs_rules
+def test_the_rules_watch_the_jobs():
+    """Both jobs have names that the rules know."""
+    assert 'job=~"mthreads.*"' in read("rules.yml") and rules()
 
 
 def test_datasource():
@@ -124,8 +110,256 @@ def test_datasource():
     assert (source["type"], source["url"]) == ("prometheus", "http://localhost:9090")
 
 
-def test_panels_are_placed_beside_each_other():
-    panels = dashboard()["panels"]
+# ---- systemd ----
+
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
+
+
+def analyzed(*arguments):
+    command = ["systemd-analyze", "--no-pager"] + list(arguments)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+
+
+@needs_systemd
+@pytest.mark.parametrize("name", [SERVING, TEXTFILE])
+def test_units_are_hardened(name):
+    """systemd's rating of what the service may do: 10 is everything, and below 3 is called OK."""
+    done = analyzed("security", "--offline=true", os.path.join(FLEET, "systemd", name))
+    if "--offline" in done.stdout:
+        pytest.skip("this systemd-analyze rates no files: " + done.stdout.strip())
+    assert done.returncode == 0, done.stdout
+    assert float(re.search(r"exposure level for %s: ([\d.]+)" % re.escape(name), done.stdout).group(1)) <= 2
+
+
+@needs_systemd
+def test_systemd_takes_the_units(tmp_path):
+    """`systemd-analyze verify` has nothing to say, once the command is there."""
+    command = tmp_path / "pymtml"
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    for name in os.listdir(os.path.join(FLEET, "systemd")):
+        (tmp_path / name).write_text(read("systemd", name).replace("/opt/pymtml/bin/pymtml", str(command)))
+    for name in os.listdir(os.path.join(FLEET, "systemd")):
+        done = analyzed("verify", "--man=no", str(tmp_path / name))
+        said = [line for line in done.stdout.splitlines() if "mthreads" in line]
+        assert not said, said
+
+
+@pytest.mark.parametrize("name", [SERVING, TEXTFILE])
+def test_units_leave_what_is_read(name):
+    """The GPUs' device files and all of /proc: settings that close these to a service are not there."""
+    closing = {"DeviceAllow", "DevicePolicy", "PrivateDevices", "ProtectClock", "ProtectProc", "ProcSubset"}
+    assert not (closing | {"PrivatePIDs", "PrivateUsers"}) & set(unit(name)["Service"])
+
+
+def test_the_serving_unit():
+    """It has the network, is started again for ever, and says what pymtml metrics takes."""
+    service = unit(SERVING)["Service"]
+    assert {"AF_INET", "AF_INET6"} <= set(service["RestrictAddressFamilies"].split())
+    assert not {"PrivateNetwork", "IPAddressDeny"} & set(service)
+    assert (service["Restart"], unit(SERVING)["Unit"]["StartLimitIntervalSec"]) == ("always", "0")
+    assert int(service["RestartSec"]) > 0 and port() == 9406
+
+
+def test_the_unit_of_the_textfile():
+    """It may write where its file goes, keeps its lock between two runs, and a timer starts it."""
+    service = unit(TEXTFILE)["Service"]
+    options = options_of(service["ExecStart"].split()[2:])
+    assert os.path.dirname(options.textfile) == service["ReadWritePaths"] and options.textfile.endswith(".prom")
+    assert options.lock == "/run/%s/lock" % service["RuntimeDirectory"]
+    assert (service["RuntimeDirectoryPreserve"], service["Type"]) == ("yes", "oneshot")
+    assert 2 * options.timeout < int(service["TimeoutStartSec"])
+    timer = unit("mthreads-textfile.timer")
+    assert "Unit" not in timer["Timer"], "a timer starts the service of its name"
+    assert timer["Install"]["WantedBy"] == "timers.target"
+
+
+# ---- Containers ----
+
+
+def test_the_containerfile():
+    lines = read("Containerfile").splitlines()
+    assert [line for line in lines if line.startswith("USER")] == ["USER 10001"]
+    (entry,) = [json.loads(line[len("ENTRYPOINT ") :]) for line in lines if line.startswith("ENTRYPOINT")]
+    (arguments,) = [json.loads(line[len("CMD ") :]) for line in lines if line.startswith("CMD")]
+    assert entry == ["pymtml", "metrics"] and port_of(arguments) == port()
+    assert "EXPOSE %d" % port() in lines
+    (base,) = [line.split()[1] for line in lines if line.startswith("FROM")]
+    assert base.endswith("-slim")
+
+
+def kubernetes(name):
+    return {one["kind"]: one for one in yaml.safe_load_all(read("kubernetes", name))}
+
+
+def test_kubernetes_takes_the_daemon_set():
+    """kubernetes-validate, which has the schemas of Kubernetes."""
+    kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="comes with the extra dev on Python 3.11")
+    for one in kubernetes("daemonset.yml").values():
+        kubernetes_validate.validate(one, "1.30", strict=True)
+    broken = kubernetes("daemonset.yml")["DaemonSet"]
+    broken["spec"]["template"]["spec"]["containers"][0]["argz"] = []
+    with pytest.raises(Exception):
+        kubernetes_validate.validate(broken, "1.30", strict=True)
+
+
+def test_the_pods_are_found():
+    """Service and ServiceMonitor choose what the DaemonSet makes, by its port; the job has a name that is watched."""
+    made = kubernetes("daemonset.yml")
+    monitor = kubernetes("servicemonitor.yml")["ServiceMonitor"]["spec"]
+    pod = made["DaemonSet"]["spec"]["template"]
+    labels = pod["metadata"]["labels"]
+    assert made["Service"]["spec"]["selector"] == labels
+    assert made["DaemonSet"]["spec"]["selector"]["matchLabels"] == labels
+    assert monitor["selector"]["matchLabels"] == made["Service"]["metadata"]["labels"]
+    (container,) = pod["spec"]["containers"]
+    (listening,) = container["ports"]
+    assert listening["containerPort"] == port_of(container["args"]) == port()
+    (served,) = made["Service"]["spec"]["ports"]
+    (endpoint,) = monitor["endpoints"]
+    assert endpoint["port"] == served["name"] and served["targetPort"] == listening["name"]
+    rules = {rule["targetLabel"]: rule for rule in endpoint["relabelings"]}
+    assert rules["job"]["replacement"].startswith("mthreads") and set(rules) == {"job", "instance", "gpus"}
+    (term,) = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    label = term["matchExpressions"][0]["key"].replace("-", "_")
+    assert rules["gpus"]["sourceLabels"] == ["__meta_kubernetes_node_label_" + label]
+
+
+def test_the_pod_may_do_little():
+    (container,) = kubernetes("daemonset.yml")["DaemonSet"]["spec"]["template"]["spec"]["containers"]
+    context = container["securityContext"]
+    assert context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"]
+    assert "USER %d" % 10001 in read("Containerfile")
+    spec = kubernetes("daemonset.yml")["DaemonSet"]["spec"]["template"]["spec"]
+    assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (10001, True)
+
+
+# ---- Slurm ----
+
+SCONTROL = """\
+#!/bin/bash
+echo "$@" >> "$CALLS"
+[ "$1" = show ] && echo "NodeName=gpu01 State=$STATE Reason=$REASON"
+exit 0
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path, simulator):
+    """Runs the health program on a machine, with a scontrol that notes what it is told; returns what that was."""
+    for name in ("scontrol", "logger"):
+        (tmp_path / name).write_text(SCONTROL)
+        (tmp_path / name).chmod(0o755)
+    command = tmp_path / "pymtml"
+    command.write_text('#!/bin/sh\ncd %s && exec %s -m pymtml "$@"\n' % (ROOT, shutil.which("python3")))
+    command.chmod(0o755)
+    defaults = tmp_path / "defaults"
+    defaults.write_text("GPUS=2 TIMEOUT=2 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
+
+    def run(machine, state="IDLE", reason="none", **variables):
+        calls = tmp_path / "calls"
+        calls.write_text("")
+        environment = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), CALLS=str(calls), STATE=state)
+        environment.update(REASON=reason, SLURMD_NODENAME="gpu01", PYMTML_HEALTH_DEFAULTS=str(defaults))
+        environment.update(LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE=machine.path, TMPDIR=str(tmp_path), **variables)
+        done = subprocess.run([os.path.join(FLEET, "slurm", "health.sh")], env=environment, timeout=60)
+        assert done.returncode == 0
+        return [line for line in calls.read_text().splitlines() if not line.startswith("show")]
+
+    return run
+
+
+def test_a_sick_node_is_drained_and_resumed(slurm, tmp_path):
+    """Once, with the reason; it comes back by itself only where it was drained for its GPUs."""
+    well = Machine(tmp_path, "s3000x2", changes={"pci_cur_gen": lambda i: 5})
+    assert slurm(well) == []
+    drained = "update NodeName=gpu01 State=RESUME"
+    assert slurm(well, "IDLE+DRAIN", "pymtml: CRITICAL devices: 1 of 2") == [drained]
+    assert slurm(well, "IDLE+DRAIN", "disk is broken") == []
+    sick = Machine(tmp_path, "s3000x2", changes={"gpu_temperature": lambda i: 104})
+    (call,) = slurm(sick)
+    assert call.startswith("update NodeName=gpu01 State=DRAIN Reason=pymtml: CRITICAL temperature: GPU 0-1: 104 C")
+    assert slurm(sick, "IDLE+DRAIN", "pymtml: CRITICAL") == []
+    (call,) = slurm(well, MTML_SIM_LATENCY_NS="100000000000")
+    assert "CRITICAL driver: no answer within 2 seconds" in call
+    narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8})
+    (call,) = slurm(narrow)
+    assert call.startswith("-t pymtml -- gpu01: WARNING pcie: GPU 0-1: PCIe x8")
+
+
+def test_two_checks_do_not_meet(slurm, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    with open(str(tmp_path / "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert slurm(Machine(tmp_path, "s3000x2", changes={"gpu_temperature": lambda i: 104})) == []
+
+
+def test_a_task_sees_the_cards_of_its_job():
+    def prolog(**variables):
+        script = os.path.join(FLEET, "slurm", "task_prolog.sh")
+        return subprocess.check_output([script], env=dict(PATH=os.environ["PATH"], **variables)).decode()
+
+    assert prolog(SLURM_JOB_GPUS="0,3") == "export MUSA_VISIBLE_DEVICES=0,3\n"
+    assert prolog(SLURM_JOB_GPUS="0,3", SLURM_STEP_GPUS="3") == "export MUSA_VISIBLE_DEVICES=3\n"
+    assert prolog() == ""
+
+
+def test_scripts_can_be_run():
+    for name in ("health.sh", "task_prolog.sh"):
+        assert os.stat(os.path.join(FLEET, "slurm", name)).st_mode & stat.S_IXOTH
+    gres = [line for line in read("slurm", "gres.conf").splitlines() if line and not line.startswith("#")]
+    assert gres == ["NodeName=gpu[01-16] Name=gpu Type=s5000 File=/dev/mtgpu.[0-7]"]
+
+
+# ---- Dashboards ----
+
+
+def board(name):
+    return json.loads(read(name))
+
+
+def queries(name):
+    """All PromQL of a dashboard, its variable replaced as Grafana does."""
+    found = [target["expr"] for panel in board(name)["panels"] for target in panel["targets"]]
+    for entry in board(name)["templating"]["list"]:
+        if entry["type"] == "query":
+            found.append(re.match(r"label_values\((.*), \w+\)$", entry["query"]).group(1))
+    return [query.replace("$host", "node07") for query in found]
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_grafana_reads_the_dashboards(name):
+    """grafana-foundation-sdk, Grafana's own types: nothing in the file is unknown to it."""
+    pytest.importorskip("grafana_foundation_sdk", reason="comes with the extra dev on Python 3.11 and newer")
+    from grafana_foundation_sdk.cog import plugins
+    from grafana_foundation_sdk.cog.encoder import JSONEncoder
+    from grafana_foundation_sdk.models.dashboard import Dashboard
+
+    plugins.register_default_plugins()
+    decoded = Dashboard.from_json(board(name))
+    kinds = {type(target).__module__ for panel in decoded.panels for target in panel.targets}
+    assert kinds == {"grafana_foundation_sdk.models.prometheus"}
+    for panel in decoded.panels:
+        assert type(panel.options).__module__.rpartition(".")[2] == panel.type_val.replace("-", "")
+
+    def lost(before, after, path):
+        if isinstance(before, dict) and isinstance(after, dict):
+            return [one for key in before for one in lost(before[key], after.get(key), "%s.%s" % (path, key))]
+        if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+            pairs = zip(before, after)
+            return [
+                one for number, pair in enumerate(pairs) for one in lost(pair[0], pair[1], "%s.%d" % (path, number))
+            ]
+        return [] if before == after else [path]
+
+    assert not lost(board(name), json.loads(JSONEncoder().encode(decoded)), "")
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_panels_are_placed_beside_each_other(name):
+    panels = board(name)["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels) > 0
     taken = [
         (x, y)
@@ -137,40 +371,41 @@ def test_panels_are_placed_beside_each_other():
     assert all(0 <= x < COLUMNS for x, y in taken)
 
 
-def test_variables_are_defined():
-    board = dashboard()
-    defined = {variable["name"] for variable in board["templating"]["list"]}
-    assert set(re.findall(r"\$\{?(\w+)", json.dumps(board))) - {"__all"} == defined
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_variables_are_defined(name):
+    defined = {variable["name"] for variable in board(name)["templating"]["list"]}
+    assert set(re.findall(r"\$\{?([a-z]\w*)(?![\w.])", read(name))) - {"__data"} == defined
 
 
-def test_queries_are_promql():
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_queries_are_promql(name):
     promql_parser = pytest.importorskip("promql_parser", reason="comes with the extra dev on Python 3.11 and newer")
-    for query in queries():
+    for query in queries(name):
         promql_parser.parse(query)
 
 
-@pytest.mark.parametrize("machine", ["as shipped"], indirect=True)
-def test_queries_ask_for_what_the_exporter_serves(runner, machine):
-    """Each series that the dashboard names, with the labels that it selects and shows by."""
-    port = free_port()
-    command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
-    with runner.serve(command + ["--interval", "0.5"], runner.on_pymtml(machine)):
-        found = settled("http://127.0.0.1:%d/metrics" % port)
-    labels = {}
-    for metric, pairs in found:
-        labels.setdefault(metric, set()).update(dict(pairs))
-    asked = [selector for query in queries() for selector in re.findall(r"(\w+)(?:\{(.*?)\}|$)", query)]
-    # Prometheus itself makes this one, with the labels of its configuration.
-    (job,) = yaml.safe_load(read("prometheus.yml"))["scrape_configs"]
-    of_prometheus = ("up", 'job="%s"' % job["job_name"])
-    assert of_prometheus in asked
-    asked = [selector for selector in asked if selector != of_prometheus]
-    assert asked
-    for metric, selection in asked:
-        assert metric in labels, metric
-        assert set(re.findall(r"(\w+)=~", selection)) <= labels[metric], metric
-    for panel in dashboard()["panels"]:
-        for target in panel["targets"]:
-            shown = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
-            metric = re.search(r"(\w+)\{", target["expr"]).group(1)
-            assert shown <= (labels[metric] if metric != "up" else {"instance", "job"}), panel["title"]
+@needs_rules
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_queries_ask_for_series_that_there_are(name):
+    """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
+    series = pytest.importorskip("pymtml_cli.metrics_series")
+    of_target = {"job", "instance", "gpus"}
+    labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity"}}
+    for key, (_, more, _) in series.MACHINE_SERIES.items():
+        labels[series.OF_MACHINE + key] = of_target | set(more)
+    for key, (_, more, _) in series.CARD_SERIES.items():
+        labels[series.OF_CARD + key] = of_target | set(series.PLACE) | set(more)
+    recorded = [rule["record"] for group in rules() for rule in group["rules"] if "record" in rule]
+    labels.update((name, set()) for name in recorded)
+    for query in queries(name):
+        asked = re.findall(r"\b(mthreads_[a-z_:]+|up|ALERTS)(?:\{(.*?)\})?", query)
+        assert asked, query
+        for metric, selection in asked:
+            assert metric in labels, metric
+            assert set(re.findall(r"(\w+)(?:=~|!=|!~|=)", selection)) <= labels[metric], (metric, selection)
+
+
+def test_the_overview_leads_to_the_host():
+    links = re.findall(r'"url": "/d/([\w-]+)\?var-(\w+)=', read("overview.json"))
+    host = board("host.json")
+    assert links == [(host["uid"], host["templating"]["list"][-1]["name"])]

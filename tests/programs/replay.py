@@ -1,0 +1,105 @@
+"""A fleet of any size for Prometheus: one server that shows a real page of `pymtml metrics` for each of many hosts.
+
+UUIDs and values are each host's own, its life sign moves, and a host can be in any state that `STATES` names.
+"""
+
+import http.server
+import re
+import socketserver
+import threading
+import time
+import urllib.parse
+
+# What a host shows of the page: None for one that does not answer at all
+STATES = ("well", "down", "stalled", "driver down", "card silent", "hot", "link down", "idle")
+COLLECTED = "mthreads_collect_timestamp_seconds "
+VALUES = {
+    "mthreads_gpu_utilization_ratio": 1.0,
+    "mthreads_gpu_temperature_celsius": 90.0,
+    "mthreads_gpu_power_watts": 900.0,
+    "mthreads_gpu_memory_used_bytes": 8e10,
+}
+
+
+def page_of(text, host, state, now):
+    """The page of a host: the text, with values of its own, in a state."""
+    number = int(re.sub(r"\D", "", host) or 0)
+    lines = []
+    for line in text.splitlines():
+        name = re.match(r"\w*", line).group()
+        card = re.search(r'gpu="(\d+)"', line)
+        card = int(card.group(1)) if card else -1
+        if name == "mthreads_collect_timestamp_seconds":
+            line = COLLECTED + "%.3f" % (1e9 if state == "stalled" else now)
+        elif state == "driver down" and (card >= 0 or name in ("mthreads_gpus", "mthreads_health_status")):
+            continue
+        elif name == "mthreads_driver_up":
+            line = "mthreads_driver_up %d" % (state != "driver down")
+        elif state == "card silent" and card == 3 and name not in ("mthreads_gpu_info", "mthreads_gpu_up"):
+            continue
+        elif state == "card silent" and card == 3 and name == "mthreads_gpu_up":
+            line = line.rpartition(" ")[0] + " 0"
+        elif state == "hot" and name == "mthreads_gpu_temperature_celsius":
+            line = line.rpartition(" ")[0] + " 101"
+        elif state == "hot" and line.startswith('mthreads_health_status{check="temperature"}'):
+            line = line.rpartition(" ")[0] + " 2"
+        elif state == "link down" and card == 2 and name == "mthreads_gpu_mtlinks" and "down" in line:
+            line = line.rpartition(" ")[0] + " 1"
+        elif state == "idle" and name == "mthreads_gpu_utilization_ratio":
+            line = line.rpartition(" ")[0] + " 0"
+        elif name in VALUES:
+            share = (number * 37 + card * 11 + int(now / 5)) % 101 / 100.0
+            line = "%s %r" % (line.rpartition(" ")[0], round(VALUES[name] * share, 4))
+        lines.append(re.sub(r'uuid="(.{8})', lambda found: 'uuid="%08x' % (number * 64 + card), line))
+    return "\n".join(lines) + "\n"
+
+
+class Replay:
+    """The server: `targets` is the fleet for file_sd; `states` is {host: state} of hosts that are not well."""
+
+    def __init__(self, text, hosts, cards=8):
+        self.text, self.hosts, self.cards, self.states = text, hosts, cards, {}
+        replay = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                host = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)["host"][0]
+                state = replay.states.get(host, "well")
+                if state == "down":
+                    self.send_error(503)
+                    return
+                body = page_of(replay.text, host, state, time.time()).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+            daemon_threads = True
+            request_queue_size = 1024
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def targets(self):
+        """What a file of file_sd says (list)."""
+        address = "127.0.0.1:%d" % self.server.server_address[1]
+        return [
+            {
+                "targets": [address],
+                "labels": {"__param_host": host, "instance": host, "gpus": str(self.cards)},
+            }
+            for host in self.hosts
+        ]
+
+    def close(self):
+        """End the server."""
+        self.server.shutdown()
+        self.server.server_close()

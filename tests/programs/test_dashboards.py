@@ -1,0 +1,155 @@
+"""The dashboards of examples/fleet on a real Prometheus: 500 hosts with 4,000 GPUs, some of them in trouble."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.parse
+
+import pytest
+from machines import ROOT
+from program_set import PROMETHEUS
+from replay import Replay
+from scrape import fetch, free_port, until
+from test_fleet_files import DASHBOARDS, board
+
+PROGRAM = PROMETHEUS
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.skipif(not shutil.which("prometheus"), reason="needs a Prometheus server (Debian package prometheus)"),
+]
+
+HOSTS, CARDS = 500, 8
+MOST_SERIES, MOST_BYTES = 50, 300000
+POINTS = 60
+TROUBLE = {
+    "node003": ("down", "the host or its exporter is down"),
+    "node004": ("stalled", "nothing is collected any more"),
+    "node005": ("driver down", "the driver does not answer"),
+    "node006": ("card silent", "cards do not answer"),
+    "node007": ("hot", "other checks of health are CRITICAL"),
+    "node008": ("link down", "cards with links down or downgraded"),
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, simulator):
+    """The address of a Prometheus that has scraped all hosts for a minute and more."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    environment = dict(os.environ, LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE="s5000x8")
+    command = [sys.executable, "-m", "pymtml", "metrics"]
+    text = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
+    fleet = Replay(text, ["node%03d" % number for number in range(1, HOSTS + 1)], CARDS)
+    fleet.states = dict({host: state for host, (state, _) in TROUBLE.items()}, node009="idle")
+    (folder / "targets").mkdir()
+    (folder / "targets" / "mthreads.yml").write_text(json.dumps(fleet.targets))
+    with open(os.path.join(ROOT, "examples", "fleet", "prometheus.yml")) as file:
+        config = file.read().replace("15s", "5s")
+    # All hosts are one address here, and say by a label which one they are.
+    config = config.replace("target_label: instance", "target_label: __tmp")
+    (folder / "prometheus.yml").write_text(config)
+    rules = os.path.join(ROOT, "examples", "fleet", "rules.yml")
+    (folder / "rules.yml").write_text(open(rules).read())
+    address = "127.0.0.1:%d" % free_port()
+    command = ["prometheus", "--config.file", str(folder / "prometheus.yml"), "--web.listen-address", address]
+    with open(str(folder / "log"), "w") as log:
+        process = subprocess.Popen(command + ["--storage.tsdb.path", str(folder / "tsdb")], stdout=log, stderr=log)
+        try:
+            fetch("http://%s/-/ready" % address)
+            assert until(lambda: ask(address, "count(up)")[0] == 1, wait=60)
+            time.sleep(90)  # a rate over a minute, and alerts that fire
+            yield address
+        finally:
+            process.terminate()
+            process.wait(60)
+            fleet.close()
+
+
+def answer(address, query, ranged=False):
+    """What Prometheus answers to a query, now or with as many points as a panel has (str)."""
+    now = time.time()
+    values = {"query": query, "time": now}
+    if ranged:
+        values = {"query": query, "start": now - 60, "end": now, "step": 60.0 / POINTS}
+    path = "query_range" if ranged else "query"
+    return fetch("http://%s/api/v1/%s?%s" % (address, path, urllib.parse.urlencode(values)))
+
+
+def ask(address, query, ranged=False):
+    """(number of series, series, bytes) of an answer."""
+    text = answer(address, query, ranged)
+    result = json.loads(text)["data"]["result"]
+    return len(result), result, len(text)
+
+
+EMPTY = {  # panels that show nothing of this fleet, and why
+    "Queries that failed in the last hour": "no query fails",
+    "Utilization of instances": "no card is divided",
+    "Processes": "processes of others are not seen here, or there are none",
+}
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_every_panel(server, name):
+    """Each query of the dashboards answers, in few series and few bytes."""
+    total = 0
+    for panel in board(name)["panels"]:
+        assert panel["maxDataPoints"] <= POINTS
+        for target in panel["targets"]:
+            count, _, size = ask(server, target["expr"].replace("$host", "node001"), target["range"])
+            total += size
+            assert count <= MOST_SERIES, panel["title"]
+            assert count > 0 or panel["title"] in EMPTY, panel["title"]
+    assert total < MOST_BYTES
+    print("%s: %d bytes a refresh" % (name, total))
+
+
+def shown(server, title):
+    """What a panel of the overview with one value shows."""
+    (panel,) = [panel for panel in board("overview.json")["panels"] if panel["title"] == title]
+    _, result, _ = ask(server, panel["targets"][0]["expr"])
+    return float(result[0]["value"][1])
+
+
+def test_the_fleet_is_counted(server):
+    """GPUs expected, reporting, silent and missing, hosts down, stalled, drivers down."""
+    silent = 2 * CARDS + 1  # of a host that is down, of one without a driver, and one
+    assert shown(server, "GPUs expected") == HOSTS * CARDS
+    assert shown(server, "GPUs reporting") == HOSTS * CARDS - silent
+    assert (shown(server, "GPUs silent"), shown(server, "GPUs missing")) == (1, silent)
+    assert (shown(server, "Hosts up"), shown(server, "Hosts down")) == (HOSTS - 1, 1)
+    assert (shown(server, "Stalled"), shown(server, "Drivers down")) == (1, 1)
+
+
+def test_the_worst_hosts(server):
+    """Each host in trouble stands there with what it is."""
+    (panel,) = [panel for panel in board("overview.json")["panels"] if panel["title"] == "Worst hosts"]
+    _, result, _ = ask(server, panel["targets"][0]["expr"])
+    rows = {(row["metric"]["instance"], row["metric"]["why"]) for row in result}
+    assert {(host, why) for host, (_, why) in TROUBLE.items()} <= rows
+    ranks = [float(row["value"][1]) for row in result]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_heat_maps_hold_every_card(server):
+    """The buckets add up to all cards that tell the value."""
+    for panel in board("overview.json")["panels"]:
+        if panel["type"] == "heatmap":
+            _, result, _ = ask(server, panel["targets"][0]["expr"])
+            assert sum(float(row["value"][1]) for row in result) == HOSTS * CARDS - 2 * CARDS - 1
+            (label,) = set().union(*(row["metric"] for row in result)) - {"__name__"}
+            assert panel["targets"][0]["legendFormat"] == "{{%s}}" % label
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool (Debian package prometheus)")
+def test_promtool_takes_the_configuration():
+    path = os.path.join(ROOT, "examples", "fleet", "prometheus.yml")
+    subprocess.run(["promtool", "check", "config", path], check=True)
+
+
+def test_alerts_fire(server):
+    """The rules know the same hosts; none fires for one that is well."""
+    _, result, _ = ask(server, 'ALERTS{alertstate="firing"}')
+    assert result, "no alert after a minute and a half"

@@ -1,0 +1,559 @@
+"""Write the dashboards of examples/fleet from the tables below: panels as data, places and the rest by rule.
+
+python tools/generate_dashboards.py            write them
+python tools/generate_dashboards.py --check    exit 1 with a diff if they are not current
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from generated import ROOT, renew
+
+FLEET = os.path.join("examples", "fleet")
+COLUMNS = 24  # of Grafana's grid
+REFRESH = "30s"
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+# Points of a curve: what keeps the answers of a page small, whatever the time that it shows
+POINTS = 60
+
+JOB = 'job=~"mthreads.*"'
+WHOLE = 'instance_id=""'  # whole cards, not their instances
+EXPECTED_COUNTS = range(1, 17)  # cards that a host may be expected to have, by the label `gpus` of its target
+
+RED_ABOVE_0 = (("green", None), ("red", 1))
+TEMPERATURE = (("green", None), ("orange", 80), ("red", 90))
+
+
+def one_of(*parts):
+    """Queries joined, each with the label `why`: ((query, value to add, why) ...)."""
+    texts = ['label_replace(%s + %d, "why", "%s", "", "")' % (query, rank, why) for query, rank, why in parts]
+    return " or ".join(texts)
+
+
+# The label has a number as text; PromQL makes no number of it, so that each that there may be is asked for.
+EXPECTED = "sum(%s)" % " or ".join('up{%s,gpus="%d"} * 0 + %d' % (JOB, count, count) for count in EXPECTED_COUNTS)
+REPORTING = "count(mthreads_gpu_up{%s} == 1)" % WHOLE
+# What rules.yml records: the past of a fleet costs a page what the past of one card would.
+FLEET_OF, RECORDED = "mthreads_fleet:%s", "Recorded by rules.yml: empty without it"
+STALLED = "changes(mthreads_collect_timestamp_seconds[1m]) == 0"
+
+WORST = "topk(30, %s)" % one_of(
+    ("max by (instance) (up{%s} == 0)" % JOB, 100, "the host or its exporter is down"),
+    ("max by (instance) (%s)" % STALLED, 90, "nothing is collected any more"),
+    ("max by (instance) (mthreads_driver_up == 0)", 80, "the driver does not answer"),
+    ("count by (instance) (mthreads_gpu_up{%s} == 0)" % WHOLE, 60, "cards do not answer"),
+    (
+        'count by (instance) (mthreads_gpu_ecc_errors_total{kind="uncorrected",scope="volatile"} > 0)',
+        40,
+        "cards with uncorrected memory errors",
+    ),
+    ('count by (instance) (mthreads_gpu_mtlinks{state!="up"} > 0)', 30, "cards with links down or downgraded"),
+    ("count by (instance) (mthreads_health_status == 2)", 20, "other checks of health are CRITICAL"),
+    ("count by (instance) (mthreads_health_status == 1)", 0, "checks of health are a WARNING"),
+)
+
+
+def per_card(metric, *matchers):
+    """A series of whole cards of the whole fleet."""
+    return "%s{%s}" % (metric, ",".join(matchers + (WHOLE,)))
+
+
+def of_host(metric, *matchers):
+    """A series of the chosen host's whole cards."""
+    return "%s{%s}" % (metric, ",".join(('instance="$host"', WHOLE) + matchers))
+
+
+USED_SHARE = "%s / %s" % (per_card("mthreads_gpu_memory_used_bytes"), per_card("mthreads_gpu_memory_total_bytes"))
+TEN = "topk(10, max by (instance, gpu, uuid) (%s))"
+CARD = "{{instance}} GPU {{gpu}}"
+
+# (type, title, width, height, unit, [(query, legend)], what else); rows fill from the left.
+OVERVIEW = (
+    ("stat", "GPUs expected", 3, 4, "none", [(EXPECTED, "")], {"text": "Sum of the label gpus of the targets"}),
+    ("stat", "GPUs reporting", 3, 4, "none", [(REPORTING + " or vector(0)", "")], {}),
+    (
+        "stat",
+        "GPUs silent",
+        3,
+        4,
+        "none",
+        [("count(mthreads_gpu_up{%s} == 0) or vector(0)" % WHOLE, "")],
+        {"steps": RED_ABOVE_0, "text": "Cards that were there and do not answer"},
+    ),
+    (
+        "stat",
+        "GPUs missing",
+        3,
+        4,
+        "none",
+        [("clamp_min(%s - (%s or vector(0)), 0)" % (EXPECTED, REPORTING), "")],
+        {"steps": RED_ABOVE_0, "text": "Expected and not reporting, hosts that are down included"},
+    ),
+    ("stat", "Hosts up", 3, 4, "none", [("count(up{%s} == 1) or vector(0)" % JOB, "")], {}),
+    (
+        "stat",
+        "Hosts down",
+        3,
+        4,
+        "none",
+        [("count(up{%s} == 0) or vector(0)" % JOB, "")],
+        {"steps": RED_ABOVE_0},
+    ),
+    (
+        "stat",
+        "Stalled",
+        3,
+        4,
+        "none",
+        [("count(%s) or vector(0)" % STALLED, "")],
+        {"steps": RED_ABOVE_0, "text": "Hosts that answer, and collect nothing any more"},
+    ),
+    (
+        "stat",
+        "Drivers down",
+        3,
+        4,
+        "none",
+        [("count(mthreads_driver_up == 0) or vector(0)", "")],
+        {"steps": RED_ABOVE_0, "text": "No driver, or one that hangs"},
+    ),
+    (
+        "table",
+        "Firing alerts",
+        8,
+        8,
+        "none",
+        [('sort_desc(count by (alertname, severity) (ALERTS{alertstate="firing"}))', "")],
+        {"text": "Empty without rules.yml, too: the panel beside it needs no rules"},
+    ),
+    (
+        "table",
+        "Worst hosts",
+        16,
+        8,
+        "none",
+        [(WORST, "")],
+        {"link": "instance", "text": "The worst first, at most 30 lines; a click on a host leads to its dashboard"},
+    ),
+    (
+        "timeseries",
+        "Mean utilization, memory in use",
+        8,
+        7,
+        "percentunit",
+        [
+            (FLEET_OF % "gpu_utilization_ratio:avg", "utilization"),
+            (FLEET_OF % "gpu_memory_used_bytes:sum" + " / " + FLEET_OF % "gpu_memory_total_bytes:sum", "memory"),
+        ],
+        {"text": RECORDED},
+    ),
+    (
+        "timeseries",
+        "GPUs reporting and expected",
+        8,
+        7,
+        "none",
+        [(FLEET_OF % "gpus_up:count", "reporting"), (FLEET_OF % "gpus_expected:sum", "expected")],
+        {"text": RECORDED},
+    ),
+    ("timeseries", "Power", 8, 7, "watt", [(FLEET_OF % "gpu_power_watts:sum", "all GPUs")], {"text": RECORDED}),
+    (
+        "heatmap",
+        "GPUs by utilization (%)",
+        8,
+        8,
+        "none",
+        [(FLEET_OF % "gpu_utilization:count", "{{percent}}")],
+        {"text": RECORDED},
+    ),
+    (
+        "heatmap",
+        "GPUs by memory in use (%)",
+        8,
+        8,
+        "none",
+        [(FLEET_OF % "gpu_memory_used:count", "{{percent}}")],
+        {"text": RECORDED},
+    ),
+    (
+        "heatmap",
+        "GPUs by temperature (C)",
+        8,
+        8,
+        "none",
+        [(FLEET_OF % "gpu_temperature:count", "{{celsius}}")],
+        {"text": RECORDED},
+    ),
+    (
+        "bargauge",
+        "Ten hottest",
+        8,
+        10,
+        "celsius",
+        [(TEN % per_card("mthreads_gpu_temperature_celsius", 'sensor="gpu"'), CARD)],
+        {"steps": TEMPERATURE},
+    ),
+    (
+        "bargauge",
+        "Ten fullest memories",
+        8,
+        10,
+        "percentunit",
+        [(TEN % USED_SHARE, CARD)],
+        {},
+    ),
+    (
+        "bargauge",
+        "Ten that hold memory and do nothing",
+        8,
+        10,
+        "percentunit",
+        [
+            (
+                TEN
+                % (
+                    "(%s > 0.5) and ignoring (engine) (%s == 0)"
+                    % (USED_SHARE, per_card("mthreads_gpu_utilization_ratio", 'engine="gpu"'))
+                ),
+                CARD,
+            )
+        ],
+        {"text": "More than half of the memory in use at a utilization of 0"},
+    ),
+)
+
+GPU = "GPU {{gpu}}"
+HOST = (
+    ("stat", "Host", 4, 4, "none", [('up{%s,instance="$host"}' % JOB, "")], {"names": {0: "down", 1: "up"}}),
+    (
+        "stat",
+        "Driver",
+        4,
+        4,
+        "none",
+        [('mthreads_driver_up{instance="$host"}', "")],
+        {"names": {0: "does not answer", 1: "answers"}},
+    ),
+    (
+        "stat",
+        "Collections in the last minute",
+        4,
+        4,
+        "none",
+        [('changes(mthreads_collect_timestamp_seconds{instance="$host"}[1m])', "")],
+        {"steps": (("red", None), ("green", 1)), "text": "0: nothing is collected any more"},
+    ),
+    (
+        "stat",
+        "GPUs reporting",
+        4,
+        4,
+        "none",
+        [('count(%s == 1) or 0 * up{%s,instance="$host"}' % (of_host("mthreads_gpu_up"), JOB), "")],
+        {},
+    ),
+    (
+        "stat",
+        "GPUs silent",
+        4,
+        4,
+        "none",
+        [('count(%s == 0) or 0 * up{%s,instance="$host"}' % (of_host("mthreads_gpu_up"), JOB), "")],
+        {"steps": RED_ABOVE_0},
+    ),
+    (
+        "stat",
+        "A collection takes",
+        4,
+        4,
+        "s",
+        [('mthreads_collect_duration_seconds{instance="$host"}', "")],
+        {},
+    ),
+    (
+        "table",
+        "Health",
+        8,
+        8,
+        "none",
+        [('sort_desc(mthreads_health_status{instance="$host"})', "")],
+        {"names": {0: "well", 1: "WARNING", 2: "CRITICAL"}},
+    ),
+    (
+        "table",
+        "Queries that failed in the last hour",
+        8,
+        8,
+        "none",
+        [
+            (
+                'sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0',
+                "",
+            )
+        ],
+        {},
+    ),
+    (
+        "state-timeline",
+        "GPUs answer",
+        8,
+        8,
+        "none",
+        [(of_host("mthreads_gpu_up"), GPU)],
+        {"names": {0: "no", 1: "yes"}},
+    ),
+    (
+        "timeseries",
+        "Utilization",
+        12,
+        8,
+        "percentunit",
+        [(of_host("mthreads_gpu_utilization_ratio", 'engine="gpu"'), GPU)],
+        {},
+    ),
+    (
+        "timeseries",
+        "Memory in use",
+        12,
+        8,
+        "percentunit",
+        [("%s / %s" % (of_host("mthreads_gpu_memory_used_bytes"), of_host("mthreads_gpu_memory_total_bytes")), GPU)],
+        {},
+    ),
+    (
+        "timeseries",
+        "Temperature",
+        12,
+        8,
+        "celsius",
+        [
+            (of_host("mthreads_gpu_temperature_celsius", 'sensor="gpu"'), GPU),
+            ("min(%s)" % of_host("mthreads_gpu_temperature_limit_celsius", 'limit="slowdown"'), "slows down"),
+        ],
+        {},
+    ),
+    (
+        "timeseries",
+        "Temperature of the memory",
+        12,
+        8,
+        "celsius",
+        [(of_host("mthreads_gpu_temperature_celsius", 'sensor="memory"'), GPU)],
+        {},
+    ),
+    (
+        "timeseries",
+        "Power",
+        12,
+        8,
+        "watt",
+        [
+            (of_host("mthreads_gpu_power_watts"), GPU),
+            ("max(%s)" % of_host("mthreads_gpu_power_limit_watts"), "limit"),
+        ],
+        {},
+    ),
+    (
+        "timeseries",
+        "Clock of the GPU",
+        12,
+        8,
+        "hertz",
+        [(of_host("mthreads_gpu_clock_hertz", 'clock="graphics"'), GPU)],
+        {},
+    ),
+    (
+        "timeseries",
+        "MtLinks that are not up",
+        8,
+        7,
+        "none",
+        [(of_host("mthreads_gpu_mtlinks", 'state!="up"'), GPU + " {{state}}")],
+        {},
+    ),
+    (
+        "timeseries",
+        "Memory errors since the driver was loaded",
+        8,
+        7,
+        "none",
+        [(of_host("mthreads_gpu_ecc_errors_total", 'scope="volatile"'), GPU + " {{kind}}")],
+        {},
+    ),
+    (
+        "timeseries",
+        "PCIe lanes",
+        8,
+        7,
+        "none",
+        [
+            (of_host("mthreads_gpu_pcie_width"), GPU),
+            ("max(%s)" % of_host("mthreads_gpu_pcie_width_max"), "of the card"),
+        ],
+        {},
+    ),
+    (
+        "timeseries",
+        "Utilization of instances",
+        12,
+        7,
+        "percentunit",
+        [
+            (
+                'mthreads_gpu_utilization_ratio{instance="$host",instance_id!="",engine="gpu"}',
+                GPU + " instance {{instance_id}}",
+            )
+        ],
+        {"text": "MPC instances and virtual devices, below their card"},
+    ),
+    ("timeseries", "Processes", 12, 7, "none", [(of_host("mthreads_gpu_processes"), GPU)], {}),
+    (
+        "table",
+        "Cards",
+        24,
+        8,
+        "none",
+        [('sort(mthreads_gpu_info{instance="$host"})', "")],
+        {},
+    ),
+)
+
+
+def variable(name, label, query, extra):
+    """A menu at the top of a dashboard."""
+    return dict({"name": name, "label": label, "query": query}, **extra)
+
+
+DATASOURCE = variable("datasource", "Data source", "prometheus", {"type": "datasource"})
+CHOICE = variable(
+    "host",
+    "Host",
+    "label_values(up{%s}, instance)" % JOB,
+    {"type": "query", "datasource": SOURCE, "refresh": 2, "sort": 3, "includeAll": False, "multi": False},
+)
+
+DASHBOARDS = {
+    "overview.json": ("mthreads-fleet", "Moore Threads GPUs: the fleet", OVERVIEW, [DATASOURCE]),
+    "host.json": ("mthreads-host", "Moore Threads GPUs: a host", HOST, [DATASOURCE, CHOICE]),
+}
+INSTANT = ("stat", "table", "bargauge")
+
+# What each type of panel is told beside its queries
+OPTIONS = {
+    "stat": {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "value", "graphMode": "none"},
+    "timeseries": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi"}},
+    "table": {"showHeader": True},
+    "bargauge": {
+        "reduceOptions": {"calcs": ["lastNotNull"]},
+        "orientation": "horizontal",
+        "displayMode": "basic",
+    },
+    "heatmap": {
+        "calculate": False,
+        "color": {"mode": "scheme", "scheme": "Oranges", "steps": 32},
+        "cellGap": 1,
+        "yAxis": {"axisPlacement": "left"},
+    },
+    "state-timeline": {"mergeValues": True, "showValue": "never", "rowHeight": 0.9},
+}
+
+
+def target(number, panel_type, query, legend):
+    """A query of a panel."""
+    result = {"refId": chr(ord("A") + number), "datasource": SOURCE, "expr": query, "legendFormat": legend}
+    if panel_type in INSTANT:
+        result.update(instant=True, range=False)
+    else:
+        result.update(instant=False, range=True)
+    result["format"] = "table" if panel_type == "table" else "time_series"
+    return result
+
+
+def panel(number, place, entry):
+    """A panel of a dashboard."""
+    panel_type, title, _, _, unit, queries, more = entry
+    steps = more.get("steps", (("green", None),))
+    defaults = {
+        "unit": unit,
+        "thresholds": {"mode": "absolute", "steps": [{"color": color, "value": value} for color, value in steps]},
+    }
+    if "names" in more:
+        options = {str(value): {"text": text, "index": value} for value, text in more["names"].items()}
+        defaults["mappings"] = [{"type": "value", "options": options}]
+    result = {
+        "id": number,
+        "type": panel_type,
+        "title": title,
+        "datasource": SOURCE,
+        "gridPos": place,
+        "maxDataPoints": POINTS,
+        "fieldConfig": {"defaults": defaults, "overrides": []},
+        "options": OPTIONS[panel_type],
+        "targets": [target(index, panel_type, *query) for index, query in enumerate(queries)],
+    }
+    if "text" in more:
+        result["description"] = more["text"]
+    if panel_type == "table":
+        hidden = {"Time": True, "__name__": True, "job": True, "gpus": True}
+        names = {"Value": "rank" if "link" in more else "number"}
+        organize = {"excludeByName": hidden, "renameByName": names, "indexByName": {}}
+        result["transformations"] = [{"id": "organize", "options": organize}]
+    if "link" in more:
+        link = {"title": "The host", "url": "/d/mthreads-host?var-host=${__data.fields.instance}"}
+        result["fieldConfig"]["overrides"] = [
+            {"matcher": {"id": "byName", "options": more["link"]}, "properties": [{"id": "links", "value": [link]}]}
+        ]
+    return result
+
+
+def places(entries):
+    """Where each panel stands: from the left, in rows as high as their highest panel."""
+    x = y = height = 0
+    for _, _, wide, high, _, _, _ in entries:
+        if x + wide > COLUMNS:
+            x, y, height = 0, y + height, 0
+        yield {"x": x, "y": y, "w": wide, "h": high}
+        x, height = x + wide, max(height, high)
+
+
+def dashboard(name):
+    """The text of a dashboard's file."""
+    uid, title, entries, variables = DASHBOARDS[name]
+    board = {
+        "uid": uid,
+        "title": title,
+        "tags": ["gpu", "mthreads"],
+        "schemaVersion": 39,
+        "version": 1,
+        "editable": True,
+        "refresh": REFRESH,
+        "time": {"from": "now-1h", "to": "now"},
+        "timezone": "browser",
+        "templating": {"list": variables},
+        "links": [
+            {"title": "GPUs", "type": "dashboards", "tags": ["mthreads"], "asDropdown": True, "includeVars": True}
+        ],
+        "panels": [
+            panel(number, place, entry) for number, (place, entry) in enumerate(zip(places(entries), entries), 1)
+        ],
+    }
+    return json.dumps(board, indent=1) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
+    options = parser.parse_args()
+    for name in DASHBOARDS:
+        if not os.path.exists(os.path.join(ROOT, FLEET, name)) and not options.check:
+            open(os.path.join(ROOT, FLEET, name), "w").close()
+    stale = renew(
+        {os.path.join(FLEET, name): lambda _, name=name: dashboard(name) for name in DASHBOARDS}, options.check
+    )
+    sys.exit(stale and options.check)
+
+
+if __name__ == "__main__":
+    main()
