@@ -132,9 +132,8 @@ class Life:
         for instance in card.instances:
             reading = Reading().ask(instance, QUESTIONS_OF_PARTS)
             uuid, info = self._identity(instance, driver)
-            if not info[1]:
-                profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
-                info[1] = text_or_empty(then(profile, lambda known: safe(known.name)))
+            profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
+            info[1] = text_or_empty(then(profile, lambda known: safe(known.name))) or info[1]
             yield _part(str(instance.index), uuid, info, reading)
             errors += [error for error in reading.errors if error not in errors]
         if card.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU:

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 import simulated
+import yaml
 from command import WORKING_PROFILES, invoke
 
 import pymtml_cli
+from pymtml_cli import metrics
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
@@ -141,3 +143,45 @@ def test_the_page_in_the_documents_has_every_series():
             assert all("`%s`" % label in text for label in labels), name
             assert name.endswith("_total") == (kind == COUNTER)
     assert not documented
+
+
+FLEET = os.path.join(simulated.ROOT, "examples", "fleet")
+
+
+def fleet_file(name):
+    with open(os.path.join(FLEET, name), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("name", ["rules.yml", "dcgm.rules.yml"])
+def test_rules_ask_for_series_and_labels_that_there_are(name):
+    groups = yaml.safe_load(fleet_file(name))["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    recorded = {rule["record"] for rule in rules if "record" in rule}
+    tables = [(OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)]
+    known = {prefix + series: line for prefix, table in tables for series, line in table.items()}
+    asked = set()
+    for rule in rules:
+        for series, selector in re.findall(r"(?<![\w:])(mthreads_\w+)(?![\w:])(?:\{(.*?)\})?", rule["expr"]):
+            asked.add(series)
+            labels = set(re.findall(r"(\w+)(?:=~|!=|=)", selector))
+            assert labels <= set(known[series][1]) | set(PLACE), (series, selector)
+        for text in rule.get("annotations", {}).values():
+            labels = set(re.findall(r"\$labels\.(\w+)", text))
+            assert labels <= set(PLACE) | {"instance", "gpus", "query", "code", "sensor", "state"}, text
+    assert asked and all(":" in name or name.startswith("DCGM_FI_") for name in recorded)
+
+
+@pytest.mark.parametrize("name", ["rules_test.yml", "rules_80h_test.yml"])
+def test_each_alert_is_tested(name):
+    groups = yaml.safe_load(fleet_file("rules.yml"))["groups"]
+    alerts = {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule}
+    tested = set(re.findall(r'alertname="(\w+)"', fleet_file(name)))
+    later = {"MthreadsGpuMemoryFullForLong", "MthreadsGpuIdleWithMemory"}  # not within two minutes
+    assert tested == (alerts if "80h" in name else alerts - later)
+
+
+def test_what_a_rule_counts_on_is_what_the_command_does():
+    """The rules say it in their head."""
+    head = fleet_file("rules.yml").partition("groups:")[0]
+    assert metrics.INTERVAL == 15 and "every 15 seconds" in head and "two minutes" in head

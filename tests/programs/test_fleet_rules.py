@@ -1,0 +1,176 @@
+"""The rules of examples/fleet for pymtml metrics: promtool's own tests, and a real Prometheus server."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from machines import ROOT
+from program_set import PROMETHEUS
+from scrape import fetch, free_port, until
+
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+import simulated  # noqa: E402
+
+PROGRAM = PROMETHEUS
+FLEET = os.path.join(ROOT, "examples", "fleet")
+
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.skipif(not shutil.which("prometheus"), reason="needs a Prometheus server (Debian package prometheus)"),
+]
+
+# What the panels of NVIDIA's dashboard for dcgm-exporter ask (12239 at Grafana's), with variables as Grafana replaces
+# them. It also asks for DCGM_FI_PROF_PIPE_TENSOR_ACTIVE, which MTML does not tell.
+DCGM_QUERIES = (
+    'max(DCGM_FI_DEV_GPU_TEMP{Hostname=~".*", gpu=~".*"}) by (Hostname, gpu, uuid)',
+    'avg(DCGM_FI_DEV_GPU_TEMP{Hostname=~".*", gpu=~".*"})',
+    'max(DCGM_FI_DEV_POWER_USAGE{Hostname=~".*", gpu=~".*"}) by (Hostname, gpu, uuid)',
+    'sum(max(DCGM_FI_DEV_POWER_USAGE{Hostname=~".*", gpu=~".*"}) by (gpu))',
+    'max(DCGM_FI_DEV_SM_CLOCK{Hostname=~".*", gpu=~".*"} * 1000000) by (Hostname, UUID, gpu)',
+    'max(DCGM_FI_PROF_GR_ENGINE_ACTIVE{Hostname=~".*", gpu=~".*"}) by (Hostname, gpu, GPU_I_ID, GPU_I_PROFILE)',
+    'DCGM_FI_DEV_GPU_UTIL{instance=~".*", gpu=~".*"}',
+    'DCGM_FI_DEV_FB_USED{instance=~".*", gpu=~".*"}',
+    'DCGM_FI_DEV_FB_USED{Hostname=~".*"} / (DCGM_FI_DEV_FB_USED{Hostname=~".*"} + DCGM_FI_DEV_FB_FREE{Hostname=~".*"})',
+)
+# dcgm-exporter's default counters, without those that MTML does not tell
+DCGM_COUNTERS = {
+    "DCGM_FI_DEV_SM_CLOCK": lambda keys: int(keys["gpu_clock"]),
+    "DCGM_FI_DEV_MEM_CLOCK": lambda keys: int(keys["memory_clock"]),
+    "DCGM_FI_DEV_MEMORY_TEMP": lambda keys: int(keys["memory_temperature"]),
+    "DCGM_FI_DEV_GPU_TEMP": lambda keys: int(keys["gpu_temperature"]),
+    "DCGM_FI_DEV_POWER_USAGE": lambda keys: int(keys["power_usage"]) / 1000,
+    "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": lambda keys: int(keys["pcie_replay_counter"]),
+    "DCGM_FI_DEV_GPU_UTIL": lambda keys: int(keys["gpu_utilization"]),
+    "DCGM_FI_DEV_MEM_COPY_UTIL": lambda keys: int(keys["memory_utilization"]),
+    "DCGM_FI_DEV_ENC_UTIL": lambda keys: int(keys["encoder_utilization"]),
+    "DCGM_FI_DEV_DEC_UTIL": lambda keys: int(keys["decoder_utilization"]),
+    "DCGM_FI_DEV_FB_USED": lambda keys: int(keys["memory_used"]) / 2**20,
+    "DCGM_FI_DEV_FB_FREE": lambda keys: (int(keys["memory_total"]) - int(keys["memory_used"])) / 2**20,
+    "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL": lambda keys: int(keys["ecc_corrected_volatile"]),
+    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": lambda keys: int(keys["ecc_uncorrected_volatile"]),
+    "DCGM_FI_DEV_ECC_SBE_AGG_TOTAL": lambda keys: int(keys["ecc_corrected_aggregate"]),
+    "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL": lambda keys: int(keys["ecc_uncorrected_aggregate"]),
+    "DCGM_FI_DEV_RETIRED_SBE": lambda keys: len(keys["retired_pages_sbe"].replace(",", " ").split()),
+    "DCGM_FI_DEV_RETIRED_DBE": lambda keys: len(keys["retired_pages_dbe"].replace(",", " ").split()),
+    "DCGM_FI_DEV_RETIRED_PENDING": lambda keys: int(keys["retired_pages_pending"] == "yes"),
+}
+
+
+def promtool(*arguments, **options):
+    """What promtool says (CompletedProcess)."""
+    command = [shutil.which("promtool")] + list(arguments)
+    return subprocess.run(
+        command, cwd=FLEET, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, **options
+    )
+
+
+@pytest.mark.parametrize("name", ["rules.yml", "dcgm.rules.yml"])
+def test_rules_are_well_formed(name):
+    done = promtool("check", "rules", "--lint=all", "--lint-fatal", name)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["rules_test.yml", "rules_80h_test.yml"])
+def test_each_state_turns_red_and_back(name):
+    done = promtool("test", "rules", name)
+    assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
+
+
+def metrics(profile, *arguments):
+    """The command and its environment for the exporter on a machine."""
+    return [sys.executable, "-m", "pymtml", "metrics"] + list(arguments), simulated.environment(profile)
+
+
+@pytest.mark.parametrize("profile", simulated.ALL_PROFILES)
+def test_pages_follow_the_rules_for_names(profile):
+    command, environment = metrics(profile)
+    page = subprocess.run(command, env=environment, stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+    done = promtool("check", "metrics", input=page)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+class Fleet:
+    """A Prometheus server with the rules, and an exporter for each machine."""
+
+    def __init__(self, runner, stack, machines):
+        self._server = free_port()
+        targets = []
+        for name, (profile, count) in machines.items():
+            port = free_port()
+            command, environment = metrics(profile, "--listen", str(port), "--interval", "0.5")
+            stack.enter_context(runner.serve(command, environment))
+            targets.append({"targets": ["127.0.0.1:%d" % port], "labels": {"gpus": str(count), "instance": name}})
+        config = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [os.path.join(FLEET, name) for name in ("rules.yml", "dcgm.rules.yml")],
+            "scrape_configs": [{"job_name": "mthreads", "static_configs": targets}],
+        }
+        path = os.path.join(runner.folder, "prometheus.yml")
+        with open(path, "w") as file:
+            json.dump(config, file)  # which is YAML as well
+        command = [shutil.which("prometheus"), "--config.file", path]
+        command += ["--storage.tsdb.path", os.path.join(runner.folder, "tsdb")]
+        command += ["--web.listen-address", "127.0.0.1:%d" % self._server]
+        stack.enter_context(runner.serve(command, dict(os.environ)))
+        fetch("http://127.0.0.1:%d/-/ready" % self._server)
+
+    def query(self, expression):
+        """[(labels, value)] that the server has now."""
+        query = urllib.parse.urlencode({"query": expression})
+        page = fetch("http://127.0.0.1:%d/api/v1/query?%s" % (self._server, query))
+        return [(sample["metric"], float(sample["value"][1])) for sample in json.loads(page)["data"]["result"]]
+
+
+@pytest.fixture
+def fleet(runner):
+    with contextlib.ExitStack() as stack:
+        yield lambda machines: Fleet(runner, stack, machines)
+
+
+def test_a_dashboard_of_dcgm_answers(fleet):
+    running = fleet({"node01": ("s5000x8", 8), "node02:9406": ("s3000-mpc", 2)})
+    until(lambda: len(running.query('DCGM_FI_DEV_GPU_UTIL{Hostname="node02"}')) == 4)  # three instances and a card
+    until(lambda: len(running.query("DCGM_FI_DEV_RETIRED_PENDING")) == 8)
+    for query in DCGM_QUERIES:
+        answers = running.query(query)
+        by_card = re.search(r"by \((Hostname|gpu)|^DCGM", query)
+        assert len(answers) >= (8 if by_card and "sum(" not in query else 1), query
+    for gpu in range(8):
+        keys = simulated.device_keys("s5000x8", gpu)
+        for name, value in DCGM_COUNTERS.items():
+            ((labels, found),) = running.query('%s{Hostname="node01",gpu="%d"}' % (name, gpu))
+            assert found == pytest.approx(value(keys)), name
+            wanted = {"UUID": keys["uuid"], "modelName": keys["name"], "device": "mtgpu%d" % gpu, "job": "mthreads"}
+            wanted.update(__name__=name, gpu=str(gpu), Hostname="node01", instance="node01", gpus="8")
+            assert labels == dict(wanted, pci_bus_id=keys["pci_sbdf"].upper()), name
+    parts = {labels.get("GPU_I_ID"): labels for labels, _ in running.query('DCGM_FI_DEV_FB_USED{Hostname="node02"}')}
+    assert set(parts) == {"0", "1", "2", None} and parts[None]["gpu"] == "1"
+    assert parts["1"]["GPU_I_PROFILE"] == "2c+8gb"
+
+
+def test_a_sound_fleet_is_not_red(fleet):
+    """And what is counted for the dashboard. The shipped s5000x8 has a card whose pages wait for a reboot."""
+    machines = {"a": ("s5000x8-cpu-hole", 8), "b": ("s4000x8", 8), "c": ("s3000-mpc", 2), "d": ("s3000-vgpu-guest", 1)}
+    running = fleet(machines)
+    until(lambda: running.query("mthreads_fleet:gpus_up:count") == [({"__name__": "mthreads_fleet:gpus_up:count"}, 19)])
+    values = {
+        name: [value for _, value in running.query("mthreads_fleet:" + name)]
+        for name in ("hosts:count", "hosts_up:count", "gpus_expected:sum", "gpus_down:count", "hosts_driver_up:count")
+    }
+    assert values == {
+        "hosts:count": [4],
+        "hosts_up:count": [4],
+        "gpus_expected:sum": [19],
+        "gpus_down:count": [0],
+        "hosts_driver_up:count": [4],
+    }
+    for name in ("gpu_utilization", "gpu_memory_used", "gpu_temperature"):
+        counted = [value for _, value in running.query("mthreads_fleet:%s:count" % name)]
+        assert 0 < len(counted) <= 13 and sum(counted) == (18 if name == "gpu_temperature" else 19), name
+    until(lambda: not running.query("ALERTS"))  # pending ones end as soon as all have been scraped twice
