@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 import threading
+import time
 import weakref
 
 import pytest
@@ -104,6 +105,56 @@ def test_they_end_where_get_ident_tells_of_greenlets(other, monkeypatch):
         pymtml.mtmlLibraryShutDown()
         assert simulated.references() == pymtml._nvmlLib_refcount == 0
         over.set()
+
+
+def test_handles_that_an_interrupted_shutdown_left_end_with_the_next_init(monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(pymtml, "_retire_lives", interrupt)
+            pymtml.nvmlShutdown()
+        pymtml.nvmlInit()
+        with pytest.raises(pymtml.NVMLError_InvalidArgument):
+            pymtml.nvmlDeviceGetName(device)
+        assert pymtml.nvmlDeviceGetHandleByIndex(0) is not device
+        simulated.shut_down()
+
+
+def test_a_slot_that_is_filled_during_a_last_shutdown_is_looked_for_again(monkeypatch):
+    """Whoever has filled it has a pointer of C: the library is not ended before nobody has."""
+    looks = []
+
+    def look(caller):
+        looks.append(len(looks))
+        if len(looks) == 1:
+            life.filled.append((device, "_gpu"))
+            device._gpu = argument
+        return False
+
+    with simulated.machine("s5000x8"):
+        pymtml.mtmlLibraryInit()
+        device, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
+        pymtml.nvmlDeviceGetUtilizationRates(device)
+        argument = device._gpu
+        monkeypatch.setattr(pymtml, "_is_inside", look)
+        pymtml.mtmlLibraryShutDown()
+        assert looks == [0, 1] and not hasattr(device, "_gpu") and simulated.references() == 0
+
+
+def test_an_init_and_a_shutdown_may_be_all_that_a_thread_does():
+    """Below them there is no frame of the program."""
+    with simulated.machine("s5000x8"):
+        for work, references in ((pymtml.nvmlInit, 1), (pymtml.nvmlShutdown, 0)):
+            _thread.start_new_thread(work, ())
+            end = time.monotonic() + 10
+            while pymtml._nvmlLib_refcount != references and time.monotonic() < end:
+                time.sleep(0.001)
+            assert pymtml._nvmlLib_refcount == references
+        simulated.shut_down()
 
 
 def begin_and_end():

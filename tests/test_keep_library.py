@@ -182,6 +182,28 @@ def test_library_that_answers_no_more_and_does_not_come_back():
         assert state() == (0, 0)
 
 
+def test_library_that_answers_no_more_while_a_query_runs(monkeypatch):
+    """It cannot be restarted under that one; the error is C's, and says what to wait for."""
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        monkeypatch.setattr(pymtml, "_is_inside", lambda caller: True)
+        simulated.set_faults("mtmlLibraryCountDevice=TIMEOUT@0x1")
+        with pytest.raises(pymtml.NVMLError_Timeout, match="an earlier query is still running"):
+            pymtml.nvmlInit()
+        assert state() == (0, 1)
+
+
+def test_change_of_mig_on_a_library_without_a_shutdown(monkeypatch):
+    """It is not initialized a second time."""
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        with monkeypatch.context() as patch, pytest.raises(pymtml.NVMLError_NotSupported):
+            patch.delitem(pymtml._functions, "mtmlLibraryShutDown")
+            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), pymtml.NVML_DEVICE_MIG_DISABLE)
+        assert state() == (0, 1)
+
+
 @pytest.mark.parametrize("value", [None, "0", "1"])
 def test_library_without_a_shutdown(value, monkeypatch):
     """Where C's shutdown is wanted it is missing, and nothing has changed; where C is kept nobody needs it."""

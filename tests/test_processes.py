@@ -917,6 +917,15 @@ def test_a_forked_child_walks_for_itself(proc, machine):
     assert compute(machine[0]) == [5]
 
 
+def test_nobody_is_answered_by_a_walk_from_before_a_reset(proc, machine):
+    proc.process(1)
+    proc.process(7, "/dev/mtgpu.0")
+    assert compute(nvml.nvmlDeviceGetHandleByIndex(0)) == [7]
+    proc.process(8, "/dev/mtgpu.0")
+    nvml.mtmlDeviceReset(nvml.nvmlDeviceGetHandleByIndex(1))
+    assert compute(nvml.nvmlDeviceGetHandleByIndex(0)) == [7, 8]
+
+
 def test_a_fork_in_the_middle_of_a_walk_leaves_the_child_free(proc, machine, monkeypatch):
     proc.process(5, "/dev/mtgpu.0")
     walking, go_on = threading.Event(), threading.Event()
