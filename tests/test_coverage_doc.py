@@ -157,3 +157,14 @@ def test_the_calls_that_are_named_are_those_that_are_made(function, proc):
     wanted = {TOGETHER.sub("codec sessions", name) for name in watch.seen - PLUMBING if "Count" not in name}
     assert wanted - {TOGETHER.sub("codec sessions", name) for name in named} == set()
     assert named - watch.seen == set()
+
+
+def test_refusals_of_the_page_for_newcomers():
+    """docs/coming-from-pynvml.md gives the reasons of the table."""
+    with open(os.path.join(ROOT, "docs", "coming-from-pynvml.md"), encoding="utf-8") as file:
+        table = re.search(r"<!-- refusals -->\n\n\|.*\n\|-.*\n((?:\|.*\n)+)", file.read()).group(1)
+    reasons = coverage.generate_refusals.rows()
+    rows = [row.strip("|").split(" | ") for row in table.splitlines()]
+    named = [(name, reason.strip()) for names, reason in rows for name in re.findall(r"`(\w+)`", names)]
+    assert len(named) > 10
+    assert named == [(name, reasons[name]["reason"]) for name, _ in named]

@@ -164,3 +164,51 @@ def test_vendor_programs(vendor, programs, program, profile):
         assert simulated.device_keys(profile, 0)["uuid"] in ours[1]
     if program == "example" and profile != "no-driver":
         assert ours[0].strip() == "<attached_gpus>%d</attached_gpus>" % sum(line.startswith("  <gpu ") for line in ours)
+
+
+# ---- What docs/coming-from-mthreads-ml-py.md says of the vendor's binding ----
+
+ARGUMENTS = {
+    "nvmlSystemGetCudaDriverVersion": "",
+    "nvmlDeviceGetPcieThroughput": "device, 0",
+    "nvmlDeviceGetTotalEccErrors": "device, 1, 0",
+    "nvmlDeviceGetNvLinkState": "device, 0",
+    "nvmlDeviceGetNvLinkRemotePciInfo": "device, 0",
+    "nvmlDeviceGetMigDeviceHandleByIndex": "device, 0",
+}
+ASK = """
+from pymtml import *
+nvmlInit()
+device = nvmlDeviceGetHandleByIndex(0)
+for call in %r:
+    try:
+        print(repr(eval(call)).replace("'", '"'))
+    except Exception as error:
+        print(type(error).__name__)
+"""
+
+
+def stand_ins():
+    """[(function, what the page says that the vendor's answers, what it says of ours)]."""
+    with open(os.path.join(simulated.ROOT, "docs", "coming-from-mthreads-ml-py.md"), encoding="utf-8") as file:
+        table = re.search(r"<!-- stand-ins -->\n\n\|.*\n\|-.*\n((?:\|.*\n)+)", file.read()).group(1)
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
+    return [(name, row[1].strip("`"), row[2]) for row in rows for name in re.findall(r"`(nvml\w+)`", row[0])]
+
+
+def test_the_page_says_what_the_vendors_binding_answers(vendor, tmp_path):
+    """On a card without fans, MtLink and ECC, not divided, with a library that has no more than the header."""
+    rows = stand_ins()
+    assert len(rows) > 15
+    script = tmp_path / "ask.py"
+    script.write_text(ASK % ["%s(%s)" % (name, ARGUMENTS.get(name, "device")) for name, _, _ in rows])
+    theirs = run([str(script)], vendor, name="s3000x2", header_only=True).splitlines()
+    assert dict(zip([name for name, _, _ in rows], theirs)) == {name: told for name, told, _ in rows}
+    ours = run([str(script)], simulated.ROOT, name="s3000x2", header_only=True).splitlines()
+    for (name, _, told), answer in zip(rows, ours):
+        if name == "nvmlDeviceGetCudaComputeCapability":
+            assert answer == "(2, 1)"
+        elif name == "nvmlSystemGetCudaDriverVersion":
+            assert answer == "4030"
+        else:
+            assert answer.startswith("NVMLError_") and answer.partition("_")[2] in told, (name, answer)
