@@ -247,3 +247,13 @@ def test_nothing_is_made_behind_the_readers_back():
         if isinstance(node, ast.Attribute) and node not in looks:
             assert node.attr not in ("_getframe", "f_globals", "__globals__"), node.lineno
     assert not re.search(r"globals\(\)(\[[^\]]*\] *=|\.update)", SOURCE)
+
+
+def test_the_architecture_names_all_that_is_kept():
+    """docs/architecture.md lists each slot in which a constant property of a device is stored, and no others."""
+    with open(os.path.join(simulated.ROOT, "docs", "architecture.md"), encoding="utf-8") as file:
+        page = file.read()
+    table = page.partition("## What is kept")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(_[a-z_]+)`", table)) - {"_functions", "_c", "_meters"}
+    kept = set(re.findall(r'_keep\(\s*\w+, "(_\w+)"', SOURCE))
+    assert named == kept
