@@ -5988,6 +5988,8 @@ def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
 def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]":
     """Pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
 
+    The timestamp is MTML's number, whose unit MTML does not document.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPages.
     """

@@ -112,7 +112,7 @@ QUERIES = {
         _IDENTITY
         + [
             (("retired_pages.address",), "", _subject(0), "Address of the page."),
-            (("retired_pages.timestamp",), "", _subject(1), "When the page was retired, in microseconds since 1970."),
+            (("retired_pages.timestamp",), "", _subject(1), "When the page was retired, as MTML has it."),
             (("retired_pages.cause",), "", _subject(2), "Why: Single Bit ECC or Double Bit ECC."),
         ],
         _retired_pages,

@@ -79,7 +79,7 @@ WAYS = {"divided": "divided by MPC", "virtual": "as a host of virtual devices"}
 # Names in the text of docstrings, with the star of a group or the parentheses of a call.
 NAME = re.compile(
     r"(?<![\w`])_?(?:(?:c_)?(?:mtml|nvml)[A-Z]\w*|c_\w+_t|(?:MTML|NVML)(?:Error)?_?\w+|PYMTML_\w+(?:=\w+)?"
-    r"|MUSA_VISIBLE_DEVICES|unseen_processes|musa_visible_devices)\*?(?:\(\))?"
+    r"|MUSA_VISIBLE_DEVICES|unseen_processes|musa_visible_devices)(?:\*\w*)?(?:\(\))?"
 )
 
 INDEX = """\
@@ -345,15 +345,17 @@ class Links:
             if number % 2:
                 pieces[number] = "`%s`" % piece[2:-2]
             else:
-                pieces[number] = NAME.sub(lambda match: self.name(match.group(), own), piece)
+                plain = piece.replace("[", "\\[")  # no link, and no definition of one
+                pieces[number] = NAME.sub(lambda match: self.name(match.group(), own), plain)
         return "".join(pieces)
 
     def name(self, word, own=None):
         """A name as code, with a link."""
         bare = word.rstrip("()")
         target = self.targets.get(bare) if bare != own else None
-        if target is None and bare.endswith("*"):
-            fitting = [name for name in self.targets if name.startswith(bare[:-1])]
+        if target is None and "*" in bare:
+            begin, _, end = bare.partition("*")
+            fitting = [name for name in self.targets if name.startswith(begin) and name.endswith(end)]
             target = self.targets[fitting[0]] if fitting else None
         return "[`%s`](%s)" % (word, target) if target else "`%s`" % word
 
@@ -396,6 +398,8 @@ def entry(function, links, plain, support):
     answered = cards(support.get(function.alias_of or function.name))
     if answered:
         lines.append("- Cards: %s" % answered)
+    elif coverage.other_sources(own, plain):
+        lines.append("- Cards: the system tells it, whatever the card")
     return lines + [""] * (lines[-1] != "")
 
 
