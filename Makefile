@@ -72,6 +72,7 @@ test-programs: sim $(STAMP) ## Install real programs and run them on the simulat
 
 release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check
+	$(PY) tools/check_release.py
 
 mutants: sim $(STAMP) ## Change pymtml.py in small steps that tests must notice; MUTANTS="--section 12" limits it (slow)
 	$(PY) tools/mutants.py $(MUTANTS)

@@ -69,7 +69,10 @@ NOT_RUN = {
     "make build": "is a part of .ci/run already",
     "python3 -m pip install .": "changes the environment of the tests; tests/test_distribution.py installs",
     "python3 -m pip install dist/pymtml_nvml-*.whl": "as above",
-    "pymtml drop-in enable": "as above",
+    "pymtml doctor": "its exit status says that a simulated card waits for a reboot; tests/cli/test_doctor.py runs it",
+    "pymtml doctor > doctor.txt": "as above",
+    "pymtml health": "as above; tests/cli/test_health.py runs it",
+    "pymtml drop-in enable": "changes the environment of the tests; tests/test_distribution.py installs",
     "pymtml drop-in status": "its exit status says that the drop-in is not enabled",
     "pymtml drop-in disable": "changes the environment of the tests; tests/test_distribution.py does it",
     "make format lint": "is a part of .ci/run already, and formatting writes into the checkout",
@@ -117,6 +120,14 @@ NOT_RUN = {
     "python -m mtml_simulator ctl fail mtmlGpuGetTemperature TIMEOUT --device 3": "as above",
     "python -m mtml_simulator ctl lose 5": "as above",
     "python -m mtml_simulator ctl heal": "as above",
+    "python3 -m pip install --no-index dist/pymtml_nvml-*.whl": "as above; tests/test_install.py does it",
+    "python3 -m pip install --force-reinstall --no-deps dist/pymtml_nvml-*.whl": "as above",
+    "python3 -m zipfile -e dist/pymtml_nvml-*.whl /tmp/pymtml": "wants the wheel; tests/test_install.py does it",
+    "PYTHONPATH=/tmp/pymtml python3 -m pymtml": "as above",
+    'PYTHONPATH=/tmp/pymtml python3 -m pymtml run -c "import pynvml; print(pynvml.__file__)"': "as above",
+    "python3 -m pip uninstall pymtml-nvml": "changes the environment of the tests; tests/test_install.py does it",
+    "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all my-image pymtml doctor": "wants a container engine",
+    "make .venv/.installed sim": "would install a virtual environment of its own",
     "pip install ./simulator": "writes into this environment; test_package_wheel.py does it in one of its own",
 }
 # Programs of the extras demo and dev: without them the commands are skipped.
@@ -153,7 +164,13 @@ def quick_start_of_the_docstring():
     return Block("pymtml.py", 3, "python", textwrap.dedent("\n".join(lines[:end])))
 
 
-BLOCKS = sorted(block for document in documents() for block in blocks_of(document)) + [quick_start_of_the_docstring()]
+def translated(document):
+    """True of a page that a test holds against the English one, block by block."""
+    return document.endswith("_CN.md")
+
+
+BLOCKS = sorted(block for document in documents() if not translated(document) for block in blocks_of(document))
+BLOCKS.append(quick_start_of_the_docstring())
 
 
 def blocks(languages):
@@ -274,30 +291,50 @@ def test_profiles(tmp_path):
         assert (result.stdout, result.stderr) == ("%d\n" % len(re.findall(r"\[device\.\d+\]", block.text)), "")
 
 
+def tokens_of(document):
+    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
+        return markdown_it.MarkdownIt().parse(file.read())
+
+
 @functools.lru_cache(maxsize=None)
-def anchors(path):
-    """The places in a document that a link can name: its headings, as they are spelled in links (set)."""
-    with open(path, encoding="utf-8") as file:
-        tokens = markdown_it.MarkdownIt().parse(file.read())
-    found = set()
-    for token, inline in zip(tokens, tokens[1:]):
-        if token.type == "heading_open":
+def anchors(document):
+    """The anchors of a page's headings, as GitHub makes them (set)."""
+    tokens, found = tokens_of(document), set()
+    for head, inline in zip(tokens, tokens[1:]):
+        if head.type == "heading_open":
             text = "".join(child.content for child in inline.children if child.type in ("text", "code_inline"))
             slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-            found.add(slug if slug not in found else "%s-%d" % (slug, sum(one.startswith(slug) for one in found)))
+            found.add(next(name for name in [slug] + ["%s-%d" % (slug, n) for n in range(1, 99)] if name not in found))
     return found
 
 
 @pytest.mark.parametrize("document", sorted(documents()))
 def test_links(document):
-    """Links to files of the project lead to one, and there to the heading that they name."""
-    folder = os.path.dirname(os.path.join(simulated.ROOT, document))
+    """Links to files of the project lead to one, and those to a heading to that."""
+    folder, dead = os.path.dirname(document), []
+    children = [child for token in tokens_of(document) for child in token.children or []]
+    targets = [child.attrGet("href") for child in children if child.type == "link_open"]
+    targets += [child.attrGet("src") for child in children if child.type == "image"]
+    for target in targets:
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        path, _, anchor = target.partition("#")
+        path = os.path.normpath(os.path.join(folder, path)) if path else document
+        if not os.path.exists(os.path.join(simulated.ROOT, path)):
+            dead.append(target)
+        elif anchor and path.endswith(".md") and anchor not in anchors(path):
+            dead.append(target)
+    assert not dead
+
+
+# Names in documents that are of somebody else, of C alone, or of many functions: nvmlDeviceGet*, mtmlSimSet
+NO_NAMES = re.compile(r"mtmlSim|.*\*$|nvmlErrorCode$|nvmlReturn$")
+
+
+@pytest.mark.parametrize("document", sorted(documents()))
+def test_names(document):
+    """A function that a document names is there."""
     with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
-        tokens = markdown_it.MarkdownIt().parse(file.read())
-    targets = [child.attrGet("href") for token in tokens for child in token.children or [] if child.type == "link_open"]
-    local = [target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("mailto:")]
-    assert not [target for target in local if target and not os.path.exists(os.path.join(folder, target))]
-    named = [target.partition("#")[::2] for target in targets if "://" not in target and "#" in target]
-    own = os.path.basename(document)
-    wrong = [pair for pair in named if pair[1] not in anchors(os.path.join(folder, pair[0] or own))]
-    assert not wrong, wrong
+        code = re.findall(r"`([^`\n]+)`", file.read())
+    names = {name for text in code for name in re.findall(r"(?<![\w*])(?:mtml|nvml)[A-Z][\w*]+", text)}
+    assert not [name for name in sorted(names) if not NO_NAMES.match(name) and not hasattr(pymtml, name)]

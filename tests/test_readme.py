@@ -1,13 +1,22 @@
-"""What people read first: the pictures of the documents show what programs print now."""
+"""What people read first: README, its Chinese twin, pictures, index, forms. They agree with the code and the records."""
 
+import ast
 import importlib.util
+import json
 import os
 import re
 import shutil
 import sys
 
+import markdown_it
+import native_calls
 import pytest
 import simulated
+import yaml
+from command import invoke
+
+import pymtml
+from pymtml_cli import subcommands
 
 spec = importlib.util.spec_from_file_location("pictures", os.path.join(simulated.ROOT, "tools", "pictures.py"))
 pictures = importlib.util.module_from_spec(spec)
@@ -37,3 +46,183 @@ def test_a_picture_needs_nothing_from_outside(name):
     text = read("docs", "pictures", name)
     assert re.findall(r"\w+://[^\"'\s)]*", text) == ["http://www.w3.org/2000/svg"]
     assert not re.search(r"@import|@font-face|<script|<image|href=", text)
+
+
+# ---- the first screen ----
+
+
+def test_the_readme_is_short():
+    assert len(read("README.md").splitlines()) <= 150
+
+
+def test_the_first_commands_are_the_newcomers():
+    first = re.search(r"(?m)^((?:    .+\n)+)", read("README.md")).group(1)
+    assert first.split("\n") == ["    make demo", "    make test", ""]
+
+
+@pytest.mark.parametrize("name", ["README.md", "README_CN.md"])
+def test_version_and_date_are_those_of_the_changelog(name):
+    version, date = re.search(r"(?m)^## (\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)$", read("CHANGELOG.md")).groups()
+    assert version == pymtml.__version__
+    text = read(name)
+    assert re.findall(r"\b\d\.\d\.\d\b(?!-)", text.replace("2.4.3", "")) == [version]
+    assert re.findall(r"\b\d{4}-\d\d-\d\d\b", text) == [date]
+
+
+def test_the_version_of_nvidia_ml_py():
+    recorded = json.loads(read("facts", "nvml_surface.json"))["source"]
+    (named,) = re.findall(r"nvidia-ml-py (\d+\.\d+\.\d+)", read("README.md"))
+    assert named in json.dumps(recorded)
+
+
+def test_functions_that_the_vendors_binding_lacks():
+    path = os.path.join(sys.prefix, "vendor", "pymtml.py")
+    if not os.path.exists(path):
+        pytest.skip("mthreads-ml-py is not at hand (make .venv/.installed brings it)")
+    with open(path, encoding="utf-8") as file:
+        body = ast.parse(file.read()).body
+    theirs = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    theirs |= {name.id for node in body if isinstance(node, ast.Assign) for name in node.targets if hasattr(name, "id")}
+    names = {name for name in json.loads(read("facts", "nvml_surface.json"))["functions"] if name.startswith("nvml")}
+    said = re.search(r"mthreads-ml-py 2\.4\.3 has (\d+) of its\s+(\d+) functions", read("README.md")).groups()
+    assert said == (str(len(theirs & names)), str(len(names)))
+
+
+def test_programs_of_the_record_passed():
+    """What README counts is programs whose last run passed."""
+    programs = json.loads(read("tests", "programs", "last_run.json"))["programs"]
+    outcomes = {test["outcome"] for program in programs.values() for test in program["tests"].values()}
+    assert outcomes == {"passed"}
+
+
+def test_figures_are_those_of_the_results():
+    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+    try:
+        import record
+    finally:
+        del sys.path[0]
+    now = record.counts()
+    for name in ("README.md", "README_CN.md"):
+        marks = re.findall(r"<!--(\w+)-->([\d.,]+)<!--/-->", read(name))
+        assert {mark for mark, _ in marks} == {"programs", "call_nvidia", "call_mthreads", "import_nvidia"}
+        for mark, number in marks:
+            assert number == str(now[mark]), "%s: %s is %s now; make record" % (name, mark, now[mark])
+        # No ratio stands there without its mark.
+        assert not re.findall(r"(?<![-\d.>])0\.\d\d\b(?!<)", read(name))
+
+
+# ---- two languages ----
+
+TWINS = (("README.md", "README_CN.md"), ("docs/faq.md", "docs/faq_CN.md"))
+
+
+def shape(document):
+    """What two languages have in common, section by section: heading's level, code, links, marked-up words, numbers."""
+    text = re.sub(r"<!--.*?-->", "", read(document))
+    sections = [{"level": 0, "code": [], "links": [], "words": [], "blocks": [], "numbers": []}]
+    tokens = markdown_it.MarkdownIt().enable("table").parse(text)
+    for number, token in enumerate(tokens):
+        if token.type == "heading_open":
+            sections.append({"level": token.tag, "code": [], "links": [], "words": [], "blocks": [], "numbers": []})
+        section = sections[-1]
+        if token.type in ("fence", "code_block"):
+            section["code"].append((token.info, token.content))
+        elif token.type in ("bullet_list_open", "list_item_open", "tr_open", "paragraph_open"):
+            section["blocks"].append(token.type)
+        for child in token.children or []:
+            if child.type == "link_open":
+                section["links"].append(twin_of_link(child.attrGet("href")))
+            elif child.type == "image":
+                section["links"].append(child.attrGet("src"))
+            elif child.type == "code_inline":
+                section["words"].append(child.content)
+            elif child.type == "text":
+                section["numbers"] += re.findall(r"\d[\d.-]*\d|\d", child.content)
+    for section in sections:
+        for key in ("links", "words", "numbers"):
+            section[key].sort()  # word order differs
+    return sections
+
+
+def twin_of_link(target):
+    """A link as the English page has it: twins link to their own language, and to each other."""
+    return re.sub(r"(README|faq)(_CN)?\.md", r"\1.md", target)
+
+
+@pytest.mark.parametrize("english, chinese", TWINS)
+def test_both_languages_say_the_same(english, chinese):
+    ours, theirs = shape(english), shape(chinese)
+    assert [section["level"] for section in ours] == [section["level"] for section in theirs]
+    for one, other in zip(ours, theirs):
+        assert one == other
+
+
+@pytest.mark.parametrize("english, chinese", TWINS)
+def test_each_language_links_to_its_own_pages(english, chinese):
+    for target in re.findall(r"\]\(([^)#]+)", read(chinese)):
+        path = os.path.join(os.path.dirname(chinese), target)
+        if path.endswith(tuple(name for name, _ in TWINS)) and os.path.normpath(path) != english:
+            assert os.path.normpath(path) not in [name for name, _ in TWINS], target
+    assert re.search("[\u4e00-\u9fff]{4}", read(chinese)) and not re.search("[\u4e00-\u9fff]{4}", read(english))
+
+
+# ---- the index, the forms ----
+
+
+def test_the_index_names_every_page():
+    linked = set(re.findall(r"\]\(([^)#]+)", read("docs", "README.md")))
+    pages = {name for name in os.listdir(os.path.join(simulated.ROOT, "docs")) if name.endswith(".md")} - {"README.md"}
+    assert pages - linked == set()
+
+
+def github(*parts):
+    return yaml.safe_load(read(".github", *parts))
+
+
+def test_forms_for_issues():
+    bug, card = github("ISSUE_TEMPLATE", "bug.yml"), github("ISSUE_TEMPLATE", "card.yml")
+    for form in (bug, card):
+        assert {"name", "description", "body"} <= set(form)
+        fields = [field for field in form["body"] if field["type"] != "markdown"]
+        assert len({field["id"] for field in fields}) == len(fields)
+    required = {
+        field["attributes"]["label"]
+        for form in (bug, card)
+        for field in form["body"]
+        if field.get("validations", {}).get("required")
+    }
+    assert {"pymtml doctor", "my-card.ini"} <= required
+    assert {"doctor", "capture"} <= set(subcommands.SUBCOMMANDS)
+
+
+@pytest.mark.parametrize("profile", ["s5000x8", "s80", "s3000-mpc"])
+def test_doctor_tells_no_identity(profile):
+    """As the form for bugs says: nobody has to mask what it prints."""
+    with simulated.nvml(profile):
+        identities = set()
+        for index in range(pymtml.nvmlDeviceGetCount()):
+            device = pymtml.nvmlDeviceGetHandleByIndex(index)
+            identities |= {pymtml.nvmlDeviceGetUUID(device), pymtml.nvmlDeviceGetSerial(device)}
+    with simulated.machine(profile):
+        said = invoke("doctor").stdout
+    assert "verdict" in said and not [identity for identity in identities if identity and identity in said]
+
+
+def test_the_workflow_runs_targets_that_are_there():
+    workflow = github("workflows", "test.yml")
+    targets = set(re.findall(r"(?m)^([a-z-]+):", read("Makefile")))
+    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    for run in runs:
+        words = run.split()
+        assert words == [".ci/run"] or words[0] == "make" and set(words[1:]) <= targets, run
+    versions = workflow["jobs"]["interpreters"]["strategy"]["matrix"]["python"]
+    assert versions == ["3.%d" % minor for minor in range(8, 15)]
+    assert "3.14" in workflow["jobs"]["interpreters"]["continue-on-error"]
+
+
+# ---- what support.md says of the library ----
+
+
+def test_support_names_every_function_beyond_the_header():
+    text = read("docs", "support.md")
+    assert [name for name in native_calls.BEYOND if "`%s`" % name not in text] == []

@@ -5,13 +5,16 @@ python tools/generate_cards.py            write it
 python tools/generate_cards.py --check    exit status 1, with a diff, if something is not current
 
 pymtml.py          MUSA compute capability by PCI id and by name, between markers
-docs/support.md    the table of cards, between markers
+docs/support.md    the tables of cards, between markers
 """
 
 import argparse
+import configparser
 import functools
+import glob
 import json
 import os
+import re
 import sys
 
 import generated
@@ -44,10 +47,40 @@ def python_tables(cards):
     return lines + ["}"]
 
 
+def knowledge(card):
+    """How a card is known (str): what docs/support.md explains."""
+    if "captured" in card:
+        return "captured"
+    if "drivers_reported" in card:
+        return "reported"
+    return "documented" if card.get("src") else "listed"
+
+
+def machines():
+    """The simulated machines by card: {name of the card: [(profile, its driver)]}."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(generated.ROOT, "simulator", "profiles", "*.ini"))):
+        parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+        parser.read(path, encoding="utf-8")
+        sections = [parser[name] for name in parser.sections() if re.match(r"device(\.\d+)?$", name)]
+        for name in sorted({section["name"] for section in sections if "name" in section}):
+            profile = os.path.splitext(os.path.basename(path))[0]
+            found.setdefault(name.split(" MtvGPU")[0], []).append((profile, parser["machine"]["driver_version"]))
+    return found
+
+
+def table(head, rows):
+    """Lines of a table in Markdown."""
+    lines = ["| %s |" % " | ".join(head), "|%s" % ("---|" * len(head))]
+    return lines + ["| %s |" % " | ".join(cell.replace("|", "/") for cell in row) for row in rows]
+
+
 def support(cards):
-    """The table of docs/support.md."""
-    lines = ["| card | PCI device ids | generation | MUSA capability | GPU cores | memory | known from |"]
-    lines.append("|---|---|---|---|---|---|---|")
+    """The tables of docs/support.md."""
+    what, how, simulated = [], [], machines()
+    unknown = sorted(set(simulated) - set(cards))
+    if unknown:
+        sys.exit("%s has no card %s, which a profile of the simulator has" % (FACTS, unknown[0]))
     for name, card in cards.items():
         memory = "%s MiB" % card["mem_mib"] if card.get("mem_mib") else "-"
         if card.get("mem_type"):
@@ -55,9 +88,13 @@ def support(cards):
         if card.get("mem_bus_bits"):
             memory += ", %s bits" % card["mem_bus_bits"]
         cells = [name, ", ".join(card["pci_device"]), card["generation"], card["capability"]]
-        cells += [str(card.get("gpu_cores") or "-"), memory, "; ".join(card.get("src", ["PCI id lists"]))]
-        lines.append("| %s |" % " | ".join(cell.replace("|", "/") for cell in cells))
-    return lines
+        what.append(cells + [str(card.get("gpu_cores") or "-"), memory])
+        profiles = ", ".join("%s (%s)" % pair for pair in simulated.get(name, ())) or "-"
+        drivers = ", ".join(card.get("drivers_reported", ())) or "-"
+        how.append([name, knowledge(card), drivers, profiles, "; ".join(card.get("src", ["PCI id lists"]))])
+    head = ("card", "PCI device ids", "generation", "MUSA capability", "GPU cores", "memory")
+    source = ("card", "known as", "drivers in reports", "simulated as (driver)", "known from")
+    return table(head, what) + [""] + table(source, how)
 
 
 # File: (first line of the block, last line, its text)

@@ -8,13 +8,14 @@ python tools/record.py --quick ...  leave out what has to run the simulator
 facts/card_support.csv       on which simulated cards functions answer; and docs/reference, which shows it
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as, and of docs/measured.csv
-README.md, docs/command.md   the screens
-README.md, docs/*.md         counts: <!--NAME-->241<!--/-->, by the names in COUNTS
+docs/command.md              the screens
+README*.md, docs/*.md        numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
 
 import argparse
 import glob
 import importlib
+import json
 import os
 import re
 import sys
@@ -25,7 +26,14 @@ import measured
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [ROOT] + [os.path.join(ROOT, *parts) for parts in (("tests",), ("tests", "cli"), ("tests", "hostile"))]
 
-COUNT = re.compile(r"(<!--(\w+)-->)([\d,]+)(<!--/-->)")
+COUNT = re.compile(r"(<!--(\w+)-->)([\d.,]+)(<!--/-->)")
+# Figure: (of which table of benchmarks/results.md the row begins so, which of the row's cells)
+FIGURES = {
+    "call_nvidia": (r"call / nvidia-ml-py, geometric mean", 1),
+    "call_mthreads": (r"call / mthreads-ml-py, geometric mean", 1),
+    "import_nvidia": (r"import time / nvidia-ml-py", 1),
+    "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub", 1),
+}
 # A table of Markdown, from its head to its end
 TABLE = r"(?m)^%s\n(?:\|.*\n)+"
 
@@ -52,13 +60,27 @@ def counts():
         "failing_functions": len(faults.SCENES),
         "lies": len(liar.LIES),
         "lied_to": len(lied_to),
+        "programs": len(json.loads(read("tests/programs/last_run.json"))["programs"]),
+        **figures(),
     }
+
+
+def figures():
+    """Measured ratios that documents name, of the first interpreter in benchmarks/results.md (dict of texts)."""
+    results = read("benchmarks/results.md")
+    found = {}
+    for name, (row, cell) in FIGURES.items():
+        line = re.search(r"(?m)^\| %s +\|.*$" % row, results)
+        if not line:
+            sys.exit("benchmarks/results.md has no row %r" % row)
+        found[name] = line.group().strip("| ").split("|")[cell].strip()
+    return found
 
 
 def with_counts():
     """The documents that name numbers, with those of now: {path: text}."""
     found, now = {}, None
-    for path in ["README.md"] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
+    for path in ["README.md", "README_CN.md"] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
         path = os.path.relpath(os.path.join(ROOT, path), ROOT)
         text = read(path)
         if COUNT.search(text):
@@ -71,7 +93,8 @@ def number(now, match):
     """A count as documents write it."""
     if match.group(2) not in now:
         sys.exit("tools/record.py knows no count %s" % match.group(2))
-    return "{:,}".format(now[match.group(2)])
+    value = now[match.group(2)]
+    return value if isinstance(value, str) else "{:,}".format(value)
 
 
 def with_tables():

@@ -1,4 +1,4 @@
-"""The screens in README and docs: found by their mark, made anew from the simulator.
+"""The screens in documents: found by their mark, made anew from the simulator.
 
     <!-- screen PROFILE: pymtml ARGUMENTS -->
     ```text
@@ -21,7 +21,7 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.
 import simulated  # noqa: E402
 from command import invoke  # noqa: E402
 
-FILES = ("README.md", "docs/command.md")
+FILES = ("docs/command.md",)
 SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```text\n)(.*?)(```\n)", re.S)
 TIME = "Sat Nov 21 20:07:40 2026"
 

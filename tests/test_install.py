@@ -1,0 +1,83 @@
+"""What docs/install.md says: without a network, without an installation, twice the same version, and away again."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import simulated
+import wheels
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def answer(command, **options):
+    """stdout and stderr of a command that succeeds, on a simulated machine (str)."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, **options)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_an_unpacked_wheel_works_from_any_folder(wheel, tmp_path):
+    folder, elsewhere = str(tmp_path / "pymtml"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    answer([sys.executable, "-m", "zipfile", "-e", wheel, folder])
+    env = dict(simulated.environment("s80"), PYTHONPATH=folder)
+
+    def python(*arguments):
+        return answer([sys.executable] + list(arguments), env=env, cwd=str(elsewhere))
+
+    assert python("-m", "pymtml", "-L").startswith("GPU 0: MTT S80 (UUID: ")
+    imported = os.path.join(folder, "pymtml", "__init__.py") + "\n"
+    assert python("-m", "pymtml", "run", "-c", "import pynvml; print(pynvml.__file__)") == imported
+    env["PYTHONPATH"] = python("-m", "pymtml", "drop-in", "path").strip()
+    assert python("-c", "import pynvml; print(pynvml.__file__)") == imported
+
+
+def test_a_lone_module_and_the_lone_capture(tmp_path):
+    for name in ("pymtml.py", os.path.join("pymtml_cli", "capture.py")):
+        with open(os.path.join(simulated.ROOT, name), "rb") as file:
+            (tmp_path / os.path.basename(name)).write_bytes(file.read())
+    env = dict(simulated.environment("s80"), PYTHONPATH="")
+    code = "import pymtml; pymtml.nvmlInit(); print(pymtml.__file__, pymtml.nvmlDeviceGetCount())"
+    said = answer([sys.executable, "-c", code], env=env, cwd=str(tmp_path))
+    assert said == "%s 1\n" % (tmp_path / "pymtml.py")
+    assert "MTT S80" in answer([sys.executable, "capture.py"], env=env, cwd=str(tmp_path))
+
+
+def test_the_same_version_again(wheel, tmp_path):
+    environment = wheels.Environment(tmp_path / "environment")
+    environment.install(wheel)
+    module = os.path.join(environment.packages, "pymtml", "__init__.py")
+    with open(module, "a") as file:
+        file.write("\nOLD = True\n")
+    environment.install(wheel)
+    assert "OLD" in environment.run("-c", "import pymtml; print([name for name in dir(pymtml) if name == 'OLD'])")
+    environment.install("--force-reinstall", wheel)
+    assert "OLD" not in environment.run("-c", "import pymtml; print([name for name in dir(pymtml) if name == 'OLD'])")
+
+
+def test_removed_with_the_drop_in_forgotten(wheel, tmp_path):
+    """What is left behind removes itself at the next start, without a word."""
+    environment = wheels.Environment(tmp_path / "environment")
+    environment.install(wheel)
+    subprocess.run(
+        [os.path.join(environment.bin, "pymtml"), "drop-in", "enable"], check=True, stdout=subprocess.DEVNULL
+    )
+    left = os.path.join(environment.packages, "pymtml_dropin.pth")
+    assert os.path.exists(left)
+    environment.uninstall("pymtml-nvml")
+    assert environment.run("-c", "print(1)") == "1\n"
+    assert not os.path.exists(left)
+    assert [name for name in os.listdir(environment.packages) if "pymtml" in name] == []
+
+
+def test_the_wheel_asks_for_nothing(wheel):
+    """No compiled code, no dependency: any machine takes it."""
+    assert os.path.basename(wheel).endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if name.endswith((".so", ".pyd", ".dll"))]

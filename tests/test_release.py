@@ -1,0 +1,88 @@
+"""make release-check holds the changelog against the code, and sees each thing that does not agree."""
+
+import importlib.util
+import json
+import os
+
+import pytest
+import simulated
+
+TODAY = "2999-12-31"
+spec = importlib.util.spec_from_file_location("tool", os.path.join(simulated.ROOT, "tools", "check_release.py"))
+check = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check)
+
+
+def found(monkeypatch, changes=(), today=TODAY):
+    """Lines of the check, with texts of files changed: (path, old, new)."""
+    read = check.read
+
+    def changed(path):
+        text = read(path)
+        for name, old, new in changes:
+            if name == path:
+                assert old in text, "the test is about a text that is no longer there: %s" % old
+                text = text.replace(old, new)
+        return text
+
+    monkeypatch.setattr(check, "read", changed)
+    return list(check.problems(today))
+
+
+def test_as_it_is(monkeypatch):
+    assert found(monkeypatch) == []
+
+
+def version():
+    return check.version_of("pymtml.py")
+
+
+def date():
+    return next(entry[1] for entry in check.sections() if entry[0] == version())
+
+
+RECORDED = json.loads(check.read(check.RECORD))
+BEFORE = next(entry[0] for entry in check.sections() if entry[0] in RECORDED and entry[0] != version())
+PATCH = "%s.99" % BEFORE.rpartition(".")[0]
+
+BROKEN = {
+    "version of the code": (
+        [("pymtml.py", '__version__ = "', '__version__ = "9')],
+        "newest release in CHANGELOG.md is",
+    ),
+    "no date": ([("CHANGELOG.md", " (%s)" % date(), "")], "has no date for"),
+    "nothing unreleased": ([("CHANGELOG.md", "## Unreleased", "## Later")], "does not begin with"),
+    "a function that is not named": (
+        [("CHANGELOG.md", "`unseen_processes()`", "a function")],
+        "unseen_processes is new",
+    ),
+    "a variable that is not named": (
+        [("CHANGELOG.md", "`PYMTML_ENERGY=sample`", "a variable")],
+        "PYMTML_ENERGY is new",
+    ),
+    "a subcommand that is not named": ([("CHANGELOG.md", "`compare`", "another")], "compare is new"),
+    "a function that is gone": (
+        [("pymtml.py", "def patch_torch_c_for_musa(", "def other(")],
+        "patch_torch_c_for_musa of",
+    ),
+    "another Python": ([("pyproject.toml", '">=3.7"', '">=3.9"')], ">=3.7 of the release before is gone"),
+    "breaks, and says it does not": (
+        [("pymtml.py", '"%s"' % version(), '"%s"' % PATCH), ("CHANGELOG.md", "## %s (" % version(), "## %s (" % PATCH)],
+        "its second number must be another",
+    ),
+    "the simulator's version": (
+        [("simulator/python/mtml_simulator/__init__.py", '__version__ = "', '__version__ = "9')],
+        "mtml-simulator says",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", sorted(BROKEN))
+def test_what_does_not_agree(monkeypatch, what):
+    changes, words = BROKEN[what]
+    lines = found(monkeypatch, changes)
+    assert lines and any(words in line for line in lines), lines
+
+
+def test_a_release_of_tomorrow(monkeypatch):
+    assert any("and today is" in line for line in found(monkeypatch, today="2000-01-01"))
