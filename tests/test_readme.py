@@ -1,4 +1,4 @@
-"""What people read first: README, its Chinese twin, pictures, index, forms. They agree with the code and the records."""
+"""What people read first: README, its Chinese twin, pictures, index, forms. They agree with code and records."""
 
 import ast
 import importlib.util

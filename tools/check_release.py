@@ -4,8 +4,8 @@
 python tools/check_release.py             exit status 1, with a line for each thing that does not agree
 python tools/check_release.py --record    write down what the version of now has, in facts/releases.json
 
-A release is recorded when it is made. The next one is compared with it: what is gone must stand under "Changed behavior",
-what is new under any head of its section, each by its name.
+A release is recorded when it is made. The next one is compared with it: what is gone must stand under "Changed
+behavior", what is new under any head of its section, each by its name.
 """
 
 import argparse
