@@ -13,7 +13,7 @@ import weakref
 
 import pytest
 import simulated
-from concurrency import in_child
+from concurrency import in_child, in_thread
 from interpreter import FREE_THREADED
 from native_calls import Scene
 from test_shutdown_races import before_line
@@ -143,6 +143,50 @@ def test_a_slot_that_is_filled_during_a_last_shutdown_is_looked_for_again(monkey
         monkeypatch.setattr(pymtml, "_is_inside", look)
         pymtml.mtmlLibraryShutDown()
         assert looks == [0, 1] and not hasattr(device, "_gpu") and simulated.references() == 0
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
+def test_a_query_that_a_refused_change_overtakes_raises_in_use(monkeypatch):
+    """Its handle was not good when it looked, and is again: that is not the caller's fault."""
+    find, ends = pymtml._live_device, []
+
+    def overtaken(handle):
+        monkeypatch.setattr(pymtml, "_live_device", find)
+        thread, end = in_thread(lambda: pymtml.nvmlDeviceSetMigMode(card, 0))
+        thread.join()
+        ends.extend(end)
+
+    monkeypatch.setattr(pymtml, "_DRAIN_SECONDS", 0.01)
+    with simulated.nvml("s3000-mpc"):
+        card, other = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]
+        copy = ctypes.cast(other, pymtml.c_mtmlDevice_t)  # is looked for, as it has no slots
+        monkeypatch.setattr(pymtml, "_live_device", overtaken)
+        with pytest.raises(pymtml.NVMLError_InUse):
+            pymtml.nvmlDeviceGetName(copy)
+        assert [type(end) for end in ends] == [pymtml.NVMLError_InUse]
+        assert pymtml.nvmlDeviceGetName(copy) == pymtml.nvmlDeviceGetName(other) == "MTT S3000"
+
+
+@pytest.mark.parametrize("again, error", [(False, "MTMLError_Uninitialized"), (True, "MTMLError_InvalidArgument")])
+def test_a_life_that_ends_while_a_sub_handle_is_made(monkeypatch, again, error):
+    resolve = pymtml._resolve
+
+    def late(slot, handle):
+        found = resolve(slot, handle)
+        pymtml.nvmlShutdown()
+        if again:
+            pymtml.nvmlInit()
+        return found
+
+    with simulated.machine("s80"):
+        pymtml.nvmlInit()
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(pymtml, "_resolve", late)
+        with pytest.raises(pymtml.MTMLError) as caught:
+            pymtml.mtmlDeviceInitGpu(device)
+        assert type(caught.value).__name__ == error
+        monkeypatch.undo()
+        simulated.shut_down()
 
 
 def test_an_init_and_a_shutdown_may_be_all_that_a_thread_does():
