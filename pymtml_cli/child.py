@@ -59,13 +59,12 @@ class Child:
             raise
         noise = [self._process.stderr]
         if writing is None:
-            answers = self._process.stdout
+            self._answers = _Queue(self._process.stdout)
         else:
             os.close(writing)
-            answers = os.fdopen(reading, "rb")
+            self._answers = _Pipe(reading)
             noise.append(self._process.stdout)
         self._last = b""
-        self._answers = _lines_of(answers)
         self._listeners = [_in_background(self._listen, stream) for stream in noise]
 
     def _listen(self, stream):
@@ -96,12 +95,10 @@ class Child:
     def messages(self, deadline):
         """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator)."""
         from json import loads
-        from queue import Empty
 
         while True:
-            try:
-                line = self._answers.get(timeout=max(0, deadline - time.monotonic()))
-            except Empty:
+            line = self._answers.next_line(deadline)
+            if line is None:
                 return
             if not line.endswith(b"\n"):
                 self._wait()
@@ -124,6 +121,7 @@ class Child:
         if self._process.poll() is None:
             self._process.kill()
             self._wait()
+        self._answers.close()
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -154,20 +152,60 @@ def _in_background(function, *arguments):
     return thread
 
 
-def _lines_of(stream):
-    """A queue of the lines of a stream, as they come; what has no line end is the last."""
-    from queue import Queue
+class _Pipe:
+    """The lines of a pipe, as they come."""
 
-    found = Queue()
+    def __init__(self, descriptor):
+        import select
 
-    def read():
+        self._file = os.fdopen(descriptor, "rb", 0)
+        self._poll = select.poll()
+        self._poll.register(self._file, select.POLLIN)
+        self._lines, self._rest = [], b""
+
+    def next_line(self, deadline):
+        """The next line (bytes), what is without a line end at the end, or None at a moment of time.monotonic."""
+        while not self._lines:
+            if not self._poll.poll(max(0, deadline - time.monotonic()) * 1000):
+                return None
+            read = self._file.read(1 << 16)
+            if not read:
+                return self._rest
+            lines = (self._rest + read).splitlines(True)
+            self._rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            self._lines = lines[::-1]
+        return self._lines.pop()
+
+    def close(self):
+        self._file.close()
+
+
+class _Queue:
+    """The lines of a stream where pipes cannot be waited for: read by a thread."""
+
+    def __init__(self, stream):
+        from queue import Queue
+
+        self._lines = Queue()
+        _in_background(self._read, stream)
+
+    def _read(self, stream):
         for line in stream:
-            found.put(line)
+            self._lines.put(line)
         stream.close()
-        found.put(b"")
+        self._lines.put(b"")
 
-    _in_background(read)
-    return found
+    def next_line(self, deadline):
+        """As that of _Pipe."""
+        from queue import Empty
+
+        try:
+            return self._lines.get(timeout=max(0, deadline - time.monotonic()))
+        except Empty:
+            return None
+
+    def close(self):
+        """Nothing: the thread does it."""
 
 
 # ---- In the child ----

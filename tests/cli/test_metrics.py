@@ -185,3 +185,22 @@ def test_what_a_rule_counts_on_is_what_the_command_does():
     """The rules say it in their head."""
     head = fleet_file("rules.yml").partition("groups:")[0]
     assert metrics.INTERVAL == 15 and "every 15 seconds" in head and "two minutes" in head
+
+
+def test_the_page_in_the_documents_has_every_option_and_alert():
+    with open(os.path.join(simulated.ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        text = file.read()
+    options = {spelling for action in metrics.parser()._actions for spelling in action.option_strings} - {
+        "-h",
+        "--help",
+    }
+    rows = "\n".join(re.findall(r"^\| `.*", text, re.M))
+    assert options == set(re.findall(r"`(?:pymtml metrics )?(--[\w-]+)", rows))
+    assert "| `--interval SECONDS` | %d |" % metrics.INTERVAL in text
+    assert "| `--timeout SECONDS` | %d |" % metrics.TIMEOUT in text
+    groups = yaml.safe_load(fleet_file("rules.yml"))["groups"]
+    alerts = [
+        (rule["alert"], rule["labels"]["severity"]) for group in groups for rule in group["rules"] if "alert" in rule
+    ]
+    assert re.findall(r"^\| `(Mthreads\w+)` \| (\w+) \|", text, re.M) == alerts
+    assert "at most %d series" % MOST_SERIES_OF_A_CARD in text

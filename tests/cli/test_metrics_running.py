@@ -616,3 +616,24 @@ def test_two_runs_do_not_collect_at_once(tmp_path):
         first.kill()
     assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
     assert "another run (process %d) has not ended within 0.3 seconds" % first.pid in result.stdout
+
+
+def test_lines_of_a_pipe():
+    reading, writing = os.pipe()
+    lines = child._Pipe(reading)
+    assert lines.next_line(time.monotonic()) is None
+    os.write(writing, b"one\ntwo\nth")
+    assert [lines.next_line(time.monotonic()) for _ in range(3)] == [b"one\n", b"two\n", None]
+    os.write(writing, b"ree\nrest")
+    os.close(writing)
+    assert [lines.next_line(time.monotonic()) for _ in range(3)] == [b"three\n", b"rest", b"rest"]
+    lines.close()
+
+
+def test_lines_where_pipes_cannot_be_waited_for():
+    reading, writing = os.pipe()
+    lines = child._Queue(os.fdopen(reading, "rb"))
+    assert lines.next_line(time.monotonic()) is None
+    os.write(writing, b"one\nrest")
+    os.close(writing)
+    assert [lines.next_line(time.monotonic() + 20) for _ in range(3)] == [b"one\n", b"rest", b""]
