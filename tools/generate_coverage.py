@@ -52,17 +52,21 @@ HEADER = """\
 
 <!-- Written by tools/generate_coverage.py from the docstrings of pymtml.py. Do not edit. -->
 
-Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. Of {total} functions {answered} answer, on
-the devices and library versions that know the answer; the others check what NVML checks and raise
-`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for. Nothing stands in for a value
-that is not known, with these exceptions, which structs and tuples force: 0 for `reserved` of memory version 2, for the
-memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor and
-for engines and P2P of an instance profile; (0, 0) for a compute capability that nobody knows; `deviceClass` "" and
-`gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings.
+Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. Of {total} functions {answered} answer, if
+the card and the version of the library know the answer. The others check what NVML checks and raise
+`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for.
 
-"optional" marks a function that libraries export although the 2.2.0 header lacks it; without it the query raises
-`NVMLError_NotSupported`. What a function raises is in its docstring: `help(pymtml.nvmlDeviceGetPowerUsage)`. MTML's own
-functions, which have the same names in C, stand at the end.
+Nothing stands in for a value that is not known, with these exceptions. Structs and tuples must hold something there:
+
+- 0 for `reserved` of memory version 2
+- 0 for the memory, encoder and decoder shares of processes and virtual devices
+- 0 for the lowest temperature of a thermal sensor, and for engines and P2P of an instance profile
+- (0, 0) for a compute capability that nobody knows
+- `deviceClass` "" and `gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings
+
+"optional" marks a function that libraries export although the 2.2.0 header lacks it. Without it the query raises
+`NVMLError_NotSupported`. The [reference](reference/README.md) says what each function raises, and on which cards it
+answers. MTML's own functions, which have the same names in C, stand at the end.
 
 ## Functions that answer
 """
