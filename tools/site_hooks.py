@@ -1,7 +1,7 @@
 """What mkdocs.yml asks of mkdocs beyond its options: the documents of the whole project, at their places.
 
 The site has the folders of the project, so that a link leads to the same file here and there. A file that is no
-document, such as a test, becomes a page with its text.
+document, such as a test, becomes a page with its text, a folder one with the names in it.
 """
 
 import glob
@@ -49,6 +49,12 @@ def source_page(path):
     return PAGE % (path, fence, LANGUAGES.get(os.path.splitext(path)[1], "text"), text.rstrip("\n"), fence)
 
 
+def folder_page(path):
+    """What a folder holds, as a page (str)."""
+    names = sorted(name for name in os.listdir(os.path.join(ROOT, path)) if name not in SKIPPED)
+    return PAGE % (path, "```", "text", "\n".join(names), "```")
+
+
 def on_files(files, config):
     """The files of the site: documents, pictures, pages of the other files that documents link, and the theme's own."""
     pages = documents()
@@ -57,7 +63,9 @@ def on_files(files, config):
     for path in pages + sorted(path for path in linked if path.endswith(PICTURES)):
         mine.append(File(path, ROOT, config.site_dir, config.use_directory_urls))
     for path in sorted(linked):
-        if os.path.isfile(os.path.join(ROOT, path)) and not path.endswith(PICTURES):
+        if os.path.isdir(os.path.join(ROOT, path)) and path + "/README.md" not in pages:
+            mine.append(File.generated(config, path + ".md", content=folder_page(path)))
+        elif os.path.isfile(os.path.join(ROOT, path)) and not path.endswith(PICTURES):
             mine.append(File.generated(config, path + ".md", content=source_page(path)))
     return mine
 
@@ -68,8 +76,10 @@ def on_page_markdown(markdown, page, config, files):
     def led(match):
         target, hash_mark, rest = match.group(1).partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page.file.src_uri), target)).replace(os.sep, "/")
-        there = files.get_file_from_path(path + ".md") if target else None
-        return "](%s.md%s%s)" % (target, hash_mark, rest) if there else match.group()
+        for ending in (".md", "/README.md"):
+            if target and not target.endswith(".md") and files.get_file_from_path(path + ending):
+                return "](%s%s%s%s)" % (target.rstrip("/"), ending, hash_mark, rest)
+        return match.group()
 
     return re.sub(r"\]\(([^)\s:]+)\)", led, markdown)
 
