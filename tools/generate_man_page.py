@@ -140,7 +140,7 @@ def page():
         ".Dl pymtml health \\-\\-expect 8",
         ".Dl pymtml run \\-\\-nvidia\\-smi gpustat",
         ".Sh SEE ALSO",
-        "https://github.com/pymtml/pymtml/blob/main/docs/command.md",
+        "docs/command.md and docs/metrics.md in the sources of pymtml",
     ]
     return HEAD + ".Sh OPTIONS\n" + "\n".join(lines) + "\n"
 

@@ -90,12 +90,11 @@ def test_github_actions_file(tmp_path):
         steps = yaml.safe_load(file)["jobs"]["test"]["steps"]
     commands = [step["run"] for step in steps if "run" in step]
     assert [re.match(r"\w+ ?\w*", command).group() for command in commands] == ["pip install", "pytest"]
-    requirements = re.findall(r'"([^"]+)"', commands[0])
-    with open(os.path.join(packaged.SIMULATOR, "pyproject.toml")) as file:
-        assert requirements[1].partition(" ")[0] in file.read()
-    with open(os.path.join(packaged.ROOT, "pyproject.toml")) as file:
-        assert 'name = "%s"' % requirements[0].partition(" ")[0] in file.read()
-    assert [requirement.partition("#")[2] for requirement in requirements] == ["", "subdirectory=simulator"]
+    wheels = re.findall(r"wheels/(\w+)-\*\.whl", commands[0])
+    for wheel, folder in zip(wheels, (packaged.ROOT, packaged.SIMULATOR)):
+        with open(os.path.join(folder, "pyproject.toml")) as file:
+            assert 'name = "%s"' % wheel.replace("_", "-") in file.read()
+    assert len(wheels) == 2
     shutil.copytree(os.path.join(EXAMPLES, "platform_probe"), str(tmp_path / "project"))
     environ = packaged.environment(packaged.ROOT, PYTEST_ADDOPTS="-p mtml_simulator.plugin -p no:cacheprovider")
     environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environ["PATH"]
