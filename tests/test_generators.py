@@ -78,6 +78,18 @@ def test_what_a_version_lacks_vanishes(changed):
     assert check.returncode == 0
 
 
+def test_another_version_is_given_back_to_the_byte(changed, tmp_path):
+    def change(surface):
+        del surface["functions"]["nvmlDeviceGetPdi"]
+        surface["constants"].update(NVML_ERROR_NEWS=31, NVML_NEWS=7, NVML_CLOCK_MEM=9)
+
+    text, _ = changed(change)
+    assert "\nNVML_CLOCK_MEM = 9\n" in text and "\nNVML_ERROR_NEWS = 31\n" in text
+    for name in ("errors", "vocabulary", "catalogue", "refusals"):
+        assert tool("generate_" + name, "--module", str(tmp_path / "pymtml.py")).returncode == 0
+    assert read(tmp_path / "pymtml.py") == read(MODULE)
+
+
 def test_a_new_function_is_refused_until_it_has_a_row(changed):
     parameters = [{"name": "device"}, {"name": "version", "default": 0x1000010}, {"name": "out", "default": "c_uint()"}]
 

@@ -14,6 +14,7 @@ exit status is 1 if there are any that docs/reliability.md does not explain.
 
 import argparse
 import ast
+import glob
 import os
 import random
 import re
@@ -28,6 +29,7 @@ COPY = os.path.join(mutants.BUILD, "project")
 SURVIVORS = os.path.join(mutants.BUILD, "file_survivors.txt")
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "mutants")
 
+CLI = "tests/cli/test_%s.py"
 COMMAND = "distinct_values query forms json main xml text names terminal capture doctor health checks modify".split()
 COMMAND += "subcommands completion hints processes_shown surroundings".split()
 NATIVE = (
@@ -37,10 +39,16 @@ NATIVE += "native_functions devices_kinds nvlink_topology torch_hooks system_ans
 # Beginning of a file's name: tests, those first that notice most. test_screens.py is not among them: a wrong value has
 # to be noticed elsewhere, as that test says how to record it.
 TESTS = {
-    "pymtml_cli": ["tests/cli/test_%s.py" % name for name in COMMAND] + ["tests/test_dropin.py"],
+    "pymtml_cli": [CLI % name for name in COMMAND] + ["tests/test_dropin.py"],
     "pymtml_dropin": ["tests/test_dropin.py", "tests/cli/test_main.py"],
     "pymtml.py": ["tests/test_%s.py" % name for name in NATIVE] + ["test_pymtml.py", "test_pynvml.py"],
 }
+# Those of the command that stand in no list come last.
+TESTS["pymtml_cli"] += sorted(
+    set(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, CLI % "*")))
+    - set(TESTS["pymtml_cli"])
+    - {CLI % "screens"}
+)
 SWAPPED = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.In: "not in"}
 WRITTEN = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in"}
 

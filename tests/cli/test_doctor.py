@@ -205,6 +205,32 @@ def test_a_question_that_fails_is_a_warning(function, code):
     assert status == 1 and texts and all(text.startswith("GPU 3: ") for text in texts)
 
 
+# ---- Device nodes ----
+
+
+@pytest.mark.parametrize(
+    "files, found, rights",
+    [
+        ([], ("warn", "no /dev/mtgpu*"), ("n/a", "no nodes")),
+        (["mtgpu.0", "mtgpu.1"], ("ok", "2 of /dev/mtgpu*"), ("ok", "all nodes readable and writable")),
+        (["mtgpu.0", "gone"], ("ok", "2 of /dev/mtgpu*"), ("warn", "no rights on %s/gone")),
+    ],
+)
+def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, monkeypatch):
+    paths = [str(tmp_path / name) for name in files]
+    for path in paths:
+        if not path.endswith("gone"):
+            open(path, "w").close()
+    monkeypatch.setattr(doctor, "nodes", lambda: paths)
+    modes, access = set(), os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: modes.add(mode) or access(path, mode))
+    seen = [doctor.nodes_finding(), doctor.rights_finding()]
+    assert [(finding.level, finding.check) for finding in seen] == [(found[0], "nodes"), (rights[0], "rights")]
+    assert [finding.text for finding in seen] == [found[1], rights[1].replace("%s", str(tmp_path))]
+    assert modes <= {os.R_OK | os.W_OK}
+    assert [bool(finding.step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
+
+
 # ---- Containers ----
 
 
