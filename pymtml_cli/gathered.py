@@ -263,8 +263,9 @@ def _kind(content):
     """
     if not isinstance(content, dict):
         raise _Bad("no document of pymtml")
-    if "schema" in content and content["schema"] != SCHEMA:
-        raise _Bad("schema %s of a later pymtml; this one reads %d" % (fit(str(content["schema"]), 20), SCHEMA))
+    schema = content.get("schema", SCHEMA)
+    if isinstance(schema, bool) or schema != SCHEMA:
+        raise _Bad("schema %s of a later pymtml; this one reads %d" % (fit(str(schema), 20), SCHEMA))
     if "error" in content:
         raise _Bad("says: %s" % content["error"])
     if "devices" in content:

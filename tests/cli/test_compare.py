@@ -572,11 +572,20 @@ def test_names_and_values_are_made_safe(document, monkeypatch):
 
 def test_objects_in_odd_places(document, folder):
     """Whatever stands where something else is due: no traceback, and no other host suffers."""
-    deep = {}
-    for _ in range(300):
-        deep = {"a": deep}
-    odd = [deep, [deep], [[1]], 5, "text", True, None, 1e308, {"reasons": 3}, {"reasons": {"x": []}, "x": None}]
+    odd = [
+        {"a": {"a": {}}},
+        [{"a": []}],
+        [[1]],
+        5,
+        "text",
+        True,
+        None,
+        1e308,
+        {"reasons": 3},
+        {"reasons": {"x": []}, "x": None},
+    ]
     for value in odd:
+        hosts = []
         for path in (
             ["topology"],
             ["mtlink"],
@@ -586,13 +595,31 @@ def test_objects_in_odd_places(document, folder):
             ["name"],
             ["mpc", "instances"],
         ):
-            other = changed(document, ["devices", 2] + path, value)
-            result = invoke("compare", folder(a=document, b=document, c=other))
-            assert result.status in (0, 1), (path, value)
+            hosts.append(changed(document, ["devices", 2] + path, value))
+        result = invoke("compare", folder(a=document, **{"b%d" % number: one for number, one in enumerate(hosts)}))
+        assert result.status in (0, 1), value
     for value in odd:
-        for key in ("driver_version", "reasons", "host", "schema"):
-            result = invoke("compare", folder(c=changed(document, [key], value)))
-            assert result.status in (0, 1, 2), (key, value)
+        other = changed(changed(document, ["driver_version"], value), ["reasons"], value, host="x")
+        found = gathered.parse(json.dumps(other), "c")
+        assert list(Comparison(found).lines()) and isinstance(found[0], gathered.Document)
+        assert isinstance(gathered.parse(json.dumps(changed(document, ["schema"], value)))[0], gathered.Unreadable)
+
+
+def test_deep_objects(document):
+    """As deep as a reader of JSON may go: the rest of the document still counts."""
+    deep = 8
+    for _ in range(5000):
+        deep = {"a": deep}
+    other = copy.deepcopy(document)
+    other["devices"][2]["more"] = deep
+    comparison = Comparison([gathered.Document("a", "json", document), gathered.Document("b", "json", other)])
+    assert not comparison.differences and len(comparison.facts) == 54
+
+
+def test_a_host_without_a_library_says_its_name(monkeypatch):
+    """It is named also where its document comes through a pipe."""
+    result = piped(said("no-driver") + said("no-driver"), monkeypatch, "--json")
+    assert {one["host"] for one in json.loads(result.stdout)["not_compared"]} == {os.uname()[1]}
 
 
 def test_skip(document, folder):

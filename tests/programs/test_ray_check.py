@@ -47,7 +47,13 @@ print(json.dumps({"address": cluster.address, "ids": [node.node_id for node in n
 for line in sys.stdin:
     what, number = line.split()
     raylet = nodes[int(number)].all_processes["raylet"][0].process
-    os.kill(raylet.pid, signal.SIGSTOP if what == "freeze" else signal.SIGKILL)
+    if what == "freeze":
+        os.kill(raylet.pid, signal.SIGSTOP)
+    else:  # with its workers, as a machine dies
+        with open("/proc/%d/task/%d/children" % (raylet.pid, raylet.pid)) as file:
+            children = [int(child) for child in file.read().split()]
+        for process in [raylet.pid] + children:
+            os.kill(process, signal.SIGKILL)
     print("done", flush=True)
 for node in nodes:
     for processes in node.all_processes.values():
@@ -126,7 +132,7 @@ def test_ten_nodes(cluster, tmp_path):
     assert sorted(answer["hosts"]) == sorted(names[number] for number in (0, 1, 2, 3, NARROW, OTHER))
     assert "no answer within %d seconds" % SECONDS in reasons[names[HUNG]]
     assert re.search("no answer in time|TaskUnschedulable|died|dead", reasons[names[FROZEN]])
-    assert re.search("died|dead|Died", reasons[names[KILLED]])
+    assert re.search("died|dead|crash|not schedulable", reasons[names[KILLED]])
     differences = {one["fact"]: one["groups"] for one in answer["differences"]}
     assert [group["hosts"] for group in differences["pci.width"]][1:] == [[names[NARROW]]]
     assert differences["pci.width"][1]["value"] == "GPU 0-2,4-7: 16; GPU 3: 8"
