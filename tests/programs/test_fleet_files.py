@@ -88,16 +88,12 @@ def test_the_files_of_targets_are_read():
             assert int(group["labels"]["gpus"]) > 0 and isinstance(group["labels"]["gpus"], str)
 
 
-needs_rules = pytest.mark.skipif(not os.path.exists(os.path.join(FLEET, "rules.yml")), reason="no rules.yml yet")
-
-
 def rules():
     """The groups of the rules that prometheus.yml names (list)."""
     names = yaml.safe_load(read("prometheus.yml"))["rule_files"]
     return [group for name in names for group in yaml.safe_load(read(name))["groups"]]
 
 
-@needs_rules
 def test_the_rules_watch_the_jobs():
     """Both jobs have names that the rules know."""
     assert 'job=~"mthreads.*"' in read("rules.yml") and rules()
@@ -384,7 +380,6 @@ def test_queries_are_promql(name):
         promql_parser.parse(query)
 
 
-@needs_rules
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
