@@ -110,7 +110,7 @@ NOT_RUN = {
     "srun --label --nodes=16 --ntasks-per-node=1 pymtml --json | pymtml compare": "as above",
     "for host in node01 node02; do ssh $host pymtml --json > said/$host.json; done; pymtml compare said": "as above",
     "python examples/fleet/ray_check.py --address auto --timeout 20": "needs Ray; tests/programs/test_ray_check.py",
-    "docker build -f examples/fleet/Containerfile -t registry.example.com/pymtml-metrics:0.1.0 .": "needs an engine",
+    "docker build -f examples/fleet/Containerfile -t registry.example.com/pymtml-metrics:1 .": "needs an engine",
     "kubectl label node gpu01 mthreads-gpus=8": "needs a cluster",
     "kubectl apply -f examples/fleet/kubernetes/daemonset.yml": "as above",
     "kubectl apply -f examples/fleet/kubernetes/servicemonitor.yml": "as above",

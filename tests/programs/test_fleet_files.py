@@ -7,10 +7,12 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 
 import pytest
 import yaml
 from machines import ROOT, Machine
+from scrape import fetch, free_port
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
 SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
@@ -168,6 +170,47 @@ def test_the_unit_of_the_textfile():
     timer = unit("mthreads-textfile.timer")
     assert "Unit" not in timer["Timer"], "a timer starts the service of its name"
     assert timer["Install"]["WantedBy"] == "timers.target"
+
+
+def group_of_calls(name):
+    """The system calls in a group of systemd's."""
+    said = analyzed("syscall-filter", name).stdout
+    names = [line.strip() for line in said.splitlines()[1:] if line.strip() and not line.strip().startswith("#")]
+    return {call for one in names for call in (group_of_calls(one) if one.startswith("@") else [one])}
+
+
+@needs_systemd
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+@pytest.mark.parametrize("name", [SERVING, TEXTFILE])
+def test_units_allow_the_system_calls_that_are_made(name, tmp_path, simulator):
+    """What `pymtml metrics` calls, with the arguments of the unit, on eight cards."""
+    pytest.importorskip("prometheus_client")
+    service, here = unit(name)["Service"], free_port()
+    arguments = service["ExecStart"].split()[2:]
+    for place in ("/var/lib/prometheus/node-exporter", "/run/mthreads-textfile"):
+        arguments = [one.replace(place, str(tmp_path)) for one in arguments]
+    arguments = [one.replace("0.0.0.0:%d" % port(), "127.0.0.1:%d" % here) for one in arguments]
+    trace = tmp_path / "trace"
+    # With -o strace takes no signals by itself, so that what it started is told to end.
+    command = ["strace", "-I", "2", "-f", "-qq", "-o", str(trace), sys.executable, "-m", "pymtml", "metrics"]
+    environment = dict(os.environ, LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE="s5000x8")
+    log = open(str(tmp_path / "log"), "w")
+    process = subprocess.Popen(command + arguments, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        if name == SERVING:
+            assert "mthreads_driver_up 1" in fetch("http://127.0.0.1:%d/metrics" % here, wait=60)
+        else:
+            assert process.wait(60) == 0
+            assert "mthreads_driver_up 1" in (tmp_path / "mthreads.prom").read_text()
+    finally:
+        process.terminate()
+        process.wait(30)
+        log.close()
+    made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.MULTILINE))
+    assert "openat" in made and ("listen" in made) == (name == SERVING)
+    assert service["SystemCallFilter"] == "~@privileged @resources"
+    allowed = group_of_calls("@system-service") - group_of_calls("@privileged") - group_of_calls("@resources")
+    assert made <= allowed | group_of_calls("@default")
 
 
 # ---- Containers ----
