@@ -447,3 +447,10 @@ def test_the_overview_leads_to_the_host():
     links = re.findall(r'"url": "/d/([\w-]+)\?var-(\w+)=', read("overview.json"))
     host = board("host.json")
     assert links == [(host["uid"], host["templating"]["list"][-1]["name"])]
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_the_documentation_counts_the_queries(name):
+    count = sum(len(panel["targets"]) for panel in board(name)["panels"])
+    (row,) = [line for line in read("README.md").splitlines() if line.startswith("| a refresh of `%s`" % name)]
+    assert " in %d queries" % count in row
