@@ -55,6 +55,8 @@ def load(example):
 def test_every_example_is_run():
     programs = [name for name in os.listdir(FOLDER) if name.endswith(".py")]
     assert sorted(programs) == sorted(EXAMPLES)
+    with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
+        assert sorted(re.findall(r"(?m)^\| \[(\w+\.py)\]", file.read())) == sorted(EXAMPLES)
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
