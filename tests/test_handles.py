@@ -167,6 +167,65 @@ def test_a_query_that_a_refused_change_overtakes_raises_in_use(monkeypatch):
         assert pymtml.nvmlDeviceGetName(copy) == pymtml.nvmlDeviceGetName(other) == "MTT S3000"
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
+def test_changes_come_one_after_another_and_may_be_all_that_a_thread_does():
+    with simulated.nvml("s3000-mpc"):
+        card, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
+        life.changing.append("another one")
+        with pytest.raises(pymtml.NVMLError_InUse, match="or another thread of a change"):
+            pymtml.nvmlDeviceSetMigMode(card, 0)
+        life.changing.remove("another one")
+        assert pymtml.nvmlDeviceGetMigMode(card) == [1, 1]
+        _thread.start_new_thread(pymtml.nvmlDeviceSetMigMode, (card, 0))
+        end = time.monotonic() + 10
+        while (not life.changes or life.changing) and time.monotonic() < end:
+            time.sleep(0.001)
+        assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
+
+
+def make(device):
+    pymtml.mtmlDeviceSetMpcMode(device, 1)
+
+
+def refused(device):
+    simulated.set_faults("mtmlDeviceSetMpcMode=NO_PERMISSION@0x1")
+    with pytest.raises(pymtml.MTMLError_NoPermission):
+        pymtml.mtmlDeviceSetMpcMode(device, 1)
+
+
+@pytest.mark.parametrize("change, restarts", [(make, 1), (refused, 0), (pymtml.mtmlDeviceReset, 0)])
+def test_a_kept_library_is_restarted_after_a_change_of_mpc_alone(change, restarts, monkeypatch):
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        change(pymtml.mtmlLibraryInitDeviceByIndex(0))
+        pymtml.nvmlShutdown()
+        simulated.reset_calls()
+        pymtml.nvmlInit()
+        assert simulated.calls("mtmlLibraryInit") == simulated.calls("mtmlLibraryShutDown") == restarts
+        assert simulated.calls("mtmlLibraryCountDevice") == 1 - restarts  # whether it answers, unless that is known
+        simulated.shut_down()
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
+def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
+    prepare = pymtml._Change.prepare
+
+    def late(self, caller):
+        found = prepare(self, caller)
+        in_thread(pymtml.nvmlShutdown)[0].join()
+        return found
+
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        card = pymtml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(pymtml._Change, "prepare", late)
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceSetMigMode(card, 0)
+        assert simulated.calls("mtmlDeviceSetMpcMode") == 0
+        simulated.shut_down()
+
+
 @pytest.mark.parametrize("again, error", [(False, "MTMLError_Uninitialized"), (True, "MTMLError_InvalidArgument")])
 def test_a_life_that_ends_while_a_sub_handle_is_made(monkeypatch, again, error):
     resolve = pymtml._resolve

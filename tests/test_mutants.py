@@ -101,6 +101,8 @@ def test_decorators_that_lock_are_dropped(monkeypatch):
     sample.__code__ = code
     assert (sample(3), len(locked)) == (-3, 2)
     assert wrapper is pymtml._take
+    method = next(function for function in mutants.functions(SOURCE) if function.name == "_Change.settle")
+    assert mutants.without_lock(pymtml, method)[0] is vars(pymtml._Change)["settle"]
 
 
 def test_changes_compile_and_change_something():

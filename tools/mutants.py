@@ -230,10 +230,14 @@ def described(function, change):
     return line if len(alike) == 1 else "%s (%d of %d)" % (line, alike.index(change.start) + 1, len(alike))
 
 
+def scope_of(module, function):
+    """The names of the module, or of the class that the function belongs to."""
+    return vars(module) if function.owner is None else vars(getattr(module, function.owner))
+
+
 def find(module, function):
     """The function object that a Function is, below properties and decorators; None if it is not to be had."""
-    scope = vars(module) if function.owner is None else vars(getattr(module, function.owner))
-    found = scope.get(function.node.name)
+    found = scope_of(module, function).get(function.node.name)
     found = getattr(found, "fget", found) or found
     found = getattr(found, "__func__", found)
     for cell in getattr(found, "__closure__", None) or ():  # below a decorator
@@ -251,7 +255,7 @@ def without_lock(module, function):
 
         return locked
 
-    return vars(module)[function.node.name], outer(None).__code__
+    return scope_of(module, function)[function.node.name], outer(None).__code__
 
 
 def code_of(module, function, text):
