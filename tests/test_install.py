@@ -81,3 +81,32 @@ def test_the_wheel_asks_for_nothing(wheel):
     assert os.path.basename(wheel).endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if name.endswith((".so", ".pyd", ".dll"))]
+
+
+def test_cards_of_two_makers_in_one_process(tmp_path):
+    """nvidia-ml-py asks its library, pymtml the other; neither changes the other's answers, whoever ends first."""
+    pytest.importorskip("pynvml")
+    source = os.path.join(simulated.ROOT, "tests", "standin", "standin.c")
+    compiler = os.environ.get("CC", "cc")
+    answer([compiler, "-shared", "-fPIC", "-o", str(tmp_path / "libnvidia-ml.so.1"), source])
+    (tmp_path / "machine").write_text("[gpu]\nname = Other\ntemperature = 77\n")
+    env = simulated.environment("s80")
+    env["LD_LIBRARY_PATH"] += os.pathsep + str(tmp_path)
+    env["NVML_STANDIN_MACHINE"] = str(tmp_path / "machine")
+    program = tmp_path / "program.py"
+    program.write_text("""
+import pymtml, pynvml
+assert pynvml is not pymtml
+for one, other in ((pymtml, pynvml), (pynvml, pymtml)):
+    one.nvmlInit()
+    other.nvmlInit()
+    for module in (one, other):
+        device = module.nvmlDeviceGetHandleByIndex(0)
+        print(module.nvmlDeviceGetName(device), module.nvmlDeviceGetTemperature(device, 0))
+    one.nvmlShutdown()
+    print(other.nvmlDeviceGetName(other.nvmlDeviceGetHandleByIndex(0)))
+    other.nvmlShutdown()
+""")
+    ours = "MTT S80 %s" % simulated.device_keys("s80", 0)["gpu_temperature"]
+    said = answer([sys.executable, str(program)], env=env).splitlines()
+    assert said == [ours, "Other 77", "Other", "Other 77", ours, "MTT S80"]
