@@ -119,6 +119,15 @@ def test_every_document_is_a_page(pages):
 
 
 @pytest.mark.programs
+def test_menu_is_on_the_first_page(pages):
+    """By the title of each page, also of those that are called README."""
+    menu_of_it = pages["index.html"].text.partition('md-nav--primary"')[2]
+    titles = [title.strip() for title in re.findall(r'<span class="md-ellipsis">\s*([^<]+?)\s*<', menu_of_it)]
+    for title in ("Examples", "mtml-simulator", "The MTML simulator", "GPU code in CI, without GPUs", "Reference", "MPC"):
+        assert title in titles, (title, titles)
+
+
+@pytest.mark.programs
 def test_every_link_leads_somewhere(site, pages):
     """To a file of the site, and there to the place that it names."""
     followed = 0
