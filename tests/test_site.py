@@ -123,7 +123,7 @@ def test_menu_is_on_the_first_page(pages):
     """By the title of each page, also of those that are called README."""
     menu_of_it = pages["index.html"].text.partition('md-nav--primary"')[2]
     titles = [title.strip() for title in re.findall(r'<span class="md-ellipsis">\s*([^<]+?)\s*<', menu_of_it)]
-    for title in ("Examples", "mtml-simulator", "The MTML simulator", "GPU code in CI, without GPUs", "Reference", "MPC"):
+    for title in ("Examples", "mtml-simulator", "The MTML simulator", "Benchmarks", "Reference", "MPC"):
         assert title in titles, (title, titles)
 
 
