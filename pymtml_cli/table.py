@@ -218,22 +218,23 @@ def answer(options):
     """
     with Output(options.get("filename")) as output:
         if "watch" in options.values and output.is_terminal:
-            return _watch(options, output)
-        screen = Screen(output)
-        with Machine() as machine:
-            cards = machine.chosen(options.get("id"))
-            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
+            _watch(options, output)
+        else:
+            screen = Screen(output)
+            with Machine() as machine:
+                cards = machine.chosen(options.get("id"))
+                repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
     return 0
 
 
 def _watch(options, output):
+    """Draw the table in place; only a signal ends it."""
     from pymtml_cli.terminal import OtherScreen
 
     screen = Screen(output)
     with OtherScreen(output) as other, Machine() as machine:
         cards = machine.chosen(options.get("id"))
         repeat(machine, options.seconds, lambda first: other.draw(_in_place(screen, machine, cards)), other.wakeup)
-    return 0
 
 
 def _in_place(screen, machine, cards):
