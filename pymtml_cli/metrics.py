@@ -168,10 +168,14 @@ def _serve(options, collector, content_type, writer):
 
 
 def _again_and_again(collector, interval):
-    """A collection each some seconds, for ever (iterator)."""
-    due = time.monotonic()
+    """A collection each some seconds, for ever (iterator); says when the driver goes and comes."""
+    due, before = time.monotonic(), None
     while True:
-        yield collector.collect()
+        collection = collector.collect()
+        yield collection
+        if collection.failure != before:
+            before = collection.failure
+            _say("the driver is up again" if before is None else "the driver is not up: %s" % before)
         due = max(due + interval, time.monotonic())
         time.sleep(max(0, due - time.monotonic()))
 

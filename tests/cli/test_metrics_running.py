@@ -254,6 +254,9 @@ def test_a_driver_that_hangs(exporter):
     running.change()
     running.until(all_up)
     assert running.child() != first and until(lambda: ended(first))
+    running.process.terminate()
+    said = running.process.communicate(timeout=20)[1].splitlines()
+    assert said == ["pymtml: the driver is not up: no answer within 0.5 seconds", "pymtml: the driver is up again"]
 
 
 SHIM = r"""
