@@ -84,5 +84,14 @@ def test_what_does_not_agree(monkeypatch, what):
     assert lines and any(words in line for line in lines), lines
 
 
+def test_what_is_uploaded_is_of_this_version(tmp_path):
+    for name in ("pymtml_nvml-%s-py3-none-any.whl", "pymtml_nvml-%s.tar.gz"):
+        assert len(list(check.unfit(str(tmp_path)))) == 1
+        (tmp_path / (name % version())).write_text("")
+    assert list(check.unfit(str(tmp_path))) == []
+    (tmp_path / "pymtml_nvml-0.0.1-py3-none-any.whl").write_text("")
+    assert len(list(check.unfit(str(tmp_path)))) == 1
+
+
 def test_a_release_of_tomorrow(monkeypatch):
     assert any("and today is" in line for line in found(monkeypatch, today="2000-01-01"))

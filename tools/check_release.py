@@ -118,12 +118,18 @@ def problems(today):
         yield line
     if previous[0].split(".")[:2] == version.split(".")[:2] and "Changed behavior" in parts(text):
         yield "%s breaks something, so its second number must be another than that of %s" % (version, previous[0])
-    for path in glob.glob(os.path.join(ROOT, "dist", "*")):
-        if not os.path.basename(path).startswith("pymtml_nvml-%s" % version):
-            yield "dist/%s is not of version %s" % (os.path.basename(path), version)
     simulator = version_of("simulator/python/mtml_simulator/__init__.py")
     if not re.search(r"(?m)^## (\S+)", read("simulator/CHANGELOG.md")).group(1) == simulator:
         yield "mtml-simulator says %s, and simulator/CHANGELOG.md begins with another version" % simulator
+
+
+def unfit(folder):
+    """Lines for what `make publish` would upload of another version, or miss."""
+    version = version_of("pymtml.py")
+    wanted = {"pymtml_nvml-%s-py3-none-any.whl" % version, "pymtml_nvml-%s.tar.gz" % version}
+    found = set(os.listdir(folder)) if os.path.isdir(folder) else set()
+    if found != wanted:
+        yield "%s holds %s, not %s: make build" % (folder, sorted(found) or "nothing", sorted(wanted))
 
 
 def main():
@@ -135,7 +141,7 @@ def main():
         with open(os.path.join(ROOT, RECORD), "w", encoding="utf-8") as file:
             file.write(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
         return
-    found = list(problems(datetime.date.today().isoformat()))
+    found = list(problems(datetime.date.today().isoformat())) + list(unfit(os.path.join(ROOT, "dist")))
     sys.exit("\n".join(found) if found else 0)
 
 
