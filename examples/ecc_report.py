@@ -6,11 +6,9 @@ Cards before the Pinghu generation (MTT S5000) have no ECC that MTML tells, and 
 import sys
 
 import pymtml
+from pymtml import NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 
-KINDS = {
-    "corrected": pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED,
-    "uncorrected": pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
-}
+KINDS = {"corrected": NVML_MEMORY_ERROR_TYPE_CORRECTED, "uncorrected": NVML_MEMORY_ERROR_TYPE_UNCORRECTED}
 CAUSES = {
     "single-bit errors": pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
     "a double-bit error": pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
@@ -19,6 +17,7 @@ CAUSES = {
 
 def lines(device):
     """What there is to say about a card (iterator of str)."""
+    yield pymtml.nvmlDeviceGetName(device)
     current, pending = ("on" if mode else "off" for mode in pymtml.nvmlDeviceGetEccMode(device))
     yield "ECC is %s" % current + (", %s after the next reboot" % pending if pending != current else "")
     for name, kind in KINDS.items():
@@ -38,13 +37,14 @@ def main():
     try:
         count = pymtml.nvmlDeviceGetCount()
         for index in range(count):
-            device = pymtml.nvmlDeviceGetHandleByIndex(index)
-            print("GPU %d: %s" % (index, pymtml.nvmlDeviceGetName(device)))
+            print("GPU %d" % index)
             try:
-                for line in lines(device):
+                for line in lines(pymtml.nvmlDeviceGetHandleByIndex(index)):
                     print("  " + line)
             except pymtml.NVMLError_NotSupported:
                 print("  memory errors: not told")
+            except pymtml.NVMLError as error:
+                print("  does not answer: %s" % error)
         if not count:
             print("no GPU")
     finally:

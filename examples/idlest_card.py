@@ -10,12 +10,19 @@ import sys
 import pymtml
 
 
+def visible():
+    """Indices of the cards to choose from."""
+    if "MUSA_VISIBLE_DEVICES" in os.environ:
+        return [pymtml.nvmlDeviceGetIndex(device) for device in pymtml.musa_visible_devices()]
+    return range(pymtml.nvmlDeviceGetCount())
+
+
 def idlest():
     """Index of the card with the least memory in use; of two with the same, the one that computes less (int)."""
     cards = []
-    for device in pymtml.musa_visible_devices():
-        index = pymtml.nvmlDeviceGetIndex(device)
+    for index in visible():
         try:
+            device = pymtml.nvmlDeviceGetHandleByIndex(index)
             used = pymtml.nvmlDeviceGetMemoryInfo(device).used >> 20
             busy = pymtml.nvmlDeviceGetUtilizationRates(device).gpu  # 0 is no proof: drivers say it of busy cards, too
         except pymtml.NVMLError as error:  # a card that does not answer is not idle

@@ -23,30 +23,30 @@ COLUMNS = {  # what each column asks of a card
 }
 
 
-def told(question, device):
+def told(question, index):
     """What a card answers, or why not: N/A for what it does not tell, else the error (str)."""
     try:
-        return str(question(device))
+        return str(question(nvml.nvmlDeviceGetHandleByIndex(index)))
     except nvml.NVMLError as error:
         return "N/A" if isinstance(error, nvml.NVMLError_NotSupported) else "[red]%s[/red]" % error
 
 
-def table(devices):
+def table(count):
     """What all cards say now."""
     drawn = Table("GPU", *COLUMNS)
-    for index, device in enumerate(devices):
-        drawn.add_row(str(index), *[told(question, device) for question in COLUMNS.values()])
+    for index in range(count):
+        drawn.add_row(str(index), *[told(question, index) for question in COLUMNS.values()])
     return drawn
 
 
 def main(ticks):
     """Draw until it is enough."""
     nvml.nvmlInit()
-    devices = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-    with Live(table(devices) if devices else "no GPU", auto_refresh=False) as live:
-        while devices and ticks != 1:
+    count = nvml.nvmlDeviceGetCount()
+    with Live(table(count) if count else "no GPU", auto_refresh=False) as live:
+        while count and ticks != 1:
             time.sleep(1)
-            live.update(table(devices), refresh=True)
+            live.update(table(count), refresh=True)
             ticks -= 1
 
 

@@ -9,10 +9,10 @@ import time
 import pymtml
 
 
-def state(device, percent):
+def state(index, percent):
     """(whether the card is full, what to say about it)."""
     try:
-        memory = pymtml.nvmlDeviceGetMemoryInfo(device)
+        memory = pymtml.nvmlDeviceGetMemoryInfo(pymtml.nvmlDeviceGetHandleByIndex(index))
     except pymtml.NVMLError as error:
         return None, "does not answer: %s" % error
     full = memory.used * 100 >= memory.total * percent  # used may pass total: seen with the IOMMU off
@@ -24,14 +24,13 @@ def main(percent, ticks):
     """Look, and say what has changed since the last look."""
     pymtml.nvmlInit()
     try:
-        devices = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
-        if not devices:
+        before = [False] * pymtml.nvmlDeviceGetCount()
+        if not before:
             print("no GPU")
             return
-        before = [False] * len(devices)
         while ticks != 0:
-            for index, device in enumerate(devices):
-                full, text = state(device, percent)
+            for index in range(len(before)):
+                full, text = state(index, percent)
                 if full != before[index]:
                     print("%s GPU %d %s" % (time.strftime("%H:%M:%S"), index, text), flush=True)
                 before[index] = full

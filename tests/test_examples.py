@@ -137,14 +137,16 @@ GPU 0: 61 % busy, 3072 MiB used
 GPU 1: 71 % busy, 6144 MiB used
 """,
     "ecc_report.py": """\
-GPU 0: MTT S5000
+GPU 0
+  MTT S5000
   ECC is on, off after the next reboot
   corrected errors: 101 since the driver was loaded, 203 in the card's life
   uncorrected errors: 305 since the driver was loaded, 407 in the card's life
   pages retired for single-bit errors: 0x12000 0x34000
   pages retired for a double-bit error: 0x56000 0x78000 0x9a000
   more pages are retired at the next reboot
-GPU 1: X10000
+GPU 1
+  X10000
   ECC is on, off after the next reboot
   corrected errors: 509 since the driver was loaded, 611 in the card's life
   uncorrected errors: 713 since the driver was loaded, 815 in the card's life
@@ -343,6 +345,23 @@ def test_live_view_names_what_fails():
         "123",
     ]
     assert [cell.strip() for cell in rows[1].strip("│").split("│")] == ["1", "X10000", "71", "6144", "52", "134"]
+
+
+@pytest.mark.parametrize("example", ["async_polling.py", "ecc_report.py", "live_view.py", "memory_watcher.py"])
+def test_lost_card_hides_no_other(example):
+    """One that not even a handle can be had of."""
+    arguments = ["20", "1"] if example == "memory_watcher.py" else None
+    done = run(example, simulated.DISTINCT, arguments, set="0.lost=DRIVER_FAILURE")
+    whole = run(example, simulated.DISTINCT, arguments)
+    assert (done.returncode, done.stderr) == (0, "") and "Unknown Error" in done.stdout
+    rows = [re.sub(r"\s|^[\d:]{8}", "", line) for line in whole.stdout.splitlines()]
+    second = {row for row in rows if re.search("X10000|GPU1|509|815", row)}
+    assert second and second <= {re.sub(r"\s|^[\d:]{8}", "", line) for line in done.stdout.splitlines()}
+
+
+def test_lost_card_is_not_chosen():
+    done = run("idlest_card.py", simulated.DISTINCT, TELL, set="0.lost=DRIVER_FAILURE")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "GPU 0 is left out: Unknown Error\n")
 
 
 HANG = """
