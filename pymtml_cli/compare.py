@@ -17,6 +17,7 @@ from pymtml_cli.text import fit, json, safe
 
 SCHEMA = 1
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
+NOT_SAID = "not said"
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
 
@@ -93,11 +94,20 @@ class Comparison:
         names = ["documents"] + (["expected"] if expected is not None else [])
         for host in self.hosts.values():
             names += [name for name in host.facts if name not in names]
+        self._fill(names)
         unknown = sorted(set(skipped) - set(names))
         if unknown and self.hosts:
             raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(names)), BAD_ARGUMENT)
         self.facts = {name: self._groups(name) for name in names if name not in skipped and self.hosts}
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
+
+    def _fill(self, names):
+        """Let hosts that said nothing to a check of health or doctor, which others did, say that."""
+        for name in names:
+            kind = name.partition(".")[0]
+            for host in self.hosts.values() if kind in (HEALTH, DOCTOR) else ():
+                if kind in host.kinds:
+                    host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
 
     def _host_of(self, document):
         """The host of a document: one that has not said it yet; two machines may have one name."""

@@ -116,6 +116,7 @@ CARD_KEYS = {
 NOT_TOLD_REASONS = ("not supported", "function not found")
 HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
 NOT_TOLD = "N/A"
+NOT_ASKED = "not asked, as "  # how the text of health begins where a card does not answer, or one before it
 
 # Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
 EXACT_CHECKS = ("driver", "devices", "answers", "links")
@@ -359,9 +360,12 @@ def _of_findings(kind, findings):
     facts, cards = {}, set()
     for check, by_card in found.items():
         cards.update(index for index in by_card if index is not None)
-        texts = {index: _statement(kind, check, ones) for index, ones in by_card.items()}
-        values = {index: text for index, (text, _) in texts.items()}
-        facts["%s.%s" % (kind, check)] = Fact(kind, values, {index: text for index, (_, text) in texts.items()})
+        # What was not asked because a card does not answer is told by the check that it does not answer to.
+        asked = {index: ones for index, ones in by_card.items() if not ones[0]["text"].startswith(NOT_ASKED)}
+        texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
+        values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
+        if values:
+            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, whole=len(asked) == len(by_card))
     return len(cards), facts
 
 

@@ -274,6 +274,25 @@ def test_what_health_did_not_ask_is_a_difference(checked, folder):
     assert result.lines[:3] == ["health.memory", "  2 hosts: OK", "   1 host: GPU 4: N/A: c"]
 
 
+@pytest.mark.parametrize("trouble", [{"set": "3.lost=DRIVER_FAILURE"}, {"faults": "3.*=TIMEOUT"}])
+def test_a_card_that_does_not_answer_health(trouble, checked, folder, tmp_path_factory):
+    """It is one difference, not one for each check that was not asked."""
+    lock = str(tmp_path_factory.mktemp("lock") / "lock")
+    lost = said(arguments=("health", "--json", "--lock", lock), **trouble)
+    result = invoke("compare", folder(a=checked, b=checked, c=lost))
+    assert result.lines[0] == "health.answers" and "GPU 3: CRITICAL: no answer" in result.lines[2]
+    assert result.lines[-1].endswith("1 differ")
+
+
+def test_a_check_that_was_left_out_is_a_difference(checked, folder):
+    """health --skip ecc on one host: nobody knows whether it is the same there."""
+    fewer = copy.deepcopy(checked)
+    fewer["findings"] = [one for one in fewer["findings"] if one["check"] != "ecc"]
+    result = invoke("compare", folder(a=checked, b=checked, c=fewer))
+    assert result.status == 1
+    assert result.lines[0] == "health.ecc" and result.lines[2] == "   1 host: not said: c"
+
+
 def test_numbers_that_name_something_stay(checked, folder):
     narrow = [health_with(checked, 4, "pcie", "WARNING", "PCIe x%d, and the card has x16" % lanes) for lanes in (8, 4)]
     assert invoke("compare", folder(a=narrow[0], b=narrow[1])).status == 1
