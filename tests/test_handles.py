@@ -183,6 +183,34 @@ def test_changes_come_one_after_another_and_may_be_all_that_a_thread_does():
         assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
+@pytest.mark.parametrize("step", ["carry_out", "settle"])
+def test_a_change_waits_for_whoever_has_the_lock(step, monkeypatch):
+    """Both its call of C and its end: an init or a shutdown sees neither half done."""
+    reached = threading.Event()
+    before = {"carry_out": "prepare", "settle": "carry_out"}[step]
+    original = getattr(pymtml._Change, before)
+    if step == "settle":
+        original = lambda self, *arguments: (pymtml.MTML_ERROR_NO_PERMISSION, None)  # noqa: E731  C was not called
+
+    def noted(self, *arguments):
+        found = original(self, *arguments)
+        reached.set()
+        return found
+
+    monkeypatch.setattr(pymtml._Change, before, noted)
+    with simulated.nvml("s3000-mpc"):
+        card, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
+        simulated.reset_calls()
+        with pymtml._lifecycle_lock:
+            thread, _ = in_thread(lambda: pymtml.nvmlDeviceSetMigMode(card, 0))
+            assert reached.wait(10)
+            thread.join(0.1)
+            assert life.changing and simulated.calls("mtmlDeviceSetMpcMode") == 0
+        thread.join(10)
+        assert not life.changing and simulated.calls("mtmlDeviceSetMpcMode") == (step == "carry_out")
+
+
 def make(device):
     pymtml.mtmlDeviceSetMpcMode(device, 1)
 
@@ -220,6 +248,7 @@ def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
         pymtml.nvmlInit()
         card = pymtml.nvmlDeviceGetHandleByIndex(0)
         monkeypatch.setattr(pymtml._Change, "prepare", late)
+        simulated.reset_calls()
         with pytest.raises(pymtml.NVMLError_Uninitialized):
             pymtml.nvmlDeviceSetMigMode(card, 0)
         assert simulated.calls("mtmlDeviceSetMpcMode") == 0

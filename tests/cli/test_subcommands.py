@@ -236,3 +236,12 @@ def test_nvlink_with_links_has_lines_for_errors():
     with simulated.machine("s4000x8"):
         lines = smi("nvlink", "-e", "-i", "0", "-l", "0").lines
     assert lines[1:] == ["\t Link 0: %s Errors: N/A" % kind for kind in ("Replay", "Recovery", "CRC")]
+
+
+def test_a_link_that_is_down_in_both_languages():
+    with simulated.machine("s5000x8", set="0.mtlink_state.0=DOWN"):
+        lines = [invoke(command, "-s", "-i", "0").stdout.splitlines()[1:3] for command in ("nvlink", "mtlink")]
+    assert lines == [
+        ["\t Link 0: <inactive>", "\t Link 1: 56.000 GB/s"],
+        ["\t Link 0: Down, 56 GB/s, GPU 1 (00000000:3A:00.0)", "\t Link 1: Up, 56 GB/s, GPU 1 (00000000:3A:00.0)"],
+    ]
