@@ -366,7 +366,7 @@ def test_lost_card_is_not_chosen():
 
 HANG = """
 import asyncio, threading, async_polling
-ask, async_polling.PATIENCE = async_polling.ask, 0.2
+ask, async_polling.PATIENCE = async_polling.ask, 1
 async_polling.ask = lambda index: ask(index) if index else threading.Event().wait()
 asyncio.run(async_polling.main(1))
 """
