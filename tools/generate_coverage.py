@@ -14,6 +14,7 @@ import argparse
 import ast
 import collections
 import difflib
+import functools
 import os
 import re
 import sys
@@ -74,13 +75,19 @@ answers. MTML's own functions, which have the same names in C, stand at the end.
 Function = collections.namedtuple("Function", "name group text parameters first")
 
 
+@functools.lru_cache(maxsize=2)
+def tree(source):
+    """The module as a tree of syntax."""
+    return ast.parse(source)
+
+
 def read_functions(source, prefixes=("nvml", "c_nvml")):
     """All public functions with one of the prefixes, aliases by assignment included (OrderedDict of Function)."""
     banners = [
         (number, line) for number, line in enumerate(source.splitlines(), 1) if re.match(r"# (-{4}|={4}) ", line)
     ]
     functions = collections.OrderedDict()
-    for node in ast.parse(source).body:
+    for node in tree(source).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith(prefixes):
             above = [line for number, line in banners if number < node.lineno]
             group = re.match(r"# [-=]{4} (?:\d+\. )?(.*?) [-=]{4}", above[-1]).group(1)

@@ -13,7 +13,6 @@ import ast
 import collections
 import csv
 import difflib
-import functools
 import os
 import re
 import sys
@@ -189,12 +188,6 @@ field with a scope is asked for as a pair, (field, scope).
 """
 
 
-@functools.lru_cache(maxsize=2)
-def tree(source):
-    """The module as a tree of syntax."""
-    return ast.parse(source)
-
-
 class Function:
     """A public function: its call, the parts of its docstring, the page that it is on."""
 
@@ -213,21 +206,23 @@ class Function:
                     self.raises += line.partition("Raises:")[2] if line.startswith("Raises:") else "\n  " + line.strip()
         self.raises = self.raises.strip()
 
-    @property
-    def page(self):
-        """Name of the page of its task."""
-        if not self.name.startswith("mtml"):
-            fitting = [page.name for page in PAGES if self.group in page.groups or self.name in page.groups]
-            return fitting[0] if fitting else "other"
-        return next((page for page, pattern in NATIVE if re.search(pattern, self.name)), "other")
+        self.page = page_for(name, group)
+
+
+def page_for(name, group):
+    """Name of the page of a function's task."""
+    if not name.startswith("mtml"):
+        fitting = [page.name for page in PAGES if group in page.groups or name in page.groups]
+        return fitting[0] if fitting else "other"
+    return next((page for page, pattern in NATIVE if re.search(pattern, name)), "other")
 
 
 def read_functions(source):
     """All functions of the reference: mtml*, nvml* that answer, and the hooks (OrderedDict of Function)."""
     plain = coverage.read_functions(source, ("nvml", "mtml") + HOOKS)
-    nodes = {node.name: node for node in tree(source).body if isinstance(node, ast.FunctionDef)}
+    nodes = {node.name: node for node in coverage.tree(source).body if isinstance(node, ast.FunctionDef)}
     aliases, lines = {}, source.splitlines()
-    for node in tree(source).body:
+    for node in coverage.tree(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             aliases.update((target.id, node.value.id) for target in node.targets if isinstance(target, ast.Name))
     found = collections.OrderedDict()
@@ -255,7 +250,7 @@ def arguments(args, lines):
 def read_structs(source):
     """The structs of sections 4 and 10 by name: ast.ClassDef (OrderedDict)."""
     structs = collections.OrderedDict()
-    for node in tree(source).body:
+    for node in coverage.tree(source).body:
         if isinstance(node, ast.ClassDef) and re.match(r"(c_)?(mtml|nvml)", node.name):
             targets = [one.targets[0].id for one in node.body if isinstance(one, ast.Assign)]
             if "_fields_" in targets:
@@ -288,7 +283,7 @@ def read_constants(source):
         groups.append((number, banner.group(1) if banner else None, match.group(1) if match else None))
     found = {"mtml": collections.OrderedDict(), "nvml": of_nvml}
     loose, section, group, position = [], None, None, 0
-    for node in tree(source).body:
+    for node in coverage.tree(source).body:
         while position < node.lineno - 1:
             _, banner, title = groups[position]
             section, group = (banner, None) if banner else (section, title or group)
@@ -452,7 +447,7 @@ def fields_table(source, links):
         rows = list(csv.DictReader(stream))
     told = {row["field"] for row in rows}
     answering = {"NVML_FI_DEV_MEMORY_TEMP", "NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON", "NVML_FI_DEV_NVLINK_SPEED_MBPS_L*"}
-    for node in tree(source).body:
+    for node in coverage.tree(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
             if re.match(r"_(ULL|UINT|LINK|POWER|ECC)_FIELDS$", node.targets[0].id):
                 answering.update(key.id for key in node.value.keys)
@@ -505,7 +500,7 @@ def errors_page(source, constants):
     codes = {name: value for members in constants["nvml"].values() for name, value in members}
     codes.update((name, value) for members in constants["mtml"].values() for name, value in members)
     rows = {"NVMLError_": [], "MTMLError_": []}
-    for node in tree(source).body:
+    for node in coverage.tree(source).body:
         if not isinstance(node, ast.ClassDef) or not node.name.startswith(tuple(rows)):
             continue
         constant = next(statement.value.id for statement in node.body if isinstance(statement, ast.Assign))
