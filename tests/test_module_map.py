@@ -257,3 +257,5 @@ def test_the_architecture_names_all_that_is_kept():
     named = set(re.findall(r"`(_[a-z_]+)`", table)) - {"_functions", "_c", "_meters"}
     kept = set(re.findall(r'_keep\(\s*\w+, "(_\w+)"', SOURCE))
     assert named == kept
+    assert "20 ms to 1 s" in table and (pymtml._WALK_AGE_MIN, pymtml._WALK_AGE_MAX) == (0.02, 1.0)
+    assert "five seconds at most" in page and pymtml._DRAIN_SECONDS == 5
