@@ -148,14 +148,12 @@ def referred(function, functions):
 
 
 def units(function, functions):
-    """The units of an answer, in the order in which its docstring has them: first line, else what follows (list)."""
-    for text in (function.first, summary(function)):
-        found = sorted(
-            (match.start(), unit) for unit, pattern in UNITS for match in [re.search(pattern, text)] if match
-        )
-        if found:
-            return [unit for _, unit in found]
-    return next((units(other, functions) for other in referred(function, functions)), [])
+    """The units of an answer, in the order in which the first paragraph of its docstring has them (list)."""
+    matches = [(re.search(pattern, function.first), unit) for unit, pattern in UNITS]
+    found = sorted((match.start(), unit) for match, unit in matches if match)
+    if not found:
+        return next((units(other, functions) for other in referred(function, functions)), [])
+    return [unit for _, unit in found]
 
 
 def cell(text):

@@ -382,12 +382,14 @@ def entry(function, links, plain, support):
     for paragraph in function.prose:
         lines += [links.text(paragraph, function.name), ""]
     units = coverage.units(own, plain)
-    if units:
+    if function.name == "nvmlDeviceGetFieldValues":
+        lines.append("- Unit: [as the field](#fields-that-answer)")
+    elif units:
         lines.append("- Unit: %s" % ", ".join(units))
     if function.raises:
         lines.append("- Raises: %s" % links.text(function.raises))
     sources = [links.name(call.split()[0]) + " (optional)" * call.endswith("(optional)") for call in native(own, plain)]
-    sources += ["`%s`" % other for other in coverage.other_sources(own, plain)]
+    sources += [other if " " in other else "`%s`" % other for other in coverage.other_sources(own, plain)]
     if sources:
         lines.append("- From: %s" % ", ".join(sources))
     answered = cards(support.get(function.alias_of or function.name))
