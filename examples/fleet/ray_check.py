@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import ray
@@ -50,6 +51,24 @@ def examine(seconds):
         return said + "\n" + ask(["--json"], seconds)
     except TimeoutError as error:
         return str(error)
+
+
+def connect(address, seconds):
+    """Join the cluster, or say that there is none and end: Ray would wait for minutes."""
+
+    def give_up(reason="no answer within %g seconds" % seconds):
+        sys.stderr.write("no Ray cluster at %s: %s\n" % (address, reason))
+        sys.stderr.flush()
+        os._exit(2)
+
+    timer = threading.Timer(seconds, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        give_up(" ".join(str(error).split()))
+    timer.cancel()
 
 
 def names_of(nodes):
@@ -114,7 +133,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", default="auto", help="of the cluster, as ray.init takes it (default: auto)")
     parser.add_argument("--timeout", type=float, default=20, help="seconds that a node's driver may take (default 20)")
-    parser.add_argument("--start", type=float, default=30, help="seconds that Ray may take for a task (default 30)")
+    parser.add_argument(
+        "--start", type=float, default=30, help="seconds that Ray may take to join, and for a task (default 30)"
+    )
     parser.add_argument("--out", help="folder to keep what each node said")
     parser.add_argument("--json", action="store_true", help="print the comparison for programs")
     options = parser.parse_args()
@@ -122,7 +143,7 @@ def main():
     # Ray writes about nodes that die to stdout, which is for the comparison.
     stdout = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    ray.init(address=options.address, log_to_driver=False, logging_level="ERROR")
+    connect(options.address, options.start)
     nodes = ray.nodes()
     names = names_of(nodes)
     alive = [node for node in nodes if node["Alive"]]

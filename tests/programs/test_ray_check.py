@@ -11,7 +11,7 @@ import time
 import pytest
 from machines import ROOT
 from program_set import RAY as PROGRAM
-from scrape import until
+from scrape import free_port, until
 
 pytestmark = pytest.mark.programs
 
@@ -100,6 +100,15 @@ def cluster(runner, simulator, tmp_path):
             except subprocess.TimeoutExpired:
                 os.killpg(made.pid, signal.SIGKILL)
                 made.wait()
+
+
+def test_without_a_cluster(runner):
+    """One line and exit status 2, not minutes."""
+    for address in ("auto", "127.0.0.1:%d" % free_port()):
+        command = [PROGRAM.python, CHECK, "--address", address, "--start", "10"]
+        environment = runner._environment(PYTHONPATH=runner.site, RAY_TMPDIR=runner.folder)
+        said = runner.run(command, environment, timeout=60, status=2)
+        assert said.splitlines()[-1].startswith("no Ray cluster at %s: " % address)
 
 
 def test_ten_nodes(cluster, tmp_path):
