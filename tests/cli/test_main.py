@@ -115,7 +115,7 @@ def test_startup_loads_nothing_heavy(arguments):
     )
     loaded = result.stderr.split()
     own = [name for name in loaded if name.startswith("pymtml_cli")]
-    others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "warnings"}
+    others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "types", "warnings"}
     assert "pymtml_cli.main" in own and len(own) <= 14, own
     assert others == set()
 
