@@ -42,6 +42,11 @@ STALLED = "changes(mthreads_collect_timestamp_seconds[1m]) == 0"
 WORST = "topk(30, %s)" % one_of(
     ("max by (instance) (up{%s} == 0)" % JOB, 100, "the host or its exporter is down"),
     ("max by (instance) (%s)" % STALLED, 90, "nothing is collected any more"),
+    (
+        "max by (instance) (up{%s} == 1 unless on (instance) mthreads_driver_up)" % JOB,
+        84,
+        "it answers, and has no series of pymtml",
+    ),
     ("max by (instance) (mthreads_driver_up == 0)", 80, "the driver does not answer"),
     ("count by (instance) (mthreads_gpu_up{%s} == 0)" % WHOLE, 60, "cards do not answer"),
     (

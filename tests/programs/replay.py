@@ -10,8 +10,8 @@ import threading
 import time
 import urllib.parse
 
-# What a host shows of the page: None for one that does not answer at all
-STATES = ("well", "down", "stalled", "driver down", "card silent", "hot", "link down", "idle")
+# "down" does not answer at all, "nothing" has another page
+STATES = ("well", "down", "stalled", "driver down", "card silent", "hot", "link down", "idle", "nothing")
 COLLECTED = "mthreads_collect_timestamp_seconds "
 VALUES = {
     "mthreads_gpu_utilization_ratio": 1.0,
@@ -23,6 +23,8 @@ VALUES = {
 
 def page_of(text, host, state, now):
     """The page of a host: the text, with values of its own, in a state."""
+    if state == "nothing":
+        return ""
     number = int(re.sub(r"\D", "", host) or 0)
     lines = []
     for line in text.splitlines():
