@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -125,3 +126,16 @@ def test_a_function_defined_by_hand_stays_out(changed):
     assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML catalogue")[0]
     text, _ = changed(lambda surface: None)
     assert text.count("\ndef nvmlDeviceGetName(") == 1
+
+
+def test_no_two_helpers_have_the_same_name():
+    """Tests of all folders may run in one process, where the first module of a name is everybody's."""
+    listed = subprocess.check_output(["git", "ls-files", "*.py"], cwd=simulated.ROOT, universal_newlines=True).split()
+    places = {}
+    for path in listed:
+        folder, name = os.path.split(path)
+        helper = not name.startswith("test_") and "standin" not in folder
+        if helper and re.match(r"tests\b|tools|benchmarks$|simulator/(python/)?tests", folder):
+            places.setdefault(name, []).append(folder)
+    apart = {"conftest.py", "__init__.py"}
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in apart} == {}

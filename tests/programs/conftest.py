@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 
+import last_run
 import pytest
-import record
 import wheels
 from machines import CHANGES, ROOT, SIMULATOR, Machine
 
@@ -221,4 +221,4 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_sessionfinish(session):
     if session.config.getoption("record", False):
-        record.write(_programs)
+        last_run.write(_programs)

@@ -2,12 +2,12 @@
 
 import copy
 
+import last_run
 import program_set
 import pytest
-import record
 import write_table
 
-RUN = record.read()
+RUN = last_run.read()
 with open(write_table.TABLE, encoding="utf-8") as _file:
     DOCUMENT = _file.read()
 

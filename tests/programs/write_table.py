@@ -7,8 +7,8 @@ python tests/programs/write_table.py --check    exit status 1, and why, if the t
 import os
 import sys
 
+import last_run
 import program_set
-import record
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -85,7 +85,7 @@ def objections(run, document, programs):
 
 
 def main(arguments):
-    run = record.read()
+    run = last_run.read()
     if arguments == ["--check"]:
         with open(TABLE, encoding="utf-8") as file:
             found = objections(run, file.read(), program_set.ALL)
