@@ -148,11 +148,11 @@ def struct(copy):
 
 
 def meanings(copy):
-    """facts/struct_fields.csv: what the struct's fields mean, for the reference."""
-    text = (
-        "c_mtmlFabricInfo_t,cliqueId,,the clique that the card is in\nc_mtmlFabricInfo_t,state,,how far it has come\n"
-    )
-    copy.insert("facts/struct_fields.csv", "c_nvmlDeviceAttributes,multiprocessorCount,", text)
+    """facts/mtml_api.json: what the struct's fields mean, for the reference."""
+    api = json.loads(copy.read("facts/mtml_api.json"))
+    clique, state = api["structs"]["MtmlFabricInfo"]["fields"]
+    clique["meaning"], state["meaning"] = "the clique that the card is in", "how far it has come"
+    copy.write("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
 
 
 def native_number(copy):

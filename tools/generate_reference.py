@@ -4,8 +4,8 @@
     python tools/generate_reference.py            rewrite docs/reference
     python tools/generate_reference.py --check    exit status 1, with a diff, if a page is not current
 
-What the fields of structs mean stands in facts/struct_fields.csv, on which cards a function answers in
-facts/card_support.csv, which make record writes.
+What the fields of structs mean stands in facts/mtml_api.json and facts/struct_fields.csv. On which cards a function
+answers stands in facts/card_support.csv, which make record writes.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import ast
 import collections
 import csv
 import difflib
+import json
 import os
 import re
 import sys
@@ -259,8 +260,20 @@ def read_structs(source):
 
 
 def read_fields():
-    """facts/struct_fields.csv by struct: its rows (OrderedDict)."""
+    """What the fields of structs mean: {struct: [{"field", "unit", "meaning"}]} (OrderedDict).
+
+    MTML's are described in facts/mtml_api.json, NVML's and pymtml's own in facts/struct_fields.csv.
+    """
     fields = collections.OrderedDict()
+    with open(os.path.join(generated.ROOT, "facts", "mtml_api.json"), encoding="utf-8") as stream:
+        structs = json.load(stream)["structs"]
+    for name, struct in structs.items():
+        described = [field for field in struct["fields"] if not field["name"].startswith("rsvd")]
+        if all("meaning" in field for field in described):
+            fields["c_m%s_t" % name[1:]] = [
+                {"field": field["name"], "unit": field.get("unit", ""), "meaning": field["meaning"]}
+                for field in described
+            ]
     with open(os.path.join(generated.ROOT, "facts", "struct_fields.csv"), encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             fields.setdefault(row["struct"], []).append(row)
@@ -465,8 +478,8 @@ def fields_table(source, links):
 def structs_page(structs, fields, links):
     """docs/reference/structs.md."""
     lines = [STRUCTS.format(mark=MARK)]
-    for name, rows in fields.items():
-        node = structs.get(name)
+    for name in list(structs) + [name for name in fields if name not in structs]:
+        node, rows = structs.get(name), fields[name]
         lines += ["## %s" % name, ""]
         if node is not None:
             documented = ast.get_docstring(node)
@@ -530,7 +543,8 @@ def documents(source):
     structs, fields, constants, support = read_structs(source), read_fields(), read_constants(source), read_support()
     missing = [name for name in structs if name not in fields]
     if missing:
-        sys.exit("facts/struct_fields.csv does not say what the fields of %s are" % ", ".join(missing))
+        form = "neither facts/mtml_api.json nor facts/struct_fields.csv says what the fields of %s are"
+        sys.exit(form % ", ".join(missing))
     links = Links(functions, fields, constants)
     texts = {"%s.md" % page.name: page_of(page, functions, plain, links, support) for page in PAGES}
     texts["other.md"] += "\n" + fields_table(source, links)
