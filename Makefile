@@ -171,7 +171,7 @@ bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 
 site: $(STAMP) ## Build the documents as a site in build/site
 	@$(PY) -c 'import material' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[site]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --config-file tools/mkdocs.yml --strict --quiet
 	@echo 'python3 -m http.server --directory build/site shows it, with its search'
 
 build: ## Build wheel and source archive in dist/; needs hatchling alone, not the development environment

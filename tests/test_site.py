@@ -14,6 +14,7 @@ import simulated
 import yaml
 
 ROOT = simulated.ROOT
+CONFIG = os.path.join(ROOT, "tools", "mkdocs.yml")
 # Documents that readers of the site do not look for; links lead to them all the same.
 NOT_IN_THE_MENU = ("facts/", "tests/", "simulator/CHANGELOG.md", "simulator/python/tests/")
 
@@ -28,8 +29,8 @@ def menu(entries):
 
 
 def test_menu_lists_the_documents():
-    """A new document gets a line in mkdocs.yml, below nav."""
-    with open(os.path.join(ROOT, "mkdocs.yml"), encoding="utf-8") as file:
+    """A new document gets a line in tools/mkdocs.yml, below nav."""
+    with open(CONFIG, encoding="utf-8") as file:
         listed = menu(yaml.safe_load(file)["nav"])
     tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, stdout=subprocess.PIPE, universal_newlines=True)
     documents = [name for name in tracked.stdout.split() if not name.startswith(NOT_IN_THE_MENU + (".",))]
@@ -64,7 +65,7 @@ def site(python, tmp_path_factory):
         alone = []
     env = dict(os.environ, NO_MKDOCS_2_WARNING="1", HTTPS_PROXY="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
     subprocess.run(
-        alone + [python, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        alone + [python, "-m", "mkdocs", "build", "--config-file", CONFIG, "--strict", "--quiet", "--site-dir", folder],
         cwd=ROOT,
         env=env,
         check=True,
