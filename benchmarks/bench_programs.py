@@ -85,7 +85,7 @@ for line in sys.stdin:
 
 def standin_file(path):
     """Writes what the simulator's profile says as the stand-in for NVML reads it."""
-    sys.path.insert(0, os.path.join(common.ROOT, "tests", "programs"))
+    sys.path[:0] = [os.path.join(common.ROOT, "tests", "programs"), os.path.join(common.ROOT, "tests")]
     machine = importlib.import_module("machines").Machine(os.path.dirname(path), PROFILE)
     keys = {
         "name": "name",

@@ -41,7 +41,7 @@ def test_starts(name):
 def test_runs(name):
     """One round of each: it ends well and prints a table. What it measures here says nothing.
 
-    bench_programs.py needs minutes for one round; its parts are those of tests/programs.
+    bench_programs.py needs minutes for one round: see the next test.
     """
     done = subprocess.run(
         [sys.executable, os.path.join(FOLDER, name), "--rounds", "1"],
@@ -53,6 +53,16 @@ def test_runs(name):
     )
     assert done.returncode == 0, done.stderr
     assert any(line.startswith("|") and "---" in line for line in done.stdout.splitlines()), done.stdout
+
+
+def test_machine_of_the_programs(tmp_path):
+    """What bench_programs.py tells the stand-in for NVML, in a process of its own as there."""
+    path = tmp_path / "standin.ini"
+    code = "import sys; sys.path.insert(0, %r); import bench_programs; bench_programs.standin_file(%r)"
+    done = subprocess.run([sys.executable, "-c", code % (FOLDER, str(path))], stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = path.read_text()
+    assert text.count("[gpu]") == 8 and text.count("name = MTT S5000") == 8
 
 
 def test_speeds_of_the_readme_are_measured():
