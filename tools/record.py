@@ -32,7 +32,7 @@ FIGURES = {
     "call_nvidia": (r"call / nvidia-ml-py, geometric mean", 1),
     "call_mthreads": (r"call / mthreads-ml-py, geometric mean", 1),
     "import_nvidia": (r"import time / nvidia-ml-py", 1),
-    "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub", 1),
+    "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub, geometric mean", 1),
 }
 # A table of Markdown, from its head to its end
 TABLE = r"(?m)^%s\n(?:\|.*\n)+"
