@@ -50,7 +50,7 @@ def version_of(path):
 def surface():
     """What users have names for, as the sources are now: {kind: sorted list}."""
     follows = "".join(read(path) for path in FOLLOWS)
-    known = set(re.findall(r'"(\w+)"', follows))
+    known = set(re.findall(r'"(\w+)"', re.sub(r'"meaning": ".*"', "", follows)))
     names = set()
     for node in ast.parse(read("pymtml.py")).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
