@@ -4491,23 +4491,23 @@ def throwOnVersionMismatch(func) -> "_Any":
 
 
 # ==== 13. nvml* functions that answer =================================================================================
-# How a query is written. ``handle`` is what the caller gave, ``device`` what was found to be of the device class
-# (_require finds a live one behind a copy or a cast, and says what is wrong with anything else). Nothing else may
-# reach C.
+# How a query is written. ``handle`` is the caller's argument. ``device`` is a handle of the device class; nothing else
+# may reach C. _require returns the live handle for a copy or a cast, and raises the error for any other argument.
 #
 # Plain: ``return _query(_UInt(), "mtmlDeviceCountFan", "_device", handle)[0]``, with a fresh cell, array or struct for
-# the answer. The slot says whose argument C gets: the device's own, or that of its _gpu, _memory or _vpu.
+# the answer. The name of the slot selects the argument for C: the device, or its _gpu, _memory or _vpu.
 #
-# Fast, for what monitors ask in every tick: a fresh cell for the answer, the C function and the argument taken as
-# attributes, the status checked in place. A stale handle has no slot, a sub-handle not asked for yet none either, a
-# library that is not loaded or is older no function: each is an AttributeError, and _slow_status finds out which, makes
-# the sub-handle, or has the status that says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
+# Fast, for the queries that monitors repeat in every cycle: make a fresh cell for the answer, read the C function and
+# its argument as attributes, and check the status in place. An AttributeError means one of three things: the slot is
+# empty because the handle is stale, the slot is empty because the sub-handle was not needed before, or the library
+# lacks the function. _slow_status finds out which. It makes the sub-handle and calls C, or returns the status that
+# says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
 #
-# Kept: what cannot change while the library lives is read once and stays in a slot of the handle (_keep), which the
-# shutdown empties. nvmlDeviceGetName is the pattern.
+# Stored: a constant property is read once and stored in a slot of the handle (_keep). The shutdown empties the slot.
+# nvmlDeviceGetName is the pattern.
 #
-# C fills fields of structs in place at their offsets, which have names (_MEMORY_USED). Functions call each other under
-# private names (_nvmlDeviceGetUUID), as programs replace the public ones.
+# C fills fields of NVML structs in place, at named offsets (_MEMORY_USED). Functions call each other under private
+# names (_nvmlDeviceGetUUID), because programs replace the public ones.
 
 # ---- Library and system ----
 
@@ -4515,7 +4515,7 @@ def throwOnVersionMismatch(func) -> "_Any":
 def nvmlInit() -> "None":
     """Initialize the library, or count one more initialization.
 
-    Raises: NVMLError_LibraryNotFound (saying what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
+    Raises: NVMLError_LibraryNotFound (its text lists what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
     MTML: mtmlLibraryInit.
     """
     _start(_nvml_check)
@@ -4531,23 +4531,23 @@ def nvmlInitWithFlags(flags) -> "None":
 
 
 def nvmlShutdown() -> "None":
-    """Take back one nvmlInit. The last one makes all handles stale and keeps the C library for the next nvmlInit.
+    """Undo one nvmlInit. The last nvmlShutdown makes all handles stale and keeps the C library for the next nvmlInit.
 
     So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work. The
     process keeps the driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the
-    environment the last one shuts the C library down, as mtmlLibraryShutDown does: only then cards that are added or
-    removed are seen.
+    environment, the last nvmlShutdown shuts the C library down, as mtmlLibraryShutDown does. Cards that are added or
+    removed are seen only after that.
 
-    Raises: NVMLError_Uninitialized if there is none to take back; NVMLError_InUse from a signal handler in the middle
-    of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound where the library
-    has no shutdown, and the errors of C's shutdown.
+    Raises: NVMLError_Uninitialized if the library is not initialized; NVMLError_InUse from a signal handler in the
+    middle of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound where the
+    library has no shutdown, and the errors of C's shutdown.
     MTML: none; with PYMTML_KEEP_LIBRARY=0 mtmlLibraryShutDown.
     """
     _stop(_check_shutdown, False)
 
 
 def _check_shutdown(status, detail):
-    """Raise the NVMLError for the status of a shutdown; unlike in queries, a missing function is FunctionNotFound."""
+    """Raise the NVMLError for the status of a shutdown; a missing function is FunctionNotFound, unlike in queries."""
     if status == _FUNCTION_NOT_FOUND:
         error = NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
         error.mtml_code = MTML_ERROR_FUNCTION_NOT_FOUND
@@ -4556,7 +4556,7 @@ def _check_shutdown(status, detail):
 
 
 def nvmlErrorString(result) -> "str":
-    """Text for an NVML code."""
+    """Text for an NVML code; for any other value the text of NVML_ERROR_UNKNOWN."""
     text = _ERROR_STRINGS.get(result) or NVMLError._errcode_to_string.get(result)
     return NVMLError._errcode_to_string[NVML_ERROR_UNKNOWN] if text is None else text
 
@@ -4591,7 +4591,7 @@ def nvmlSystemGetDriverVersion() -> "str":
 
 
 def nvmlSystemGetNVMLVersion() -> "str":
-    """Version of the library that answers, which is MTML's, as text.
+    """Version of the MTML library as text.
 
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryGetVersion.
@@ -4614,7 +4614,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     """Version of the MUSA driver API as a number, 1000 * major + 10 * minor as CUDA counts.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported without a MUSA driver library.
-    MUSA: muDriverGetVersion of libmusa.so, which does not initialize MUSA.
+    MUSA: muDriverGetVersion of libmusa.so; this call does not initialize MUSA.
     """
     try:
         getters = _session.life.musa
@@ -4628,7 +4628,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
 
 
 def _musa_getters():
-    """muDriverGetVersion of each MUSA driver library that can be loaded (list); searched once in a life."""
+    """muDriverGetVersion of each MUSA driver library that can be loaded (list); they are searched once in a life."""
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
@@ -4668,8 +4668,8 @@ def nvmlDeviceGetCount() -> "int":
 def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     """Handle of the card with that index, the same object each time.
 
-    Cards are numbered in MTML's order. An instance of a divided card has no index of its own:
-    nvmlDeviceGetMigDeviceHandleByIndex, its UUID or its PCI address lead to it.
+    Cards are numbered in MTML's order. An instance of a divided card has no index of its own: get its handle by
+    nvmlDeviceGetMigDeviceHandleByIndex, by UUID or by PCI address.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
     anything but an integer.
@@ -4689,11 +4689,11 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
 
 
 def _card_by_index(index, cell):
-    """MTML status of a card by NVML's index. Inspects unseen devices up to it."""
+    """Write C's pointer to the card with that NVML index to ``cell``; MTML status. Inspects unseen devices up to it."""
     life = _session.life
     if life is None:
         return _UNINITIALIZED
-    order = list(life.order.values())  # at once, as a shutdown empties it
+    order = list(life.order.values())  # a copy: a shutdown may empty the original
     if index < len(order):
         return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
     number, failed = len(order), MTML_SUCCESS
@@ -4703,17 +4703,17 @@ def _card_by_index(index, cell):
             continue
         if known is not None and number == len(life.order):
             life.order[number] = position
-        if known is not None and number < index:  # its type is known, and another card is wanted
+        if known is not None and number < index:  # a known card before the wanted one
             number += 1
             continue
         status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
-            return status  # there are no more
+            return status  # there are no more devices
         unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
         failed = unknown or failed
-        asked = unknown and number == index and (status or position)  # the first device is no instance
+        asked = unknown and number == index and (status or position)  # the first device is never an instance
         if asked or (failed and (any(life.types.values()) or life is not _session.life)):
-            return failed  # where a card is divided, what cannot be asked may be an instance
+            return failed  # where a card is divided, a device of unknown type may be an instance
         if mpc_type != MTML_MPC_TYPE_INSTANCE:
             if not unknown and number == len(life.order):
                 life.order[number] = position
@@ -4724,9 +4724,10 @@ def _card_by_index(index, cell):
 
 
 def _whole_cards(count):
-    """MTML's indices of the cards among its first ``count`` devices (list). A lost device that cannot be asked counts.
+    """MTML's indices of the cards among its first ``count`` devices (list). A device of unknown type counts as a card.
 
-    Raises: the error of that device if a card is divided, as it may be an instance, or if no device can be asked.
+    Raises: the error of that device if a card is divided, because the device may be an instance, and if no device of
+    several tells its type.
     """
     life = _session.life
     if life is None:
@@ -4747,7 +4748,7 @@ def _whole_cards(count):
 
 
 def _look_at(life, position, address):
-    """(MTML status, MPC type) of the device with that index of MTML's; asked once in a life."""
+    """(MTML status, MPC type) of the device with MTML's index ``position``; C is asked once in a life."""
     known = life.types.get(position)
     if known is not None:
         return MTML_SUCCESS, known
@@ -4770,7 +4771,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     text = plain.decode("utf-8", "replace")
     if text[:4].upper() in ("GPU-", "MIG-"):
         text = text[4:]
-    if "\0" in text:  # C would read up to the NUL only
+    if "\0" in text:  # C would read only the part before the NUL
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     cell = _Pointer()
     for spelling in (text, text.lower()):
@@ -4890,7 +4891,7 @@ def nvmlDeviceGetSerial(handle) -> "str":
 
 
 def nvmlDeviceGetIndex(handle) -> "int":
-    """Index of the card, as nvmlDeviceGetHandleByIndex takes it; of an instance its index below its card.
+    """Index of a card for nvmlDeviceGetHandleByIndex; for an instance, its index within its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
     MTML: mtmlDeviceGetIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex.
@@ -4935,7 +4936,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
 
 
 def nvmlDeviceGetMinorNumber(handle) -> "int":
-    """N of the device node /dev/mtgpu.N.
+    """Number N of the device node /dev/mtgpu.N.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
     MTML: mtmlDeviceGetGpuPath.
@@ -4982,11 +4983,13 @@ nvmlDeviceGetPciInfo_v3 = nvmlDeviceGetPciInfo
 
 
 def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
-    """None; fills ``c_info`` (nvmlPciInfoExt_v1_t with its version, or byref of one): PCI address, ids and class codes.
+    """None; fills ``c_info`` (nvmlPciInfoExt_v1_t or byref of one) with PCI address, ids and class codes.
+
+    The field ``version`` of the struct must be set.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_ArgumentVersionMismatch,
     NVMLError_NotSupported where sysfs does not show the device.
-    MTML: mtmlDeviceGetPciInfo; class of the PCI device in sysfs.
+    MTML: mtmlDeviceGetPciInfo; the file ``class`` of the PCI device in sysfs.
     """
     device, target = _require(handle), _target(c_info)
     if getattr(target, "version", None) != nvmlPciInfoExt_v1:
@@ -5005,7 +5008,7 @@ def nvmlDeviceGetIrqNum(device) -> "int":
     """Number of the device's interrupt.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs shows none.
-    MTML: mtmlDeviceGetPciInfo; irq of the PCI device in sysfs.
+    MTML: mtmlDeviceGetPciInfo; the file ``irq`` of the PCI device in sysfs.
     """
     return _known(_sysfs_number(_require(device), "irq"))
 
@@ -5021,7 +5024,7 @@ def nvmlDeviceGetBusType(device) -> "int":
 
 
 def nvmlDeviceGetBoardId(handle) -> "int":
-    """Number that devices of one board share: bus << 8 | device of its PCI address.
+    """Number of the board: (bus << 8) | device of the PCI address.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -5031,7 +5034,7 @@ def nvmlDeviceGetBoardId(handle) -> "int":
 
 
 def nvmlDeviceGetMultiGpuBoard(handle) -> "int":
-    """1 if another GPU sits on the same board, else 0; MPC instances are no GPUs of their own.
+    """1 if another GPU is on the same board, else 0; MPC instances do not count.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountDeviceByTopologyLevel, mtmlDeviceGetDeviceByTopologyLevel, mtmlDeviceGetPciInfo.
@@ -5047,7 +5050,7 @@ def nvmlDeviceGetMultiGpuBoard(handle) -> "int":
 
 
 def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
-    """Whether two devices sit on one board (bool).
+    """Whether two devices are on the same board (bool).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetTopologyLevel.
@@ -5062,8 +5065,9 @@ def nvmlDeviceOnSameBoard(handle1, handle2) -> "bool":
 def nvmlDeviceGetNumGpuCores(device) -> "int":
     """Number of GPU cores as MTML counts them (8 on an MTT S80), not of arithmetic units.
 
-    NVML counts arithmetic units here (CUDA cores), and dashboards show them; some frameworks use this as the number of
-    multiprocessors, to size kernels. MTML's number is neither: torch_musa's device properties have the latter.
+    NVML returns the number of arithmetic units (CUDA cores) here, and dashboards show it. Some frameworks use it as the
+    number of multiprocessors, to size kernels. MTML's number is neither. The number of multiprocessors is in the device
+    properties of torch_musa.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountGpuCores.
@@ -5077,7 +5081,7 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
-    """NVML_DEVICE_ARCH_UNKNOWN: none of NVIDIA's architectures.
+    """NVML_DEVICE_ARCH_UNKNOWN: NVML has numbers for NVIDIA's architectures only.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
@@ -5095,7 +5099,7 @@ def nvmlDeviceGetComputeMode(handle) -> "int":
 
 
 def nvmlDeviceGetAccountingMode(handle) -> "int":
-    """NVML_FEATURE_DISABLED: the driver keeps no accounts of processes.
+    """NVML_FEATURE_DISABLED: the driver does not record what processes use.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
@@ -5106,8 +5110,8 @@ def nvmlDeviceGetAccountingMode(handle) -> "int":
 def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability, (0, 0) only if it is not known.
 
-    It comes from the first of these that knows it: the library, the card's PCI id, its name, and torch_musa if the
-    program has imported it, by the card's position in musa_visible_devices. Nothing is imported.
+    It comes from the first of these that knows it: the library, the card's PCI id, its name, torch_musa. torch_musa is
+    asked only if the program has imported it, and by the card's position in musa_visible_devices.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetMusaComputeCapability (optional), mtmlDeviceGetPciInfo, mtmlDeviceGetName.
@@ -5129,7 +5133,7 @@ def _card_capability(device):
         if ids & 0xFFFF == _VENDOR_ID and ids >> 24 in _CAPABILITY_BY_PCI_ID:
             return _CAPABILITY_BY_PCI_ID[ids >> 24]
     except NVMLError_NotSupported:
-        pass  # a virtual device has no PCI address of its own: its name may tell
+        pass  # a virtual device has no PCI address of its own: try its name
     try:
         words = _nvmlDeviceGetName(device).replace("-", " ").split()
     except NVMLError_NotSupported:
@@ -5141,11 +5145,11 @@ def _card_capability(device):
 
 
 def nvmlDeviceGetDisplayMode(handle) -> "int":
-    """NVML_FEATURE_ENABLED if a display is plugged into the card, else NVML_FEATURE_DISABLED.
+    """NVML_FEATURE_ENABLED if a display is connected to the card, else NVML_FEATURE_DISABLED.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
     connectors of a card that has some.
-    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; status of the DRM connectors in sysfs.
+    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; files ``status`` of the DRM connectors in sysfs.
     """
     return _display(_require(handle), "status", "connected")
 
@@ -5155,7 +5159,7 @@ def nvmlDeviceGetDisplayActive(handle) -> "int":
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
     connectors of a card that has some.
-    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; enabled of the DRM connectors in sysfs.
+    MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; files ``enabled`` of the DRM connectors in sysfs.
     """
     return _display(_require(handle), "enabled", "enabled")
 
@@ -5183,7 +5187,7 @@ def _display(device, name, wanted):
 def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     """Device memory in bytes: c_nvmlMemory_t (total, free, used), or c_nvmlMemory_v2_t for version=nvmlMemory_v2.
 
-    ``reserved`` of the latter is 0: MTML does not provide it.
+    ``reserved`` of c_nvmlMemory_v2_t is 0: MTML does not provide it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_FunctionNotFound for another version.
     MTML: mtmlMemoryGetTotal, mtmlMemoryGetUsed.
@@ -5204,7 +5208,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
         total = _keep(device, "_total", _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
     used = info.used
     info.total = total
-    info.free = total - used if used < total else 0  # the driver does not update the two together
+    info.free = total - used if used < total else 0  # used may exceed total: the driver updates them separately
     return info
 
 
@@ -5357,9 +5361,10 @@ def _codec_sessions(device, coder, capacity):
 
 
 def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INFO) -> "_Any":
-    """Utilization by domain in percent (c_nvmlGpuDynamicPstatesInfo_t): of the GPU, its memory and its video unit.
+    """Utilization of the GPU, its memory and its video unit in percent (c_nvmlGpuDynamicPstatesInfo_t).
 
-    A struct that is given is filled and returned. A struct given by reference is filled, and NVML_SUCCESS returned.
+    If the caller passes a struct, it is filled and returned. If the caller passes byref of a struct, the struct is
+    filled and NVML_SUCCESS is returned.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization, mtmlVpuGetUtilization.
@@ -5378,7 +5383,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
 
 
 def _filled(given, default, struct):
-    """What the caller gets: ``struct``, or the given struct with its content; None if that was given by reference."""
+    """Return ``struct``, or the caller's struct with its content; None if the caller passed that by reference."""
     if given is default:
         return struct
     target = _target(given)
@@ -5417,7 +5422,8 @@ nvmlDeviceGetTemperatureV1 = nvmlDeviceGetTemperature
 def nvmlDeviceGetTemperatureV(handle, sensor, version=nvmlTemperature_v1) -> "int":
     """Temperature of the GPU in degrees Celsius, as nvmlDeviceGetTemperature.
 
-    Raises: NVMLError_ArgumentVersionMismatch for a version other than nvmlTemperature_v1, and what that raises.
+    Raises: NVMLError_ArgumentVersionMismatch for a version other than nvmlTemperature_v1, and the errors of
+    nvmlDeviceGetTemperature.
     """
     if version != nvmlTemperature_v1:
         raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
@@ -5428,7 +5434,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """Temperature in degrees Celsius at which the card shuts down or slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
-    other thresholds, and for all where the library lacks it.
+    other thresholds, and where the library lacks the function.
     MTML: mtmlGpuGetTemperatureThreshold (optional).
     """
     device = _require(handle)
@@ -5442,9 +5448,10 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
 
 
 def nvmlDeviceGetMarginTemperature(handle) -> "int":
-    """Degrees Celsius that are left to the temperature at which the card slows down.
+    """Degrees Celsius between the temperature of the GPU and the one at which the card slows down.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function for the threshold.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
     slowdown = _nvmlDeviceGetTemperatureThreshold(handle, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
@@ -5452,12 +5459,13 @@ def nvmlDeviceGetMarginTemperature(handle) -> "int":
 
 
 def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS) -> "_Any":
-    """Sensors of the GPU (list of three c_nvmlGpuThermalSensor_t): the first is the GPU's own, in degrees Celsius.
+    """Thermal sensors in degrees Celsius (list of three c_nvmlGpuThermalSensor_t): only the first is in use, the GPU's.
 
-    Its ``defaultMaxTemp`` is the temperature at which the card shuts down, 0 if not known; ``defaultMinTemp`` is 0. A
-    struct that is given is filled. If it is given by reference, NVML_SUCCESS is returned instead of the list.
+    Its ``defaultMaxTemp`` is the temperature at which the card shuts down, 0 if not known. Its ``defaultMinTemp`` is 0.
+    If the caller passes a struct, it is filled. If the caller passes byref of a struct, NVML_SUCCESS is returned
+    instead of the list.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another sensor than 0 or
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for a sensor other than 0 and
     NVML_THERMAL_TARGET_ALL.
     MTML: mtmlGpuGetTemperature, mtmlGpuGetTemperatureThreshold (optional).
     """
@@ -5480,13 +5488,14 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
 
 
 def nvmlDeviceGetClockInfo(handle, type) -> "int":
-    """Current clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+    """Current clock in MHz by type: NVML_CLOCK_GRAPHICS or NVML_CLOCK_SM (the GPU), NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
     The memory clock is MTML's number, an eighth of the data rate (2500 MHz for 20 Gbps); NVML's is half the data rate.
-    Programs that calculate the bandwidth as twice the clock times the bus width get a quarter of it:
-    mtmlMemoryGetBandwidth has the true one.
+    Programs that calculate the bandwidth as twice the clock times the bus width get a quarter of the true bandwidth.
+    mtmlMemoryGetBandwidth returns the true one.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another type, as NVML.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for an unknown type, as in
+    NVML.
     MTML: mtmlGpuGetClock, mtmlMemoryGetClock, mtmlVpuGetClock.
     """
     device = handle if _type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5508,12 +5517,13 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
 
 
 def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
-    """Maximum clock in MHz: NVML_CLOCK_GRAPHICS and NVML_CLOCK_SM are the GPU's, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
+    """Maximum clock in MHz by type: NVML_CLOCK_GRAPHICS or NVML_CLOCK_SM (the GPU), NVML_CLOCK_MEM, NVML_CLOCK_VIDEO.
 
     The memory clock is an eighth of the data rate, as in nvmlDeviceGetClockInfo. Frameworks that calculate a bandwidth
-    from it get a quarter (flashinfer: 400 GB/s for an MTT S5000's 1600); mtmlMemoryGetBandwidth has the true one.
+    from it get a quarter of the true one (flashinfer: 400 instead of 1600 GB/s for an MTT S5000).
+    mtmlMemoryGetBandwidth returns the true one.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another type, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for an unknown type, NVMLError_NotSupported.
     MTML: mtmlGpuGetMaxClock, mtmlMemoryGetMaxClock, mtmlVpuGetMaxClock.
     """
     device = handle if _type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5535,7 +5545,7 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
 
 
 def _clock_call(calls, kind, device, clock):
-    """MTML status of a clock query; an object of another class may equal a clock type without being hashable."""
+    """MTML status of a clock query. It compares with ==: what equals a clock type need not be hashable."""
     for known, (name, slot) in calls.items():
         if kind == known:
             return _status(name, slot, device, clock)
@@ -5546,7 +5556,7 @@ def nvmlDeviceGetClock(handle, type, id) -> "int":
     """Clock in MHz: current (NVML_CLOCK_ID_CURRENT) or maximum (NVML_CLOCK_ID_CUSTOMER_BOOST_MAX).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown id or type, NVMLError_NotSupported for the
-    application clocks, which MTML does not have, and for the current clock of an unknown type, as NVML.
+    application clocks, which MTML does not have, and for the current clock of an unknown type.
     MTML: as nvmlDeviceGetClockInfo and nvmlDeviceGetMaxClockInfo.
     """
     device = _require(handle)
@@ -5584,11 +5594,11 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
 def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
     """Energy that the whole board has used since the first call in this process, in mJ, added up from samples.
 
-    MTML has no such counter. With PYMTML_ENERGY=sample in the environment the first call for a card returns 0 and
-    starts a thread, which reads the card's power every 100 ms; each later call takes a sample, too. The sum never
-    decreases, grows only while the library is initialized, and starts at 0 in a forked child. Between two samples the
-    power is taken as a straight line. The error was within 2 % over 10 s of a load that changes every second. Peaks
-    shorter than 100 ms are missed, and whatever happens while a C extension keeps all Python threads waiting.
+    MTML has no such counter. With PYMTML_ENERGY=sample in the environment, the first call for a card returns 0 and
+    starts a thread that reads the card's power every 100 ms. Each later call takes a sample, too. The sum never
+    decreases, grows only while the library is initialized, and starts at 0 in a forked child. The power is assumed to
+    change linearly between two samples. With a load that changed every second, the error was at most 2 % in 10 s. The
+    sum misses peaks shorter than 100 ms, and all changes while a C extension keeps all Python threads waiting.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the variable, for an
     instance of a divided card, or where no thread can be started.
@@ -5610,7 +5620,7 @@ _meters: "dict[str, _Any]" = {}  # by UUID of the card; kept after the end of a 
 
 
 class _Meter:
-    """The energy of a card in one life. It has the card's address, not a handle: each sample looks that up anew."""
+    """The energy of a card in one life. It has the card's address: each sample looks the current handle up."""
 
     def __init__(self, life, address, uuid, state):
         self.life, self.address, self.uuid = life, address, uuid
@@ -5628,12 +5638,12 @@ class _Meter:
                 self.state = now, power, total + (now - then) * (before + power) / 2
 
     def sample(self):
-        """Take a sample; return whether this is still the card's meter. A sample that fails is left out."""
+        """Take a sample; return whether to go on sampling. A sample that fails is left out."""
         current = self.life is _session.life and _meters.get(self.uuid) is self
         device = self.life.devices.get(self.address) if current else None
         board, power = getattr(device, "_board", None), _UInt()
         if board is None:
-            return current and bool(self.life.changing)  # a change of MPC may be refused, and restore it
+            return current and bool(self.life.changing)  # a change of MPC that C refuses restores the handle
         if not _c.mtmlDeviceGetPowerUsage(board, power):
             self.add(_session.monotonic(), power[0])
         return True
@@ -5646,12 +5656,12 @@ def _start_meter(life, address, uuid, state):
         _thread.start_new_thread(_sample_energy, (meter,))
     except RuntimeError as error:
         raise _unsupported("no thread can be started to sample the power: %s" % error)
-    _meters[uuid] = meter  # only now: without a thread it would count too little
+    _meters[uuid] = meter  # last: a meter without a thread would count too little
     try:
         if earlier is not None:
             earlier.rest.release()
     except RuntimeError:
-        pass  # another thread was faster
+        pass  # another thread has released it
     return meter
 
 
@@ -5662,38 +5672,38 @@ def _sample_energy(meter):
             if not meter.sample():
                 break
     finally:
-        meter.life = None  # the next call starts another one
+        meter.life = None  # the next call starts another meter
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_meters.clear)  # their threads exist in the parent only
+    os.register_at_fork(after_in_child=_meters.clear)  # the threads of the meters exist only in the parent
 
 
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     """Power limit in force, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
-    driver answers 0 for "unknown".
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function or the driver answers 0 for "unknown".
     MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
 def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
-    """Power limit in force, in mW: MTML cannot set another.
+    """Power limit in force, in mW. MTML cannot change it.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
-    driver answers 0 for "unknown".
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function or the driver answers 0 for "unknown".
     MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
 def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
-    """Power limit by default, in mW.
+    """Default power limit in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it or the
-    driver answers 0 for "unknown".
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function or the driver answers 0 for "unknown".
     MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
     """
     return _power_limit("mtmlGpuGetPowerManagementDefaultLimit", _require(handle))
@@ -5710,9 +5720,10 @@ def _power_limit(name, device):
 
 
 def nvmlDeviceGetPerformanceState(handle) -> "int":
-    """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15.
+    """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15, or NVML_PSTATE_UNKNOWN.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
     state = _query(_Int(), "mtmlDeviceGetPerformanceState", "_device", handle)[0]
@@ -5728,7 +5739,7 @@ nvmlDeviceGetPowerState = nvmlDeviceGetPerformanceState
 
 
 def nvmlDeviceGetFanSpeed(handle) -> "int":
-    """Target speed of the first fan in percent, which may pass 100.
+    """Target speed of the first fan in percent; it may exceed 100.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without fans.
     MTML: mtmlDeviceGetFanSpeed.
@@ -5746,7 +5757,7 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
 
 
 def nvmlDeviceGetFanSpeed_v2(handle, fan) -> "int":
-    """Target speed of a fan in percent, which may pass 100.
+    """Target speed of a fan in percent; it may exceed 100.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a fan that the card lacks, NVMLError_NotSupported.
     MTML: mtmlDeviceGetFanSpeed.
@@ -5860,7 +5871,7 @@ def nvmlDeviceGetPcieSpeed(device) -> "int":
 
 
 def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
-    """NVML_PCIE_LINK_MAX_SPEED_* of the link, from its speed per lane, or from its generation if the speed is unknown.
+    """NVML_PCIE_LINK_MAX_SPEED_* of the link: by its speed per lane, or by its generation if the speed is unknown.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -5872,7 +5883,8 @@ def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
 def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     """Number of PCIe replays.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks it.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    function.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
     return _query(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0]
@@ -5892,7 +5904,7 @@ def _pci_word(handle, word):
 
 
 def _known(value):
-    """``value``; NotSupported if it is None or 0, which the driver leaves for an unknown link."""
+    """``value``; NotSupported if it is None or 0, which stand for an unknown value."""
     if not value:
         raise _unsupported()
     return value
@@ -5913,17 +5925,25 @@ def nvmlDeviceGetEccMode(handle) -> "list[int]":
 
 
 def nvmlDeviceGetCurrentEccMode(handle) -> "int":
-    """ECC mode now, as nvmlDeviceGetEccMode."""
+    """Current ECC mode, NVML_FEATURE_ENABLED or NVML_FEATURE_DISABLED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetEccMode.
+    """
     return _nvmlDeviceGetEccMode(handle)[0]
 
 
 def nvmlDeviceGetPendingEccMode(handle) -> "int":
-    """ECC mode from the next reboot on, as nvmlDeviceGetEccMode."""
+    """ECC mode after the next reboot, NVML_FEATURE_ENABLED or NVML_FEATURE_DISABLED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    MTML: mtmlMemoryGetEccMode.
+    """
     return _nvmlDeviceGetEccMode(handle)[1]
 
 
 def nvmlDeviceSetEccMode(handle, mode) -> "None":
-    """Set the ECC mode that holds from the next reboot on.
+    """Set the ECC mode that applies after the next reboot.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
     MTML: mtmlMemorySetEccMode.
@@ -5935,7 +5955,7 @@ def nvmlDeviceSetEccMode(handle, mode) -> "None":
 
 
 def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType) -> "int":
-    """Number of memory errors of a NVML_MEMORY_ERROR_TYPE_*, by a NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC counter.
+    """Number of memory errors by type (NVML_MEMORY_ERROR_TYPE_*) and counter (NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetEccErrorCounter.
@@ -5944,9 +5964,9 @@ def nvmlDeviceGetTotalEccErrors(handle, errorType, counterType) -> "int":
 
 
 def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType) -> "int":
-    """Number of memory errors by type, counter and location, as nvmlDeviceGetTotalEccErrors.
+    """Number of memory errors by type, counter (both as nvmlDeviceGetTotalEccErrors) and location.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for another location than
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for locations other than
     NVML_MEMORY_LOCATION_DRAM.
     MTML: mtmlMemoryGetEccErrorCounter.
     """
@@ -5965,7 +5985,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
-    """Clear all error counters of a kind, NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC.
+    """Clear all error counters of one type, NVML_VOLATILE_ECC or NVML_AGGREGATE_ECC.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, NVMLError_NoPermission.
     MTML: mtmlMemoryClearEccErrorCounts.
@@ -5977,7 +5997,7 @@ def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
 
 
 def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
-    """Addresses of the pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of int).
+    """Addresses of the pages that were retired for a cause, NVML_PAGE_RETIREMENT_CAUSE_* (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPages.
@@ -5986,9 +6006,9 @@ def nvmlDeviceGetRetiredPages(device, sourceFilter) -> "list[int]":
 
 
 def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]":
-    """Pages retired for a NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
+    """Pages that were retired for a cause, NVML_PAGE_RETIREMENT_CAUSE_* (list of dicts: address, timestamp).
 
-    The timestamp is MTML's number, whose unit MTML does not document.
+    The timestamp is MTML's number. MTML does not document its unit.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPages.
@@ -5997,7 +6017,7 @@ def nvmlDeviceGetRetiredPages_v2(device, sourceFilter) -> "list[dict[str, int]]"
 
 
 def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
-    """1 if pages wait for a reboot to be retired, else 0.
+    """1 if pages will be retired at the next reboot, else 0.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetRetiredPagesPendingStatus.
@@ -6032,7 +6052,7 @@ def _retired_pages(device, cause):
 
 
 def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
-    """NVML_TOPOLOGY_* level at which two devices meet.
+    """NVML_TOPOLOGY_* level of the nearest common ancestor of two devices.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetTopologyLevel.
@@ -6049,7 +6069,7 @@ def nvmlDeviceGetTopologyCommonAncestor(device1, device2) -> "int":
 
 
 def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
-    """Other devices that meet this one at a NVML_TOPOLOGY_* level or nearer (list of handles).
+    """Other devices whose common ancestor with this one is at a NVML_TOPOLOGY_* level or nearer (list of handles).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a level, NVMLError_NotSupported.
     MTML: mtmlDeviceGetTopologyLevel.
@@ -6057,18 +6077,18 @@ def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
     this = _require(device)
     level = _uint(level)
     if level not in _TOPOLOGY_FROM_MTML.values() and level < NVML_TOPOLOGY_SYSTEM:
-        raise _invalid()  # NVML takes any number beyond SYSTEM for SYSTEM
+        raise _invalid()  # NVML treats any number beyond SYSTEM as SYSTEM
     others = (other for other in _all_cards() if other is not this)
     return [other for other in others if _nvmlDeviceGetTopologyCommonAncestor(this, other) <= level]
 
 
 def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
-    """NVML_P2P_STATUS_* of a NVML_P2P_CAPS_INDEX_* between two devices.
+    """NVML_P2P_STATUS_* of two devices for a capability, NVML_P2P_CAPS_INDEX_*.
 
-    READ and WRITE are MTML's own. NVLINK: whether an MtLink connects the pair; a link is up if both ends say so.
-    ATOMICS: whether all links of the pair that are up carry atomics. PCI: as READ, for a pair without an MtLink.
+    READ and WRITE: what MTML answers. NVLINK: OK if at least one MtLink of the pair is up at both ends. ATOMICS: OK if
+    there are such links and all of them support atomics. PCI: the same as READ for a pair without such links.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for another index, NVMLError_NotSupported.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for other numbers, NVMLError_NotSupported.
     MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts, mtmlDeviceGetMtLinkCapStatus,
     mtmlDeviceGetMtLinkLayouts, mtmlDeviceGetMtLinkSpec, mtmlDeviceGetMtLinkState, mtmlDeviceGetUUID.
     """
@@ -6095,7 +6115,7 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
 
 
 def _p2p_status(first, second, capability):
-    """NVML_P2P_STATUS_* of one of MTML's capabilities between two devices."""
+    """NVML_P2P_STATUS_* of two devices for one of MTML's capabilities."""
     value = _UInt()
     try:
         status = _c.mtmlDeviceGetP2PStatus(first._device, second._device, capability, value)
@@ -6128,7 +6148,7 @@ def _is_linked(first, second):
 def _wired_links(first, second):
     """Links from ``first`` to ``second``: the link's number at each end (list of pairs); read once in a life.
 
-    Of a device and itself these are all its links: what it can do with another device, it can do with itself.
+    For a device and itself, these are all its links: what a device can do with another one, it can do with itself.
     """
     try:
         return first._wires[second._address]
@@ -6147,8 +6167,8 @@ def _wired_links(first, second):
 def _read_wires(first, second):
     """Links from one device to another: the link's number at each end, None if not known (list of pairs).
 
-    MTML's layouts have both numbers. Where there are no layouts, the UUID at the far end says where each link leads;
-    the first link on one card is then paired with the first on the other, and so on.
+    MTML's layouts have both numbers. Where there are no layouts, the UUID at the far end says where each link leads.
+    Then the first link on one card is paired with the first on the other, and so on.
     """
     count = c_uint()
     status = _pair_status("mtmlDeviceCountMtLinkLayouts", first, second, byref(count))
@@ -6199,12 +6219,12 @@ def _link_is_up(device, link):
 
 
 def _wire_is_up(first, link, second, far):
-    """Whether both ends of a link say that it carries data; a broken link may be noticed at one end only."""
+    """Whether both ends of a link say that it carries data: sometimes only one end notices a broken link."""
     return _link_is_up(first, link) and (far is None or _link_is_up(second, far))
 
 
 def _link_peer_uuid(device, link):
-    """UUID of the device at the other end of a link, None for an unconnected or hidden one."""
+    """UUID of the device at the other end of a link, None if the link is not connected or the device is hidden."""
     cell = _Pointer()
     status = _status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link, cell)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
@@ -6231,7 +6251,7 @@ def nvmlDeviceGetCpuAffinity(handle, cpuSetSize) -> "ctypes.Array[c_ulong]":
 def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs), within node or socket.
 
-    MTML knows the node, and answers with the nearest ancestor where that does not fit.
+    MTML has one answer, which serves both scopes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode.
@@ -6242,8 +6262,8 @@ def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Ar
 def nvmlDeviceSetCpuAffinity(handle) -> "None":
     """Bind the calling thread to the CPUs next to the device, those of nvmlDeviceGetCpuAffinity.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library names none of
-    this machine's CPUs, or the system does not bind threads, NVMLError_NoPermission.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the thread may use none of
+    these CPUs or the system does not bind threads, NVMLError_NoPermission.
     MTML: mtmlDeviceGetCpuAffinityWithinNode; the system call sched_setaffinity.
     """
     words = _affinity(
@@ -6278,6 +6298,8 @@ def _bind(cpus):
 def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the NUMA nodes next to the device (array of ``nodeSetSize`` unsigned longs), within node or socket.
 
+    MTML has one answer, which serves both scopes.
+
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetMemoryAffinityWithinNode.
     """
@@ -6293,16 +6315,18 @@ def _affinity(name, device, size, scope):
 
 
 def nvmlDeviceGetNumaNodeId(handle) -> "int":
-    """Number of the NUMA node that the device sits on.
+    """Number of the NUMA node of the device.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where neither names exactly one.
-    MTML: mtmlDeviceGetPciInfo; numa_node of the PCI device in sysfs, else mtmlDeviceGetMemoryAffinityWithinNode.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs names no node and
+    MTML does not name exactly one.
+    MTML: mtmlDeviceGetPciInfo; the file ``numa_node`` of the PCI device in sysfs, else
+    mtmlDeviceGetMemoryAffinityWithinNode.
     """
     device = _require(handle)
     node = _sysfs_number(device, "numa_node")
     if node is not None and node >= 0:
         return node
-    # This sysfs does not have the device or its node, as in a container: MTML may know it.
+    # sysfs does not show the device or its node, for example in a container. MTML may know the node.
     words = _affinity("mtmlDeviceGetMemoryAffinityWithinNode", device, 16, NVML_AFFINITY_SCOPE_NODE)
     nodes = [_LONG_BITS * i + bit for i, word in enumerate(words) for bit in range(_LONG_BITS) if word >> bit & 1]
     if len(nodes) != 1:
@@ -6311,7 +6335,7 @@ def nvmlDeviceGetNumaNodeId(handle) -> "int":
 
 
 def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
-    """Devices that are next to a CPU (list of handles).
+    """Devices next to a CPU (list of handles).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no CPU has, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode of each device.
@@ -6327,10 +6351,10 @@ def nvmlSystemGetTopologyGpuSet(cpuNumber) -> "list[c_mtmlDevice_t]":
 
 
 def nvmlDeviceGetNvLinkState(device, link) -> "int":
-    """NVML_FEATURE_ENABLED for a link that carries data, also at reduced width, NVML_FEATURE_DISABLED for one down.
+    """NVML_FEATURE_ENABLED if the link carries data, at full or reduced width, else NVML_FEATURE_DISABLED.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a link number from NVML_NVLINK_MAX_LINKS on,
+    NVMLError_NotSupported for a link that the device lacks.
     MTML: mtmlDeviceGetMtLinkState, mtmlDeviceGetMtLinkSpec.
     """
     device = _require(device)
@@ -6338,10 +6362,10 @@ def nvmlDeviceGetNvLinkState(device, link) -> "int":
 
 
 def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
-    """NVML_NVLINK_VERSION_* with the number of the MtLink version.
+    """NVML_NVLINK_VERSION_* with the same version number as MtLink has.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks, or a version that NVML has no number for.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a link number from NVML_NVLINK_MAX_LINKS on,
+    NVMLError_NotSupported for a link that the device lacks, and for a version without a number in NVML.
     MTML: mtmlDeviceGetMtLinkSpec.
     """
     device = _require(device)
@@ -6352,10 +6376,11 @@ def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
 
 
 def nvmlDeviceGetNvLinkCapability(device, link, capability) -> "int":
-    """1 if a link has a NVML_NVLINK_CAP_*, else 0; known are P2P_SUPPORTED, P2P_ATOMICS and VALID.
+    """1 if a link has the capability NVML_NVLINK_CAP_P2P_SUPPORTED, _P2P_ATOMICS or _VALID, else 0.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS or NVML_NVLINK_CAP_COUNT on,
-    NVMLError_NotSupported for a link that the device lacks and for other capabilities.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a link number from NVML_NVLINK_MAX_LINKS on or a
+    capability from NVML_NVLINK_CAP_COUNT on, NVMLError_NotSupported for a link that the device lacks and for other
+    capabilities.
     MTML: mtmlDeviceGetMtLinkCapStatus, mtmlDeviceGetMtLinkSpec.
     """
     device, capability = _require(device), _uint(capability)
@@ -6374,8 +6399,9 @@ def nvmlDeviceGetNvLinkCapability(device, link, capability) -> "int":
 def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
     """PCI address and ids of the device at the other end of a link (nvmlPciInfo_t).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks, NVMLError_NotFound for an unconnected or hidden peer.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a link number from NVML_NVLINK_MAX_LINKS on,
+    NVMLError_NotSupported for a link that the device lacks, NVMLError_NotFound if the link is not connected or the
+    device is hidden.
     MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetPciInfo, mtmlDeviceGetMtLinkSpec.
     """
     device = _require(device)
@@ -6385,10 +6411,10 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
 
 
 def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
-    """NVML_NVLINK_DEVICE_TYPE_GPU for a peer that can be seen, NVML_NVLINK_DEVICE_TYPE_UNKNOWN for a hidden one.
+    """NVML_NVLINK_DEVICE_TYPE_GPU if the device at the other end is visible, else NVML_NVLINK_DEVICE_TYPE_UNKNOWN.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument from NVML_NVLINK_MAX_LINKS on, NVMLError_NotSupported for
-    a link that the device lacks.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a link number from NVML_NVLINK_MAX_LINKS on,
+    NVMLError_NotSupported for a link that the device lacks.
     MTML: mtmlDeviceGetMtLinkRemoteDevice, mtmlDeviceGetMtLinkSpec.
     """
     device = _require(handle)
