@@ -6441,7 +6441,7 @@ def _checked_link(device, link):
 
 
 def nvmlDeviceGetMigMode(device) -> "list[int]":
-    """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE; equal, as MPC changes at once.
+    """[current mode, pending mode]: both NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE, as MPC changes at once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
     MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
@@ -6452,10 +6452,11 @@ def nvmlDeviceGetMigMode(device) -> "list[int]":
 
 
 def nvmlDeviceSetMigMode(device, mode) -> "int":
-    """Turn MPC on or off; NVML_SUCCESS, as the change takes effect at once. Every handle is stale afterwards.
+    """Turn MPC on or off; return NVML_SUCCESS, as the change takes effect at once. Every handle is stale afterwards.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
-    NVMLError_InUse where a query of another thread does not return within five seconds, and from within a query.
+    NVMLError_InUse if a query of another thread does not return within five seconds, and in a signal handler in the
+    middle of a query.
     MTML: mtmlDeviceGetProperty, mtmlDeviceSetMpcMode, mtmlLibraryShutDown, mtmlLibraryInit, mtmlLibraryCountDevice.
     """
     device = _require(device)
@@ -6478,7 +6479,7 @@ def nvmlDeviceGetMaxMigDeviceCount(device) -> "int":
 
 
 def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
-    """Handle of an instance by its index below the parent device.
+    """Handle of an instance by its index within its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
     NVMLError_NotFound where there is no such instance.
@@ -6517,7 +6518,7 @@ def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
 
 
 def nvmlDeviceGetGpuInstanceId(device) -> "int":
-    """Index of an instance below its parent device.
+    """Index of an instance within its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance.
     MTML: mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetProperty.
@@ -6554,9 +6555,9 @@ nvmlDeviceGetAttributes = nvmlDeviceGetAttributes_v2
 
 
 def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
-    """Instances of that many slices (c_nvmlGpuInstanceProfileInfo_v2_t; _t for version 1): a slice is a GPU core.
+    """MPC profile with the slices of a NVML_GPU_INSTANCE_PROFILE_* (c_nvmlGpuInstanceProfileInfo_v2_t; version 1: _t).
 
-    ``profile``: NVML_GPU_INSTANCE_PROFILE_*. Counts of engines and P2P support are 0: MTML does not provide them.
+    A slice is a GPU core. Counts of engines and P2P support are 0: MTML does not provide them.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a profile that the card does
     not offer, NVMLError_FunctionNotFound for another version.
@@ -6577,9 +6578,9 @@ nvmlDeviceGetGpuInstanceProfileInfoV = nvmlDeviceGetGpuInstanceProfileInfo
 
 
 def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId) -> "_Any":
-    """Instances of an MPC profile by its id (c_nvmlGpuInstanceProfileInfo_v2_t).
+    """MPC profile by its id (c_nvmlGpuInstanceProfileInfo_v2_t).
 
-    As nvmlDeviceGetGpuInstanceProfileInfo.
+    The fields mean the same as those from nvmlDeviceGetGpuInstanceProfileInfo.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an id that the card does not offer,
     NVMLError_NotSupported for cards without MPC.
@@ -6596,10 +6597,10 @@ nvmlDeviceGetGpuInstanceProfileInfoByIdV = nvmlDeviceGetGpuInstanceProfileInfoBy
 
 
 def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "int":
-    """NVML_SUCCESS; fills an array of c_nvmlGpuInstance_t and byref of a c_uint with a profile's instances.
+    """NVML_SUCCESS; writes a profile's instances to an array of c_nvmlGpuInstance_t, their number to byref of a c_uint.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
-    NVMLError_InsufficientSize for a shorter array.
+    NVMLError_InsufficientSize for an array that is too short.
     MTML: mtmlDeviceGetMpcInstancesByProfileId, mtmlDeviceGetProperty.
     """
     device, profileId = _require(device), _uint(profileId)
@@ -6621,7 +6622,7 @@ def nvmlDeviceGetGpuInstances(device, profileId, gpuInstancesRef, countRef) -> "
 
 
 def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId) -> "_Any":
-    """Instance with that id, which is its index below the card (c_nvmlGpuInstance_t).
+    """Instance by its id, which is its index within its card (c_nvmlGpuInstance_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
     NVMLError_NotFound where there is no such instance.
@@ -6632,7 +6633,9 @@ def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId) -> "_Any":
 
 
 def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
-    """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t); its placement is 0, as MTML does not provide it.
+    """Card, id and profile of an instance (c_nvmlGpuInstanceInfo_t).
+
+    ``placement.start`` is 0: MTML does not provide it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but an instance.
     MTML: mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex, mtmlDeviceGetMpcProfileInfo,
@@ -6641,7 +6644,7 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     kind, life = _catalogue_struct("c_nvmlGpuInstance_t"), _session.life
     device = life.devices.get(_address(gpuInstance)) if life and issubclass(type(gpuInstance), kind) else None
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
-    info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # which refuses None
+    info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # raises for None
     info.id = _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
     profile = c_mtmlMpcProfile_t()
     _query(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
@@ -6712,7 +6715,7 @@ def _require_instance(device):
 
 # ---- vGPU ----
 # NVML has numbers for vGPU types and instances. The number of a type is the digits of MTML's type id (1101 for
-# mtgpu-1101). Instances are numbered here, in the order in which their UUIDs are seen.
+# mtgpu-1101). pymtml numbers the instances, in the order in which it first sees their UUIDs.
 
 
 def nvmlDeviceGetVirtualizationMode(handle) -> "int":
@@ -6730,7 +6733,7 @@ def nvmlDeviceGetVirtualizationMode(handle) -> "int":
 
 
 def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
-    """Numbers of the vGPU types that the card knows (list of int).
+    """Numbers of the vGPU types that the card supports (list of int).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetSupportedVirtTypes.
@@ -6762,7 +6765,7 @@ def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
 def nvmlVgpuTypeGetName(vgpuTypeId) -> "str":
     """Name of a vGPU type as text.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card supports.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
     return _virt_type(vgpuTypeId).name
@@ -6771,7 +6774,7 @@ def nvmlVgpuTypeGetName(vgpuTypeId) -> "str":
 def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId) -> "int":
     """Frame buffer of a vGPU type in bytes.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card supports.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
     return _virt_type(vgpuTypeId).memSize
@@ -6780,16 +6783,16 @@ def nvmlVgpuTypeGetFramebufferSize(vgpuTypeId) -> "int":
 def nvmlVgpuTypeGetNumDisplayHeads(vgpuTypeId) -> "int":
     """Maximum number of displays of a vGPU type.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card supports.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
     return _virt_type(vgpuTypeId).maxVirtualDisplay
 
 
 def nvmlVgpuTypeGetResolution(vgpuTypeId) -> "tuple[int, int]":
-    """(width, height) of a vGPU type's displays, pixels.
+    """(width, height) of a vGPU type's displays in pixels.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card knows.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that no card supports.
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
     virt_type = _virt_type(vgpuTypeId)
@@ -6797,9 +6800,9 @@ def nvmlVgpuTypeGetResolution(vgpuTypeId) -> "tuple[int, int]":
 
 
 def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
-    """Maximum number of vGPUs of a type on a card without others.
+    """Maximum number of vGPUs of a type on a card without other vGPUs.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not know,
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a number that the card does not support,
     NVMLError_NotSupported.
     MTML: mtmlDeviceCountMaxVirtDevices.
     """
@@ -6813,7 +6816,7 @@ def nvmlVgpuTypeGetMaxInstances(handle, vgpuTypeId) -> "int":
 def nvmlVgpuInstanceGetUUID(vgpuInstance) -> "str":
     """UUID of a vGPU instance as text.
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     """
     return _vgpu_instance(vgpuInstance)[1]
 
@@ -6824,7 +6827,7 @@ nvmlVgpuInstanceGetMdevUUID = nvmlVgpuInstanceGetUUID  # MTML's UUID is that of 
 def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     """Number of the vGPU type of an instance.
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
     virt_type = c_mtmlVirtType_t()
@@ -6835,16 +6838,16 @@ def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
 def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     """Frame buffer that a vGPU instance uses, in bytes.
 
-    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not give out.
+    Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
     """
     return _query(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
 
 
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
-    """Utilization by active vGPU in percent (list of c_nvmlVgpuInstanceUtilizationSample_t; values in ``uiVal``).
+    """Utilization of each active vGPU in percent (list of c_nvmlVgpuInstanceUtilizationSample_t; values in ``uiVal``).
 
-    Encoder and decoder shares are 0: MTML does not provide them of a virtual device.
+    Encoder and decoder shares are 0: MTML does not provide them for virtual devices.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
@@ -6896,7 +6899,7 @@ def _virt_type(number):
                 if _virt_type_number(virt_type) == number:
                     return virt_type
         except NVMLError_NotSupported:
-            continue  # a card without virtualization knows no types
+            continue  # a card without virtualization has no types
     raise _invalid()
 
 
@@ -6938,16 +6941,17 @@ def _vgpu_instance(number):
 
 # ---- Processes ----
 # The driver's table /proc/driver/musa/gpuXX/proc_util lists the processes of a device. Where there is no table, the
-# processes are those that have a device node open (/proc/PID/fd). MTML names the processes of codec sessions. How much
-# memory of the device a process uses is not known.
+# processes are those that have a device node open (/proc/PID/fd). MTML names the processes of codec sessions. Nothing
+# tells how much device memory a process uses.
 
 
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
-    Memory is None, as MTML does not provide it. Processes that only draw are in nvmlDeviceGetGraphicsRunningProcesses.
-    Without the driver's table /proc is searched. The result serves all devices for as long as the search took, 20 ms to
-    1 s. It has the processes that the user may inspect; unseen_processes is the number of the others.
+    ``usedGpuMemory`` is None: MTML does not provide it. Processes that only draw are in
+    nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table, /proc is searched. The result serves all devices
+    for as long as the search took, but for at least 20 ms and at most 1 s. The list has the processes that the user may
+    inspect; unseen_processes() is the number of the others.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -6964,7 +6968,7 @@ nvmlDeviceGetComputeRunningProcesses_v3 = nvmlDeviceGetComputeRunningProcesses
 def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device's graphics engines (list as nvmlDeviceGetComputeRunningProcesses).
 
-    Only the driver's table has the engines: without it the list is empty.
+    Only the driver's table says which engines a process uses: without it the list is empty.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -6999,8 +7003,8 @@ nvmlDeviceGetMPSComputeRunningProcesses_v3 = nvmlDeviceGetMPSComputeRunningProce
 def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUtilizationSample_t]":
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
-    ``smUtil`` is the process's total, or 0 if the driver's number is not a percentage; the shares of memory, encoder
-    and decoder are not known, and 0.
+    ``smUtil`` is the total of the process, or 0 if the driver's number is not a percentage. The shares of memory,
+    encoder and decoder are 0: MTML does not provide them.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
     table, NVMLError_NotFound without a sample after ``timeStamp``.
@@ -7013,9 +7017,9 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUti
 def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProcessUtilizationInfo_v1_t]":
     """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
 
-    As nvmlDeviceGetProcessUtilization.
+    Values and errors are the same as nvmlDeviceGetProcessUtilization has.
 
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
     now, shares = _process_shares(_require(handle), timeStamp)
     return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
@@ -7099,7 +7103,7 @@ def _process_sources(device):
 
 
 def _compute_pids(device):
-    """Pids of the processes that use a device and do not only draw, in the order they were found (list)."""
+    """Pids of the processes that use a device and do not only draw, in the order in which they were found (list)."""
     root, paths, rows = _process_sources(device)
     if rows is None:
         known = found = _holders(root, paths)
@@ -7119,7 +7123,7 @@ def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
     since = c_ulonglong(timeStamp).value
     root, paths, rows = _process_sources(device)
-    if rows is None:  # the shares of processes are not known; without any process there is nothing to know
+    if rows is None:  # without the table the shares are not known; without a process there are none
         raise _unsupported() if _compute_pids(device) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(_session.clock() * 1000000)
     shares = [(pid, _column(row, b"Total", 100)) for pid, row in _own_rows(root, paths, rows)]
@@ -7129,7 +7133,7 @@ def _process_shares(device, timeStamp):
 
 
 def _node_paths(device):
-    """Paths of the device's nodes, that of the GPU first (list), empty for a device without."""
+    """Paths of the device's nodes (list): the GPU's first. The list is empty for a device without nodes."""
     paths = []
     for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
         path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
@@ -7187,7 +7191,7 @@ def _names_in(directory):
 
 
 def _require_descriptor(error):
-    """Raises: NVMLError_NotSupported for an OSError that says nothing of a file, as there is no descriptor to look."""
+    """Raises: NVMLError_NotSupported if an OSError says that no descriptor is free, and nothing about the file."""
     if error.errno in (_ENFILE, _EMFILE):
         raise _unsupported() from None
 
@@ -7195,8 +7199,8 @@ def _require_descriptor(error):
 def _process_table(device, root, devname):
     """Rows of the driver's process table for a device name (list of dicts by column), None without a table.
 
-    The name of a process may have any byte but NUL: so only a line feed ends a line, and if a row has more columns than
-    the header, these belong to the name.
+    The name of a process may contain any byte except NUL. So only a line feed ends a line, and if a row has more
+    columns than the header, the surplus belongs to the name.
     """
     lines = _table_text(device, os.path.join(root, "driver", "musa"), devname).split(b"\n")
     columns = lines[0].split()
@@ -7243,9 +7247,9 @@ def _own_rows(root, paths, rows):
     """Table rows whose process exists in this pid namespace and still runs, as [(pid, row)]."""
     owned = [(_own_pid(root, paths, row), row) for row in rows]
     if owned and not any(pid for pid, _ in owned) and not _shows_processes(root):
-        owned = [(_column(row, b"Pid"), row) for row in rows]  # driver files alone: nothing to check against
+        owned = [(_column(row, b"Pid"), row) for row in rows]  # only driver files: there is nothing to check against
     pids = [pid for pid, _ in owned if pid]
-    # If rows of two containers have the same number, the one with the name of the process is right.
+    # If rows of two containers have the same number, the row with the name of the process is the right one.
     doubtful = len(set(pids)) < len(pids)
     named = {pid for pid, row in owned if doubtful and _is_named(root, pid, row)}
     return [(pid, row) for pid, row in owned if pid and (pid not in named or _is_named(root, pid, row))]
@@ -7254,9 +7258,9 @@ def _own_rows(root, paths, rows):
 def _own_pid(root, paths, row):
     """Pid in this namespace of a process in the driver's table, 0 if it has none or has ended.
 
-    ``Pid`` is the host's number, ``VPid`` that in the innermost namespace, which is also the last number of NSpid.
-    Another container may have a process with the same innermost number. So the process must have the row's name, or a
-    node of the device open.
+    ``Pid`` is the number on the host. ``VPid`` is the number in the innermost namespace, like the last number of NSpid.
+    Another container may have a process with the same innermost number. So the process must have the row's name, or
+    have a node of the device open.
     """
     pid, vpid = _column(row, b"Pid"), _column(row, b"VPid")
     for number in (pid, vpid):
@@ -7295,7 +7299,7 @@ def _is_named(root, pid, row):
 
 
 def _innermost_pid(root, pid):
-    """Number of a process in its own pid namespace, None where its status does not tell."""
+    """Number of a process in its own pid namespace, None if its status file does not have it."""
     try:
         for line in _file_bytes(os.path.join(root, str(pid), "status")).split(b"\n"):
             if line.startswith(b"NSpid:"):
@@ -7313,7 +7317,7 @@ def _has_open(root, pid, paths):
 def _open_files(directory, counted=False):
     """(paths that a process has open, whether these are all), from its directory /proc/PID/fd.
 
-    ``counted``: the size of that directory is the number of open files. A process that ended has nothing open.
+    ``counted``: whether the size of that directory is the number of open files. An ended process has no open files.
     """
     try:
         names = _names_in(directory) if not counted or os.stat(directory).st_size else ()
@@ -7325,7 +7329,7 @@ def _open_files(directory, counted=False):
     all_seen = True
     for name in names:
         try:
-            # By the full path: an open directory would be faster, but a signal that raises could leave it open.
+            # An open directory would be faster than full paths, but a signal handler that raises could leave it open.
             found.append(os.readlink(directory + "/" + name))
         except PermissionError:
             all_seen = False
@@ -7335,22 +7339,22 @@ def _open_files(directory, counted=False):
 
 
 def _is_of_the_kernel(directory):
-    """Whether a process is a kernel thread, which has nothing open; the flags in its stat file tell."""
+    """Whether a process is a kernel thread, by the flags in its stat file. A kernel thread has no open files."""
     try:
         return bool(int(_file_bytes(directory + "/stat").rpartition(b")")[2].split()[6]) & _PF_KTHREAD)
     except (OSError, ValueError, IndexError):
         return False
 
 
-# To find the processes that have a device node open, one must look at every open file of the host. So one walk serves
-# all devices and all queries for as long as it took, within these bounds (seconds): no list can be newer than the time
-# that it takes to make one.
+# To find the processes that have a device node open, a walk of /proc looks at every open file of the host. So one walk
+# serves all devices and all queries for as long as it took, within these bounds (seconds). Another walk would take as
+# long, so its list would hardly be more recent.
 _WALK_AGE_MIN = 0.02
 _WALK_AGE_MAX = 1.0
 
 _PF_KTHREAD = 0x00200000
 
-_walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask while its thread walks
+_walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask for processes during a walk of its thread
 
 
 def _holders(root, paths):
@@ -7382,7 +7386,7 @@ class _Walk:
             processes = [name for name in _names_in(root) if name.isdecimal()]
         except OSError:
             processes = []
-        if not processes:  # not even this one: it is no proc file system, or an empty one
+        if not processes:  # not even this process: the folder is no proc file system, or is empty
             raise _unsupported()
         prefixes = tuple(stems)
         # From Linux 6.2 on the size of fd is the number of descriptors, which is 0 for kernel threads.
@@ -7406,8 +7410,8 @@ def nvmlDeviceGetFieldValues(handle, fieldIds) -> "ctypes.Array[c_nvmlFieldValue
 
     ``fieldIds``: field ids, or (field id, scope id) pairs. Time stamps and latencies are in microseconds.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for bad handle or an empty list.
-    MTML: as the field says.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a bad handle or an empty list.
+    MTML: the functions of the fields.
     """
     device = _require(handle)
     if not len(fieldIds):
@@ -7502,7 +7506,7 @@ def _link_speed(device, link):
     return _known(spec.bandWidth) * 1000
 
 
-# Fields by the type of their values. These tables stand here because the functions in them must be defined before.
+# Fields by the type of their values. The tables are here because the functions in them must be defined first.
 _ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
     NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
@@ -7515,7 +7519,7 @@ _UINT_FIELDS = {
     NVML_FI_DEV_NVLINK_LINK_COUNT: _field_link_count,
     NVML_FI_DEV_PCIE_REPLAY_COUNTER: nvmlDeviceGetPcieReplayCounter,
 }
-_LINK_FIELDS = {  # their scope is the link
+_LINK_FIELDS = {  # the scope id is the number of the link
     NVML_FI_DEV_NVLINK_GET_SPEED: _link_speed,
     NVML_FI_DEV_NVLINK_GET_STATE: nvmlDeviceGetNvLinkState,
     NVML_FI_DEV_NVLINK_GET_VERSION: nvmlDeviceGetNvLinkVersion,
@@ -7528,7 +7532,7 @@ _POWER_FIELDS = {  # in mW, of the whole board: other scopes are not supported
 
 
 def nvmlGpmQueryDeviceSupport(device) -> "c_nvmlGpmSupport_t":
-    """Whether the device supports GPM (c_nvmlGpmSupport_t; ``isSupportedDevice`` is 0: it does not).
+    """c_nvmlGpmSupport_t with ``isSupportedDevice`` 0: the device does not support GPM.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     """
@@ -7540,7 +7544,7 @@ def nvmlGpmQueryDeviceSupport(device) -> "c_nvmlGpmSupport_t":
 
 
 def nvmlUnitGetCount() -> "int":
-    """0: there are no units, which only NVIDIA's S-class racks have.
+    """0: only NVIDIA's S-class racks have units.
 
     Raises: NVMLError_Uninitialized.
     """
@@ -7549,7 +7553,7 @@ def nvmlUnitGetCount() -> "int":
 
 
 # ---- Names for calls from within ----
-# Programs replace public functions of the module by wrappers (gpustat does): calls from within must not reach those.
+# Programs replace public functions of the module by wrappers (gpustat does). Calls from within must not reach wrappers.
 
 _nvmlInit = nvmlInit
 _nvmlDeviceGetCount = nvmlDeviceGetCount

@@ -134,7 +134,7 @@ def other_sources(function, functions):
     for kind, words in SOURCE.findall(function.text):
         if kind == "MUSA: ":
             found.append("muDriverGetVersion")
-        found += re.findall(r"/proc/[\w/]+|\bsysfs\b|as the field says", words)
+        found += re.findall(r"/proc/[\w/]+|\bsysfs\b|the functions of the fields", words)
     for other in referred(function, functions):
         found += [source for source in other_sources(other, functions) if source not in found]
     return found
