@@ -13,26 +13,27 @@ Quick start::
 Programs written for NVIDIA's module run unmodified with ``import pymtml as pynvml``.
 
 Units: memory in bytes, clocks in MHz, power in mW, temperatures in degrees Celsius (signed), utilization in percent,
-sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so. What the hardware or the driver
-cannot tell raises an error. No value stands in for one that is not known, with these exceptions, where a struct or a
-tuple must hold something: 0 for ``reserved`` of memory version 2, for the memory, encoder and decoder shares of
-processes and virtual devices, for the lowest temperature of a thermal sensor, and for engines and P2P of an instance
-profile; (0, 0) for an unknown compute capability; ``deviceClass`` "" and ``gpuCores`` 0 of c_mtmlVirtType_t, which are
-names of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not provide it.
-Lists of processes hold the processes that are visible; ``unseen_processes()`` is the number of those that could not be
-inspected.
+sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so.
+
+Unknown values: a function raises an error if the hardware or the driver does not provide its value. Some structs and
+tuples must hold something in the place of an unknown value. That is 0 for ``reserved`` of memory version 2, for the
+memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, and
+for engines and P2P of an instance profile; (0, 0) for an unknown compute capability; "" for ``deviceClass`` and 0 for
+``gpuCores`` of c_mtmlVirtType_t, which only other bindings know. ``usedGpuMemory`` of a process is None,
+NVML's value for unknown: MTML does not provide it. Lists of processes hold only the processes that are visible;
+``unseen_processes()`` returns the number of processes that could not be inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
 
 Environment: PYMTML_LIBRARY (file of the MTML library to load, instead of libmtml.so.2 or libmtml.so),
-PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; asked for its version
-only), PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
-PYMTML_KEEP_LIBRARY (what a last shutdown does with the C library: unset, nvmlShutdown keeps it initialized for the next
-init and mtmlLibraryShutDown ends it; 0: both end it; 1: both keep it), PYMTML_ENERGY (sample:
-nvmlDeviceGetTotalEnergyConsumption adds up the power).
+PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or libmusa.so; only its version is read),
+PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
+PYMTML_KEEP_LIBRARY (what the last shutdown does with the C library; unset: nvmlShutdown keeps it initialized for the
+next init, mtmlLibraryShutDown shuts it down; 0: both shut it down; 1: both keep it), PYMTML_ENERGY (``sample``:
+nvmlDeviceGetTotalEnergyConsumption adds up samples of the power).
 
-Map of this file (search for the number with its dots, ``==== 7.``):
+Map of this file (search for ``==== 7.`` to find section 7):
 
 Part I: native
     1. MTML constants
@@ -68,7 +69,7 @@ import sys
 _current_folder = None
 if __name__ == "__main__" or getattr(sys, "argv", [])[:1] == ["-m"]:
     try:
-        # ``python -m pymtml`` puts the current folder first on the path: do not import files that others left there.
+        # ``python -m`` puts the current folder first on the path: do not import files that other users left there.
         if sys.path[:1] == [os.getcwd()] != [os.path.dirname(os.path.abspath(__file__))]:
             _current_folder = sys.path.pop(0)
     except OSError:  # the folder is gone
@@ -100,7 +101,8 @@ from ctypes import (  # noqa: E402, F401
 )
 
 if _current_folder is not None and __name__ != "__main__":
-    sys.path.insert(0, _current_folder)  # it belongs to another ``python -m``, or pymtml/__main__.py removes it
+    # Another program that ``python -m`` runs may need it; for pymtml itself, pymtml/__main__.py removes it again.
+    sys.path.insert(0, _current_folder)
 
 __version__ = "0.2.0"
 
@@ -109,7 +111,7 @@ if TYPE_CHECKING:
     from _ctypes import _PyCStructType as _StructureType  # a type of ctypes without a public name
     from typing import Any as _Any
 else:
-    _Any = object  # for typing.get_type_hints: nothing of typing is imported
+    _Any = object  # typing.get_type_hints works with it, and typing need not be imported
     _StructureType = type(Structure)
 
 # ======================================================================================================================
@@ -316,7 +318,7 @@ MTML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = MTML_DEVICE_PCI_SBDF_BUFFER_SIZE
 
 
 class MTMLError(Exception):
-    """Base class of all errors of pymtml; ``MTMLError(code)`` makes an error of the class for that MTML code.
+    """Base class of all errors of pymtml; ``MTMLError(code)`` makes an error of that MTML code's class.
 
     Attributes: ``value`` (MTML's code in MTML classes, NVML's in NVML classes), ``mtml_code`` (the MTML status behind
     the error, None if pymtml itself found it), ``detail`` (what pymtml knows beyond the code, or None).
@@ -359,7 +361,7 @@ class MTMLError(Exception):
 
 
 class NVMLError(MTMLError):
-    """Base class of the errors of ``nvml*`` functions; ``NVMLError(code)`` makes one of the class for a code."""
+    """Base class of the errors of ``nvml*`` functions; ``NVMLError(code)`` makes an error of that code's class."""
 
     _unknown_text = "NVML Error with code %s"
     _errcode_to_string = {}
@@ -367,7 +369,7 @@ class NVMLError(MTMLError):
 
 
 class _MTMLTexts:
-    """Mixin of the MTML classes: error texts by MTML's codes instead of NVML's."""
+    """Mixin of the MTML classes: finds error texts by MTML's codes instead of NVML's."""
 
     value: "_Any"
     _errcode_to_string = MTMLError._errcode_to_string
@@ -375,7 +377,7 @@ class _MTMLTexts:
 
 
 class NVMLLibraryMismatchError(Exception):
-    """nvidia-ml-py raises it when the package and the library differ; pymtml never does."""
+    """Raised by functions that throwOnVersionMismatch decorates: the loaded library lacks a function."""
 
 
 # BEGIN generated errors
@@ -500,7 +502,7 @@ class NVMLError_CorruptedInforom(NVMLError):
 
 
 class NVMLError_GpuIsLost(NVMLError):
-    """The card fell off the bus."""
+    """The card can no longer be reached."""
 
     value = NVML_ERROR_GPU_IS_LOST
 
@@ -530,7 +532,7 @@ class NVMLError_InUse(NVMLError):
 
 
 class NVMLError_Memory(NVMLError):
-    """Not enough memory."""
+    """There is not enough memory."""
 
     value = NVML_ERROR_MEMORY
 
@@ -548,7 +550,7 @@ class NVMLError_VgpuEccNotSupported(NVMLError):
 
 
 class NVMLError_InsufficientResources(NVMLError):
-    """Not enough resources other than memory."""
+    """There are not enough resources (other than memory)."""
 
     value = NVML_ERROR_INSUFFICIENT_RESOURCES
 
@@ -596,7 +598,7 @@ class NVMLError_ResetTypeNotSupported(NVMLError):
 
 
 class NVMLError_Unknown(NVMLError):
-    """The driver failed in a way it does not name."""
+    """The driver failed for a reason that it does not name."""
 
     value = NVML_ERROR_UNKNOWN
 
@@ -638,13 +640,13 @@ class MTMLError_InsufficientSize(_MTMLTexts, NVMLError_InsufficientSize):
 
 
 class MTMLError_NotFound(_MTMLTexts, NVMLError_NotFound):
-    """No such object."""
+    """No such object exists."""
 
     value = MTML_ERROR_NOT_FOUND
 
 
 class MTMLError_InsufficientMemory(_MTMLTexts, NVMLError_Memory):
-    """Not enough memory."""
+    """There is not enough memory."""
 
     value = MTML_ERROR_INSUFFICIENT_MEMORY
 
@@ -674,7 +676,7 @@ class MTMLError_ResourceIsBusy(_MTMLTexts, NVMLError_InUse):
 
 
 class MTMLError_Unknown(_MTMLTexts, NVMLError_Unknown):
-    """An error that the library does not name."""
+    """The library failed for a reason that it does not name."""
 
     value = MTML_ERROR_UNKNOWN
 
@@ -692,7 +694,7 @@ class MTMLError_FunctionNotFound(_MTMLTexts, NVMLError_FunctionNotFound):
 
 
 class MTMLError_GpuIsLost(_MTMLTexts, NVMLError_GpuIsLost):
-    """The card fell off the bus."""
+    """The card can no longer be reached."""
 
     value = MTML_ERROR_GPU_IS_LOST
 
@@ -766,8 +768,9 @@ MTMLError._valClassMapping.update((error.value, error) for error in _MTMLTexts._
 
 # ==== 3. Handles ======================================================================================================
 # A handle is a ctypes pointer; each native object has one Python handle while the library is initialized. The argument
-# for C is made once and stored in a slot of the handle (_device, _gpu, _memory, _vpu, _system), so passing it costs
-# nothing. Only objects of a handle class reach C, and only if the slot is filled: a shutdown empties all slots.
+# for C is made once and stored in a slot of the handle: in one of the attributes _device, _gpu, _memory, _vpu, _system.
+# So passing it costs nothing. Only objects of a handle class reach C, and only if the slot is filled. A shutdown
+# empties all slots: the handles are then stale.
 
 
 class struct_c_mtmlLibrary_t(Structure):
@@ -779,7 +782,7 @@ class struct_c_mtmlSystem_t(Structure):
 
 
 class struct_c_nvmlDevice_t(Structure):
-    """Opaque MtmlDevice, under the name that nvidia-ml-py has for it."""
+    """Opaque MtmlDevice; nvidia-ml-py has this name for it."""
 
 
 class struct_c_mtmlGpu_t(Structure):
@@ -795,7 +798,7 @@ class struct_c_mtmlVpu_t(Structure):
 
 
 class struct_c_mtmlFieldValue_t(Structure):
-    """Opaque: mthreads-ml-py has the name, MTML no such struct."""
+    """Opaque; mthreads-ml-py has this name, but MTML has no such struct."""
 
 
 struct_c_mtmlDevice_t = struct_c_nvmlDevice_t
@@ -870,8 +873,8 @@ class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):  # type: ignore[misc]
 class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[misc]
     """Handle of a device (MtmlDevice *): a card, a virtual device, an MPC parent or an MPC instance.
 
-    It stores the arguments for C of the device, its gpu, memory and vpu, each made on first use, and constant
-    properties once they were read.
+    It stores the arguments for C that stand for the device, its gpu, memory and vpu (each made on first use), and
+    constant properties after they were read.
     """
 
     _type_ = struct_c_nvmlDevice_t
@@ -880,11 +883,11 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
         " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible".split()
     )
 
-    _device: "_Any"  # what C gets for the device
-    _board: "_Any"  # the same, for properties of the whole board; an MPC instance has none
-    _gpu: "_Any"  # for its gpu
-    _memory: "_Any"  # for its memory
-    _vpu: "_Any"  # for its video unit
+    _device: "_Any"  # argument for C: the device
+    _board: "_Any"  # the same argument, for properties of the whole board; an MPC instance has none
+    _gpu: "_Any"  # argument for C: its gpu
+    _memory: "_Any"  # argument for C: its memory
+    _vpu: "_Any"  # argument for C: its video unit
     _name: "str"
     _uuid: "str"
     _serial: "str"
@@ -894,10 +897,10 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _bus_width: "int"  # bits
     _pci: "bytes"  # an nvmlPciInfo_t
     _minor: "int"
-    _links: "int"  # how many it has
+    _links: "int"  # number of its MtLinks
     _divisible: "bool"  # whether MPC can divide it
-    _sysfs: "str"  # its directory in sysfs, with a slash at its end; empty where sysfs does not show it
-    _wires: "dict[int, list[tuple[int, int | None]]]"  # the links to a device, by its address: number here and there
+    _sysfs: "str"  # its directory in sysfs, with a slash at the end; empty if sysfs does not have it
+    _wires: "dict[int, list[tuple[int, int | None]]]"  # by a peer's address: (link number here, there)
     _table: "str"  # directory of its process table below /proc/driver/musa
 
 
@@ -912,19 +915,19 @@ def _address(handle):
         return ctypes.cast(handle, c_void_p).value or 0
 
 
-# The C argument for an address: as fast to pass as byref(), and eight times as fast to make.
+# Makes the C argument for an address: as fast to pass as byref(), and eight times as fast to make.
 _pointer_to: "_Any" = c_void_p.from_param
 
 
 def _new_handle(handle_class, address, of):
-    """Handle object for a native address; it belongs to the device at ``of``, the system (0) or the library (None)."""
+    """Handle object for a native address. ``of``: address of the device it belongs to, 0 (system) or None (library)."""
     handle = handle_class.from_buffer_copy(_Pointer(address))
     handle._address, handle._of = address, of
     return handle
 
 
 def _is_stale(handle):
-    """Whether a handle is stale. A copy that ctypes made is not: it counts as the handle at its address."""
+    """Whether a handle is stale. A copy that ctypes made is never stale: it counts as the handle at its address."""
     return hasattr(handle, "_address") and not hasattr(handle, handle._own)
 
 
@@ -932,7 +935,7 @@ def _fill(life, handle, slot, value):
     """Store a value in an empty slot of a handle; it is deleted when the handle becomes stale."""
     life.filled.append((handle, slot))  # before the slot is filled, so that it is always emptied
     setattr(handle, slot, value)
-    if life is not _session.life or not hasattr(handle, handle._own):  # it went stale meanwhile
+    if life is not _session.life or not hasattr(handle, handle._own):  # the handle went stale meanwhile
         try:
             delattr(handle, slot)
         except AttributeError:
@@ -943,7 +946,7 @@ def _fill(life, handle, slot, value):
 
 
 class _TextField(property):
-    """Wrapper of a char field of a struct: reads as str, accepts str or bytes."""
+    """Wrapper of a char field of a struct: reading returns str, writing accepts str or bytes."""
 
     def __init__(self, field):
         read, write = field.__get__, field.__set__
@@ -968,8 +971,8 @@ class _TextField(property):
 
 
 class _PrintableStructureType(_StructureType):
-    # ctypes itself assigns _fields_ through here, when a class is made and when _fields_ is set later. Wrapping the few
-    # char fields at that moment spares others the Python-level __getattribute__ that nvidia-ml-py puts on all.
+    # ctypes assigns _fields_ through this method, when a class is made and when _fields_ is set later. Only the few
+    # char fields are wrapped then. nvidia-ml-py has a __getattribute__ in Python instead, which slows down all fields.
     def __setattr__(cls, name, value):
         super().__setattr__(name, value)
         if name == "_fields_":
@@ -979,7 +982,7 @@ class _PrintableStructureType(_StructureType):
 
     if sys.implementation.name == "pypy":
 
-        def __new__(mcs, name, bases, namespace):  # PyPy takes the _fields_ of a class body without assigning them
+        def __new__(mcs, name, bases, namespace):  # PyPy reads _fields_ from a class body without __setattr__
             fields = namespace.pop("_fields_", None)
             cls = super().__new__(mcs, name, bases, namespace)
             if fields is not None:
@@ -988,7 +991,7 @@ class _PrintableStructureType(_StructureType):
 
 
 class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
-    """A ctypes struct that prints as `name(field: value, ...)`, and whose char fields are str.
+    """A ctypes struct that prints as `name(field: value, ...)`; its char fields are str.
 
     `_fmt_` maps a field name to its format, and "<default>" to the format of all other fields.
     """
@@ -1030,7 +1033,7 @@ def nvmlStructToFriendlyObject(struct) -> "nvmlFriendlyObject":
 
 
 def nvmlFriendlyObjectToStruct(obj, model) -> "_Any":
-    """Fills the struct `model` from the attributes of `obj`, str becoming UTF-8, and returns it.
+    """Fills the struct `model` from the attributes of `obj` and returns it; text is stored as UTF-8.
 
     Raises: KeyError if `obj` lacks a field of `model`.
     """
@@ -1069,7 +1072,7 @@ class c_mtmlPciInfo_t(_PrintableStructure):
 
     @property
     def busId(self):
-        """PCI address as text: ``sbdf``, or made from the numbers where the driver leaves that empty."""
+        """PCI address as text: ``sbdf``, or made from the numbers if the driver leaves ``sbdf`` empty."""
         return self.sbdf or (MTML_DEVICE_PCI_BUS_ID_FMT % (self.segment, self.bus, self.device)).lower()
 
 
@@ -1118,7 +1121,7 @@ class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
 
 
 class c_mtmlVirtType_t(_PrintableStructure):
-    """MtmlVirtType: a kind of virtual device; frame buffer in MB."""
+    """MtmlVirtType: a type of virtual device; frame buffer in MB."""
 
     _fields_ = [
         ("id", c_char * MTML_VIRT_TYPE_ID_BUFFER_SIZE),
@@ -1134,7 +1137,7 @@ class c_mtmlVirtType_t(_PrintableStructure):
         ("rsvd", c_int * 11),
     ]
 
-    deviceClass = ""  # Other bindings have these two fields; MTML provides neither value
+    deviceClass = ""  # other bindings have these two fields; MTML provides neither value
     gpuCores = 0
 
     apiType = _Alias("api")
@@ -1151,7 +1154,7 @@ class c_mtmlVirtType_t(_PrintableStructure):
 
 
 class c_mtmlDeviceProperty_t(_PrintableStructure):
-    """MtmlDeviceProperty: what kind of device this is, as bit fields."""
+    """MtmlDeviceProperty: virtualization, MPC and MtLink flags of a device, as bit fields."""
 
     _fields_ = [
         ("virtCap", c_uint, 1),
@@ -1185,7 +1188,7 @@ class c_mtmlLogSystemConfiguration_t(_PrintableStructure):
 
 
 class c_mtmlLogFileConfiguration_t(_PrintableStructure):
-    """Log level, path and maximum size of the log file, in the C library's unit."""
+    """Log level, path and maximum size of the log file; MTML does not document the unit of the size."""
 
     _fields_ = [
         ("level", c_uint),
@@ -1196,13 +1199,13 @@ class c_mtmlLogFileConfiguration_t(_PrintableStructure):
 
 
 class c_mtmlLogCallbackConfiguration_t(_PrintableStructure):
-    """Log level of a callback and the callback, a ``c_mtmlLogCallback_t`` made from ``function(message, length)``."""
+    """Log level of a callback, and the callback: a ``c_mtmlLogCallback_t`` made from ``function(message, length)``."""
 
     _fields_ = [("level", c_uint), ("callback", _mtmlLogCallback_t), ("rsvd", c_int * 2)]
 
 
 class c_mtmlLogConfiguration_t(_PrintableStructure):
-    """MtmlLogConfiguration: where the library logs, and from which level on."""
+    """MtmlLogConfiguration: where the library logs, with a log level for each place."""
 
     _fields_ = [
         ("consoleConfig", c_mtmlLogConsoleConfiguration_t),
@@ -1238,7 +1241,7 @@ class c_mtmlMpcProfile_t(_PrintableStructure):
 
 
 class c_mtmlMpcConfiguration_t(_PrintableStructure):
-    """MtmlMpcConfiguration: a way to divide a card; in ``profileId`` the first -1 ends the list."""
+    """MtmlMpcConfiguration: a way to divide a card; ``profileId`` is a list of ids that ends before the first -1."""
 
     _fields_ = [
         ("id", c_uint),
@@ -1262,7 +1265,7 @@ class c_mtmlMtLinkSpec_t(_PrintableStructure):
 
 
 class c_mtmlMtLinkLayout_t(_PrintableStructure):
-    """MtmlMtLinkLayout: one direct link of a pair, by its number at either end."""
+    """MtmlMtLinkLayout: one direct link between two devices, with its number on each device."""
 
     _fields_ = [("localLinkId", c_uint), ("remoteLinkId", c_uint), ("rsvd", c_uint * 4)]
 
@@ -1301,7 +1304,7 @@ class c_mtmlPageRetirement_t(_PrintableStructure):
 
 
 class c_mtmlPageRetirementPending_t(_PrintableStructure):
-    """MtmlPageRetirementPending: declared by the header, used by no function of 2.2.0."""
+    """MtmlPageRetirementPending: the header declares it, but no function of MTML 2.2.0 uses it."""
 
     _fields_ = [("cause", c_uint), ("timestamps", c_ulonglong), ("address", c_ulonglong), ("rsvd", c_uint * 10)]
     _fmt_ = {"address": "0x%x"}
@@ -1311,8 +1314,8 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
 
 # ==== 5. Loader, prototypes, function pointers ========================================================================
 
-# The C parameters of each function, in header order. Calls of this module pass ready-made arguments and need no
-# argtypes; functions that _mtmlGetFunctionPointer returns have argtypes and restype from these tables.
+# The C parameters of each function, in header order. This module passes ready-made arguments to C and needs no
+# argtypes. Functions that _mtmlGetFunctionPointer returns get their argtypes and restype from these tables.
 # BEGIN generated MTML prototypes
 _PROTOTYPES: "dict[str, tuple[str, ...]]" = {
     "mtmlLibraryInit": ("MtmlLibrary **",),
@@ -1515,7 +1518,7 @@ _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
 _lifecycle_lock = _thread.RLock()  # re-entrant: a signal handler may query while the main program initializes
-libLoadLock = _lifecycle_lock  # the name that programs take it by
+libLoadLock = _lifecycle_lock  # nvidia-ml-py's name for its lock; programs use it
 _log_lock = _thread.RLock()
 
 
@@ -1524,14 +1527,14 @@ def _under_lock(function):
 
     # fmt: off
     def locked(*arguments):
-        with _lifecycle_lock: return function(*arguments)  # noqa: E701  between two lines an exception would keep it
+        with _lifecycle_lock: return function(*arguments)  # noqa: E701  with two lines, a signal could leave it locked
     # fmt: on
 
     return locked
 
 
 def _under_log_lock(function):
-    """Decorator: hold the lock of the log while ``function`` runs. Other calls of C do not wait for it."""
+    """Decorator: hold the lock of the log while ``function`` runs. Calls of other functions do not wait for it."""
 
     # fmt: off
     def locked(*arguments):
@@ -1541,7 +1544,7 @@ def _under_log_lock(function):
     return locked
 
 
-# Cells for results of C. Each call makes new ones: shared cells are not safe under threads and signal handlers.
+# Cells for results of C. Each call makes new ones, as threads and signal handlers cannot share them.
 _Int = c_int * 1
 _UInt = c_uint * 1
 _ULongLong = c_ulonglong * 1
@@ -1554,11 +1557,11 @@ class _Native:
     The status that C returns is stored by the same step that calls C: no signal handler can raise between the two.
     """
 
-    outdated = False  # whether C needs a restart before the next life: MPC was changed, or is being changed
+    outdated = False  # whether the next life must restart C: a change of MPC was made or is in progress
 
     def __init__(self):
-        self.cell = _Pointer()  # where C writes the library
-        self.answers: "list[int]" = []  # statuses: of mtmlLibraryInit, then of each mtmlLibraryShutDown
+        self.cell = _Pointer()  # where C writes the pointer to the library
+        self.answers: "list[int]" = []  # statuses: that of mtmlLibraryInit, then one for each mtmlLibraryShutDown
 
     @property
     def held(self):
@@ -1569,7 +1572,7 @@ class _Native:
 class _Life:
     """The state of the module from a first init to the last shutdown."""
 
-    _own, _of = "library", None  # the same attributes as those of a handle
+    _own, _of = "library", None  # as in a handle, because ``filled`` and a change of MPC treat both alike
     library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
     handle: "_Any"  # the library's handle, for callers
     changes = 0  # number of changes of MPC and resets that were begun
@@ -1578,14 +1581,14 @@ class _Life:
 
     def __init__(self):
         self.references = 1  # inits that no shutdown has matched yet
-        self.changing: "list[object]" = []  # the change of MPC or reset in progress, then the refused ones
+        self.changing: "list[object]" = []  # changes of MPC and resets: the one in progress, then those to be refused
         self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "dict[_Any, _Any]" = {}  # "system", and sub-handles under (device's address, slot)
+        self.others: "dict[_Any, _Any]" = {}  # the system by "system", sub-handles by (device's address, slot)
         self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
-        self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by NVML's number
-        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count an INSTANCE
+        self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by the number of a vGPU in NVML
+        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; an INSTANCE has no index in NVML
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
-        self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices
+        self.counts: "dict[int, int]" = {}  # number of cards by number of devices, which is what MTML counts
 
     @property
     def stage(self):
@@ -1597,18 +1600,18 @@ class _Session:
     """State of the library in this process."""
 
     def __init__(self):
-        self.life: "_Any" = None  # None: the library is not initialized, though C may still be
+        self.life: "_Any" = None  # None: the library counts as not initialized, but C may still be initialized
         self.native = _Native()  # the last initialization of C
-        self.lives: "list[_Life]" = []  # with handles that may not be stale yet: the current one, and earlier ones
+        self.lives: "list[_Life]" = []  # the current life, and earlier ones whose handles may not be stale yet
         self.cdll: "_Any" = None
         self.secure: "bool | None" = None  # whether the process has raised privileges; None: not checked yet
         self.load_report: "str | None" = None
         self.was_shut_down = False
-        self.clock: "_Any" = None  # seconds since 1970
-        self.monotonic: "_Any" = None  # seconds since some moment
-        self.sleep: "_Any" = None
+        self.clock: "_Any" = None  # time.time, when the library is loaded
+        self.monotonic: "_Any" = None  # time.monotonic, when the library is loaded
+        self.sleep: "_Any" = None  # time.sleep, when the library is loaded
         self.log_callback: "int | None" = None  # address of the installed callback
-        self.log_callback_owners: "list[_Any]" = []  # keeps callbacks alive: the installed one last
+        self.log_callback_owners: "list[_Any]" = []  # keeps the installed callback alive; during a change, both
 
 
 # The C functions that the library exports, as attributes of a module object: CPython 3.11 finds those ten times as fast
@@ -1622,12 +1625,12 @@ _mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 def _setting(name):
     """Value of an environment variable that names code or a folder; None in a process with raised privileges.
 
-    As when libc searches a library, AT_SECURE tells these: set-user-ID and set-group-ID programs, file capabilities.
+    Such processes (set-user-ID and set-group-ID programs, file capabilities) have AT_SECURE set, as in libc's search.
     """
     value = os.environ.get(name)
     if value and _session.secure is None:
         process = getattr(ctypes, "pythonapi", None) or CDLL(None)  # PyPy has no pythonapi
-        getauxval = getattr(process, "getauxval", None)  # Linux alone has it
+        getauxval = getattr(process, "getauxval", None)  # only Linux has it
         _session.secure = bool(getauxval and getauxval(_AT_SECURE))
     return None if _session.secure else value
 
@@ -1643,13 +1646,13 @@ def _library_files():
 
 
 def _load():
-    """Load the library if that is not done yet; MTML status."""
+    """Load the library if it is not loaded yet; return an MTML status."""
     return _find_library() if _session.cdll is None else MTML_SUCCESS
 
 
 @_under_lock
 def _find_library():
-    """Load the library; MTML status."""
+    """Load the library; return an MTML status."""
     if _session.cdll is not None:  # another thread was faster
         return MTML_SUCCESS
     tried = []
@@ -1667,8 +1670,8 @@ def _find_library():
                 try:
                     _functions[function] = cdll[function]
                 except AttributeError:
-                    continue  # an older library: a call of this function finds out
-        import time  # not in a query: queries may run while the interpreter ends, when an import fails
+                    continue  # an older library: calls of this function get _FUNCTION_NOT_FOUND
+        import time  # here, not in a query: a query may run while the interpreter ends, and then imports fail
 
         _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
         _session.cdll = cdll
@@ -1678,7 +1681,7 @@ def _find_library():
 
 
 def _load_hint():
-    """Advice for a library that cannot be loaded, by the likely cause."""
+    """Advice (str) for a library that cannot be loaded: it depends on the likely cause."""
     chosen = _setting("PYMTML_LIBRARY")
     if chosen and os.path.isfile(chosen):
         return "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % (
@@ -1696,21 +1699,21 @@ def _load_hint():
 
 
 def _c_type(text):
-    """The ctypes type of a C parameter as the prototype table writes it."""
+    """The ctypes type for the text of a C parameter in a prototype table."""
     base = text.replace("const ", "").replace("*", "").strip()
     stars = text.count("*")
     if base == "char" and stars == 1:
         return c_char_p
-    ctype: "_Any" = _C_TYPES.get(base, c_uint)  # what is not in the table is an enum
+    ctype: "_Any" = _C_TYPES.get(base, c_uint)  # a type that is not in the table is an enum
     for _ in range(stars):
         ctype = POINTER(ctype)
     return ctype
 
 
 def _mtmlGetFunctionPointer(name):
-    """The C function of that name, with argument and result types; loads the library if need be.
+    """The C function of that name, with argument and result types; loads the library if necessary.
 
-    Nobody guards its calls: C gets whatever is passed, and a shutdown does not wait for them.
+    pymtml does not guard calls of it: C gets all that is passed, and a shutdown does not wait for such a call.
 
     Raises: MTMLError_LibraryNotFound, MTMLError_FunctionNotFound (unknown name, or an older library).
     """
@@ -1731,12 +1734,12 @@ def _mtmlGetFunctionPointer(name):
 
 _UINT_MAX = 0xFFFFFFFF
 _ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
-_PATHS_MAX = 1 << 12  # paths of two devices, and devices on one
-_BATCH_MAX = 1 << 12  # devices, or fields, in one call
+_PATHS_MAX = 1 << 12  # of paths between two devices, and of devices on a path
+_BATCH_MAX = 1 << 12  # of devices, or fields, in one call
 
 
 def _mtml_error(status, detail=None):
-    """The MTMLError for a status; one that no header names is an MTMLError_Unknown with that value."""
+    """The MTMLError for a status; for a status that no header names, an MTMLError_Unknown with that value."""
     code = status & _UINT_MAX
     error = MTMLError(code)
     if type(error) is MTMLError or MTML_ERROR_UNINITIALIZED <= status <= MTML_ERROR_LIBRARY_NOT_FOUND:
@@ -1756,15 +1759,16 @@ def _check(status, detail=None):
 _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
-# How a life ends: NVML's names keep the C library for the next life; MTML's names end it, unless somebody is inside.
+# How a life ends: nvmlShutdown keeps the C library initialized for the next life. mtmlLibraryShutDown shuts it down,
+# unless a query may be running.
 #
-# A signal handler may run between any two lines below, and may raise or query. An init, a shutdown or a change of MPC
-# that it begins in the middle of another one is refused (_is_nested). So one attribute says whether there is a life
-# (_session.life), the state of the C library follows from the statuses that it returned (_Native), and each step is one
-# that cannot be interrupted half-way (append, an assignment).
+# A signal handler may run between any two lines below, and it may raise an exception or query. An init, a shutdown or a
+# change of MPC that it begins in the middle of another one is refused (_is_nested). Three rules make the rest safe: one
+# attribute says whether there is a life (_session.life); the state of the C library follows from the statuses that C
+# returned (_Native); each step is a single operation that no signal interrupts (append, an assignment).
 #
-# Queries take C's pointers from the slots of live handles and from life.library, and from nowhere else. When those are
-# empty, only a query that began before can hold a pointer, and the stack of its thread shows that.
+# Queries take C's pointers only from the slots of live handles and from life.library. When those are empty, only a
+# query that began before can hold a pointer, and this query is then on the stack of its thread.
 
 _FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
 _DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are running
@@ -1784,14 +1788,14 @@ _HELD_ELSEWHERE = "it could not be restarted: whatever else uses it in this proc
 _LIFECYCLE = frozenset(
     "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
 )
-_BYSTANDERS = frozenset(  # they call foreign or public functions, and hold no argument of C meanwhile
+_BYSTANDERS = frozenset(  # functions that hold no argument of C while they call foreign or public functions
     "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
     " _run_command_line _sample_energy".split()
 )
 
 
 def _start(check):
-    """Add a reference and return the life; the first reference begins it."""
+    """Add a reference to the life and return the life; the first reference begins a new one."""
     status, detail, life = _take(sys._getframe(1).f_back)
     check(status, detail)
     return life
@@ -1799,7 +1803,7 @@ def _start(check):
 
 @_under_lock
 def _take(caller):
-    """(status, detail, life with one more reference)."""
+    """Add a reference to the life; return (status, detail, life)."""
     if _is_nested(caller):
         return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE, None
     life = _session.life
@@ -1824,7 +1828,7 @@ def _take(caller):
 
 
 def _try_kept():
-    """MTML status of the cheapest C call, which tells whether a kept library still works. Needs the lock."""
+    """MTML status of the cheapest C call: whether a kept library still works. The caller holds the lock."""
     if _session.native.outdated or not _session.native.held:
         return MTML_ERROR_RESOURCE_IS_BUSY
     status = _plain_status("mtmlLibraryCountDevice", _pointer_to(_session.native.cell[0]), _UInt())
@@ -1832,21 +1836,21 @@ def _try_kept():
 
 
 def _renew():
-    """MTML status of initializing the C library anew. Needs the lock, and nobody inside."""
+    """Initialize the C library again; return an MTML status. The caller holds the lock, and no query runs."""
     kept = _session.native
     if kept.held:
-        _end()  # if that fails, the init may work all the same
+        _end()  # if it fails, the init may still work
     native = _session.native = _Native()
     native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
-    # After success with a NULL library there is nothing that could be given back to C.
+    # After success with a NULL library there is no pointer with which C could be shut down.
     status = native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
     if status and kept.held:
-        _session.native = kept  # C has refused both: this one must still be ended
+        _session.native = kept  # C refused the shutdown and the init: the kept library must still be shut down later
     return status
 
 
 def _end():
-    """MTML status of shutting the C library down. Needs the lock, and nobody inside."""
+    """Shut the C library down; return an MTML status. The caller holds the lock, and no query runs."""
     native = _session.native
     if "mtmlLibraryShutDown" not in _functions:
         return _FUNCTION_NOT_FOUND
@@ -1856,21 +1860,21 @@ def _end():
 
 
 def _connect(life):
-    """Let the queries of a life reach the C library."""
+    """Give a life the pointer to the C library, so that its queries work."""
     life.handle = _new_handle(c_mtmlLibrary_t, _session.native.cell[0], None)
     life.filled += [(life, "library"), (life.handle, "_library")]
     life.library = life.handle._library = _pointer_to(_session.native.cell[0])
 
 
 def _stop(check, ends):
-    """Give a reference back. The last one ends the life and, if ``ends`` is true, shuts the C library down."""
+    """Remove a reference from the life. The last one ends it and, if ``ends`` is true, shuts the C library down."""
     ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
     check(*_give_back(sys._getframe(1).f_back, ends))
 
 
 @_under_lock
 def _give_back(caller, ends):
-    """(status, detail) of giving a reference back."""
+    """Remove a reference from the life; return (status, detail)."""
     life = _session.life
     if _is_nested(caller):
         return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE
@@ -1886,7 +1890,7 @@ def _give_back(caller, ends):
     while ends and not _is_inside(caller):
         if not _retire_lives():
             status = _end()
-            if status:  # C refused: the reference is kept, and can be given back again
+            if status:  # C refused: the last reference stays, so that the shutdown can be tried again
                 _connect(life)
                 _session.life = life
             return status, None
@@ -1894,7 +1898,7 @@ def _give_back(caller, ends):
 
 
 def _retire_lives():
-    """Make the handles of earlier lives stale; return whether there was one that was not. Needs the lock."""
+    """Make the handles of earlier lives stale; return whether any was not stale yet. The caller holds the lock."""
     retired = []  # type: ignore[var-annotated]
     for life in _session.lives:
         if life is not _session.life:
@@ -1907,14 +1911,14 @@ def _retire(life, retired):
     life.walk = None
     for registry in (life.others, life.devices):
         for key, handle in list(registry.items()):
-            retired.append((handle, registry, key, handle))  # before it is gone
+            retired.append((handle, registry, key, handle))  # before it is removed, so that it can always be restored
             registry.pop(key, None)
     for handle, slot in life.filled:  # the list grows while other threads fill slots
         try:
             retired.append((handle, handle, slot, getattr(handle, slot)))
             delattr(handle, slot)
         except AttributeError:
-            pass  # it is empty
+            pass  # the slot is empty already
 
 
 def _is_nested(frame):
@@ -1927,22 +1931,23 @@ def _is_nested(frame):
 
 
 def _is_inside(caller):
-    """Whether a query may be running: in another thread, or in this one below ``caller``."""
+    """Whether a query may be running: in another thread, or in this one on the stack that ends in ``caller``."""
     others = _other_threads()
-    if others and (_FREE_THREADED or sys.is_finalizing()):  # the end of Python stops daemon threads anywhere
+    if others and (_FREE_THREADED or sys.is_finalizing()):  # daemon threads stop anywhere when the interpreter ends
         return True
     return _query_on(caller) is not None or any(_query_of(thread) is not None for thread in others)
 
 
 def _other_threads():
-    """All threads but this one, which its frame tells: with gevent, _thread.get_ident is the number of a greenlet."""
+    """Numbers of all other threads (list). This thread is known by its frame: gevent replaces _thread.get_ident."""
     frame = sys._getframe()
     return [thread for thread, top in sys._current_frames().items() if top is not frame]
 
 
 def _query_of(thread):
     """The outermost frame of a query in a thread, None if there is none."""
-    return _query_on(sys._current_frames().get(thread))  # no variable: CPython 3.11 crashes on a frame that ended
+    # The frame is not stored in a variable: CPython 3.11 crashes on a frame that has ended.
+    return _query_on(sys._current_frames().get(thread))
 
 
 def _query_on(frame):
@@ -1952,7 +1957,7 @@ def _query_on(frame):
         if frame.f_globals is not _query_on.__globals__:
             found, query = query or found, None
         elif frame.f_code.co_name in _LIFECYCLE:
-            query = None  # the frames so far are what it calls
+            query = None  # the frames found so far belong to this init or shutdown
         elif frame.f_code.co_name not in _BYSTANDERS:
             query = frame
         frame = frame.f_back
@@ -1960,19 +1965,20 @@ def _query_on(frame):
 
 
 def _after_fork():
-    """In a forked child: make new locks, as the parent's may be held, and go on with the parent's life.
+    """In a forked child: make new locks, as the parent's may be held, and continue the parent's life.
 
-    A library that the parent only kept does not go on here, nor what another thread of the parent was doing.
+    If the parent had no life, the child does not use a library that the parent kept. If another thread of the parent
+    was changing MPC, the child does not continue that.
     """
     global _lifecycle_lock, libLoadLock, _walk_lock, _log_lock
     _lifecycle_lock, _walk_lock, _log_lock = _thread.RLock(), _thread.RLock(), _thread.RLock()
     libLoadLock, life = _lifecycle_lock, _session.life
     if _is_nested(sys._getframe()):
-        return  # a signal handler forked in the middle of an init or the like, which goes on in the child
+        return  # a signal handler forked in the middle of an init, shutdown or change, which continues in the child
     if life is None or not _session.native.held:
         _session.life, _session.native = None, _Native()
     else:
-        life.walk = None  # it does not know the child
+        life.walk = None  # the parent's walk has not seen the child
         if life.changing:
             del life.changing[:]
             _connect(life)
@@ -1983,22 +1989,22 @@ if hasattr(os, "register_at_fork"):
 
 
 def _device_at(address):
-    """The device handle for a native address, the same object each time while the library lives."""
+    """The device handle for a native address: the same object each time in one life."""
     life = _session.life
     device = None if life is None else life.devices.get(address)
     if device is None:
         device = _new_handle(c_mtmlDevice_t, address, address)
-        if life is not None:  # otherwise another thread has shut down in the meantime
+        if life is not None:  # None: another thread has shut down meanwhile
             _fill(life, device, "_device", _pointer_to(address))
             device = life.devices.setdefault(address, device)
     return device
 
 
-_HANDLE_CLASSES = frozenset(  # by id: a foreign class may hash and compare as it likes
+_HANDLE_CLASSES = frozenset(  # ids, not classes: a foreign class may have its own __hash__ and __eq__
     map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
 )
 
-# Statuses by which C refuses a call before it changes anything; after another failure half of it may be done.
+# Statuses with which C refuses a call before it changes anything; after another failure it may have changed something.
 _UNREACHED = (_UNINITIALIZED, _FUNCTION_NOT_FOUND)
 _REFUSED = _UNREACHED + (
     MTML_ERROR_INVALID_ARGUMENT,
@@ -2007,7 +2013,7 @@ _REFUSED = _UNREACHED + (
     MTML_ERROR_RESOURCE_IS_BUSY,
 )
 
-_CHILDREN = {  # slot of the argument: its C constructor and handle class
+_CHILDREN = {  # by the slot of the argument: C constructor, handle class
     "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t),
     "_memory": ("mtmlDeviceInitMemory", c_mtmlMemory_t),
     "_vpu": ("mtmlDeviceInitVpu", c_mtmlVpu_t),
@@ -2015,7 +2021,7 @@ _CHILDREN = {  # slot of the argument: its C constructor and handle class
 
 
 def _make_child(life, device, slot):
-    """(status, argument for C) of the gpu, memory or vpu of a device. Two threads may both ask C for it."""
+    """(status, argument for C) of a device's gpu, memory or vpu. Two threads may ask C at the same time."""
     constructor, parent, cell = _CHILDREN[slot][0], getattr(device, "_device", None), _Pointer()
     if parent is None:
         return MTML_ERROR_INVALID_ARGUMENT, None
@@ -2031,7 +2037,7 @@ def _make_child(life, device, slot):
 
 
 def _make_system():
-    """(status, handle of the host system), the same one each time."""
+    """(status, handle of the host system): the same handle each time in one life."""
     life, cell = _session.life, _Pointer()
     if life is None:
         return _UNINITIALIZED, None
@@ -2047,9 +2053,9 @@ def _make_system():
 
 
 def _live_device(handle) -> "_Any":
-    """The live device handle that was given, or None.
+    """The live device handle that ``handle`` stands for, or None.
 
-    A pointer that went through a copy, a cast or a struct field counts as the live handle whose address it holds.
+    A pointer from a copy, a cast or a struct field stands for the live handle with the same address.
     """
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_address"):
         return handle if hasattr(handle, "_device") else None
@@ -2060,21 +2066,21 @@ def _live_device(handle) -> "_Any":
 
 
 def _resolve(slot, handle):
-    """(status, argument for C) for a caller's handle, where C wants what ``slot`` holds; None for ``library``."""
+    """(status, argument for C) of a caller's handle: what its ``slot`` holds. The slot "library" needs no handle."""
     life = _session.life
     if life is None:
         return _UNINITIALIZED, None
     before = life.stage
     status, argument = _find(life, slot, handle)
     if status == MTML_ERROR_INVALID_ARGUMENT and (before is None or life.stage != before):
-        status = MTML_ERROR_RESOURCE_IS_BUSY  # MPC was being changed, and the handle may be good again
+        status = MTML_ERROR_RESOURCE_IS_BUSY  # a change of MPC made the handle stale, and may restore it
     elif status == MTML_ERROR_INVALID_ARGUMENT and slot == "library":
         status = _UNINITIALIZED  # another thread has shut down meanwhile
     return status, argument
 
 
 def _find(life, slot, handle):
-    """(status, argument for C); InvalidArgument for anything but a live handle."""
+    """(status, argument for C), as _resolve; the status is InvalidArgument if ``handle`` is not live."""
     if slot == "library":
         argument = getattr(life, slot, None)
         return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
@@ -2096,9 +2102,10 @@ def _find(life, slot, handle):
 
 
 def _mpc_type(device):
-    """(MTML status, MTML_MPC_TYPE_* of a device): INSTANCE only if its card is visible, as the others count as cards.
+    """(MTML status, MTML_MPC_TYPE_* of a device).
 
-    C may answer UNKNOWN for a card that a container hides.
+    An instance whose card is not visible has the type NONE here: it counts as a card. C may answer MTML_ERROR_UNKNOWN
+    when it is asked for a card that a container hides.
     """
     properties = c_mtmlDeviceProperty_t()
     status = _status("mtmlDeviceGetProperty", "_device", device, byref(properties))
@@ -2120,7 +2127,7 @@ def _mpc_type(device):
 def _status(name, slot, handle, *arguments):
     """MTML status of a C call whose first parameter is a handle.
 
-    ``slot`` holds what C wants (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
+    ``slot`` is the attribute of the handle with the argument for C (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
     """
     if type(handle) is c_mtmlDevice_t or id(type(handle)) in _HANDLE_CLASSES:
         try:
@@ -2131,7 +2138,7 @@ def _status(name, slot, handle, *arguments):
 
 
 def _slow_status(name, slot, handle, *arguments):
-    """As _status, where the library, the handle, the sub-handle or the function is missing; makes a sub-handle."""
+    """As _status, if the library, a live handle, a sub-handle or the function is missing; makes the sub-handle."""
     status, argument = _resolve(slot, handle)
     if status:
         return status
@@ -2159,12 +2166,12 @@ def _library_status(name, *arguments):
 
 
 def _uint(value):
-    """An integer argument as C gets it.
+    """An integer argument for C.
 
-    A number that does not fit an unsigned int becomes the maximum, which C refuses. Cut to 32 bits it would mean
-    something else.
+    A number that does not fit an unsigned int becomes the maximum, which C refuses. ctypes would cut it to 32 bits, and
+    it would mean something else.
 
-    Raises: TypeError for anything but an integer.
+    Raises: TypeError if the value is not an integer.
     """
     if type(value) is not int:
         value = _plain_int(value)
@@ -2172,7 +2179,7 @@ def _uint(value):
 
 
 def _plain_int(value):
-    """An integer as a plain int: a class of the caller's may calculate and compare as it likes."""
+    """An integer as a plain int, as a class of the caller may have its own arithmetic and comparisons."""
     try:
         return int.__index__(value if issubclass(type(value), int) else type(value).__index__(value))
     except (AttributeError, TypeError):
@@ -2180,31 +2187,32 @@ def _plain_int(value):
 
 
 def _bytes(text):
-    """A string argument as C gets it.
+    """A string argument for C, as bytes.
 
-    Raises: TypeError for what is neither str nor bytes, MTMLError_InvalidArgument for a text with a NUL.
+    Raises: TypeError if it is neither str nor bytes, MTMLError_InvalidArgument if it contains a NUL.
     """
     plain = _plain_bytes(text)
     if plain is None:
         raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
-    if b"\0" in plain:  # C would read up to the NUL only
+    if b"\0" in plain:  # C would read only up to the NUL
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     return plain
 
 
 def _plain_bytes(text):
-    """A str or bytes as plain bytes, None for anything else. type() decides, as ``__class__`` may lie."""
+    """A str or bytes as plain bytes, None for anything else. type() decides, as ``__class__`` may be wrong."""
     if issubclass(type(text), str):
         return str.encode(text, "utf-8", "replace")
     return bytes.__getitem__(text, slice(None)) if issubclass(type(text), bytes) else None
 
 
 def _text(buffer):
-    """A C string as str; bytes that are not UTF-8 come back as replacement characters."""
+    """A C string as str; replacement characters stand for bytes that are not UTF-8."""
     return buffer.value.decode("utf-8", "replace")
 
 
-# The getters' common shapes. Where functions that raise NVMLError use them too, ``check`` is _check or _nvml_check.
+# Calls of getters, by the type of the result. Helpers that nvml* functions use too have a parameter ``check``: it is
+# _check or _nvml_check.
 
 
 def _string(check, name, slot, handle, size):
@@ -2236,32 +2244,32 @@ def _pair_number(name, device1, device2, *arguments):
 
 
 def _struct(struct, name, slot, handle, *arguments):
-    """``struct`` as the getter filled it."""
+    """Call a getter that fills in ``struct``; return ``struct``."""
     _check(_status(name, slot, handle, *arguments, byref(struct)))
     return struct
 
 
 def _device_in(check, cell):
-    """The handle for a native device pointer from C; Unknown for NULL."""
+    """The handle for a native device pointer from C; a NULL pointer is an Unknown error."""
     if not cell[0]:
         check(MTML_ERROR_UNKNOWN)
     return _device_at(cell[0])
 
 
 def _devices(cells):
-    """Handles for an array of native device pointers; cells that C left empty are left out."""
+    """Handles for an array of native device pointers (list); NULL pointers are left out."""
     return [_device_at(address) for address in cells if address]
 
 
 def _child(slot, handle):
-    """The gpu, memory or vpu handle of a device, the same one each time (or the handle itself, if it is one)."""
+    """The gpu, memory or vpu handle of a device: the same one each time. Such a handle itself is returned as it is."""
     status, argument = _resolve(slot, handle)
     _check(status)
     handle_class = _CHILDREN[slot][1]
     if isinstance(handle, handle_class):
         return handle
     device, life = _live_device(handle), _session.life
-    if device is None or life is None:  # it went stale meanwhile
+    if device is None or life is None:  # the handle went stale meanwhile
         raise _mtml_error(_UNINITIALIZED if life is None else MTML_ERROR_INVALID_ARGUMENT)
     child = life.others.get((device._address, slot))
     if child is None:
@@ -2272,7 +2280,7 @@ def _child(slot, handle):
 
 
 def _items(check, sequence):
-    """The items of a sequence as a plain list; InvalidArgument if they are too many for one call."""
+    """The items of a sequence as a plain list; too many items for one call are an InvalidArgument error."""
     items = [item for _, item in zip(range(_BATCH_MAX + 1), sequence)]
     check(MTML_ERROR_INVALID_ARGUMENT if len(items) > _BATCH_MAX else MTML_SUCCESS)
     return items
@@ -2281,7 +2289,7 @@ def _items(check, sequence):
 def _array(item, count):
     """A zeroed C array for a getter to fill.
 
-    Raises: MTMLError_InvalidArgument for a count beyond any that is real, before that much memory is taken.
+    Raises: MTMLError_InvalidArgument if the count is larger than any real one; that much memory is not allocated.
     """
     count = _uint(count)
     if count * ctypes.sizeof(item) > _ARRAY_BYTES_MAX:
@@ -2290,7 +2298,7 @@ def _array(item, count):
 
 
 def _pointer(struct, struct_class):
-    """A struct argument by reference, given itself or as a pointer to it."""
+    """A struct argument by reference; the caller gave the struct or a pointer to it."""
     if issubclass(type(struct), POINTER(struct_class)) and ctypes.cast(struct, c_void_p).value:
         struct = POINTER(struct_class).contents.__get__(struct)
     if not issubclass(type(struct), struct_class):
@@ -2306,7 +2314,7 @@ def _plain_status(name, *arguments):
 
 def _change(check, change, name, slot, target, *arguments):
     """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
-    change.life = _session.life  # before C's argument is taken from it
+    change.life = _session.life  # before _resolve takes the argument for C from it
     status, argument = _resolve(slot, target)
     function = _functions.get(name)
     check(status if status or function else _FUNCTION_NOT_FOUND)
@@ -2316,16 +2324,17 @@ def _change(check, change, name, slot, target, *arguments):
             status, detail = change.carry_out(function, argument, *arguments)
         change.settle()
     finally:
-        change.settle()  # if an exception came in before
+        change.settle()  # in case an exception prevented the first call; a second one changes nothing
     check(status, detail)
 
 
 class _Change:
-    """A change of MPC, or a reset. All handles become stale, new queries are refused, those that run return; then C.
+    """A change of MPC, or a reset.
 
-    ``untouched``: the statuses which say that C has changed nothing; then all handles are restored. Otherwise only the
-    handles of the ``survivors`` are: addresses of devices, 0 for the system and None for the library. ``restart``:
-    whether C is shut down and initialized again.
+    First all handles become stale and new queries are refused. C is called when all running queries have returned. If
+    its status is one of ``untouched``, C has changed nothing, and all handles are restored. Otherwise only handles that
+    belong to one of ``survivors`` are restored: the address of a device, 0 for the system, None for the library.
+    ``restart``: whether C is then shut down and initialized again.
     """
 
     def __init__(self, untouched, survivors=(None,), restart=False):
@@ -2344,9 +2353,10 @@ class _Change:
         return not self.is_made or (not self.restart and handle._of in self.survivors)
 
     def prepare(self, caller):
-        """(status, detail) of making the handles stale and waiting for the queries that are running.
+        """Make the handles stale and wait for the running queries; return (status, detail).
 
-        Until it returns, a query may fill a slot, from which another one takes a pointer: repeat until none was filled.
+        A running query may fill a slot again, and another query may take a pointer from it. So this is repeated until
+        no slot was filled.
         """
         life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
         life.changing.append(self)
@@ -2367,7 +2377,7 @@ class _Change:
 
     @_under_lock
     def carry_out(self, function, *arguments):
-        """(status, detail) of what C answers, and of the restart."""
+        """Call C, and restart it if that is asked for; return (status, detail)."""
         life, native, detail = self.life, _session.native, None
         if life is not _session.life:
             return _UNINITIALIZED, None  # another thread has shut down meanwhile
@@ -2398,7 +2408,7 @@ class _Change:
         """Restore the handles that are still valid, and let queries run again."""
         if self in self.life.changing:
             if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
-                _session.life = None  # it did not come back
+                _session.life = None  # C could not be initialized again
                 _retire_lives()
             for handle, target, key, value in self.retired:
                 if _session.life is self.life and self.is_good(handle):
@@ -2407,15 +2417,15 @@ class _Change:
 
 
 # ==== 7. mtml* functions ==============================================================================================
-# All of the header, in its order. Every one may raise MTMLError_Uninitialized, MTMLError_InvalidArgument (a bad or
-# stale handle too), MTMLError_Unknown, and MTMLError_FunctionNotFound where the loaded library lacks it. Functions of a
-# gpu, memory or vpu take that handle or the device's.
+# All functions of the header, in its order. Each of them may raise MTMLError_Uninitialized, MTMLError_InvalidArgument
+# (also for a stale handle), MTMLError_Unknown, and MTMLError_FunctionNotFound if the loaded library lacks the function.
+# Functions of a gpu, memory or vpu take that handle or the handle of the device.
 
 # ---- Library ----
 
 
 def mtmlLibraryInit() -> "c_mtmlLibrary_t":
-    """Handle of the library, which the first call initializes; each call adds a reference.
+    """Handle of the library; the first call initializes the library.
 
     Calls are counted: each needs its own mtmlLibraryShutDown.
 
@@ -2425,15 +2435,15 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 
 
 def mtmlLibraryShutDown() -> "None":
-    """Give back a reference of mtmlLibraryInit; the last one makes all handles stale and shuts the library down.
+    """Undo one mtmlLibraryInit; the last call makes all handles stale and shuts the library down.
 
-    Instead, the library is kept for the next init: while a query runs in another thread or in this one, on a
-    free-threaded Python while other threads are alive, when the interpreter ends, and with PYMTML_KEEP_LIBRARY=1 in the
-    environment. To end a library that nvmlShutdown keeps, call mtmlLibraryInit and then this function.
+    The last call keeps the library for the next init instead, if a query runs in this or another thread, if other
+    threads are alive on a free-threaded Python or while the interpreter ends, or if PYMTML_KEEP_LIBRARY=1 is in the
+    environment. To shut down a library that nvmlShutdown keeps, call mtmlLibraryInit and then this function.
 
-    Raises: MTMLError_FunctionNotFound where the library has no shutdown, and nothing is changed;
-    MTMLError_ResourceIsBusy from a signal handler in the middle of an init, a shutdown or a change of MPC. With an
-    error of C's shutdown the reference is not given back.
+    Raises: MTMLError_FunctionNotFound if the library has no shutdown function, and then nothing changes;
+    MTMLError_ResourceIsBusy from a signal handler in the middle of an init, a shutdown or a change of MPC. If C's
+    shutdown fails, its error is raised and the call does not count.
     """
     _stop(_check, True)
 
@@ -2467,7 +2477,7 @@ def mtmlLibraryFreeSystem(sys) -> "None":
 
 
 def mtmlLibraryCountDevice() -> "int":
-    """Number of devices that have an index; with MPC on, both parents and instances count."""
+    """Number of devices that have an index; with MPC enabled, these are both parents and instances."""
     count = _UInt()
     _check(_library_status("mtmlLibraryCountDevice", count))
     return count[0]
@@ -2484,7 +2494,7 @@ def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
 
 
 def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
-    """Handle of the device with that UUID, as mtmlDeviceGetUUID spells it (str or bytes).
+    """Handle of the device with that UUID (str or bytes, in the format of mtmlDeviceGetUUID).
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
@@ -2494,9 +2504,9 @@ def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
 
 
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
-    """Handle of the device at that PCI address, as ``sbdf`` of mtmlDeviceGetPciInfo spells it (str or bytes).
+    """Handle of the device at that PCI address (str or bytes, in the format of ``sbdf`` of mtmlDeviceGetPciInfo).
 
-    Upper and lower case and a domain of four or eight digits work, also where the library accepts only one form.
+    Upper and lower case and a domain of four or eight digits work, even if the library accepts only one of them.
 
     Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
     """
@@ -2512,12 +2522,13 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
 
 
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
-    """Set the MPC configuration of several devices, given as parallel lists; slow.
+    """Set the MPC configurations of several devices: one id for each device. The call is slow.
 
-    Handles, queries and other threads: as mtmlDeviceSetMpcMode says. Linux only. Since the Chunxiao generation.
+    It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode. Linux only. Since the Chunxiao
+    generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
-    another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
+    pymtml, or if a query of another thread does not return in time.
     """
     different = len(devices) != len(mpcConfigIds)
     devices = _items(_check, devices)
@@ -2546,7 +2557,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 def mtmlLibraryFreeDevice(dev) -> "None":
     """Only check the handle: the library owns it until shutdown.
 
-    The C function is deprecated, is known to crash with some drivers and is not called; the device stays usable.
+    The C function is deprecated, crashes with some drivers and is not called; the device stays usable.
     """
     _check(_resolve("_device", dev)[0])
 
@@ -2625,7 +2636,7 @@ def mtmlDeviceFreeVpu(vpu) -> "None":
 
 
 def mtmlDeviceGetIndex(dev) -> "int":
-    """Index of the device, as mtmlLibraryInitDeviceByIndex takes it.
+    """Index of the device, for mtmlLibraryInitDeviceByIndex.
 
     Raises: MTMLError_NotSupported.
     """
@@ -2698,9 +2709,9 @@ def mtmlDeviceGetRenderPath(dev) -> "str":
 
 
 def mtmlDeviceGetVbiosVersion(dev) -> "str":
-    """Version of the device's firmware as text; the old name of mtmlDeviceGetMtBiosVersion.
+    """Version of the device's firmware as text.
 
-    Deprecated in C.
+    mtmlDeviceGetMtBiosVersion replaces this function, which is deprecated in C.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2717,7 +2728,7 @@ def mtmlDeviceGetMtBiosVersion(dev) -> "str":
 
 
 def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
-    """What kind of device this is: virtualization, MPC and MtLink flags (c_mtmlDeviceProperty_t).
+    """Virtualization, MPC and MtLink flags of the device (c_mtmlDeviceProperty_t).
 
     Raises: MTMLError_DriverFailure.
     """
@@ -2749,7 +2760,7 @@ def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
 
 
 def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
-    """Number and label of the slot that the card sits in (c_mtmlPciSlotInfo_t).
+    """Number and label of the card's PCIe slot (c_mtmlPciSlotInfo_t).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -2795,7 +2806,7 @@ def mtmlDeviceCountGpuCores(device) -> "int":
 
 
 def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
-    """Number of virtual device types that the card knows.
+    """Number of virtual device types that the card supports.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2805,7 +2816,7 @@ def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
 def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     """Virtual device types that the card supports (list of c_mtmlVirtType_t).
 
-    ``count``: as mtmlDeviceCountSupportedVirtTypes says; if left out, pymtml asks for it.
+    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedVirtTypes returns.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2826,7 +2837,7 @@ def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
 def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
     """Virtual device types that can be created now (list of c_mtmlVirtType_t).
 
-    ``count``: as mtmlDeviceCountAvailVirtTypes says; if left out, pymtml asks for it.
+    ``count``: size of the array for C, by default what mtmlDeviceCountAvailVirtTypes returns.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2855,8 +2866,8 @@ def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
 def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None) -> "list[str]":
     """UUIDs of the virtual devices that hold resources of the card (list of str).
 
-    ``entryCount``: as mtmlDeviceCountActiveVirtDevices says; if left out, pymtml asks for it. ``entryLength``: bytes
-    per UUID.
+    ``entryCount``: number of entries for C, by default what mtmlDeviceCountActiveVirtDevices returns.
+    ``entryLength``: bytes per entry.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2908,7 +2919,7 @@ def mtmlDeviceGetVirtType(virtDev) -> "c_mtmlVirtType_t":
 
 
 def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
-    """UUID of the card that a virtual device lives on, as text.
+    """UUID of the card to which a virtual device belongs, as text.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -2919,7 +2930,7 @@ def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
 
 
 def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
-    """MTML_TOPOLOGY_* distance of two devices.
+    """Distance between two devices (MTML_TOPOLOGY_*).
 
     Linux only.
 
@@ -2929,7 +2940,7 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
 
 
 def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
-    """Number of other devices at a MTML_TOPOLOGY_* distance.
+    """Number of other devices at a distance (MTML_TOPOLOGY_*).
 
     Linux only.
 
@@ -2939,9 +2950,9 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
 
 
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
-    """Other devices at a MTML_TOPOLOGY_* distance (list of handles).
+    """Other devices at a distance (MTML_TOPOLOGY_*), as a list of handles.
 
-    ``count``: as mtmlDeviceCountDeviceByTopologyLevel says; if left out, pymtml asks for it. Linux only.
+    ``count``: size of the array for C, by default what mtmlDeviceCountDeviceByTopologyLevel returns. Linux only.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
@@ -2953,7 +2964,7 @@ def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDe
 
 
 def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap) -> "int":
-    """MTML_P2P_STATUS_* of a MTML_P2P_CAPS_* between two devices.
+    """Whether two devices have a capability MTML_P2P_CAPS_* with each other (MTML_P2P_STATUS_*).
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -2996,7 +3007,7 @@ def mtmlGpuGetMaxClock(gpu) -> "int":
 
 
 def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
-    """Utilization of one MTML_GPU_ENGINE_* in percent.
+    """Utilization of one engine (MTML_GPU_ENGINE_*) of the GPU in percent.
 
     Linux only.
 
@@ -3184,7 +3195,8 @@ def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetric
 def mtmlLogSetConfiguration(configuration) -> "None":
     """Set where the library logs, for the whole process (c_mtmlLogConfiguration_t).
 
-    pymtml keeps a Python callback in it alive while it is installed. mtmlLibraryInit is not needed.
+    If ``configuration`` has a Python callback, pymtml keeps it alive while it is installed. mtmlLibraryInit is not
+    needed.
 
     Raises: MTMLError_NotSupported, MTMLError_LibraryNotFound.
     """
@@ -3197,9 +3209,9 @@ def mtmlLogSetConfiguration(configuration) -> "None":
 def _set_log(configuration, callback):
     """Pass a log configuration to C.
 
-    C stores the address of the callback, so the callback must outlive the caller's struct, and the previous callback
-    must live until C has the new one. A struct that came from C holds only the address: then the installed callback is
-    kept.
+    C stores the address of the callback. So the callback must live longer than the caller's struct, and the previous
+    callback must live until C has the new one. A struct that C filled in holds only the address of the installed
+    callback: then that callback is kept.
     """
     _check(_load(), _session.load_report)
     changed = callback != _session.log_callback
@@ -3226,7 +3238,7 @@ def mtmlLogGetConfiguration() -> "c_mtmlLogConfiguration_t":
 
 
 def mtmlErrorString(result) -> "str":
-    """The library's own text for an MTML status.
+    """The C library's text for an MTML status.
 
     mtmlLibraryInit is not needed.
     """
@@ -3240,13 +3252,13 @@ def mtmlErrorString(result) -> "str":
 def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """Turn MPC on or off (MTML_DEVICE_MPC_*).
 
-    All handles but the library's become stale. Shut down and initialize again before the next call; until then C
-    answers other queries with errors of its own (Unknown). The call waits until the queries of other threads have
-    returned, five seconds at most, and new ones are refused as busy until it is over. Linux only. Since the Chunxiao
+    All handles except that of the library become stale. Shut down and initialize the library before the next query:
+    until then C answers queries with errors (Unknown). The call waits at most five seconds until the queries of other
+    threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends. Linux only. Since the Chunxiao
     generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
-    another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
+    pymtml, or if a query of another thread does not return in time.
     """
     mode = _uint(mode)
     _check(_divisible(device))
@@ -3254,16 +3266,16 @@ def mtmlDeviceSetMpcMode(device, mode) -> "None":
 
 
 def _divisible(device):
-    """MTML status: NotSupported for a device that MPC cannot divide, so that no other thread has to wait for that."""
+    """MTML status: NotSupported if MPC cannot divide the device. Asked first, so that no thread waits in vain."""
     properties = c_mtmlDeviceProperty_t()
     status = _status("mtmlDeviceGetProperty", "_device", device, byref(properties))
     if status == _FUNCTION_NOT_FOUND:
-        return MTML_SUCCESS  # not known: C will tell
+        return MTML_SUCCESS  # not known: C decides
     return status or (MTML_SUCCESS if properties.mpcCap else MTML_ERROR_NOT_SUPPORTED)
 
 
 def mtmlDeviceGetMpcMode(device) -> "int":
-    """MTML_DEVICE_MPC_* of the device.
+    """Whether MPC is on or off (MTML_DEVICE_MPC_*).
 
     Since the Chunxiao generation.
     """
@@ -3283,8 +3295,8 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
     """MPC profiles that the parent device offers (list of c_mtmlMpcProfile_t).
 
-    ``count``: as mtmlDeviceCountSupportedMpcProfiles says; if left out, pymtml asks for it. Linux only. Since the
-    Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcProfiles returns. Linux only. Since
+    the Chunxiao generation.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3307,8 +3319,8 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
     """MPC configurations that the parent device offers (list of c_mtmlMpcConfiguration_t).
 
-    ``count``: as mtmlDeviceCountSupportedMpcConfigurations says; if left out, pymtml asks for it. Linux only. Since the
-    Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcConfigurations returns. Linux only.
+    Since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3319,7 +3331,7 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c
 
 
 def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
-    """MPC configuration in force on the parent device (c_mtmlMpcConfiguration_t).
+    """Current MPC configuration of the parent device (c_mtmlMpcConfiguration_t).
 
     Linux only. Since the Chunxiao generation.
 
@@ -3329,7 +3341,7 @@ def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
 
 
 def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcConfiguration_t":
-    """MPC configuration of that name (str or bytes), among those the parent device offers.
+    """MPC configuration with that name (str or bytes) that the parent device offers (c_mtmlMpcConfiguration_t).
 
     Linux only. Since the Chunxiao generation.
 
@@ -3347,10 +3359,11 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcC
 def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     """Set the MPC configuration of the parent device, by configuration id.
 
-    Handles, queries and other threads: as mtmlDeviceSetMpcMode says. Linux only. Since the Chunxiao generation.
+    It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode. Linux only. Since the Chunxiao
+    generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy inside a query, or if a query of
-    another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
+    pymtml, or if a query of another thread does not return in time.
     """
     id = _uint(id)
     _check(_divisible(parentDevice))
@@ -3370,8 +3383,8 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of a profile (list of handles).
 
-    ``count``: as mtmlDeviceCountMpcInstancesByProfileId says; if left out, pymtml asks for it. Linux only. Since the
-    Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstancesByProfileId returns. Linux only.
+    Since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3397,8 +3410,8 @@ def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
 def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of the parent device (list of handles).
 
-    ``count``: as mtmlDeviceCountMpcInstances says; if left out, pymtml asks for it. Linux only. Since the Chunxiao
-    generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstances returns. Linux only. Since the
+    Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3410,7 +3423,7 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]
 
 
 def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
-    """Handle of an MPC instance by its index below the parent device.
+    """Handle of an MPC instance, by its index among the instances of the parent device.
 
     Linux only. Since the Chunxiao generation.
 
@@ -3444,7 +3457,7 @@ def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
 
 
 def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
-    """Index of an MPC instance below its parent device.
+    """Index of an MPC instance among the instances of its parent device.
 
     Linux only. Since the Chunxiao generation.
 
@@ -3457,7 +3470,7 @@ def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
 
 
 def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
-    """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t; GB/s per link).
+    """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t; bandwidth in GB/s per link).
 
     Since the Quyuan generation.
 
@@ -3467,7 +3480,7 @@ def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
 
 
 def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
-    """MTML_MTLINK_STATE_* of a link.
+    """State of a link (MTML_MTLINK_STATE_*).
 
     Since the Quyuan generation.
 
@@ -3477,7 +3490,7 @@ def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
 
 
 def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
-    """MTML_MTLINK_CAP_STATUS_* of a MTML_MTLINK_CAP_* on a link.
+    """Whether a link has the capability MTML_MTLINK_CAP_* (MTML_MTLINK_CAP_STATUS_*).
 
     Since the Quyuan generation.
 
@@ -3487,11 +3500,12 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
-    """Handle of the device at the other end of a link; NotFound if the link is unconnected or the device hidden.
+    """Handle of the device at the other end of a link.
 
     Since the Quyuan generation.
 
-    Raises: MTMLError_NotSupported, MTMLError_NotFound, MTMLError_DriverFailure.
+    Raises: MTMLError_NotSupported, MTMLError_NotFound (the link is not connected, or that device is hidden),
+    MTMLError_DriverFailure.
     """
     cell = _Pointer()
     _check(_status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell))
@@ -3499,7 +3513,9 @@ def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
 
 
 def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int, int]":
-    """(pathCount, pathLength) of the shortest MtLink paths between two devices; the length counts both ends.
+    """(pathCount, pathLength): number of shortest MtLink paths between two devices, and devices on each path.
+
+    The local and the remote device count as devices on the path.
 
     Since the Quyuan generation.
 
@@ -3509,7 +3525,7 @@ def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int,
 
 
 def _count_paths(localDevice, remoteDevice):
-    """(number, length) of the shortest MtLink paths of two devices."""
+    """(number, length) of the shortest MtLink paths between two devices."""
     count, length = _UInt(), _UInt()
     _check(_pair_status("mtmlDeviceCountMtLinkShortestPaths", localDevice, remoteDevice, count, length))
     return count[0], length[0]
@@ -3520,8 +3536,8 @@ def mtmlDeviceGetMtLinkShortestPaths(
 ) -> "list[list[c_mtmlDevice_t]]":
     """Shortest MtLink paths between two devices (list of lists of handles, from the local to the remote device).
 
-    ``pathCount``, ``pathLength``: as mtmlDeviceCountMtLinkShortestPaths says; if left out, pymtml asks for them. Since
-    the Quyuan generation.
+    ``pathCount``, ``pathLength``: sizes of the array for C, by default what mtmlDeviceCountMtLinkShortestPaths returns.
+    Since the Quyuan generation.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3549,7 +3565,8 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
 def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "list[c_mtmlMtLinkLayout_t]":
     """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t).
 
-    ``linkCount``: as mtmlDeviceCountMtLinkLayouts says; if left out, pymtml asks for it. Since the Quyuan generation.
+    ``linkCount``: size of the array for C, by default what mtmlDeviceCountMtLinkLayouts returns. Since the Quyuan
+    generation.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3563,9 +3580,9 @@ def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "li
 
 
 def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize) -> "list[int]":
-    """Bit mask of the NUMA nodes next to the device (list of ints, one per C unsigned long).
+    """Bit mask of the NUMA nodes nearest to the device (list of ints, one per C unsigned long).
 
-    ``nodeSetSize``: number of words to report. Linux only. Since the Sudi generation.
+    ``nodeSetSize``: length of the list. Linux only. Since the Sudi generation.
 
     Raises: MTMLError_NotSupported.
     """
@@ -3575,9 +3592,9 @@ def mtmlDeviceGetMemoryAffinityWithinNode(device, nodeSetSize) -> "list[int]":
 
 
 def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
-    """Bit mask of the CPUs next to the device (list of ints, one per C unsigned long).
+    """Bit mask of the CPUs nearest to the device (list of ints, one per C unsigned long).
 
-    ``cpuSetSize``: number of words to report. Linux only. Since the Sudi generation.
+    ``cpuSetSize``: length of the list. Linux only. Since the Sudi generation.
 
     Raises: MTMLError_NotSupported.
     """
@@ -3587,9 +3604,10 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
 
 
 def _others_than(card):
-    """Whose handles outlive a reset of a card (set): of the library, the system, and devices surely not part of it.
+    """Owners of the handles that remain valid when ``card`` is reset (set).
 
-    A card's instances and virtual devices end with it.
+    None stands for the library, 0 for the system, an address for a device that surely does not belong to the card. The
+    card's instances and virtual devices belong to it.
     """
     owners, life = {None, 0}, _session.life
     for device in list(life.devices.values()) if life and card is not None else ():
@@ -3611,13 +3629,15 @@ def _others_than(card):
 
 
 def mtmlDeviceReset(device) -> "None":
-    """Reset the whole device, which must be idle; its handles, instances' and virtual devices' included, become stale.
+    """Reset the whole device, which must be idle.
 
-    The call waits until the queries of other threads have returned, five seconds at most, and new ones are refused as
-    busy until it is over. Linux only.
+    The handles of the device, its instances and its virtual devices become stale. The call waits at most five seconds
+    until the queries of other threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends. Linux
+    only.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew;
-    MTMLError_ResourceIsBusy inside a query, or if a query of another thread does not return in time.
+    MTMLError_ResourceIsBusy in the middle of another call of pymtml, or if a query of another thread does not return in
+    time.
     """
     _change(_check, _Change(_REFUSED, _others_than(_live_device(device))), "mtmlDeviceReset", "_device", device)
 
@@ -3653,10 +3673,10 @@ def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
 
 
 def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirement_t]":
-    """Retired pages of a MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
+    """Pages retired for a cause MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
 
-    ``count``: as mtmlMemoryGetRetiredPagesCount says for the cause; if left out, pymtml asks for it. Since the Pinghu
-    generation.
+    ``count``: size of the array for C, by default the number that mtmlMemoryGetRetiredPagesCount returns for the cause.
+    Since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3668,7 +3688,7 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirem
 
 
 def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
-    """MTML_RETIRED_PAGES_PENDING_STATE_*: whether pages wait for a reboot to be retired.
+    """Whether pages will be retired at the next reboot (MTML_RETIRED_PAGES_PENDING_STATE_*).
 
     Since the Pinghu generation.
 
@@ -3678,9 +3698,10 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
 
 
 def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "int":
-    """Number of ECC errors of a MTML_MEMORY_ERROR_TYPE_*, MTML_*_ECC counter and MTML_MEMORY_LOCATION_* mask.
+    """Number of ECC errors.
 
-    Since the Pinghu generation.
+    ``errorType``: MTML_MEMORY_ERROR_TYPE_*. ``counterType``: MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC. ``locationType``:
+    a mask of MTML_MEMORY_LOCATION_*. Since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3689,7 +3710,7 @@ def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "
 
 
 def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
-    """Clear all ECC error counters of a kind (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC).
+    """Set all ECC error counters of a type (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC) to 0.
 
     Since the Pinghu generation.
 
@@ -3699,8 +3720,8 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
 
 
 # ==== 8. Functions outside the 2.2.0 header ===========================================================================
-# Libraries export these functions, but no header of version 2.2.0 declares them. Where the loaded library lacks one, it
-# raises MTMLError_FunctionNotFound.
+# MTML libraries export these functions, but no header of version 2.2.0 declares them. A function that the loaded
+# library lacks raises MTMLError_FunctionNotFound.
 
 
 def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
@@ -3730,7 +3751,7 @@ def mtmlDeviceGetPerformanceState(dev) -> "int":
 
 
 def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
-    """Power limit in force, in mW; some drivers answer 0 for "unknown".
+    """Current power limit in mW; some drivers answer 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3738,7 +3759,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
 
 
 def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
-    """Power limit by default, in mW; some drivers answer 0 for "unknown".
+    """Default power limit in mW; some drivers answer 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3746,7 +3767,7 @@ def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
 
 
 def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
-    """Temperature in degrees Celsius at which the card shuts down (kind 0) or slows down (kind 1).
+    """Temperature in degrees Celsius at which the card shuts down (``kind`` 0) or slows down (``kind`` 1).
 
     Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3806,8 +3827,8 @@ def mtmlVpuContext(device) -> "_ChildContext":
 # ======================================================================================================================
 
 # ==== 9. NVML vocabulary of the facade ================================================================================
-# What is needed while the module is imported: by the structs, tables and parameter defaults below. All other constants
-# of NVML stand in Part III, where functions find them when they run.
+# The constants that the structs, tables and parameter defaults below need during the import. All other constants of
+# NVML are in Part III: functions look them up when they run.
 
 # BEGIN generated NVML vocabulary
 # Written by tools/generate_vocabulary.py.
@@ -3874,7 +3895,7 @@ nvmlTemperature_v1 = 0x100000C
 
 
 class c_nvmlDeviceAttributes(Structure):
-    """Share of a card that a MIG device has."""
+    """A MIG device's share of a card; memory in MB."""
 
     _fields_ = [
         ("multiprocessorCount", c_uint),
@@ -3890,7 +3911,7 @@ class c_nvmlDeviceAttributes(Structure):
 
 
 class c_nvmlEncoderSession_t(_PrintableStructure):
-    """An encoder session; latency in microseconds."""
+    """One encoder session; latency in microseconds."""
 
     _fields_ = [
         ("sessionId", c_uint),
@@ -3905,7 +3926,7 @@ class c_nvmlEncoderSession_t(_PrintableStructure):
 
 
 class c_nvmlValue_t(Union):
-    """Value of a field, by type."""
+    """Value of a field: one member for each type."""
 
     _fields_ = [
         ("dVal", c_double),
@@ -3936,25 +3957,25 @@ class c_nvmlFieldValue_t(_PrintableStructure):
 
 
 class c_nvmlGpmSupport_t(_PrintableStructure):
-    """Whether a device has GPM."""
+    """Whether a device supports GPM."""
 
     _fields_ = [("version", c_uint), ("isSupportedDevice", c_uint)]
 
 
 class c_nvmlGpuDynamicPstatesUtilization_t(Structure):
-    """NVML struct."""
+    """Utilization of one domain (the GPU, its memory, its video unit) in percent."""
 
     _fields_ = [("bIsPresent", c_uint, 1), ("percentage", c_uint), ("incThreshold", c_uint), ("decThreshold", c_uint)]
 
 
 class c_nvmlGpuDynamicPstatesInfo_t(Structure):
-    """NVML struct."""
+    """Utilization of all domains of a device."""
 
     _fields_ = [("flags", c_uint), ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8)]
 
 
 class c_nvmlGpuThermalSensor_t(Structure):
-    """NVML struct."""
+    """One thermal sensor; temperatures in degrees Celsius."""
 
     _fields_ = [
         ("controller", c_int),
@@ -3966,7 +3987,7 @@ class c_nvmlGpuThermalSensor_t(Structure):
 
 
 class c_nvmlGpuThermalSettings_t(Structure):
-    """NVML struct."""
+    """The thermal sensors of a device."""
 
     _fields_ = [("count", c_uint), ("sensor", c_nvmlGpuThermalSensor_t * 3)]
 
@@ -3992,7 +4013,7 @@ class c_nvmlMemory_v2_t(_PrintableStructure):
 
 
 class c_nvmlProcessUtilizationInfo_v1_t(_PrintableStructure):
-    """Utilization by one process in percent, time in microseconds."""
+    """Utilization by one process in percent; time stamp in microseconds."""
 
     _fields_ = [
         ("timeStamp", c_ulonglong),
@@ -4007,7 +4028,7 @@ class c_nvmlProcessUtilizationInfo_v1_t(_PrintableStructure):
 
 
 class c_nvmlProcessUtilizationSample_t(_PrintableStructure):
-    """Utilization by one process in percent, time in microseconds."""
+    """Utilization by one process in percent; time stamp in microseconds."""
 
     _fields_ = [
         ("pid", c_uint),
@@ -4027,14 +4048,14 @@ class c_nvmlUtilization_t(_PrintableStructure):
 
 
 class _LinkNumber(property):
-    """A number of the PCIe link, which MTML bindings have on nvmlPciInfo_t; it may change, so it is asked for anew."""
+    """A number of the PCIe link that MTML bindings have on nvmlPciInfo_t. Each access asks C, as it may change."""
 
     def __init__(self, name, text):
         super().__init__(lambda info: getattr(_pci_at(info), name), doc=text)
 
 
 class nvmlPciInfo_t(_PrintableStructure):
-    """PCI address and ids; also readable by MTML's names for them."""
+    """PCI address and ids of a device; MTML's names for the fields work, too."""
 
     _fields_ = [
         ("busIdLegacy", c_char * 16),
@@ -4055,7 +4076,7 @@ class nvmlPciInfo_t(_PrintableStructure):
 
     @property
     def sbdf(self):
-        """PCI address as MTML writes it, which mtmlLibraryInitDeviceByPciSbdf takes back."""
+        """PCI address in MTML's format, as mtmlLibraryInitDeviceByPciSbdf accepts it (str)."""
         return "%08x:%02x:%02x.0" % (self.domain, self.bus, self.device)
 
     segment = _Alias("domain")
@@ -4070,7 +4091,7 @@ class nvmlPciInfo_t(_PrintableStructure):
     pciCurGen = _LinkNumber("pciCurGen", "PCIe generation in use.")
 
 
-# Names that MTML bindings have for what the facade returns.
+# Other MTML bindings have these names for classes and functions of the facade.
 NVMLMemoryInfo = c_nvmlMemory_t
 NVMLUtilization = c_nvmlUtilization_t
 mtmlFriendlyObject = nvmlFriendlyObject
@@ -4095,13 +4116,13 @@ _NVML_ERRORS = {  # class, NVML code and mtml_code by MTML status
         (MTML_ERROR_RESOURCE_IS_BUSY, NVMLError_InUse),
         (MTML_ERROR_UNKNOWN, NVMLError_Unknown),
         (_UNINITIALIZED, NVMLError_Uninitialized),
-        # A function that the loaded MTML library lacks is a question that it cannot answer.
+        # If the loaded MTML library lacks a function, it does not support the query.
         (_FUNCTION_NOT_FOUND, NVMLError_NotSupported),
         (_LIBRARY_NOT_FOUND, NVMLError_LibraryNotFound),
     )
 }
 
-# Where nvmlErrorString words a code otherwise than str(NVMLError(code)).
+# Codes for which nvmlErrorString and str(NVMLError(code)) have different texts.
 _ERROR_STRINGS = {
     NVML_SUCCESS: "Success",
     NVML_ERROR_RESET_REQUIRED: "GPU requires reset",
@@ -4125,7 +4146,7 @@ _P2P_FROM_MTML = {
     MTML_P2P_STATUS_UNKNOWN: NVML_P2P_STATUS_UNKNOWN,
 }
 
-# MtLink version (major, minor) to NVML's number for the NVLink version of the same name.
+# NVML's constant for an NVLink version, by the MtLink version (major, minor) with the same numbers.
 _NVLINK_VERSIONS = {
     (1, 0): NVML_NVLINK_VERSION_1_0,
     (2, 0): NVML_NVLINK_VERSION_2_0,
@@ -4173,7 +4194,7 @@ _GREATEST_CLOCKS = {
     NVML_CLOCK_VIDEO: ("mtmlVpuGetMaxClock", "_vpu"),
 }
 
-# Field id: (memory error type, counter type). All errors that MTML counts are those of the device memory.
+# (memory error type, counter type) by field id. All errors that MTML counts are errors of the device memory.
 _ECC_FIELDS = {
     NVML_FI_DEV_ECC_SBE_VOL_TOTAL: (NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_VOLATILE_ECC),
     NVML_FI_DEV_ECC_DBE_VOL_TOTAL: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC),
@@ -4185,10 +4206,10 @@ _ECC_FIELDS = {
     NVML_FI_DEV_ECC_DBE_AGG_DEV: (NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC),
 }
 
-# Slices by NVML_GPU_INSTANCE_PROFILE_*, of those that say no more than how many there are.
+# Number of slices by NVML_GPU_INSTANCE_PROFILE_*: only the profiles with no other property (such as GFX or ALL_ME).
 _SLICES = {0: 1, 1: 2, 2: 3, 3: 4, 6: 6, 4: 7, 5: 8}
 
-# MUSA compute capability by the high byte of the PCI device id, and by product name where that is hidden.
+# MUSA compute capability by the high byte of the PCI device id, and by product name if the id is hidden.
 # BEGIN generated cards
 _CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
 _CAPABILITY_BY_NAME = {
@@ -4216,16 +4237,16 @@ _CAPABILITY_BY_NAME = {
 
 _VENDOR_ID = 0x1ED5
 
-_type = type  # for functions that NVML gives a parameter of that name
-_open = open  # for queries at the end of the interpreter, which clears the builtins first
+_type = type  # for functions that have a parameter ``type`` in NVML
+_open = open  # for queries while the interpreter ends: it clears the builtins first
 
-_pci_info = nvmlPciInfo_t.from_buffer_copy  # a third faster under a name of its own
+_pci_info = nvmlPciInfo_t.from_buffer_copy  # a third faster than with the look-up of the attribute
 
-# Where C fills in a field of an NVML struct in place.
+# Offsets of fields in NVML structs that C fills in place.
 _MEMORY_USED = c_nvmlMemory_t.used.offset
 _UTILIZATION_MEMORY = c_nvmlUtilization_t.memory.offset
 
-# An array of words is read in a third of the time that a struct takes: structs of which one or two numbers are wanted.
+# Reading an array of words takes a third of the time of reading a struct. Of these structs, queries need few numbers.
 _WORD = ctypes.sizeof(c_uint)
 _CodecWords = c_uint * (ctypes.sizeof(c_mtmlCodecUtil_t) // _WORD)
 _CODEC_TOTAL = c_mtmlCodecUtil_t.util.offset // _WORD
@@ -4238,36 +4259,36 @@ _PCI_CUR_WIDTH = c_mtmlPciInfo_t.pciCurWidth.offset // _WORD
 _PCI_MAX_GEN = c_mtmlPciInfo_t.pciMaxGen.offset // _WORD
 _PCI_CUR_GEN = c_mtmlPciInfo_t.pciCurGen.offset // _WORD
 
-# Parameter defaults that stand for a struct of the function's own.
+# Parameter defaults: the function then returns a struct that it makes itself.
 _NO_PSTATES_INFO = c_nvmlGpuDynamicPstatesInfo_t()
 _NO_THERMAL_SETTINGS = c_nvmlGpuThermalSettings_t()
 
-# No card has more of these; a count beyond them is not worth the memory.
+# No real count is larger than these. They limit the memory and time that a wrong count of a driver can cost.
 _CODEC_SESSIONS_MAX = 1 << 16
 _RETIRED_PAGES_MAX = 1 << 16
 _MPC_CONFIGURATIONS_MAX = 1 << 12
 _VIRT_TYPES_MAX = 1 << 8
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
-_BOUND_CPUS_MAX = 1 << 12  # as many as Linux can be built for, but for a few
+_BOUND_CPUS_MAX = 1 << 12  # of CPUs; few Linux kernels are built for more
 _LONG_BITS = 8 * ctypes.sizeof(c_ulong)
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 _DEVICES_MAX = 1 << 10
 
-_COMM_LENGTH = 15  # what the kernel keeps of a process's name
-_ENFILE, _EMFILE = 23, 24  # the module errno is not imported for two numbers
+_COMM_LENGTH = 15  # bytes of a process's name that the kernel keeps
+_ENFILE, _EMFILE = 23, 24  # constants of the module errno, which is not imported for two numbers
 
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
 
 
-# What a device refuses a monitor asks for in every tick: NVMLError(code) finds the class in twice the time of this.
+# Monitors repeat queries that a device does not support, so errors must be fast: NVMLError(code) takes twice as long.
 _new_error = Exception.__new__
 
 
 def _nvml_error(status, detail=None):
-    """The NVMLError for an MTML status, which it keeps as ``mtml_code``."""
+    """The NVMLError for an MTML status; its ``mtml_code`` is that status."""
     try:
         error_class, code, mtml_code = _NVML_ERRORS[status]
     except KeyError:  # a status that MTML's header does not name
@@ -4280,7 +4301,7 @@ def _nvml_error(status, detail=None):
 
 
 def _nvml_error_as(meaning, status):
-    """The NVMLError for the MTML status ``meaning``, where C answered ``status``, which ``mtml_code`` keeps."""
+    """The NVMLError for the MTML status ``meaning``; its ``mtml_code`` is ``status``, which C answered instead."""
     error = _nvml_error(meaning)
     error.mtml_code = status & _UINT_MAX
     return error
@@ -4316,9 +4337,9 @@ def _unsupported(detail=None):
 
 
 def _require(handle) -> "c_mtmlDevice_t":
-    """The device handle for the caller's argument, if it is one and not stale.
+    """The live device handle that the caller's argument stands for (_live_device).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_InUse while MPC is changed.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument (no such handle), NVMLError_InUse (MPC is changed).
     """
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_device"):
         return handle
@@ -4334,13 +4355,13 @@ def _require(handle) -> "c_mtmlDevice_t":
 
 
 def _require_initialized():
-    """Raises: NVMLError_Uninitialized unless the library is initialized."""
+    """Raise NVMLError_Uninitialized if the library is not initialized."""
     if _session.life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
 
 
 def _refuse_device(handle):
-    """The error of an unsupported device query: NotSupported if the handle is valid."""
+    """The error of an unsupported device query: NotSupported. If the handle is not valid, its error is raised."""
     if type(handle) is not c_mtmlDevice_t or not hasattr(handle, "_device"):
         _require(handle)
     return _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
@@ -4367,7 +4388,7 @@ def _refuse():
 def _query(answer, name, slot, handle, *arguments):
     """Call the getter; return ``answer`` (a cell, an array, or byref of a struct) filled in, or raise its NVMLError.
 
-    Monitors repeat queries that a device refuses in every cycle, so refusals are as fast as answers.
+    Monitors repeat queries that a device does not support, so errors must be as fast as answers.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
@@ -4389,7 +4410,7 @@ def _keep(device, slot, value):
 
 
 def _all_cards():
-    """Handles of all cards in index order (iterator); a card that disappears meanwhile is left out."""
+    """Handles of all cards in index order (iterator), without cards that disappear meanwhile."""
     cell = _Pointer()
     for index in range(_nvmlDeviceGetCount()):
         status = _card_by_index(index, cell)
@@ -4399,7 +4420,7 @@ def _all_cards():
 
 
 def _pci(device):
-    """c_mtmlPciInfo_t of a device; numbers come from the text where the driver fills in only the text."""
+    """c_mtmlPciInfo_t of a device; if the driver fills in the address only as text, the numbers are read from it."""
     pci = c_mtmlPciInfo_t()
     _query(byref(pci), "mtmlDeviceGetPciInfo", "_device", device)
     if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
@@ -4420,7 +4441,7 @@ def _sys_root():
 
 
 def _sysfs_number(device, name):
-    """The number in a file of a device's directory in sysfs, None if it cannot be read."""
+    """The number in a file of a device's directory in sysfs; None if there is no such file or number."""
     try:
         directory = device._sysfs
     except AttributeError:
@@ -4432,7 +4453,7 @@ def _sysfs_number(device, name):
 
 
 def _sysfs_directory(device):
-    """Directory of a device in sysfs, with a slash at the end; empty if sysfs does not show the device."""
+    """Directory of a device in sysfs, with a slash at the end; empty if sysfs does not have the device."""
     pci = _pci(device)
     address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
     directory = os.path.join(_sys_root(), "bus", "pci", "devices", address, "")
@@ -4440,7 +4461,7 @@ def _sysfs_directory(device):
 
 
 def _parse_bus_id(text):
-    """(domain, bus, device) of a PCI address text, with or without domain; None if the text is not an address."""
+    """(domain, bus, device) from the text of a PCI address; domain 0 if it has none; None if it is not an address."""
     try:
         head, function = text.rsplit(".", 1) if "." in text else (text, "0")
         parts = [int(part, 16) for part in head.split(":")]
@@ -4462,7 +4483,7 @@ def _argument_text(value):
 
 
 def convertStrBytes(func) -> "_Any":
-    """Decorator: ``func`` gets str arguments as bytes, and bytes that it returns become str."""
+    """Decorator: passes str arguments to ``func`` as bytes, and returns its bytes as str."""
     from functools import wraps
 
     @wraps(func)
@@ -4474,7 +4495,7 @@ def convertStrBytes(func) -> "_Any":
 
 
 def throwOnVersionMismatch(func) -> "_Any":
-    """Decorator: the decorated function raises NVMLLibraryMismatchError where the library lacks a function.
+    """Decorator: the decorated function raises NVMLLibraryMismatchError if the library lacks a function.
 
     Raises: NVMLLibraryMismatchError, when the decorated function is called.
     """
