@@ -36,6 +36,15 @@ def nothing_stays():
 
 
 @pytest.fixture
+def device():
+    """The first of eight MTT S5000, by its NVML handle."""
+    import simulated
+
+    with simulated.nvml("s5000x8") as nvml:
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
+
+
+@pytest.fixture
 def as_a_program(nothing_stays, monkeypatch):
     """A last shutdown does what it does in programs, not what the tests set."""
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")

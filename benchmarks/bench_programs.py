@@ -83,40 +83,11 @@ for line in sys.stdin:
 """ % LARGEST
 
 
-def standin_file(path):
-    """Writes what the simulator's profile says as the stand-in for NVML reads it."""
+def machine_files(folder):
+    """The machine as the simulator reads it, and as the stand-in for NVML does (two paths)."""
     sys.path[:0] = [os.path.join(common.ROOT, "tests", "programs"), os.path.join(common.ROOT, "tests")]
-    machine = importlib.import_module("machines").Machine(os.path.dirname(path), PROFILE)
-    keys = {
-        "name": "name",
-        "uuid": "uuid",
-        "serial_number": "serial",
-        "mtbios_version": "vbios",
-        "pci_sbdf": "bus_id",
-        "memory_total": "memory_total",
-        "memory_used": "memory_used",
-        "gpu_utilization": "utilization_gpu",
-        "memory_utilization": "utilization_memory",
-        "encoder_utilization": "utilization_encoder",
-        "decoder_utilization": "utilization_decoder",
-        "gpu_temperature": "temperature",
-        "power_usage": "power_usage",
-        "enforced_power_limit": "power_limit",
-        "gpu_clock": "clock_graphics",
-        "memory_clock": "clock_memory",
-        "vpu_clock": "clock_video",
-        "gpu_max_clock": "clock_graphics_max",
-        "memory_max_clock": "clock_memory_max",
-        "vpu_max_clock": "clock_video_max",
-    }
-    lines = ["[system]", "driver = %s" % machine.driver]
-    for gpu in machine.gpus:
-        lines += ["[gpu]", "compute_mode = 0", "is_mig = 0", "mig_mode = 0", "compute_processes ="]
-        lines += ["encoder_period_us = 0", "decoder_period_us = 0"]
-        lines += ["%s = %s" % (name, gpu.text(key)) for key, name in keys.items() if key in gpu.values]
-    with open(path, "w") as file:
-        file.write("\n".join(lines) + "\n")
-    return machine.path
+    machine = importlib.import_module("machines").Machine(folder, PROFILE)
+    return machine.path, machine.standin_file(folder)
 
 
 def programs_python():
@@ -174,8 +145,7 @@ def stacks(options):
     source = os.path.join(common.ROOT, "tests", "standin", "standin.c")
     command = [os.environ.get("CC", "cc"), "-O2", "-D_DEFAULT_SOURCE", "-fPIC", "-shared", "-fvisibility=hidden"]
     common.run(command + ["-o", library, source])
-    machine = os.path.join(folder, "standin.ini")
-    profile = standin_file(machine)
+    profile, machine = machine_files(folder)
     (site,) = [binding.site for binding in options.bindings if binding.key == "pymtml"]
     python = programs_python()
     return {

@@ -176,6 +176,7 @@ def nvml(name="s5000x8", **options):
         try:
             yield pymtml
         finally:
+            set_faults("")
             shut_down()
 
 

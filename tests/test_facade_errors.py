@@ -112,18 +112,6 @@ SUB_HANDLES = {
 }
 
 
-@pytest.fixture
-def device():
-    with simulated.machine("s5000x8"):
-        nvml.nvmlInit()
-        try:
-            yield nvml.nvmlDeviceGetHandleByIndex(0)
-        finally:
-            simulated.set_faults("")
-            while simulated.references():
-                nvml.nvmlShutdown()
-
-
 def assert_fails(function, arguments, c_function, status, otherwise):
     """The function answers a C status with the NVML error that stands for it."""
     name, expected_class, code = STATUSES[status]

@@ -49,12 +49,6 @@ LINK_FIELDS = {getattr(nvml, "NVML_FI_DEV_NVLINK_SPEED_MBPS_L%d" % link) for lin
 }
 
 
-@pytest.fixture
-def device():
-    with simulated.nvml("s5000x8"):
-        yield nvml.nvmlDeviceGetHandleByIndex(0)
-
-
 def one(device, field):
     (value,) = nvml.nvmlDeviceGetFieldValues(device, [field])
     return value

@@ -286,18 +286,6 @@ def pointer(name):
     return nvml._nvmlGetFunctionPointer(name)
 
 
-@pytest.fixture
-def device():
-    with simulated.machine("s5000x8"):
-        nvml.nvmlInit()
-        try:
-            yield nvml.nvmlDeviceGetHandleByIndex(0)
-        finally:
-            simulated.set_faults("")
-            while simulated.references():
-                nvml.nvmlShutdown()
-
-
 # ---- Agreement with the facade ----
 
 

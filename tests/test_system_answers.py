@@ -25,12 +25,6 @@ def tree(tmp_path, monkeypatch):
     return write
 
 
-@pytest.fixture
-def device():
-    with simulated.nvml("s5000x8"):
-        yield nvml.nvmlDeviceGetHandleByIndex(0)
-
-
 PCI = "bus/pci/devices/0000:2a:00.0/"
 
 

@@ -8,6 +8,7 @@ import profiles
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIMULATOR = os.path.join(ROOT, "simulator")
 MIB = 1 << 20
+MUSA_VERSION = 5020  # which the stand-in for NVML is told
 
 # One value per GPU and key, none of which the shipped profile has: only a program that reads them can show these.
 CHANGES = {
@@ -28,6 +29,44 @@ CHANGES = {
     "decoder_utilization": lambda i: 41 + i,
     "ecc_uncorrected_volatile": lambda i: 5 + i,
     "musa_compute_capability": lambda i: "2.%d" % (7 + i),
+}
+
+# Keys of the profile, and what the stand-in calls the same values.
+STANDIN_KEYS = {
+    "name": "name",
+    "uuid": "uuid",
+    "serial_number": "serial",
+    "mtbios_version": "vbios",
+    "pci_sbdf": "bus_id",
+    "pci_device_id": "pci_device_id",
+    "pci_subsystem_id": "pci_subsystem_id",
+    "memory_total": "memory_total",
+    "memory_used": "memory_used",
+    "gpu_utilization": "utilization_gpu",
+    "memory_utilization": "utilization_memory",
+    "encoder_utilization": "utilization_encoder",
+    "decoder_utilization": "utilization_decoder",
+    "gpu_temperature": "temperature",
+    "power_usage": "power_usage",
+    "gpu_clock": "clock_graphics",
+    "memory_clock": "clock_memory",
+    "vpu_clock": "clock_video",
+    "gpu_max_clock": "clock_graphics_max",
+    "memory_max_clock": "clock_memory_max",
+    "vpu_max_clock": "clock_video_max",
+    "mtlink_count": "field_91",  # NVML_FI_DEV_NVLINK_LINK_COUNT
+    "ecc_uncorrected_volatile": "ecc_uncorrected_volatile",
+}
+
+# True of every GPU here: default compute mode, MIG (MPC) off, no display, a sampling period that nobody shows.
+STANDIN_CONSTANTS = {
+    "compute_mode": 0,
+    "is_mig": 0,
+    "mig_mode": 0,
+    "display_active": 0,
+    "display_mode": 0,
+    "encoder_period_us": 0,
+    "decoder_period_us": 0,
 }
 
 
@@ -113,3 +152,23 @@ class Machine:
     def power_limit(self, gpu):
         missing = self.parser["machine"].get("missing", "").split(", ")
         return None if "beyond-header" in missing else gpu.number("enforced_power_limit")
+
+    def standin_file(self, folder, processes=()):
+        """Writes the machine as the stand-in for NVML reads it (path of the file)."""
+        lines = ["[system]", "driver = %s" % self.driver, "cuda = %d" % MUSA_VERSION]
+        for gpu in self.gpus:
+            lines += ["[gpu]"] + [
+                "%s = %s" % (name, gpu.text(key)) for key, name in STANDIN_KEYS.items() if key in gpu.values
+            ]
+            lines += ["%s = %s" % pair for pair in STANDIN_CONSTANTS.items()]
+            if gpu.fan_speed is not None:
+                lines.append("fan_speed = %d" % gpu.fan_speed)
+            if self.power_limit(gpu) is not None:
+                lines.append("power_limit = %d" % self.power_limit(gpu))
+                lines.append("performance_state = %s" % gpu.text("performance_state"))
+            pids = " ".join("%d:-" % pid for index, pid in processes if index == gpu.index)
+            lines.append("compute_processes = %s" % pids)
+        path = os.path.join(str(folder), "standin.ini")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return path

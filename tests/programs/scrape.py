@@ -5,6 +5,8 @@ import socket
 import time
 import urllib.request
 
+from program_set import EXPORTER
+
 
 def free_port(host="127.0.0.1"):
     with socket.socket() as probe:
@@ -53,6 +55,14 @@ def settled(url):
             break
         time.sleep(0.7)
     return found
+
+
+def exporter_series(runner, environment):
+    """The samples that nvitop-exporter serves in an environment."""
+    port = free_port()
+    command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+    with runner.serve(command + ["--interval", "0.5"], environment):
+        return settled("http://127.0.0.1:%d/metrics" % port)
 
 
 def by_label(found, label):

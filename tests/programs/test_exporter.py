@@ -4,8 +4,7 @@ import math
 
 import pytest
 from machines import MIB, Machine
-from program_set import EXPORTER as PROGRAM
-from scrape import by_label, free_port, settled
+from scrape import by_label, exporter_series
 
 MISSING = (
     "NaN: PCIe and MtLink throughput and GPU memory by process, and with MTML 2.2.0 the power limit: the library tells "
@@ -39,18 +38,7 @@ def expected_series(machine, gpu):
 
 def test_metrics(runner, machine):
     """`/metrics`: utilization, memory, clocks, power and temperature of all eight GPUs, with name and UUID."""
-    port = free_port()
-    command = [
-        PROGRAM.script("nvitop-exporter"),
-        "--bind-address",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--interval",
-        "0.5",
-    ]
-    with runner.serve(command, runner.on_pymtml(machine)):
-        found = settled("http://127.0.0.1:%d/metrics" % port)
+    found = exporter_series(runner, runner.on_pymtml(machine))
     for gpu in machine.gpus:
         wanted = {"index": str(gpu.index), "devicename": gpu.name, "uuid": gpu.uuid}.items()
         shown = {metric: value for (metric, labels), value in found.items() if wanted <= labels}
@@ -62,10 +50,7 @@ def test_metrics(runner, machine):
 def test_divided_card(runner, tmp_path):
     """A card with MPC on and its instances: no watt is counted twice."""
     machine = Machine(tmp_path, "s3000-mpc")
-    port = free_port()
-    command = [PROGRAM.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
-    with runner.serve(command + ["--interval", "0.5"], runner.on_pymtml(machine)):
-        found = settled("http://127.0.0.1:%d/metrics" % port)
+    found = exporter_series(runner, runner.on_pymtml(machine))
     power = {dict(labels)["uuid"]: value for (metric, labels), value in found.items() if metric == "gpu_power_usage_W"}
     told = {uuid: value for uuid, value in power.items() if not math.isnan(value)}
     assert told == {gpu.uuid: gpu.number("power_usage") / 1000 for gpu in machine.gpus}
@@ -75,18 +60,7 @@ def test_divided_card(runner, tmp_path):
 def test_processes(runner, machine, processes):
     """A process from the driver's table, with its share of the GPU."""
     pid = processes({2: 44, 5: 9})
-    port = free_port()
-    command = [
-        PROGRAM.script("nvitop-exporter"),
-        "--bind-address",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--interval",
-        "0.5",
-    ]
-    with runner.serve(command, runner.on_pymtml(machine)):
-        found = settled("http://127.0.0.1:%d/metrics" % port)
+    found = exporter_series(runner, runner.on_pymtml(machine))
     shares = {
         dict(labels)["index"]: value
         for (metric, labels), value in found.items()

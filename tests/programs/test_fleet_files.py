@@ -18,6 +18,7 @@ FLEET = os.path.join(ROOT, "examples", "fleet")
 SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
 COLUMNS = 24  # of Grafana's grid
 DASHBOARDS = ("overview.json", "host.json")
+EXPORTERS_DASHBOARD = os.path.join("nvitop-exporter", "dashboard.json")
 
 
 def read(*names):
@@ -396,7 +397,7 @@ def test_grafana_reads_the_dashboards(name):
     assert not lost(board(name), json.loads(JSONEncoder().encode(decoded)), "")
 
 
-@pytest.mark.parametrize("name", DASHBOARDS)
+@pytest.mark.parametrize("name", DASHBOARDS + (EXPORTERS_DASHBOARD,))
 def test_panels_are_placed_beside_each_other(name):
     panels = board(name)["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels) > 0

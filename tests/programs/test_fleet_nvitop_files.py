@@ -14,7 +14,6 @@ from program_set import EXPORTER
 from scrape import free_port, settled
 
 FLEET = os.path.join(ROOT, "examples", "fleet", "nvitop-exporter")
-COLUMNS = 24  # of Grafana's grid
 
 
 def read(name):
@@ -115,19 +114,6 @@ def test_unit_allows_the_system_calls_that_the_exporter_makes(runner, machine):
     allowed = calls("@system-service") - calls("@privileged") - calls("@resources")
     assert service()["SystemCallFilter"] == "~@privileged @resources"
     assert made <= allowed | calls("@default")
-
-
-def test_panels_are_placed_beside_each_other():
-    panels = dashboard()["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels) > 0
-    taken = [
-        (x, y)
-        for place in (panel["gridPos"] for panel in panels)
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-    assert len(set(taken)) == len(taken)
-    assert all(0 <= x < COLUMNS for x, y in taken)
 
 
 def test_variables_are_defined():

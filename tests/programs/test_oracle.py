@@ -5,70 +5,11 @@ Whatever the two runs of a program show differently is either in the short list 
 
 import json
 import math
-import os
 
 import pytest
-from program_set import EXPORTER, GPUSTAT, NVITOP
-from scrape import free_port, settled
-
-MUSA_VERSION = 5020
-
-# Keys of the profile, and what the stand-in calls the same values.
-KEYS = {
-    "name": "name",
-    "uuid": "uuid",
-    "serial_number": "serial",
-    "mtbios_version": "vbios",
-    "pci_sbdf": "bus_id",
-    "pci_device_id": "pci_device_id",
-    "pci_subsystem_id": "pci_subsystem_id",
-    "memory_total": "memory_total",
-    "memory_used": "memory_used",
-    "gpu_utilization": "utilization_gpu",
-    "memory_utilization": "utilization_memory",
-    "encoder_utilization": "utilization_encoder",
-    "decoder_utilization": "utilization_decoder",
-    "gpu_temperature": "temperature",
-    "power_usage": "power_usage",
-    "gpu_clock": "clock_graphics",
-    "memory_clock": "clock_memory",
-    "vpu_clock": "clock_video",
-    "gpu_max_clock": "clock_graphics_max",
-    "memory_max_clock": "clock_memory_max",
-    "vpu_max_clock": "clock_video_max",
-    "mtlink_count": "field_91",  # NVML_FI_DEV_NVLINK_LINK_COUNT
-    "ecc_uncorrected_volatile": "ecc_uncorrected_volatile",
-}
-
-# True of every GPU here: default compute mode, MIG (MPC) off, no display, a sampling period that nobody shows.
-CONSTANTS = {
-    "compute_mode": 0,
-    "is_mig": 0,
-    "mig_mode": 0,
-    "display_active": 0,
-    "display_mode": 0,
-    "encoder_period_us": 0,
-    "decoder_period_us": 0,
-}
-
-
-def standin_file(machine, folder, processes=()):
-    """Writes the machine as the stand-in library reads it."""
-    lines = ["[system]", "driver = %s" % machine.driver, "cuda = %d" % MUSA_VERSION]
-    for gpu in machine.gpus:
-        lines += ["[gpu]"] + ["%s = %s" % (name, gpu.text(key)) for key, name in KEYS.items()]
-        lines += ["%s = %s" % pair for pair in CONSTANTS.items()]
-        if gpu.fan_speed is not None:
-            lines.append("fan_speed = %d" % gpu.fan_speed)
-        if machine.power_limit(gpu) is not None:
-            lines.append("power_limit = %d" % machine.power_limit(gpu))
-            lines.append("performance_state = %s" % gpu.text("performance_state"))
-        pids = " ".join("%d:-" % pid for index, pid in processes if index == gpu.index)
-        lines.append("compute_processes = %s" % pids)
-    path = os.path.join(str(folder), "standin.ini")
-    with open(path, "w") as file:
-        file.write("\n".join(lines) + "\n")
-    return path
+from machines import MUSA_VERSION
+from program_set import GPUSTAT, NVITOP
+from scrape import exporter_series
 
 
 @pytest.fixture
@@ -76,7 +17,7 @@ def both(runner, machine, processes):
     """The environments of the two runs, with a process on one GPU."""
     pid = processes({4: 20})
     runner.extra["MTML_SIM_MUSA_VERSION"] = str(MUSA_VERSION)
-    nvml = runner.on_nvml(standin_file(machine, runner.folder, [(4, pid)]))
+    nvml = runner.on_nvml(machine.standin_file(runner.folder, [(4, pid)]))
     return nvml, runner.on_pymtml(machine)
 
 
@@ -117,18 +58,7 @@ def test_exporter(runner, both):
     """The exporter's series of GPUs agree, name by name and label by label."""
 
     def shown(environment):
-        port = free_port()
-        command = [
-            EXPORTER.script("nvitop-exporter"),
-            "--bind-address",
-            "127.0.0.1",
-            "--port",
-            str(port),
-            "--interval",
-            "0.5",
-        ]
-        with runner.serve(command, environment):
-            found = settled("http://127.0.0.1:%d/metrics" % port)
+        found = exporter_series(runner, environment)
         return {
             key: "NaN" if math.isnan(value) else value
             for key, value in found.items()
