@@ -20,8 +20,6 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD = "facts/releases.json"
 HEAD = re.compile(r"(?m)^## (?:(Unreleased)|(\d+\.\d+\.\d+)(?: \((\d{4}-\d\d-\d\d)\))?)$")
-# Names that are there for star imports of other bindings, or follow from a recorded surface
-FOLLOWS = ("facts/nvml_surface.json", "facts/mtml_api.json")
 
 
 def read(path):
@@ -47,11 +45,19 @@ def version_of(path):
     return re.search(r'(?m)^__version__ = "(.*?)"', read(path)).group(1)
 
 
+def names_of_others():
+    """The names that nvidia-ml-py and MTML's C API have (set)."""
+    nvml, mtml = json.loads(read("facts/nvml_surface.json")), json.loads(read("facts/mtml_api.json"))
+    names = {name for kind, found in nvml.items() if isinstance(found, dict) for name in found}
+    names |= {struct["class"] for struct in nvml["structs"].values()}
+    names |= {name for kind in ("constants", "functions") for name in mtml[kind]}
+    names |= {"c_%s_t" % struct for struct in mtml["structs"]}
+    return names | {value for enum in mtml["enums"].values() for value in enum}
+
+
 def surface():
     """What users have names for, as the sources are now: {kind: sorted list}."""
-    follows = "".join(read(path) for path in FOLLOWS)
-    known = set(re.findall(r'"(\w+)"', re.sub(r'"meaning": ".*"', "", follows)))
-    names = set()
+    known, names = names_of_others(), set()
     for node in ast.parse(read("pymtml.py")).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
