@@ -7602,17 +7602,18 @@ _nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
 _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
 
 # ==== 14. C-style function pointers ===================================================================================
-# Some programs take NVML's C functions by name and call them with C arguments. Each C function is served by the Python
-# function of its name: it takes the same arguments first, and the return annotation says where the answer goes. Tables
-# at the end of this section hold the exceptions.
+# Some programs get NVML's C functions by name and call them with C arguments. Here each C function calls the Python
+# function of the same name. Its first arguments (``inputs``) are the parameters of the Python function that have no
+# default. The other arguments (``outputs``) say where to store the answer. The return annotation of the Python function
+# says how. Tables at the end of this section hold the exceptions.
 
 _nvmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
 def _nvmlGetFunctionPointer(name):
-    """Callable that takes the C arguments of an NVML function, fills what byref points to and returns NVML's code.
+    """Callable that takes the C arguments of an NVML function, stores its answer in them and returns NVML's code.
 
-    Raises: NVMLError_FunctionNotFound for a name that is no C function of NVML.
+    Raises: NVMLError_FunctionNotFound for a name that is not a C function of NVML.
     """
     function = _nvmlGetFunctionPointer_cache.get(name)
     if function is None:
@@ -7622,7 +7623,7 @@ def _nvmlGetFunctionPointer(name):
 
 
 def _c_form(name):
-    """(Python function, number of arguments it takes, how its answer is stored) of a C function that is no exception.
+    """(Python function, number of inputs, function that stores its answer) of a C function that is no exception.
 
     Raises: NVMLError_FunctionNotFound.
     """
@@ -7637,7 +7638,7 @@ def _c_form(name):
 
 
 class _CFunction:
-    """An NVML function in its C form."""
+    """A callable in place of NVML's C function ``name``, answered by the Python function ``facade``."""
 
     def __init__(self, name, facade, inputs, store):
         self.__name__ = name
@@ -7663,7 +7664,7 @@ class _CFunction:
 _CArgument: "_Any" = type(byref(c_int()))
 
 
-# The address in a byref: a cast takes six times as long, but PyPy has no pythonapi.
+# The address that a byref holds. PyPy has no pythonapi, so it uses a cast, which takes six times as long.
 _byref_address: "_Any" = lambda argument: ctypes.cast(argument, c_void_p).value  # noqa: E731
 if hasattr(ctypes, "pythonapi"):
     _byref_address = ctypes.pythonapi["PyLong_FromVoidPtr"]
@@ -7672,15 +7673,15 @@ _C_OBJECTS = (ctypes._SimpleCData, Structure, Union, ctypes.Array)
 
 
 def _by_value(argument):
-    """A C argument passed by value: the value of a simple ctypes object, anything else as it is."""
+    """A C argument that is passed by value: the value of a simple ctypes object; anything else unchanged."""
     return argument.value if isinstance(argument, ctypes._SimpleCData) else argument
 
 
 def _target(argument) -> "_Any":
-    """The ctypes object behind byref(x), pointer(x) or x itself.
+    """The ctypes object ``x``, for the argument byref(x), pointer(x) or x.
 
-    Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset: the type of what lies there
-    is not known.
+    Raises: NVMLError_InvalidArgument for NULL, for a handle, and for byref with an offset, as the type of the data at
+    that address is not known.
     """
     if type(argument) is _CArgument:
         if _byref_address(argument) != ctypes.addressof(argument._obj):
@@ -7696,14 +7697,17 @@ def _target(argument) -> "_Any":
 
 
 def _cells(argument) -> "_Any":
-    """The array of an array argument, or the pointer to its first element; None for NULL."""
+    """The array that an argument refers to, or a pointer to its first element; None for NULL."""
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
     return argument if isinstance(argument, ctypes._Pointer) else _target(argument)
 
 
+# Each function below calls ``facade`` with ``inputs``, stores the answer through ``outputs`` and returns NVML's code.
+
+
 def _store_nothing(outputs, facade, inputs):
-    """No answer besides the code."""
+    """Store nothing: the function has no answer besides the code."""
     if outputs:
         raise TypeError("%d arguments too many" % len(outputs))
     facade(*inputs)
@@ -7711,7 +7715,7 @@ def _store_nothing(outputs, facade, inputs):
 
 
 def _store_refusal(outputs, facade, inputs):
-    """Store nothing: the function only refuses. Missing arguments become 0: C may take several in one struct."""
+    """Store nothing: the function always raises. Missing arguments become 0, as C may take several in one struct."""
     return facade(*(inputs + [0] * (facade.__code__.co_argcount - len(inputs))))
 
 
@@ -7739,7 +7743,7 @@ def _store_handle(outputs, facade, inputs):
     if isinstance(target, (POINTER(c_nvmlDevice_t), POINTER(POINTER(struct_c_nvmlDevice_t)))) and target:
         target = target.contents  # pointer(handle)
     if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
-        raise _invalid()  # not a place for a handle, or a handle in use, which must not change
+        raise _invalid()  # it cannot hold a handle, or it is a handle that pymtml made, which must not change
     ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
     return NVML_SUCCESS
 
@@ -7809,7 +7813,7 @@ def _store_fan(outputs, facade, inputs):
 
 
 def _store_processes(outputs, facade, inputs):
-    """Store processes in an array; ``count`` is its size before the call and the number of processes after it."""
+    """Store processes in an array; ``count`` is the array's size before the call, the number of processes after it."""
     processes = facade(*inputs)
     count, array = outputs
     count, array = _target(count), _cells(array)
@@ -7828,7 +7832,7 @@ def _store_processes(outputs, facade, inputs):
 
 
 def _store_list(outputs, facade, inputs):
-    """Store numbers, handles or structs in an array; without an array, only count handles and structs."""
+    """Store numbers, handles or structs in an array. Without an array, handles and structs are only counted."""
     items = facade(*inputs)
     count, array = outputs
     count, array = _target(count), _cells(array)
@@ -7847,7 +7851,7 @@ def _store_list(outputs, facade, inputs):
 def _store_pages(outputs, facade, inputs):
     """Store retired pages in an array of addresses and an array of time stamps."""
     pages = facade(*inputs)
-    count, addresses, stamps = outputs if len(outputs) > 2 else list(outputs) + [None]  # nvidia-ml-py counts by two
+    count, addresses, stamps = outputs if len(outputs) > 2 else list(outputs) + [None]  # nvidia-ml-py may pass two
     count, addresses, stamps = _target(count), _cells(addresses), _cells(stamps)
     room = count.value
     count.value = len(pages)
@@ -7859,7 +7863,7 @@ def _store_pages(outputs, facade, inputs):
 
 
 def _store_samples(outputs, facade, inputs):
-    """Store utilization by process in an array; the outputs are array, count, and the time since when it is wanted."""
+    """Store utilization samples in an array; the outputs are array, count, and the time after which to begin."""
     array, count, since = outputs
     samples = facade(inputs[0], _by_value(since))
     count, array = _target(count), _cells(array)
@@ -7880,7 +7884,7 @@ def _store_sized_text(outputs, facade, inputs):
 
 
 def _store_resolution(outputs, facade, inputs):
-    """Store width and height; they are the same for every display index, the second argument."""
+    """Store width and height; the second argument, the display index, makes no difference."""
     return _store_value(outputs, facade, inputs[:1])
 
 
@@ -7896,14 +7900,14 @@ def _store_affinity(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_cpu_scope(outputs, facade, inputs):
+def _store_affinity_in_scope(outputs, facade, inputs):
     """Store an affinity mask; C takes the scope after the array."""
     array, scope = outputs
     return _store_affinity([array], facade, inputs + [_by_value(scope)])
 
 
 def _store_fields(outputs, facade, inputs):
-    """Store field values in the array of structs that names the fields."""
+    """Store field values in an array of structs; their fields ``fieldId`` and ``scopeId`` say which are wanted."""
     handle, count = inputs
     _require(handle)
     (output,) = outputs
@@ -7928,7 +7932,7 @@ def _store_pointer(outputs, facade, inputs):
 
 
 def _store_handle_by_uuid(outputs, facade, inputs):
-    """Store the device handle for the UUID in a struct."""
+    """Store the handle of the device whose UUID a struct holds."""
     _require_initialized()
     uuid = _target(inputs[0])
     text = bytes(uuid.value.bytes) if uuid.type == NVML_UUID_TYPE_BINARY else uuid.value.str
@@ -7936,7 +7940,7 @@ def _store_handle_by_uuid(outputs, facade, inputs):
 
 
 def _store_profile_info(outputs, facade, inputs):
-    """Store a profile of instances in a struct whose field ``version`` must be set."""
+    """Store an MPC profile in a struct whose field ``version`` must be set."""
     _require(inputs[0])
     (output,) = outputs
     target = _target(output)
@@ -7947,12 +7951,12 @@ def _store_profile_info(outputs, facade, inputs):
 
 
 def _store_profile_info_v1(outputs, facade, inputs):
-    """Store a profile of instances in a struct without a version."""
+    """Store an MPC profile in a struct without a version."""
     return _store_struct(outputs, facade, inputs + [1])
 
 
 def _store_shares(outputs, facade, inputs):
-    """Store utilization by process in a struct that holds the time since when it is wanted, a count and an array."""
+    """Store utilization samples in a struct with an array, its count, and the time after which to begin."""
     device = _require(inputs[0])
     (output,) = outputs
     target = _target(output)
@@ -7967,7 +7971,7 @@ def _store_shares(outputs, facade, inputs):
 
 
 def _store_vgpu_shares(outputs, facade, inputs):
-    """Store utilization by vGPU: the type of the values, then count and array."""
+    """Store utilization samples of vGPUs in an array; the outputs are the type of the values, count and array."""
     kind, count, array = outputs
     code = _store_samples([array, count, inputs[1]], facade, inputs[:1])
     _target(kind).value = NVML_VALUE_TYPE_UNSIGNED_INT
@@ -7975,11 +7979,12 @@ def _store_vgpu_shares(outputs, facade, inputs):
 
 
 def _return_text(outputs, facade, inputs):
-    """Return a text as the value of the call."""
+    """Return the text itself, not a code: the C function has no outputs."""
     return facade(*inputs).encode("utf-8")
 
 
-# How a return annotation begins: how the answer is stored. What is in none of these lines is a struct.
+# (start of a return annotation, function that stores such an answer); the first match counts. Any other annotation is
+# that of a struct.
 _STORES = (
     ("None", _store_nothing),
     ("str", _store_text),
@@ -7994,7 +7999,7 @@ _STORES = (
     ("ctypes.Array[c_ulong]", _store_affinity),
 )
 
-# C functions that go by another name in Python.
+# C functions whose Python function has another name.
 _C_NAMES = {
     "nvmlInit_v2": "nvmlInit",
     "nvmlDeviceGetCount_v2": "nvmlDeviceGetCount",
@@ -8004,7 +8009,7 @@ _C_NAMES = {
     "nvmlDeviceGetGpuInstancePossiblePlacements_v2": "nvmlDeviceGetGpuInstancePossiblePlacements",
 }
 
-# Python functions of which NVML has no C function.
+# Python functions without a C function of the same name.
 _PYTHON_ONLY = (
     "nvmlDeviceGetC2cModeInfoV1",
     "nvmlDeviceGetCurrentDramEncryptionMode",
@@ -8025,7 +8030,7 @@ _PYTHON_ONLY = (
     "nvmlUnitGetDeviceCount",
 )
 
-# The rest: name: (function that answers, number of leading arguments it takes, how its answer is stored).
+# All other C functions that differ: (Python function, number of inputs, function that stores its answer).
 _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
     "nvmlErrorString": (nvmlErrorString, 1, _return_text),
     "nvmlDeviceGetHandleByUUIDV": (nvmlDeviceGetHandleByUUIDV, 1, _store_handle_by_uuid),
@@ -8036,8 +8041,8 @@ _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
     "nvmlDeviceGetFanSpeedRPM": (_fan_rpm, 1, _store_fan),
     "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
     "nvmlDeviceGetRetiredPages_v2": (nvmlDeviceGetRetiredPages_v2, 2, _store_pages),
-    "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_cpu_scope),
-    "nvmlDeviceGetMemoryAffinity": (nvmlDeviceGetMemoryAffinity, 2, _store_cpu_scope),
+    "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_affinity_in_scope),
+    "nvmlDeviceGetMemoryAffinity": (nvmlDeviceGetMemoryAffinity, 2, _store_affinity_in_scope),
     "nvmlDeviceGetGpuInstanceProfileInfo": (nvmlDeviceGetGpuInstanceProfileInfo, 2, _store_profile_info_v1),
     "nvmlDeviceGetGpuInstanceProfileInfoV": (nvmlDeviceGetGpuInstanceProfileInfoV, 2, _store_profile_info),
     "nvmlDeviceGetGpuInstanceProfileInfoByIdV": (nvmlDeviceGetGpuInstanceProfileInfoByIdV, 2, _store_profile_info),
@@ -8057,16 +8062,16 @@ _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
 # ==== 15. Framework hooks =============================================================================================
 
 
-# By these names torch detects a build with CUDA. They are never added: torch.cuda.is_available() answers as before.
+# torch detects a build with CUDA by these names. They are never added, so torch.cuda.is_available() does not change.
 _CUDA_BUILD_MARKS = frozenset(("_cuda_getDeviceCount", "_has_cuda"))
 
 
 def patch_torch_c_for_musa() -> "list[str]":
-    """Add to torch._C the attributes that only torch_musa._MUSAC has; names of those that were added (list of str).
+    """Add to torch._C the attributes that only torch_musa._MUSAC has; return the names that were added (list of str).
 
-    Each attribute is added under its own name, and ``_musa_*`` also under its ``_cuda_*`` name, except the names by
-    which torch detects a build with CUDA. No attribute is replaced, torch.cuda is not changed, and without torch_musa
-    nothing happens.
+    Each attribute is added under its own name. An attribute ``_musa_*`` is also added as ``_cuda_*``. Names by which
+    torch detects a build with CUDA are not added. No attribute is replaced, and torch.cuda is not changed. Without
+    torch_musa nothing happens.
     """
     source = getattr(sys.modules.get("torch_musa") or _import_torch_musa(), "_MUSAC", None)
     target = getattr(sys.modules.get("torch"), "_C", None)
@@ -8084,7 +8089,7 @@ def patch_torch_c_for_musa() -> "list[str]":
 
 
 def _import_torch_musa():
-    """The torch_musa package, None where it is not installed or does not start."""
+    """The torch_musa package, None if it is not installed or its import fails."""
     try:
         import torch_musa  # type: ignore[import]
     except Exception:  # the import of a native package may raise anything
@@ -8095,10 +8100,11 @@ def _import_torch_musa():
 def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     """Device handles in the order in which the MUSA runtime and torch_musa number them (list).
 
-    MUSA_VISIBLE_DEVICES chooses and orders them: indices or UUIDs, with or without a prefix, separated by commas. Where
-    it is not set, or "all", these are all cards; where it is empty or "NoDevFiles" none; an entry that names no device,
-    or one named before, ends the list. An index is that of a whole card, as nvmlDeviceGetHandleByIndex counts, also
-    where MPC divides cards; an MPC instance goes by its UUID. All other functions number the cards as MTML does.
+    MUSA_VISIBLE_DEVICES selects and orders the devices, by indices or UUIDs that are separated by commas. A UUID may
+    have a prefix. If the variable is not set, or is "all", the list has all cards. If it is empty or "NoDevFiles", the
+    list is empty. An entry that names no device, or a device named before, ends the list. An index is that of a whole
+    card, as in nvmlDeviceGetHandleByIndex, even if MPC divides cards. An MPC instance is selected by its UUID. All
+    other functions number the cards as MTML does.
 
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlLibraryInitDeviceByUuid.
@@ -8124,7 +8130,7 @@ _musa_visible_devices = musa_visible_devices
 
 
 def _torch_capability(device):
-    """(major, minor) from torch_musa for a device; None if it is not imported, hides the device or fails."""
+    """(major, minor) of a device from torch_musa; None if torch_musa is not imported, hides the device or fails."""
     get_capability = getattr(sys.modules.get("torch_musa"), "get_device_capability", None)
     if get_capability is None:
         return None
@@ -8143,8 +8149,8 @@ def _torch_capability(device):
 # ======================================================================================================================
 
 # ==== 16. The rest of nvidia-ml-py's public names =====================================================================
-# Written by tools/generate_catalogue.py; nothing between the markers is edited by hand. Struct classes are made on
-# first use, from the table, by the module's __getattr__.
+# tools/generate_catalogue.py writes what is between the markers; do not edit that by hand. The module's __getattr__
+# makes a struct class from the table when a program first uses it.
 
 
 def _catalogue_type(expression):
@@ -8158,9 +8164,9 @@ def _catalogue_type(expression):
 
 
 def _catalogue_struct(name) -> "_Any":
-    """Makes the type that `_CATALOGUE_STRUCTS[name]` describes and binds it here; all callers get the same one.
+    """Make the type that `_CATALOGUE_STRUCTS[name]` describes and bind it here; all callers get the same one.
 
-    No lock: two threads may make the same type at once; `setdefault` keeps one of them, also for nested structs.
+    There is no lock: two threads may make the same type at once. `setdefault` keeps one of them, also if it is nested.
     """
     base, _, rest = _CATALOGUE_STRUCTS[name].partition("(")
     if base not in ("_PrintableStructure", "Structure", "Union"):
@@ -8185,7 +8191,7 @@ def _catalogue_struct(name) -> "_Any":
 
 
 def _catalogue_init(base, initial, parameters):
-    """An `__init__` that sets the `initial` fields first and takes nvidia-ml-py's parameter names as well."""
+    """An `__init__` that first sets the `initial` fields and also takes nvidia-ml-py's parameter names."""
 
     def __init__(self, *args, **kwargs):
         base.__init__(self, **initial)
@@ -8195,7 +8201,7 @@ def _catalogue_init(base, initial, parameters):
 
 
 # BEGIN generated NVML catalogue
-# Written by tools/generate_catalogue.py, which also checks it; edit that, or define the name above.
+# Written by tools/generate_catalogue.py; edit that file, or define a name above the markers.
 
 # ---- Types of enums ----
 
@@ -10000,7 +10006,7 @@ nvmlWorkloadPowerProfileProfilesInfo_v1 = 0x1002BF8
 nvmlWorkloadPowerProfileRequestedProfiles_v1 = 0x1000024
 nvmlWorkloadPowerProfileUpdateProfiles_v1 = 0x1000024
 
-# ---- Structs, unions and handle types, made on first use: declared here, described below ----
+# ---- Structs, unions and handle types: declared here, described below, made on first use ----
 
 c_metricInfo_t: "type[Structure]"
 c_nvmlAccountingStats_t: "type[_PrintableStructure]"
@@ -10206,7 +10212,7 @@ struct_c_nvmlGpuInstance_t: "type[Structure]"
 struct_c_nvmlSystemEventSet_t: "type[Structure]"
 struct_c_nvmlUnit_t: "type[Structure]"
 
-# name: base(field: type[ : bits][ = initial value], ...), or another name for a type
+# name: base(field: type[ : bits][ = initial value], ...), or name: another name for a type
 _CATALOGUE_STRUCTS = {
     "c_metricInfo_t": "Structure(shortName: c_char_p, longName: c_char_p, unit: c_char_p)",
     "c_nvmlAccountingStats_t": (
@@ -10733,7 +10739,7 @@ _CATALOGUE_STRUCTS = {
     "struct_c_nvmlUnit_t": "Structure()",
 }
 
-# What str() makes of the fields
+# Formats of fields for str()
 _CATALOGUE_FORMATS = {
     "c_nvmlBAR1Memory_t": {"<default>": "%d B"},
     "c_nvmlBBXTimeData_v1_t": {"timeRun": "%d seconds"},
@@ -10763,7 +10769,7 @@ _CATALOGUE_FORMATS = {
     },
 }
 
-# Constructor parameters that are not called as the field
+# Constructor parameters with another name than their field: parameter, field
 _CATALOGUE_PARAMETERS = {
     "c_nvmlPRMCounterInput_v1_t": {"port": "localPort"},
     "c_nvmlPRMCounterList_v1_t": {"ctrs": "counters", "num": "numCounters"},
@@ -10773,10 +10779,11 @@ _CATALOGUE_PARAMETERS = {
 # END generated NVML catalogue
 
 # ==== 17. nvml* functions without an MTML counterpart =================================================================
-# Written by tools/generate_refusals.py. Each checks what NVML checks first (initialized, handle, enums), then refuses.
+# tools/generate_refusals.py writes this section. Each function first checks what NVML checks (initialized, handle,
+# enums), then raises NVMLError_NotSupported.
 
 # BEGIN generated NVML refusals
-# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a name above.
+# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a function above.
 
 # ---- Library and system ----
 
@@ -11012,7 +11019,7 @@ def nvmlSystemGetConfComputeGpusReadyState():
 
 
 def nvmlSystemSetConfComputeGpusReadyState(state):
-    """Not available: lets the GPUs accept confidential work, or stops that.
+    """Not available: sets whether the GPUs accept confidential work.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -11063,7 +11070,7 @@ def nvmlDeviceDiscoverGpus(pciInfo):
 
 
 def nvmlDeviceModifyDrainState(pciInfo, newState):
-    """Not available: lets a GPU accept new clients, or stops that.
+    """Not available: sets whether a GPU accepts new clients.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -11079,7 +11086,7 @@ def nvmlDeviceQueryDrainState(pciInfo):
 
 
 def nvmlDeviceRemoveGpu(pciInfo):
-    """Not available: takes a drained GPU off the driver.
+    """Not available: removes a drained GPU from the driver.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -11138,7 +11145,7 @@ def nvmlDeviceSetHostname_v1(device, hostname):
 
 
 def nvmlDeviceGetCapabilities(device, caps):
-    """Not available: a mask of the capabilities of the device.
+    """Not available: the capabilities of the device, as a bit mask.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11226,7 +11233,7 @@ def nvmlDeviceGetBBXTimeData_v1(handle):
 
 
 def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
-    """Not available: whether GSP firmware is on, and on by default.
+    """Not available: whether GSP firmware is on, and whether it is by default.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11261,7 +11268,7 @@ def nvmlDeviceGetPersistenceMode(handle):
 
 
 def nvmlDeviceSetPersistenceMode(handle, mode):
-    """Not available: keeps the driver loaded without clients, or does not.
+    """Not available: sets whether the driver stays loaded without clients.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11365,7 +11372,7 @@ def nvmlDeviceGetAPIRestriction(device, apiType):
 
 
 def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
-    """Not available: reserves an API for the administrator, or opens it.
+    """Not available: sets whether an API is for the administrator only.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11577,7 +11584,7 @@ def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
 
 
 def nvmlDeviceGetSupportedMemoryClocks(handle):
-    """Not available: the memory clocks one may set, in MHz.
+    """Not available: the memory clocks that a user may set, in MHz.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11585,7 +11592,7 @@ def nvmlDeviceGetSupportedMemoryClocks(handle):
 
 
 def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
-    """Not available: the graphics clocks one may set at a memory clock, in MHz.
+    """Not available: the graphics clocks that a user may set at a memory clock, in MHz.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11601,7 +11608,7 @@ def nvmlDeviceGetCurrentClockFreqs(handle):
 
 
 def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
-    """Not available: [whether clocks are boosted, and by default].
+    """Not available: [whether clocks are boosted now, whether by default].
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11609,7 +11616,7 @@ def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
 
 
 def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
-    """Not available: lets clocks be boosted automatically, or not.
+    """Not available: turns the automatic boosting of clocks on or off.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11737,7 +11744,7 @@ def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_ui
 
 
 def nvmlDeviceGetCurrentClocksEventReasons(handle):
-    """Not available: why clocks are held down, nvmlClocksEventReason* bits.
+    """Not available: why clocks are reduced, nvmlClocksEventReason* bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11745,7 +11752,7 @@ def nvmlDeviceGetCurrentClocksEventReasons(handle):
 
 
 def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
-    """Not available: why clocks are held down, nvmlClocksThrottleReason* bits.
+    """Not available: why clocks are reduced, nvmlClocksThrottleReason* bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11753,7 +11760,7 @@ def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
 
 
 def nvmlDeviceGetSupportedClocksEventReasons(handle):
-    """Not available: the reasons known here, nvmlClocksEventReason* bits.
+    """Not available: the reasons that the GPU supports, nvmlClocksEventReason* bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11761,7 +11768,7 @@ def nvmlDeviceGetSupportedClocksEventReasons(handle):
 
 
 def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
-    """Not available: the reasons known here, nvmlClocksThrottleReason* bits.
+    """Not available: the reasons that the GPU supports, nvmlClocksThrottleReason* bits.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11836,7 +11843,7 @@ def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version
 
 
 def nvmlDeviceGetViolationStatus(device, perfPolicyType):
-    """Not available: how long clocks were held down, in nanoseconds.
+    """Not available: how long clocks were reduced, in nanoseconds.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11924,7 +11931,7 @@ def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles
 
 
 def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
-    """Not available: takes back requests for workload power profiles.
+    """Not available: clears requests for workload power profiles.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -11991,7 +11998,7 @@ def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
 
 
 def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
-    """Not available: gives a fan back to the driver's control.
+    """Not available: lets the driver control a fan again.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12013,7 +12020,7 @@ def nvmlDeviceGetPcieThroughput(device, counter):
 
 
 def nvmlDeviceGetDefaultEccMode(handle):
-    """Not available: the ECC mode from the factory.
+    """Not available: the default ECC mode.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12104,7 +12111,7 @@ def nvmlDeviceGetNvLinkInfo(device, info):
 
 
 def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
-    """Not available: the number of errors on a link, by kind.
+    """Not available: the number of errors on a link, by type.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12136,7 +12143,7 @@ def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset)
 
 
 def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: (received, sent) on a link, in the counter's units.
+    """Not available: (received, sent) data on a link, in the counter's units.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12411,7 +12418,7 @@ def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
 
 
 def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
-    """Not available: lets vGPUs of several sizes mix, or not.
+    """Not available: sets whether vGPUs of several sizes may mix.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -12510,7 +12517,7 @@ def nvmlDeviceGetVgpuHeterogeneousMode(handle):
 
 
 def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
-    """Not available: lets vGPUs of several sizes mix, or not.
+    """Not available: sets whether vGPUs of several sizes may mix.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12558,7 +12565,7 @@ def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
 
 
 def nvmlDeviceGetVgpuMetadata(handle):
-    """Not available: what the host's vGPU manager supports, for migration.
+    """Not available: what the host's vGPU manager supports for migration.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -12702,7 +12709,7 @@ def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
 
 
 def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
-    """Not available: the most vGPUs of a type in a virtual machine.
+    """Not available: the maximum number of vGPUs of a type in a virtual machine.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -12710,7 +12717,7 @@ def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
 
 
 def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
-    """Not available: the most vGPUs of a type in a GPU instance.
+    """Not available: the maximum number of vGPUs of a type in a GPU instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -12870,7 +12877,7 @@ def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
 
 
 def nvmlVgpuInstanceGetMetadata(vgpuInstance):
-    """Not available: what a vGPU instance needs, for migration.
+    """Not available: what a vGPU instance needs for migration.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -12902,7 +12909,7 @@ def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
 
 
 def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
-    """Not available: forgets the accounted processes of a vGPU instance.
+    """Not available: clears the list of processes that accounting knows in a vGPU instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -12993,7 +13000,7 @@ def nvmlDeviceGetAccountingStats_v2(handle, pid):
 
 
 def nvmlDeviceClearAccountingPids(handle):
-    """Not available: forgets the accounted processes.
+    """Not available: clears the list of processes that accounting knows.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -13004,7 +13011,7 @@ def nvmlDeviceClearAccountingPids(handle):
 
 
 def nvmlDeviceClearFieldValues(handle, fieldIds):
-    """Not available: MTML clears no field.
+    """Not available: clears the values of fields.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -13146,11 +13153,11 @@ def nvmlUnitGetDevices(unit):
 
 # ==== 18. Module attributes ===========================================================================================
 
-# What this module defines, whatever programs put in its place later.
+# What this module defines. Programs may replace names of the module later, but not in this dict.
 _defined = dict(globals())
 
 
-# What other bindings have as attributes, and programs take from there: module, and the name in it.
+# Names that programs take from other bindings: (module, name in the module, None for the module itself).
 _BORROWED = {
     "contextmanager": ("contextlib", "contextmanager"),
     "dataclass": ("dataclasses", "dataclass"),
@@ -13171,7 +13178,7 @@ if TYPE_CHECKING:
     libHandle: "c_mtmlLibrary_t | None"
     libLifecycleLock: "_Any"
     _nvmlLib_refcount: "int"
-else:  # a checker that sees this takes any name for one that exists
+else:  # not for type checkers: because of a __getattr__ they would accept any name
 
     def __getattr__(name):
         if name in _CATALOGUE_STRUCTS:

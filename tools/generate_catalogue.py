@@ -131,7 +131,7 @@ def block(surface, taken, source):
     begin, end = generated.markers(TITLE)
     lines = [
         begin,
-        "# Written by tools/generate_catalogue.py, which also checks it; edit that, or define the name above.",
+        "# Written by tools/generate_catalogue.py; edit that file, or define a name above the markers.",
         "",
         "# ---- Types of enums ----",
         "",
@@ -139,20 +139,20 @@ def block(surface, taken, source):
     lines += ["%s = %s" % (name, plain[name]) for name in sorted(plain) if name not in taken]
     lines += ["", "# ---- Constants ----"]
     lines += constant_lines(constants)
-    lines += ["", "# ---- Structs, unions and handle types, made on first use: declared here, described below ----", ""]
+    lines += ["", "# ---- Structs, unions and handle types: declared here, described below, made on first use ----", ""]
     for name in sorted(structs):
         base = structs.get(structs[name][0], structs[name])[0]
         lines.append('%s: "%s"' % (name, "type[%s]" % base[:-1] if base.endswith("(") else "type"))
     lines += [
         "",
-        "# name: base(field: type[ : bits][ = initial value], ...), or another name for a type",
+        "# name: base(field: type[ : bits][ = initial value], ...), or name: another name for a type",
         "_CATALOGUE_STRUCTS = {",
     ]
     for name in sorted(structs):
         lines += entry_lines(name, structs[name])
-    lines += ["}", "", "# What str() makes of the fields"]
+    lines += ["}", "", "# Formats of fields for str()"]
     lines += table_lines("_CATALOGUE_FORMATS", formats)
-    lines += ["", "# Constructor parameters that are not called as the field"]
+    lines += ["", "# Constructor parameters with another name than their field: parameter, field"]
     lines += table_lines("_CATALOGUE_PARAMETERS", parameters)
     lines += [end, ""]
     return "\n".join(lines)

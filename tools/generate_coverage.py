@@ -61,7 +61,8 @@ Nothing stands in for a value that is not known, with these exceptions. Structs 
 
 - 0 for `reserved` of memory version 2
 - 0 for the memory, encoder and decoder shares of processes and virtual devices
-- 0 for the lowest temperature of a thermal sensor, and for engines and P2P of an instance profile
+- 0 for the lowest temperature of a thermal sensor, for engines and P2P of an instance profile, and for the start of the
+  placement of an instance
 - (0, 0) for a compute capability that nobody knows
 - `deviceClass` "" and `gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings
 

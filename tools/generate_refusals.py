@@ -10,8 +10,8 @@ Names and parameters come from facts/nvml_surface.json, the rest from facts/refu
     name     the function
     checks   what NVML looks at before it refuses, in order: `handle` for the device handle in that parameter,
              `mode<NVML_COMPUTEMODE_COUNT` or `mode<=NVML_GOM_LOW_DP` for an enum, nothing for no more than nvmlInit
-    what     half a sentence: what the function would tell or do
-    reason   why nothing here can, for docs/coverage.md
+    what     half a sentence: what the function would return or do
+    reason   why it cannot, for docs/coverage.md
 
 A function that pymtml.py defines by hand stays out, and so does a row whose function the surface lacks. One without a
 row is refused as "Not available." until it gets one.
@@ -108,7 +108,7 @@ def block(surface, taken, source):
     begin, end = generated.markers(TITLE)
     lines = [
         begin,
-        "# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a name above.",
+        "# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a function above.",
     ]
     described = [name for name in table if name in functions]
     above = None
