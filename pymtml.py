@@ -13,15 +13,15 @@ Quick start::
 Programs written for NVIDIA's module run unmodified with ``import pymtml as pynvml``.
 
 Units: memory in bytes, clocks in MHz, power in mW, temperatures in degrees Celsius (signed), utilization in percent,
-sample periods and time stamps in microseconds, PCIe speeds in Mbps where NVML says so.
+sample periods and time stamps in microseconds, PCIe speeds in Mbps (nvmlDeviceGetPcieSpeed) or in GT/s per lane.
 
 Unknown values: a function raises an error if the hardware or the driver does not provide its value. Some structs and
 tuples must hold something in the place of an unknown value. That is 0 for ``reserved`` of memory version 2, for the
 memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, and
 for engines and P2P of an instance profile; (0, 0) for an unknown compute capability; "" for ``deviceClass`` and 0 for
-``gpuCores`` of c_mtmlVirtType_t, which only other bindings know. ``usedGpuMemory`` of a process is None,
-NVML's value for unknown: MTML does not provide it. Lists of processes hold only the processes that are visible;
-``unseen_processes()`` returns the number of processes that could not be inspected.
+``gpuCores`` of c_mtmlVirtType_t, two fields of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for
+unknown: MTML does not provide it. Lists of processes hold only the processes that are visible; ``unseen_processes()``
+returns the number of processes that could not be inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
@@ -1586,9 +1586,9 @@ class _Life:
         self.others: "dict[_Any, _Any]" = {}  # the system by "system", sub-handles by (device's address, slot)
         self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by the number of a vGPU in NVML
-        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; an INSTANCE has no index in NVML
+        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
-        self.counts: "dict[int, int]" = {}  # number of cards by number of devices, which is what MTML counts
+        self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices (cards and instances)
 
     @property
     def stage(self):
@@ -2138,7 +2138,7 @@ def _status(name, slot, handle, *arguments):
 
 
 def _slow_status(name, slot, handle, *arguments):
-    """As _status, if the library, a live handle, a sub-handle or the function is missing; makes the sub-handle."""
+    """As _status, for a call whose slot is empty or whose function is missing: finds out why, makes a sub-handle."""
     status, argument = _resolve(slot, handle)
     if status:
         return status
@@ -2584,7 +2584,7 @@ def mtmlSystemGetDriverVersion(sys=None) -> "str":
 def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
     """Handle of the device's graphics and compute unit, the same one each time.
 
-    Not needed: mtmlGpu* functions also accept the device.
+    This handle is optional: mtmlGpu* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2602,7 +2602,7 @@ def mtmlDeviceFreeGpu(gpu) -> "None":
 def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
     """Handle of the device's memory, the same one each time.
 
-    Not needed: mtmlMemory* functions also accept the device.
+    This handle is optional: mtmlMemory* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2620,7 +2620,7 @@ def mtmlDeviceFreeMemory(mem) -> "None":
 def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
     """Handle of the device's video unit, the same one each time.
 
-    Not needed: mtmlVpu* functions also accept the device.
+    This handle is optional: mtmlVpu* functions also accept the device.
 
     Raises: MTMLError_DriverFailure, MTMLError_InsufficientMemory, MTMLError_NotSupported.
     """
@@ -3515,7 +3515,7 @@ def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
 def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int, int]":
     """(pathCount, pathLength): number of shortest MtLink paths between two devices, and devices on each path.
 
-    The local and the remote device count as devices on the path.
+    The devices on a path include both ends: the length is 2 for neighbors.
 
     Since the Quyuan generation.
 
@@ -4122,7 +4122,7 @@ _NVML_ERRORS = {  # class, NVML code and mtml_code by MTML status
     )
 }
 
-# Codes for which nvmlErrorString and str(NVMLError(code)) have different texts.
+# Texts of nvmlErrorString for codes for which str(NVMLError(code)) has another text.
 _ERROR_STRINGS = {
     NVML_SUCCESS: "Success",
     NVML_ERROR_RESET_REQUIRED: "GPU requires reset",
@@ -4246,7 +4246,7 @@ _pci_info = nvmlPciInfo_t.from_buffer_copy  # a third faster than with the look-
 _MEMORY_USED = c_nvmlMemory_t.used.offset
 _UTILIZATION_MEMORY = c_nvmlUtilization_t.memory.offset
 
-# Reading an array of words takes a third of the time of reading a struct. Of these structs, queries need few numbers.
+# Reading an array of words takes a third of the time of reading a struct. Queries need few numbers of these structs.
 _WORD = ctypes.sizeof(c_uint)
 _CodecWords = c_uint * (ctypes.sizeof(c_mtmlCodecUtil_t) // _WORD)
 _CODEC_TOTAL = c_mtmlCodecUtil_t.util.offset // _WORD
@@ -4314,9 +4314,9 @@ def _nvml_check(status, detail=None):
 
 
 def _nvmlCheckReturn(ret):
-    """``ret`` itself if it is NVML_SUCCESS.
+    """Return ``ret``, an NVML code, if it is NVML_SUCCESS.
 
-    Raises: the NVMLError of any other NVML code.
+    Raises: the NVMLError for any other code.
     """
     if ret != NVML_SUCCESS:
         raise NVMLError(ret)
@@ -4368,8 +4368,9 @@ def _refuse_device(handle):
 
 
 def _refuse_values(handle, *checks):
-    """The error of an unsupported device query: NotSupported if the handle and the enum arguments are valid.
+    """The error of an unsupported device query: NotSupported, or InvalidArgument if an enum argument is not valid.
 
+    If the handle is not valid, its error is raised.
     ``checks`` are pairs of an enum argument and the number of values that NVML defines for it.
     """
     _require(handle)
