@@ -1796,13 +1796,13 @@ _BYSTANDERS = frozenset(  # functions that hold no argument of C while they call
 
 def _start(check):
     """Add a reference to the life and return the life; the first reference begins a new one."""
-    status, detail, life = _take(sys._getframe(1).f_back)
+    status, detail, life = _add_reference(sys._getframe(1).f_back)
     check(status, detail)
     return life
 
 
 @_under_lock
-def _take(caller):
+def _add_reference(caller):
     """Add a reference to the life; return (status, detail, life)."""
     if _is_nested(caller):
         return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE, None
@@ -1817,7 +1817,7 @@ def _take(caller):
     if status and _session.native.held and _is_inside(caller):
         return status, _OUTDATED, None
     if status:
-        status = _renew()
+        status = _initialize_c_again()
     if status:
         return status, _REFUSED_AGAIN if _session.was_shut_down else None, None
     life = _Life()
@@ -1835,11 +1835,11 @@ def _try_kept():
     return MTML_SUCCESS if status == _FUNCTION_NOT_FOUND else status
 
 
-def _renew():
+def _initialize_c_again():
     """Initialize the C library again; return an MTML status. The caller holds the lock, and no query runs."""
     kept = _session.native
     if kept.held:
-        _end()  # if it fails, the init may still work
+        _shut_down_c()  # if it fails, the init may still work
     native = _session.native = _Native()
     native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
     # After success with a NULL library there is no pointer with which C could be shut down.
@@ -1849,7 +1849,7 @@ def _renew():
     return status
 
 
-def _end():
+def _shut_down_c():
     """Shut the C library down; return an MTML status. The caller holds the lock, and no query runs."""
     native = _session.native
     if "mtmlLibraryShutDown" not in _functions:
@@ -1869,11 +1869,11 @@ def _connect(life):
 def _stop(check, ends):
     """Remove a reference from the life. The last one ends it and, if ``ends`` is true, shuts the C library down."""
     ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
-    check(*_give_back(sys._getframe(1).f_back, ends))
+    check(*_remove_reference(sys._getframe(1).f_back, ends))
 
 
 @_under_lock
-def _give_back(caller, ends):
+def _remove_reference(caller, ends):
     """Remove a reference from the life; return (status, detail)."""
     life = _session.life
     if _is_nested(caller):
@@ -1889,7 +1889,7 @@ def _give_back(caller, ends):
     _retire_lives()
     while ends and not _is_inside(caller):
         if not _retire_lives():
-            status = _end()
+            status = _shut_down_c()
             if status:  # C refused: the last reference stays, so that the shutdown can be tried again
                 _connect(life)
                 _session.life = life
@@ -2395,7 +2395,7 @@ class _Change:
             if type(target) is not dict and self.is_good(handle)
         ]
         if self.restart:
-            again = _end() or _renew() or _try_kept()
+            again = _shut_down_c() or _initialize_c_again() or _try_kept()
             detail = _HELD_ELSEWHERE if _session.native.held else _REFUSED_AGAIN
             if not again:
                 _connect(life)
@@ -3603,7 +3603,7 @@ def mtmlDeviceGetCpuAffinityWithinNode(device, cpuSetSize) -> "list[int]":
     return list(words)
 
 
-def _others_than(card):
+def _survivors_of_reset(card):
     """Owners of the handles that remain valid when ``card`` is reset (set).
 
     None stands for the library, 0 for the system, an address for a device that surely does not belong to the card. The
@@ -3639,7 +3639,7 @@ def mtmlDeviceReset(device) -> "None":
     MTMLError_ResourceIsBusy in the middle of another call of pymtml, or if a query of another thread does not return in
     time.
     """
-    _change(_check, _Change(_REFUSED, _others_than(_live_device(device))), "mtmlDeviceReset", "_device", device)
+    _change(_check, _Change(_REFUSED, _survivors_of_reset(_live_device(device))), "mtmlDeviceReset", "_device", device)
 
 
 def mtmlMemorySetEccMode(mem, mode) -> "None":

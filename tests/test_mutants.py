@@ -82,13 +82,13 @@ def test_what_the_document_explains_is_a_change_of_the_module():
 
 def test_decorators_that_lock_are_dropped(monkeypatch):
     """The function below a decorator is changed, and the lock is taken from around it."""
-    function = next(function for function in mutants.functions(SOURCE) if function.name == "_take")
-    assert mutants.find(pymtml, function).__code__.co_name == "_take"
+    function = next(function for function in mutants.functions(SOURCE) if function.name == "_add_reference")
+    assert mutants.find(pymtml, function).__code__.co_name == "_add_reference"
     unlocking = [change for change in mutants.changes(function) if change.unlocks]
     assert [mutants.described(function, change) for change in unlocking] == [
-        "_take: `@_under_lock` -> `` in `@_under_lock`"
+        "_add_reference: `@_under_lock` -> `` in `@_under_lock`"
     ]
-    assert function.changed(unlocking[0]).lstrip().startswith("def _take(caller):")
+    assert function.changed(unlocking[0]).lstrip().startswith("def _add_reference(caller):")
     wrapper, code = mutants.without_lock(pymtml, function)
     locked = []
 
@@ -100,7 +100,7 @@ def test_decorators_that_lock_are_dropped(monkeypatch):
     assert (sample(3), len(locked)) == (-3, 2)
     sample.__code__ = code
     assert (sample(3), len(locked)) == (-3, 2)
-    assert wrapper is pymtml._take
+    assert wrapper is pymtml._add_reference
     method = next(function for function in mutants.functions(SOURCE) if function.name == "_Change.settle")
     assert mutants.without_lock(pymtml, method)[0] is vars(pymtml._Change)["settle"]
 
