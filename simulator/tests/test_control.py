@@ -60,6 +60,13 @@ def test_fault_of_a_card_covers_its_instances():
         assert answers == ["UNKNOWN"] * (len(devices) - 1) + ["SUCCESS"]
 
 
+def test_first_fault_that_fits_wins():
+    with Session() as session:
+        gpu = session.gpu()
+        assert LIBRARY.mtmlSimSetFaults(b"mtmlGpuGetTemperature=TIMEOUT@0x2, 0.*=UNKNOWN") == 0
+        assert [temperature(gpu) for _ in range(3)] == ["TIMEOUT", "TIMEOUT", "UNKNOWN"]
+
+
 @pytest.mark.parametrize(
     "text", ["64.mtmlGpuGetClock=UNKNOWN", "1mtmlGpuGetClock=UNKNOWN", "-1.*=UNKNOWN", "1.=UNKNOWN"]
 )
@@ -101,6 +108,18 @@ def test_load_tells_what_is_wrong(tmp_path):
     os.environ["MTML_SIM_PROFILE"] = str(path)
     assert LIBRARY.mtmlSimLoad() == -1
     assert message() == "%s:4: [device.0] color: unknown key" % path
+
+
+def test_end_is_a_last_shutdown():
+    """Another init is refused where the machine refuses a second one; one beside a first is not."""
+    with Session() as session:
+        interface.sim_set(interface.MACHINE, "reinit", "DRIVER_FAILURE")
+        LIBRARY.mtmlSimEnd()
+        assert reason("mtmlLibraryInit", ctypes.byref(session.library)) == "DRIVER_FAILURE"
+        interface.sim_set(interface.MACHINE, "reinit", "OK")
+        session.library = interface.pointer("mtmlLibraryInit")
+        interface.sim_set(interface.MACHINE, "reinit", "DRIVER_FAILURE")
+        interface.call("mtmlLibraryShutDown", interface.pointer("mtmlLibraryInit"))
 
 
 def test_keep_takes_the_variables_for_done():

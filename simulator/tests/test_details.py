@@ -31,7 +31,10 @@ def test_latency_of_a_profile(tmp_path):
 def test_bound_of_faults():
     one = b"mtmlGpuGetClock=TIMEOUT@99999"
     with Session() as session:
+        assert LIBRARY.mtmlSimSetFaults(b"mtmlGpuGetMaxClock=TIMEOUT") == 0
         assert LIBRARY.mtmlSimSetFaults(b",".join([one] * 257)) == -1
+        # What is refused leaves those that are armed alone.
+        assert reason("mtmlGpuGetMaxClock", session.gpu(), ctypes.byref(ctypes.c_uint())) == "TIMEOUT"
         assert LIBRARY.mtmlSimSetFaults(b",".join([one] * 255 + [b"mtmlGpuGetTemperature=TIMEOUT"])) == 0
         gpu = session.gpu()
         assert reason("mtmlGpuGetTemperature", gpu, ctypes.byref(ctypes.c_int())) == "TIMEOUT"
@@ -83,6 +86,16 @@ def test_handles_below_a_card_after_its_reset(name, child):
     assert "mtmlGpuGetTemperature: the handle is dangling: its device was reset" in done.stderr
 
 
+def test_number_of_fans(tmp_path):
+    """As many as fan_speed has, also where fan_rpm has one value for all."""
+    with Session(profile(tmp_path, "", "fan_speed = 50, 60\nfan_rpm = 1200") + "+frozen") as session:
+        card = session.device()
+        assert [uint("mtmlDeviceGetFanSpeed", card, fan) for fan in range(2)] == [50, 60]
+        assert [uint("mtmlDeviceGetFanRpm", card, fan) for fan in range(2)] == [1200, 1200]
+        for name in ("mtmlDeviceGetFanSpeed", "mtmlDeviceGetFanRpm"):
+            assert reason(name, card, 2, ctypes.byref(ctypes.c_uint())) == "INVALID_ARGUMENT"
+
+
 def test_implausible_fan_stays(tmp_path):
     device = "fan_speed = 50, 50\nfan_rpm = 10001, 2000\ngpu_utilization = 50\ngpu_temperature = 60"
     with Session(profile(tmp_path, "", device)) as session:
@@ -106,6 +119,23 @@ def test_memory_of_an_instance(tmp_path):
         assert uint64("mtmlMemoryGetUsed", memory) == 256 << 20
 
 
+def test_capacity_of_a_virtual_device(tmp_path):
+    """What its type allows, in each direction, and not what the card has."""
+    text = MACHINE % (
+        "[virt_type.half]\nframe_buffer = 512\nmax_encode = 3\nmax_decode = 5\n[device.0.virt.0]\nvirt_type = half",
+        "virt_capability = yes\nvirt_types = half\nmemory_total = 1073741824\n"
+        "encoder_capacity = 7\ndecoder_capacity = 9",
+    )
+    (tmp_path / "host.ini").write_text(text)
+    with Session(str(tmp_path / "host.ini")) as session:
+        uuid = sim_get(interface.virt_number(0, 0), "uuid").encode()
+        virtual = interface.pointer("mtmlDeviceInitVirtDevice", session.device(), uuid)
+        encoder, decoder = ctypes.c_uint(), ctypes.c_uint()
+        vpu = interface.pointer("mtmlDeviceInitVpu", virtual)
+        interface.call("mtmlVpuGetCodecCapacity", vpu, ctypes.byref(encoder), ctypes.byref(decoder))
+        assert (encoder.value, decoder.value) == (3, 5)
+
+
 def test_exactly_full():
     """The closing NUL has its place in the buffer, and 255 bytes are the longest text."""
     with Session() as session:
@@ -118,6 +148,8 @@ def test_exactly_full():
         sim_set(0, "name", "y" * 255)
         assert LIBRARY.mtmlSimSet(0, b"name", b"y" * 256) == -1
         assert sim_get(0, "name") == "y" * 255
+        for size, status in ((256, 0), (255, -1)):
+            assert LIBRARY.mtmlSimGet(0, b"name", ctypes.create_string_buffer(256), size) == status
         # Texts inside of structs are cut, with their NUL.
         sim_set(0, "pci_sbdf", "z" * 40)
         pci = interface.out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device)

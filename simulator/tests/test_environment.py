@@ -81,6 +81,8 @@ def test_misspelt_variable(variable, value, told):
         (("[devices.0]",), 3, "unknown section [devices.0]"),
         (("[device.0",), 3, "a section is written as"),
         (("[device.x]",), 3, "unknown section"),
+        (("[device.64]",), 3, "unknown section [device.64]"),
+        (("[device.0]", "[device.0.instance.16]"), 4, "unknown section [device.0.instance.16]"),
         (("missing = mtmlNothing",), 3, "[machine] missing"),
         (("faults = mtmlNothing=UNKNOWN",), 3, "[machine] faults: unknown function"),
         (("[device.1]",), None, "[device.0] is missing"),
@@ -343,6 +345,14 @@ def test_device_lost_after_calls():
         assert fails("mtmlGpuGetClock", session.gpu(3), 1) == ["SUCCESS"]
 
 
+def test_instance_lost_alone():
+    with Session("s3000-mpc+frozen") as session:
+        gpus = [session.gpu(index) for index in range(session.count())]
+        interface.sim_set(interface.instance_number(0, 1), "lost", "TIMEOUT")
+        found = [fails("mtmlGpuGetTemperature", gpu, 1) for gpu in gpus]
+        assert found.count(["TIMEOUT"]) == 1 and found.count(["SUCCESS"]) == len(gpus) - 1
+
+
 def test_reinit_refused(tmp_path):
     path = write_profile(tmp_path / "once.ini", "reinit = DRIVER_FAILURE", "[device.0]")
     with Session(path):
@@ -518,6 +528,17 @@ def test_values_move_within_their_limits():
             if reading(session) != first:
                 break
         assert reading(session) != first
+
+
+def test_each_clock_has_its_own_limit(tmp_path):
+    """On many cards, of which some are above the middle of their movement at any time."""
+    lines = ["[device]", "gpu_clock = 2000", "memory_clock = 1000", "vpu_clock = 500"]
+    lines += ["gpu_max_clock = 2001", "memory_max_clock = 1001", "vpu_max_clock = 501"]
+    path = write_profile(tmp_path / "many.ini", *(lines + ["[device.%d]" % card for card in range(64)]))
+    with Session(path) as session:
+        for name, part, limit in (("Gpu", "gpu", 2001), ("Memory", "memory", 1001), ("Vpu", "vpu", 501)):
+            clocks = [uint("mtml%sGetClock" % name, getattr(session, part)(card)) for card in range(64)]
+            assert max(clocks) == limit and min(clocks) < limit - 1
 
 
 def test_implausible_values_do_not_move():

@@ -208,6 +208,10 @@ def test_mpc_change_ends_all_handles_and_asks_for_a_new_init():
         interface.call("mtmlDeviceSetMpcConfiguration", session.device(1), 3)
     with Session("s3000x2", keep=True) as session:
         assert session.count() == 6
+        # It is on already: the configuration stays.
+        interface.call("mtmlDeviceSetMpcMode", session.device(1), 1)
+    with Session("s3000x2", keep=True) as session:
+        assert session.count() == 6
         assert interface.uint64("mtmlMemoryGetTotal", session.memory(5)) == 8 << 30
         assert uint("mtmlDeviceGetMpcInstanceIndex", session.device(5)) == 3
         interface.call("mtmlDeviceSetMpcMode", session.device(1), 0)

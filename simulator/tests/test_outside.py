@@ -199,6 +199,8 @@ def test_ecc_counters_and_resets(other):
         sim_set(2, "ecc_uncorrected_volatile", 3)
         assert interface.raw("mtmlDeviceReset", session.device(2)) == 0
         assert other("[sim_get(2, 'resets'), sim_get(2, 'ecc_uncorrected_volatile')]") == ["1", "0"]
+        assert other("raw('mtmlMemoryClearEccErrorCounts', session.memory(2), 1)") == 0
+        assert sim_get(2, "ecc_corrected_aggregate") == "0"
 
 
 def test_mpc(control):
@@ -253,6 +255,9 @@ def test_written_by_hand(control, other):
     written(control, "# by hand\n\n  0.gpu_temperature = 5\n*.gpu_clock=7\n5.gpu_clock = 8\nfault.1 = 1.*=TIMEOUT\n")
     assert other("[temperature(), temperature(1)]") == [5, "TIMEOUT"]
     assert other("[sim_get(card, 'gpu_clock') for card in (0, 5, 7)]") == ["7", "8", "7"]
+    # The same number for another fault, which takes the place of the first.
+    written(control, "fault.1 = 2.*=TIMEOUT\n")
+    assert isinstance(other("temperature(1)"), int) and other("temperature(2)") == "TIMEOUT"
     control.write_text("5.gpu_clock = 9")
     time.sleep(0.1)
     assert isinstance(other("temperature(1)"), int)
