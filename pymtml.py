@@ -4731,10 +4731,10 @@ def _card_by_index(index, cell):
         status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             return status  # there are no more devices
-        unknown, mpc_type = (status, None) if status else _look_at(life, position, cell[0])
+        unknown, mpc_type = (status, None) if status else _type_at(life, position, cell[0])
         failed = unknown or failed
-        asked = unknown and number == index and (status or position)  # the first device is never an instance
-        if asked or (failed and (any(life.types.values()) or life is not _session.life)):
+        wanted_failed = unknown and number == index and (status or position)  # the first device is never an instance
+        if wanted_failed or (failed and (any(life.types.values()) or life is not _session.life)):
             return failed  # where a card is divided, a device of unknown type may be an instance
         if mpc_type != MTML_MPC_TYPE_INSTANCE:
             if not unknown and number == len(life.order):
@@ -4758,10 +4758,10 @@ def _whole_cards(count):
     for position in range(count):
         if position not in types:
             status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
-            status, types[position] = (status, None) if status else _look_at(life, position, cell[0])
+            status, types[position] = (status, None) if status else _type_at(life, position, cell[0])
             failed = status or failed
-    nobody = count > 1 and not life.types
-    if failed and (nobody or any(types.values()) or life is not _session.life):
+    all_failed = count > 1 and not life.types
+    if failed and (all_failed or any(types.values()) or life is not _session.life):
         raise _nvml_error(failed)
     cards = [position for position in range(count) if types[position] != MTML_MPC_TYPE_INSTANCE]
     if not failed:
@@ -4769,7 +4769,7 @@ def _whole_cards(count):
     return cards
 
 
-def _look_at(life, position, address):
+def _type_at(life, position, address):
     """(MTML status, MPC type) of the device with MTML's index ``position``; C is asked once in a life."""
     known = life.types.get(position)
     if known is not None:
@@ -4847,7 +4847,7 @@ def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
 
 
 def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
-    """Handle of the device at that PCI address, str or bytes, any case, domain of 4 or 8 digits.
+    """Handle of the device at that PCI address (str or bytes, in upper or lower case, with or without domain).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a PCI address, NVMLError_NotFound.
     MTML: mtmlLibraryInitDeviceByPciSbdf.
@@ -4875,7 +4875,7 @@ def nvmlDeviceGetName(handle) -> "str":
     try:
         return device._name
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     name = _string(_nvml_check, "mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
     return _keep(device, "_name", name)
 
@@ -4890,7 +4890,7 @@ def nvmlDeviceGetUUID(handle) -> "str":
     try:
         return device._uuid
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     return _keep(
         device, "_uuid", _string(_nvml_check, "mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
     )
@@ -4906,7 +4906,7 @@ def nvmlDeviceGetSerial(handle) -> "str":
     try:
         return device._serial
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
     _nvml_check(_status("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
     return _keep(device, "_serial", _text(serial))
@@ -4922,7 +4922,7 @@ def nvmlDeviceGetIndex(handle) -> "int":
     try:
         return device._index
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     position = _query(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
     cards = _whole_cards(min(position, _DEVICES_MAX) + 1)
     if cards and cards[-1] == position:
@@ -4967,7 +4967,7 @@ def nvmlDeviceGetMinorNumber(handle) -> "int":
     try:
         return device._minor
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     path = _string(_nvml_check, "mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     digits = path[len(path.rstrip("0123456789")) :]
     if not digits:
@@ -4985,7 +4985,7 @@ def nvmlDeviceGetPciInfo(handle) -> "nvmlPciInfo_t":
     try:
         return _pci_info(device._pci)
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     pci = _pci(device)
     address = (pci.segment, pci.bus, pci.device)
     info = nvmlPciInfo_t(
@@ -5098,7 +5098,7 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
     try:
         return device._cores
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     return _keep(device, "_cores", _query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
 
 
@@ -5252,7 +5252,7 @@ def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     try:
         return device._bus_width
     except AttributeError:
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     return _keep(device, "_bus_width", _query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
 
 
@@ -5532,7 +5532,7 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
     except AttributeError:
-        status = _clock_call(_CURRENT_CLOCKS, type, device, clock)
+        status = _clock_status(_CURRENT_CLOCKS, type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -5560,13 +5560,13 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
     except AttributeError:
-        status = _clock_call(_GREATEST_CLOCKS, type, device, clock)
+        status = _clock_status(_GREATEST_CLOCKS, type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
 
 
-def _clock_call(calls, kind, device, clock):
+def _clock_status(calls, kind, device, clock):
     """MTML status of a clock query. It compares with ==: what equals a clock type need not be hashable."""
     for known, (name, slot) in calls.items():
         if kind == known:
@@ -5836,7 +5836,7 @@ def nvmlDeviceGetNumFans(device) -> "int":
 
 
 def nvmlDeviceGetCurrPcieLinkGeneration(handle) -> "int":
-    """PCIe generation that the link runs at.
+    """Current PCIe generation of the link.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
@@ -6175,7 +6175,7 @@ def _wired_links(first, second):
     try:
         return first._wires[second._address]
     except (AttributeError, KeyError):
-        pass  # asked for the first time, or no live handle
+        pass  # not read yet, or the handle is not live
     if first is second:
         links = [(link, None) for link in range(_link_count(first))]
     else:
@@ -6463,7 +6463,9 @@ def _checked_link(device, link):
 
 
 def nvmlDeviceGetMigMode(device) -> "list[int]":
-    """[current mode, pending mode]: both NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE, as MPC changes at once.
+    """[current mode, pending mode]: NVML_DEVICE_MIG_ENABLE or NVML_DEVICE_MIG_DISABLE.
+
+    The modes are always equal, because MPC changes at once.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC.
     MTML: mtmlDeviceGetMpcMode, mtmlDeviceGetProperty.
@@ -6577,9 +6579,10 @@ nvmlDeviceGetAttributes = nvmlDeviceGetAttributes_v2
 
 
 def nvmlDeviceGetGpuInstanceProfileInfo(device, profile, version=2) -> "_Any":
-    """MPC profile with the slices of a NVML_GPU_INSTANCE_PROFILE_* (c_nvmlGpuInstanceProfileInfo_v2_t; version 1: _t).
+    """MPC profile with the number of slices of a NVML_GPU_INSTANCE_PROFILE_* (c_nvmlGpuInstanceProfileInfo_v2_t).
 
-    A slice is a GPU core. Counts of engines and P2P support are 0: MTML does not provide them.
+    A slice is a GPU core. Counts of engines and P2P support are 0: MTML does not provide them. For version 1 the struct
+    is c_nvmlGpuInstanceProfileInfo_t.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a profile that the card does
     not offer, NVMLError_FunctionNotFound for another version.
@@ -6741,7 +6744,7 @@ def _require_instance(device):
 
 
 def nvmlDeviceGetVirtualizationMode(handle) -> "int":
-    """NVML_GPU_VIRTUALIZATION_MODE_*: HOST_VGPU for a card with virtual devices, VGPU for a virtual device, else NONE.
+    """NVML_GPU_VIRTUALIZATION_MODE_*: VGPU for a virtual device, HOST_VGPU for a card that can have some, else NONE.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetProperty.
@@ -7026,7 +7029,7 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUti
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
     ``smUtil`` is the total of the process, or 0 if the driver's number is not a percentage. The shares of memory,
-    encoder and decoder are 0: MTML does not provide them.
+    encoder and decoder are 0: the driver's table does not have them.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
     table, NVMLError_NotFound without a sample after ``timeStamp``.
@@ -7048,7 +7051,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProc
 
 
 def nvmlSystemGetProcessName(pid) -> "str":
-    """Program of a process: the first word of its command line, or its short name if it has no command line.
+    """Program of a process: the first part of its command line, or its short name if it has no command line.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
     file system.
