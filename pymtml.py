@@ -17,11 +17,11 @@ sample periods and time stamps in microseconds, PCIe speeds in Mbps (nvmlDeviceG
 
 Unknown values: a function raises an error if the hardware or the driver does not provide its value. Some structs and
 tuples must hold something in the place of an unknown value. That is 0 for ``reserved`` of memory version 2, for the
-memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, and
-for engines and P2P of an instance profile; (0, 0) for an unknown compute capability; "" for ``deviceClass`` and 0 for
-``gpuCores`` of c_mtmlVirtType_t, two fields of other bindings. ``usedGpuMemory`` of a process is None, NVML's value for
-unknown: MTML does not provide it. Lists of processes hold only the processes that are visible; ``unseen_processes()``
-returns the number of processes that could not be inspected.
+memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, for
+engines and P2P of an instance profile, and for the start of the placement of an instance; (0, 0) for an unknown compute
+capability; "" for ``deviceClass`` and 0 for ``gpuCores`` of c_mtmlVirtType_t, two fields of other bindings.
+``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not provide it. Lists of processes hold only
+the processes that are visible; ``unseen_processes()`` returns the number of processes that could not be inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
