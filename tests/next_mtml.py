@@ -88,6 +88,10 @@ class Copy:
         ]
         return max(status for status, _ in results), "".join(text for _, text in results)
 
+    def record(self):
+        """make record, of what a new function changes."""
+        return self.python("tools/record.py")
+
     def build(self):
         return self.run("make", "-s", "-C", "simulator", "CFLAGS=-O0")
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 
+import native_calls
 import pytest
 import simulated
 import test_values
@@ -155,8 +156,18 @@ def test_the_calls_that_are_named_are_those_that_are_made(function, proc):
         with simulated.nvml(profile), contextlib.suppress(nvml.NVMLError_NotSupported):
             watch(getattr(nvml, function), nvml.nvmlDeviceGetHandleByIndex(0), *ARGUMENTS.get(function, ()))
     wanted = {TOGETHER.sub("codec sessions", name) for name in watch.seen - PLUMBING if "Count" not in name}
-    assert wanted - {TOGETHER.sub("codec sessions", name) for name in named} == set()
-    assert named - watch.seen == set()
+    missing = wanted - {TOGETHER.sub("codec sessions", name) for name in named}
+    assert not missing, "the docstring of %s, MTML: name %s" % (function, ", ".join(missing))
+    assert not named - watch.seen, "the docstring of %s, MTML: %s is not called" % (function, named - watch.seen)
+
+
+def test_what_is_optional_is_said_to_be():
+    """In the lists of what an answer rests on, a function that the 2.2.0 header lacks is marked, and no other."""
+    for function in ANSWERING:
+        for call in coverage.calls(FUNCTIONS[function], FUNCTIONS):
+            name, _, mark = call.partition(" ")
+            wanted = "(optional)" if name in native_calls.BEYOND else ""
+            assert mark == wanted, "the docstring of %s, MTML: write %s %s" % (function, name, wanted)
 
 
 def test_refusals_of_the_page_for_newcomers():

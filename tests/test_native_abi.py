@@ -255,7 +255,7 @@ def test_signature(name):
     function = getattr(pymtml, name)
     assert type(function) is types.FunctionType
     signature = inspect.signature(function)
-    assert list(signature.parameters) == python_parameters(name)
+    assert list(signature.parameters) == python_parameters(name), "pymtml.py: %s%s" % (name, signature)
     for parameter in signature.parameters.values():
         assert parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         counts = ("count", "entryCount", "linkCount", "pathCount", "pathLength", "length", "entryLength")
@@ -282,4 +282,6 @@ def test_docstring_lists_the_documented_errors(name):
         type(pymtml.MTMLError(ENUMS[code])).__name__ for code in FUNCTIONS[name]["errors"] if code not in general
     }
     own = {"MTMLError_LibraryNotFound", "MTMLError_FunctionNotFound", "MTMLError_ResourceIsBusy"}
-    assert documented <= raised(function) <= documented | own
+    missing, odd = documented - raised(function), raised(function) - documented - own
+    assert not missing, "the docstring of %s, Raises: name %s" % (name, ", ".join(sorted(missing)))
+    assert not odd, "facts/mtml_api.json does not list for %s: %s" % (name, ", ".join(sorted(odd)))

@@ -233,6 +233,8 @@ def test_the_address_that_is_not_yet_real_stands_in_one_place():
 # ---- what support.md says of the library ----
 
 
-def test_support_names_every_function_beyond_the_header():
+def test_support_names_every_function_that_no_header_declares():
     text = read("docs", "support.md")
-    assert [name for name in native_calls.BEYOND if "`%s`" % name not in text] == []
+    undocumented = [name for name, function in native_calls.BEYOND.items() if function["since"] == "undocumented"]
+    missing = [name for name in undocumented if "`%s`" % name not in text]
+    assert not missing, "docs/support.md, Values: say what needs %s, and what was reported" % ", ".join(missing)

@@ -9,8 +9,9 @@
     simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
                                declarations, between markers
 
-A function outside the 2.2.0 header has `since`, a later version or "undocumented", and may have `keys`: the keys of a
-profile, with their types, that its answer comes from. A card that has none of them answers NOT_SUPPORTED.
+A function outside the 2.2.0 header has `since`, a later version or "undocumented", and `keys`: the keys of a profile,
+with their types, that its answer comes from. A card that has none of them answers NOT_SUPPORTED. Nothing is written
+while the facts themselves lack something: slips() names it.
 """
 
 import argparse
@@ -40,11 +41,107 @@ KEY_FIELDS = {
     "capability": "struct capability ",
     "uint_list": "struct list ",
 }
+# C's own types, as they stand in pymtml.py
+SCALARS = {
+    "char": "c_char",
+    "int": "c_int",
+    "unsigned int": "c_uint",
+    "unsigned long": "c_ulong",
+    "unsigned long long": "c_ulonglong",
+}
+# What entries of the facts have at least
+FUNCTION = ("since", "group", "returns", "params", "errors", "notes")
+PARAMETER = ("name", "ctype", "dir", "role")
+STRUCT = ("size", "align", "fields")
+FIELD = ("name", "ctype", "offset", "size")
+ENUM_TYPE = ("size", "signed")
+# What stands in them
+DIRECTIONS = ("in", "out", "in_array", "out_array")
+GENERATIONS = ("ANY", "SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
+DEVICES = ("ALL", "PHYSICAL", "VIRTUAL", "REAL_VPU")
 
 
 def functions_since(api, wanted):
     """The functions whose `since` fits (dict)."""
     return {name: function for name, function in api["functions"].items() if wanted(function["since"])}
+
+
+def bare(ctype):
+    """A C type without const and stars."""
+    return re.sub(r"const |\*", "", ctype).strip()
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+        return stream.read()
+
+
+# ---- What the facts lack ----
+
+
+def slips(api):
+    """A line for each thing that the facts lack, or that nothing here can read (list)."""
+    lines, owners = [], {}
+    declared = read("mtml_2.2.0.h").split(C_MARKERS[0])[0]
+    of_simulator = set(re.findall(r"\bKEY\(device, (\w+),", read("simulator/src/keys.c")))
+    for name, function in api["functions"].items():
+        later = function.get("since") != HEADER_VERSION
+        lines += lacking(name, function, FUNCTION + ("keys",) * later)
+        if not re.match(r"%s$|\d+(\.\d+)+$" % UNDOCUMENTED, function.get("since", HEADER_VERSION)):
+            lines.append("%s: `since` is a version such as 2.3, or %s" % (name, UNDOCUMENTED))
+        if not later and "%s(" % name not in declared:
+            lines.append("%s: mtml_2.2.0.h does not declare it, so `since` is a later version" % name)
+        lines += unknown(name, "errors", function.get("errors", ()), api["enums"]["MtmlReturn"])
+        lines += unknown(name, "devices", [function.get("devices", "ALL")], DEVICES)
+        for word in ("min_generation", "simulated_from"):
+            lines += unknown(name, word, [function[word]] if word in function else (), GENERATIONS)
+        for parameter in function.get("params", ()):
+            what = "%s, parameter %s" % (name, parameter.get("name", "?"))
+            lines += lacking(what, parameter, PARAMETER)
+            lines += unknown(what, "dir", [parameter.get("dir", "in")], DIRECTIONS)
+            lines += strange_type(api, what, parameter)
+        for key, kind in function.get("keys", {}).items():
+            lines += unknown("%s, key %s" % (name, key), "type", [kind], KEY_FIELDS)
+            if key in of_simulator or owners.setdefault(key, name) != name:
+                lines.append("%s: the key %s is another function's, give it a name of its own" % (name, key))
+    for name, struct in api["structs"].items():
+        lines += lacking("struct " + name, struct, STRUCT + undated(name, declared, ("since", "notes")))
+        for entry in struct.get("fields", ()):
+            what = "struct %s, field %s" % (name, entry.get("name", "?"))
+            lines += lacking(what, entry, FIELD)
+            if "fields" not in entry:
+                lines += strange_type(api, what, entry)
+    for name in {**api["enums"], **api["enum_types"]}:
+        lines += lacking("enums", api["enums"], (name,)) + lacking("enum_types", api["enum_types"], (name,))
+        needed = ENUM_TYPE + undated(name, declared, ("since",))
+        lines += lacking("enum_types, " + name, api["enum_types"].get(name, dict.fromkeys(needed)), needed)
+    return lines
+
+
+def lacking(what, entry, needed):
+    """A line if an entry lacks something (list)."""
+    missing = ["`%s`" % word for word in needed if word not in entry]
+    return ["%s lacks %s" % (what, ", ".join(missing))] if missing else []
+
+
+def unknown(what, word, values, known):
+    """A line for each value that is none of those that are known (list)."""
+    return [
+        "%s: `%s` %s is none of %s" % (what, word, value, ", ".join(known)) for value in values if value not in known
+    ]
+
+
+def undated(name, declared, words):
+    """What a type needs that is not declared by hand: since when it is (tuple)."""
+    return () if "\n} %s;" % name in declared else words
+
+
+def strange_type(api, what, entry):
+    """A line if nothing is known of a parameter's or field's type (list)."""
+    ctype = entry.get("ctype", "char")
+    if bare(ctype) in (*SCALARS, "float", *api["opaque"], *api["enums"], *api["structs"]):
+        return []
+    return ["%s: nothing is known of its type %s: describe it in enums or structs" % (what, ctype)]
 
 
 # ---- pymtml.py ----
@@ -61,10 +158,8 @@ def prototype(name, function):
 
 def python_types(api):
     """C types of parameters and the ctypes types that stand for them (list of pairs)."""
-    used = {re.sub(r"const |\*", "", p["ctype"]).strip() for f in api["functions"].values() for p in f["params"]}
-    scalars = {"char": "c_char", "int": "c_int", "unsigned int": "c_uint", "unsigned long": "c_ulong"}
-    scalars["unsigned long long"] = "c_ulonglong"
-    pairs = list(scalars.items())
+    used = {bare(parameter["ctype"]) for function in api["functions"].values() for parameter in function["params"]}
+    pairs = list(SCALARS.items())
     for name in ("Library", "System", "Device", "Gpu", "Memory", "Vpu"):
         pairs.append(("Mtml" + name, "struct_c_nvmlDevice_t" if name == "Device" else "struct_c_mtml%s_t" % name))
     signed = [name for name, kind in api["enum_types"].items() if kind["signed"]]
@@ -223,20 +318,15 @@ def renewed(api, path, source):
 
 def to_do(api):
     """A line for each thing that the facts have and that somebody has to write (list)."""
-    texts = {}
-    for path in ("pymtml.py", "simulator/README.md"):
-        with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
-            texts[path] = stream.read()
+    texts = {path: read(path) for path in ("pymtml.py", "simulator/README.md")}
     written = {}
     for folder in ("simulator/src", "simulator/profiles"):
         names = sorted(name for name in os.listdir(os.path.join(ROOT, folder)) if name.endswith((".c", ".ini")))
-        for name in names:
-            with open(os.path.join(ROOT, folder, name), encoding="utf-8") as stream:
-                written[folder] = written.get(folder, "") + stream.read()
+        written[folder] = "".join(read("%s/%s" % (folder, name)) for name in names)
     lines = []
     for name in api["structs"]:
         if "\nclass c_m%s_t(" % name[1:] not in texts["pymtml.py"]:
-            lines.append("pymtml.py has no class c_m%s_t: write it in section 4" % name[1:])
+            lines.append("pymtml.py has no class c_m%s_t: write it in section 4, then make generate" % name[1:])
     for name, function in api["functions"].items():
         if "\ndef %s(" % name not in texts["pymtml.py"]:
             section = 7 if function["since"] == HEADER_VERSION else 8
@@ -255,15 +345,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
     options = parser.parse_args()
-    with open(os.path.join(ROOT, FACTS), encoding="utf-8") as stream:
-        api = json.load(stream)
+    api = json.loads(read(FACTS))
+    wrong = slips(api)
+    if wrong:
+        sys.exit("\n".join("%s: %s" % (FACTS, line) for line in wrong))
     stale = generated.renew({path: functools.partial(renewed, api, path) for path in BLOCKS}, options.check)
     lines = to_do(api)
-    if options.check:
-        sys.stdout.writelines(line + "\n" for line in lines)
+    sys.stdout.writelines(line + "\n" for line in lines)
     if options.check and stale:
         sys.exit("facts/mtml_api.json has changed, or what follows from it was edited by hand: make generate")
-    sys.exit(options.check and bool(lines))
+    # The other generators import pymtml.py, which names the classes.
+    sys.exit(bool(lines) if options.check else any("has no class" in line for line in lines))
 
 
 if __name__ == "__main__":

@@ -543,7 +543,10 @@ def documents(source):
     structs, fields, constants, support = read_structs(source), read_fields(), read_constants(source), read_support()
     missing = [name for name in structs if name not in fields]
     if missing:
-        form = "neither facts/mtml_api.json nor facts/struct_fields.csv says what the fields of %s are"
+        form = (
+            "neither facts/mtml_api.json (a field's `meaning` and `unit`) nor facts/struct_fields.csv says what the"
+            " fields of %s are"
+        )
         sys.exit(form % ", ".join(missing))
     links = Links(functions, fields, constants)
     texts = {"%s.md" % page.name: page_of(page, functions, plain, links, support) for page in PAGES}
