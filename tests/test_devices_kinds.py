@@ -369,6 +369,48 @@ def test_cards_that_cannot_be_divided(profile):
         assert answers("nvmlDeviceGetMigDeviceHandleByIndex", 0) == [UNSUPPORTED] * count
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda card: nvml.nvmlDeviceSetMigMode(card, 1),
+        lambda card: nvml.mtmlDeviceSetMpcMode(card, 1),
+        lambda card: nvml.mtmlDeviceSetMpcConfiguration(card, 0),
+        lambda card: nvml.mtmlLibrarySetMpcConfigurationInBatch([card], [0]),
+    ],
+    ids=["MigMode", "MpcMode", "MpcConfiguration", "InBatch"],
+)
+def test_a_card_that_cannot_be_divided_is_not_disturbed(change):
+    """C is not told to, so no query has to wait for that, and no handle becomes stale meanwhile."""
+    with simulated.nvml("s2000"):
+        card = nvml.nvmlDeviceGetHandleByIndex(0)
+        simulated.reset_calls()
+        with pytest.raises((nvml.NVMLError_NotSupported, nvml.MTMLError_NotSupported)):
+            change(card)
+        asked = ["mtmlDeviceSetMpcMode", "mtmlDeviceSetMpcConfiguration", "mtmlLibrarySetMpcConfigurationInBatch"]
+        assert [simulated.calls(name) for name in asked] == [0, 0, 0]
+        assert nvml._session.life.changes == 0 and nvml.nvmlDeviceGetName(card) == "MTT S2000"
+
+
+@pytest.mark.parametrize("part", ["instance", "virtual device"])
+def test_a_reset_leaves_parts_of_other_cards_alone(part):
+    with simulated.nvml("s3000-mpc" if part == "instance" else "s3000-vgpu-host"):
+        cards = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]
+        if part == "instance":
+            held = nvml.nvmlDeviceGetMigDeviceHandleByIndex(cards[0], 1)
+        else:
+            held = nvml.mtmlDeviceInitVirtDevice(cards[0], nvml.mtmlDeviceGetActiveVirtDeviceUuids(cards[0])[0])
+        uuid = nvml.mtmlDeviceGetUUID(held)
+        nvml.mtmlDeviceReset(cards[1])
+        assert nvml.mtmlDeviceGetUUID(held) == uuid
+        for stale in (cards[1], None):
+            with pytest.raises(nvml.MTMLError_InvalidArgument):
+                nvml.mtmlDeviceReset(stale)
+        assert nvml.mtmlDeviceGetUUID(held) == uuid
+        nvml.mtmlDeviceReset(cards[0])
+        with pytest.raises(nvml.MTMLError_InvalidArgument):
+            nvml.mtmlDeviceGetUUID(held)
+
+
 # ---- vGPU ----
 
 
