@@ -3,6 +3,7 @@
 import os
 import sys
 import textwrap
+import types
 
 import pytest
 import simulated
@@ -13,6 +14,7 @@ if sys.version_info < (3, 8):
     pytest.skip("the tool needs a Python whose syntax trees know where nodes end (3.8)", allow_module_level=True)
 
 sys.path.append(os.path.join(simulated.ROOT, "tools"))
+import file_mutants  # noqa: E402
 import mutants  # noqa: E402
 
 SOURCE = mutants.stamp()
@@ -179,12 +181,14 @@ def test_test_that_noticed_is_known(judge):
     def other():
         return 2
 
+    def becomes(function):
+        return lambda: setattr(answer, "__code__", function.__code__)
+
     items = [Item("a::fast", lambda: True), Item("a::slow", lambda: answer() == 1), Item("b::slow", lambda: False)]
-    before = answer.__code__
-    assert (judge.judge(answer, other.__code__, None, items), judge.begun[0]) == ("killed", 1)
-    assert (judge.judge(answer, endless.__code__, None, items), judge.begun[0]) == ("endless", 1)
-    assert (judge.judge(answer, before, None, items), judge.begun[0]) == ("killed", 2)
-    assert judge.judge(answer, before, None, items[:2]) == "survived"
+    assert (judge.judge(becomes(other), items), judge.begun[0]) == ("killed", 1)
+    assert (judge.judge(becomes(endless), items), judge.begun[0]) == ("endless", 1)
+    assert (judge.judge(None, items), judge.begun[0]) == ("killed", 2)
+    assert judge.judge(None, items[:2]) == "survived"
     assert answer() == 1  # only the child's has changed
 
 
@@ -192,19 +196,19 @@ def test_tests_that_fail_without_the_change_have_noticed_nothing(judge, capsys):
     def answer():
         return 1
 
-    def other():
-        return 2
+    def change():
+        answer.__code__ = (lambda: 2).__code__
 
     ran = []  # by the child alone
     broken = Item("a::slow", lambda: bool(ran))
     items = [Item("a::fast", lambda: not ran.append(1)), Item("b::slow", lambda: len(ran) == 2)]
     function = next(mutants.functions(SOURCE))
-    assert judge.noticing(function, answer, other.__code__, None, [broken] + items[:1]) == ("survived", None)
+    assert judge.noticing(function, change, [broken] + items[:1]) == ("survived", None)
     assert capsys.readouterr().out == "fails without a change: a::slow\n"
     seeing = Item("b::fast", lambda: answer() == 1)
-    assert judge.noticing(function, answer, other.__code__, None, items + [seeing]) == ("killed", "b::fast")
+    assert judge.noticing(function, change, items + [seeing]) == ("killed", "b::fast")
     judge.noticed = [(function, "b::slow")]  # which was looked at then
-    assert judge.noticing(function, answer, other.__code__, None, items + [seeing]) == ("killed", "b::slow")
+    assert judge.noticing(function, change, items + [seeing]) == ("killed", "b::slow")
 
 
 def test_tests_that_noticed_come_first(judge):
@@ -230,3 +234,109 @@ def test_some_cases_of_every_test_come_before_more_of_one(judge):
         "b::slow",
         "b::slowest",
     ]
+
+
+FILE_SAMPLE = '''
+"""Says nothing that is changed."""
+SIZES = {"small": 1, "large": 2}
+FIRST, SECOND = SIZES["small"], SIZES["large"]
+
+
+def told(size):
+    """Says nothing either."""
+    if size == FIRST:
+        print("%d rows", size)
+    return not size
+'''
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "sample.py"
+    path.write_text(FILE_SAMPLE)
+    return file_mutants.Source(str(path))
+
+
+def test_every_kind_of_change_of_a_file(source):
+    made = [file_mutants.told(source, change).partition(": ")[2] for change in file_mutants.changes(source)]
+    assert sorted(line.split("` in `")[0] + "`" for line in made) == sorted(
+        [
+            '`1, "large": 2` -> `2, "large": 1`',
+            "`\"small\"` -> `'smallx'`",
+            "`1` -> `2`",
+            "`\"large\"` -> `'largex'`",
+            "`2` -> `3`",
+            '`SIZES["small"], SIZES["large"]` -> `SIZES["large"], SIZES["small"]`',
+            "`\"small\"` -> `'smallx'`",
+            "`\"large\"` -> `'largex'`",
+            "`==` -> `!=`",
+            '`print("%d rows", size)` -> `pass`',
+            '`"%d rows", size` -> `size, "%d rows"`',
+            "`\"%d rows\"` -> `'%d rowsx'`",
+            "`not size` -> `(size)`",
+        ]
+    )
+
+
+def test_changes_of_a_table_matter_to_its_readers(source):
+    (sizes,) = [node for node in source.tree.body if "SIZES" in file_mutants.bound(node)]
+    readers = file_mutants.Reader([source]).functions(file_mutants.bound(sizes))
+    assert [node.name for _, node in readers] == ["told"]  # by way of FIRST and SECOND
+
+
+def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
+    def before():
+        return 1
+
+    def after():
+        return 2
+
+    class Before:
+        size = 1
+
+        def told(self):
+            return 1
+
+    class After:
+        size = 2
+
+        def told(self):
+            return 2
+
+    module, other = types.ModuleType("one"), types.ModuleType("other")
+    other.__file__ = os.path.join(simulated.ROOT, "other.py")
+    monkeypatch.setitem(sys.modules, "other", other)
+    held, own, table, row = before, Before(), {"a": 1}, (1, 2)
+    other.row = row
+    file_mutants.put_in_place(module, "before", before, after)
+    file_mutants.put_in_place(module, "Before", Before, After)
+    file_mutants.put_in_place(module, "table", table, {"b": 2})
+    file_mutants.put_in_place(module, "row", row, (2, 1))
+    assert held() == 2 and module.before is held
+    assert (own.size, own.told()) == (2, 2) and isinstance(own, module.Before)
+    assert table == {"b": 2} and module.table is table
+    assert other.row == (2, 1)
+
+
+def test_a_change_is_made_in_the_module_itself():
+    from pymtml_cli import numeric
+
+    source, code = file_mutants.Source("pymtml_cli/numeric.py"), numeric.number.__code__
+    found = {file_mutants.told(source, change): change for change in file_mutants.changes(source)}
+    change = found["pymtml_cli/numeric.py: `<=` -> `<` in `return value if least <= value <= most else None`"]
+    (statement,) = source.within(source.tree.body, change[0])
+    make = file_mutants.maker(source, statement, change)
+    held = numeric.number
+    assert held("0", 0, 9) == 0
+    try:
+        make()
+        assert (held("0", 0, 9), held("1", 0, 9)) == (None, 1) and numeric.number is held
+    finally:
+        held.__code__ = code
+
+
+def test_what_starts_the_program_is_not_run():
+    source = file_mutants.Source("pymtml_cli/__main__.py")
+    change = next(file_mutants.changes(source))
+    (statement,) = source.within(source.tree.body, change[0])
+    assert file_mutants.maker(source, statement, change) is None

@@ -1,59 +1,52 @@
 #!/usr/bin/env python3
-"""Changes files in small steps that mutants.py cannot make in a running process, and says what no test notices.
+"""Changes tables, the command and the drop-in in small steps, and says what no test notices.
 
     python tools/file_mutants.py                    all files below
     python tools/file_mutants.py pymtml_cli         those that begin so
     python tools/file_mutants.py --sample 60        so many changes, drawn by lot; --seed chooses others
+    python tools/file_mutants.py --quick            leave out the second try, below
 
 What is changed: everything in pymtml_cli and pymtml_dropin; in pymtml.py the tables outside functions, and within them
-assignments of several values, texts and the order of arguments. Sentences (help, advice) are left out: no test repeats
-them. Each change is made in a copy of the project, and the tests that have to do with the file are run there until one
-fails, first those that noticed an earlier change of it. Survivors go to build/mutants/file_survivors.txt; the
-exit status is 1 if there are any that docs/reliability.md does not explain.
+assignments of several values, texts and the order of arguments (mutants.py has the rest). Sentences (help, advice) are
+left out: no test repeats them.
+
+As with mutants.py, the suite is run once to learn which test calls which function. For each change, a forked child runs
+its statement anew, and then the tests that call the function, or a function that reads the table. What survives is
+tried once more in a copy of the project, where other processes see it. Survivors go to
+build/mutants/file_survivors.txt; the exit status is 1 if there are any that docs/reliability.md does not explain.
 """
 
 import argparse
 import ast
-import glob
+import importlib
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
+import types
 
 import mutants
+import pytest
 
 ROOT = mutants.ROOT
 COPY = os.path.join(mutants.BUILD, "project")
+CALLS = os.path.join(mutants.BUILD, "file_calls.json")
 SURVIVORS = os.path.join(mutants.BUILD, "file_survivors.txt")
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "mutants")
+NOTICED = os.path.join(mutants.BUILD, "file_noticed.txt")
+COPY_LACKS = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "mutants")
 
-CLI = "tests/cli/test_%s.py"
-COMMAND = "distinct_values query forms json main xml text names terminal capture doctor health checks modify".split()
-COMMAND += "subcommands completion hints processes_shown surroundings".split()
 NATIVE = (
     "function_pointers distinct native_abi values field_values behavior catalogue surface facade_errors loader".split()
 )
 NATIVE += "native_functions devices_kinds nvlink_topology torch_hooks system_answers processes native_errors".split()
-# Beginning of a file's name: tests, those first that notice most. test_screens.py is not among them: a wrong value has
-# to be noticed elsewhere, as that test says how to record it.
-TESTS = {
-    "pymtml_cli": [CLI % name for name in COMMAND] + ["tests/test_dropin.py"],
-    "pymtml_dropin": ["tests/test_dropin.py", "tests/cli/test_main.py"],
-    "pymtml.py": ["tests/test_%s.py" % name for name in NATIVE] + ["test_pymtml.py", "test_pynvml.py"],
-}
-# Those of the command that stand in no list come last.
-TESTS["pymtml_cli"] += sorted(
-    set(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, CLI % "*")))
-    - set(TESTS["pymtml_cli"])
-    - {CLI % "screens"}
-)
+TESTS = ["tests/cli", "tests/test_dropin.py", "test_pymtml.py", "test_pynvml.py"]
+TESTS += ["tests/test_%s.py" % name for name in NATIVE]
+# A wrong value has to be noticed elsewhere: this test says how to record it.
+LEFT_OUT = "tests/cli/test_screens.py"
 SWAPPED = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.In: "not in"}
 WRITTEN = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in"}
-
-
-NOTICED: "dict[str, list[str]]" = {}  # files of tests that noticed changes of a file, the last one first
+INNER = (ast.FunctionDef, ast.Lambda)
 
 
 class Source:
@@ -83,6 +76,10 @@ class Source:
 
     def line(self, number):
         return self.text.split(b"\n")[number - 1].decode().strip()
+
+    def within(self, nodes, begin):
+        """Those of the nodes that a position lies in."""
+        return [node for node in nodes if self.span(node)[0] <= begin < self.span(node)[1]]
 
 
 def generated_lines(source):
@@ -174,44 +171,154 @@ def told(source, change):
     return "%s: `%s` -> `%s` in `%s`" % (source.path, " ".join(old.split()), " ".join(new.split()), line)
 
 
-def run(tests):
-    """Exit status and output of tests in the copy; a failure ends them, and so does a quarter of an hour."""
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--timeout=120"]
-    command += tests
+def bound(statement):
+    """The names that a statement of a module gives a value (set)."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+class Reader:
+    """Knows which functions and tables read which names."""
+
+    def __init__(self, sources):
+        self.readers = {}  # name: (source, function or statement) each
+        for source in sources:
+            for statement in source.tree.body:
+                for name in {getattr(node, "id", getattr(node, "attr", None)) for node in ast.walk(statement)} - {None}:
+                    self.readers.setdefault(name, []).append((source, statement))
+
+    def functions(self, names):
+        """The functions and classes that read one of the names, or a table that reads it ((source, node) each)."""
+        found, seen, todo = [], set(), list(names)
+        while todo:
+            name = todo.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for source, statement in self.readers.get(name, ()):
+                if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                    found.append((source, statement))
+                else:
+                    todo.extend(bound(statement))
+        return found
+
+
+class FileJudge(mutants.Judge):
+    """The judge of changes in files: (Source, change) each."""
+
+    def pytest_runtestloop(self, session):
+        items = {item.nodeid: item for item in session.items}
+        callers = self.callers(items)
+        reader = Reader({source.path: source for source, _ in self.todo}.values())
+        places = {}  # one object for all changes of a statement: the judge asks whether it is the same
+        for source, change in self.todo:
+            (statement,) = source.within(source.tree.body, change[0])
+            place = places.setdefault((source.path, statement.lineno), statement)
+            keys = self.keys(source, statement, change[0], reader)
+            tests = {test for key in keys for test in callers.get(key, ())}
+            tests = self.chosen(place, sorted(tests))
+            if not self.try_out(place, maker(source, statement, change), tests, items, told(source, change)):
+                self.survivors.append((source, change))
+        return True
+
+    def keys(self, source, statement, begin, reader):
+        """The keys of the functions to which a change matters."""
+        inner = source.within((node for node in ast.walk(statement) if isinstance(node, INNER)), begin)
+        places = [(source, inner[-1])] if inner else []
+        if not inner or not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            places += reader.functions(bound(statement)) + [(source, statement)]
+        found = set()
+        for one, node in places:
+            first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", ())])
+            lines = range(first, node.end_lineno + 1)
+            found |= {key for key in self.by_file(one.path) if int(key.rpartition(":")[2]) in lines}
+        return found or set(self.by_file(source.path))
+
+    def by_file(self, path):
+        """The keys of the functions of a file that some test calls."""
+        if not hasattr(self, "known"):
+            self.known = {}
+            for key in {key for names in self.record["calls"].values() for key in names}:
+                self.known.setdefault(key.split(":")[0], []).append(key)
+        return self.known.get(path, [])
+
+
+def maker(source, statement, change):
+    """What runs the changed statement anew in its module; None if it does not compile or starts the program."""
+    begin, end, new = change
+    first, last = source.span(statement)
+    for decorator in getattr(statement, "decorator_list", ()):
+        first = min(first, source.span(decorator)[0] - 1)  # with its "@"
+    text = source.text[first:begin] + new.encode() + source.text[end:last]
+    text = b"\n" * (source.line_of(first) - 1) + text
     try:
-        done = subprocess.run(
-            command, cwd=COPY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900
-        )
-    except subprocess.TimeoutExpired:
-        return 1, "no end within a quarter of an hour"
-    return done.returncode, done.stdout.decode("utf-8", "replace")
+        code = compile(text, os.path.join(ROOT, source.path), "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
+    name = source.path[: -len(".py")].replace("/", ".")
+    if name.endswith("__main__"):
+        return None
+    name = name[: -len(".__init__")] if name.endswith(".__init__") else name
+
+    def make():
+        module = importlib.import_module(name)
+        before = {key: vars(module).get(key) for key in bound(statement)}
+        exec(code, vars(module))
+        for key, old in before.items():
+            put_in_place(module, key, old, vars(module).get(key))
+
+    return make
 
 
-def survives(source, change, tests):
-    """Whether all tests pass with the change."""
+def put_in_place(module, key, old, new):
+    """Let everybody who holds what a name stood for see what it stands for now."""
+    if isinstance(old, types.FunctionType) and isinstance(new, types.FunctionType):
+        if old.__code__.co_freevars == new.__code__.co_freevars:
+            old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
+            setattr(module, key, old)
+            return
+    if isinstance(old, type) and isinstance(new, type):
+        for name, value in vars(new).items():
+            if isinstance(value, types.FunctionType) and isinstance(vars(old).get(name), types.FunctionType):
+                vars(old)[name].__code__, vars(old)[name].__defaults__ = value.__code__, value.__defaults__
+            elif name not in ("__dict__", "__weakref__", "__doc__"):
+                setattr(old, name, value)
+        setattr(module, key, old)
+        return
+    if type(old) is type(new) and isinstance(old, (dict, list, set)):
+        filled = type(new)(new)
+        old.clear()
+        (old.extend if isinstance(old, list) else old.update)(filled)
+        setattr(module, key, old)
+        return
+    for other in list(sys.modules.values()):
+        path = getattr(other, "__file__", None) or ""
+        if path.startswith(ROOT) and vars(other).get(key) is old:
+            setattr(other, key, new)
+
+
+def survives_in_a_copy(source, change, tests):
+    """Whether these tests pass in a copy of the project that has the change."""
     begin, end, new = change
     path = os.path.join(COPY, source.path)
-    noticed = NOTICED.setdefault(source.path, [])
-    changed = source.text[:begin] + new.encode() + source.text[end:]
-    try:
-        compile(changed, path, "exec")
-    except SyntaxError:
-        return False
     with open(path, "wb") as stream:
-        stream.write(changed)
+        stream.write(source.text[:begin] + new.encode() + source.text[end:])
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--timeout=120"] + tests
     try:
-        status, output = run(noticed + [test for test in tests if test not in noticed])
-        found = re.search(r"(?m)^(?:FAILED|ERROR) ([^:\s]+)", output)
-        if found and found.group(1) in tests:
-            noticed[:] = [found.group(1)] + [test for test in noticed if test != found.group(1)]
-        return status == 0
+        done = subprocess.run(
+            command, cwd=COPY, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900
+        )
+        return done.returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
     finally:
         with open(path, "wb") as stream:
             stream.write(source.text)
 
 
-def files(wanted):
+def files(wanted=()):
     """Files to change, by what their names begin with."""
     found = ["pymtml.py"]
     for folder in ("pymtml_cli", "pymtml_dropin"):
@@ -221,38 +328,60 @@ def files(wanted):
     return [path for path in found if not wanted or path.startswith(tuple(wanted))]
 
 
+def from_elsewhere(record):
+    """The files of tests of which some start other processes and call nothing in their own (list)."""
+    return sorted({test.split("::")[0] for test, names in record["calls"].items() if not names})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="*", help="what the names of the files begin with")
     parser.add_argument("--sample", type=int, help="try only so many changes, drawn by lot")
     parser.add_argument("--seed", type=int, default=2, help="another one draws others")
+    parser.add_argument("--seconds", type=float, default=30, help="how long the tests of a change may take (30)")
+    parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a copy")
     options = parser.parse_args()
-    shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(ROOT, COPY, ignore=LEFT_OUT, symlinks=True)
-    todo = [(source, change) for source in map(Source, files(options.file)) for change in changes(source)]
+    os.chdir(ROOT)
+    os.makedirs(mutants.BUILD, exist_ok=True)
+    sources = {path: Source(path) for path in files()}
+    todo = [(sources[path], change) for path in files(options.file) for change in changes(sources[path])]
     if options.sample and options.sample < len(todo):
         todo = random.Random(options.seed).sample(todo, options.sample)
+    print("%d changes" % len(todo), flush=True)
+    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "-o", "timeout=0"]
+    print("running the tests that are new to learn which functions they call ...", flush=True)
+    subprocess.call(
+        [sys.executable, __file__, "--learn"] + quiet + ["--ignore=" + LEFT_OUT] + TESTS, stdout=subprocess.DEVNULL
+    )
+    record = mutants.recorded(CALLS)
+    open(NOTICED, "w").close()
+    judge = FileJudge(todo, record, options.seconds, NOTICED)
+    known = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
+    pytest.main(quiet + ["--no-header", "--no-summary"] + known, plugins=[judge])
+    survivors = judge.survivors
+    if survivors and not options.quick:
+        print("%d changes left, tried once more in a copy ..." % len(survivors), flush=True)
+        shutil.rmtree(COPY, ignore_errors=True)
+        shutil.copytree(ROOT, COPY, ignore=COPY_LACKS, symlinks=True)
+        survivors = [pair for pair in survivors if survives_in_a_copy(*pair, from_elsewhere(record))]
+    lines = [told(*pair) for pair in survivors]
     explained = mutants.explained_in(mutants.DOCUMENT)
-    for start in sorted({start for source, _ in todo for start in TESTS if source.path.startswith(start)}):
-        status, output = run(TESTS[start])
-        if status:
-            sys.exit("the tests for %s fail without a change:\n%s" % (start, output[-2000:]))
-    survivors = []
-    for number, (source, change) in enumerate(todo, 1):
-        tests = next(tests for start, tests in TESTS.items() if source.path.startswith(start))
-        if survives(source, change, tests):
-            line = told(source, change)
-            survivors.append(line)
-            print("%d of %d: survivor: %s" % (number, len(todo), line), flush=True)
-    unexplained = [line for line in survivors if line not in explained]
+    unexplained = [line for line in lines if line not in explained]
     with open(SURVIVORS, "w", encoding="utf-8") as stream:
         stream.writelines(line + "\n" for line in unexplained)
-    print(
-        "%d changes, %d survivors, %d of them explained"
-        % (len(todo), len(survivors), len(survivors) - len(unexplained))
-    )
+    counts = (len(todo), len(lines), len(lines) - len(unexplained))
+    print("%d changes, %d survivors, %d of them explained" % counts)
+    for line in unexplained:
+        print("survivor: " + line)
     return 1 if unexplained else 0
 
 
+def learn(arguments):
+    """Run tests and record which functions of the files they call; those that are known are left out."""
+    sources = {path: Source(path).text.decode() for path in files()}
+    keys = {os.path.join(ROOT, path): path + ":" for path in sources}
+    return pytest.main(arguments, plugins=[mutants.Recorder(CALLS, keys, sources)])
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(learn(sys.argv[2:]) if sys.argv[1:2] == ["--learn"] else main())

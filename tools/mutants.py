@@ -290,13 +290,16 @@ def defaults_of(module, function, change):
 
 
 class Recorder:
-    """Learns, while the suite runs, which test calls which functions of the module in its process and forks of it."""
+    """Learns, while the suite runs, which test calls which functions of some files in its process and forks of it.
 
-    def __init__(self):
+    ``keys``: the start of a function's key, by the path of its file. ``sources``: what the record depends on."""
+
+    def __init__(self, path=CALLS, keys=None, sources=None):
+        self.path, self.keys, self.sources = path, keys or {MODULE: ""}, sources or stamp()
         self.forked = os.open(os.path.join(BUILD, "forked"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         self.calls, self.seconds, self.files, self.failed = {}, {}, {}, set()
-        known = recorded()
-        if known["module"] == stamp():
+        known = recorded(path)
+        if known["module"] == self.sources:
             self.calls, self.seconds, self.files = known["calls"], known["seconds"], known["files"]
 
     def pytest_collection_modifyitems(self, items):
@@ -312,11 +315,12 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item):
-        seen, parent = set(), os.getpid()
+        seen, parent, keys = set(), os.getpid(), self.keys
 
         def profile(frame, event, argument):
-            if event == "call" and frame.f_code.co_filename == MODULE:
-                name = "%s:%d" % (frame.f_code.co_name, frame.f_code.co_firstlineno)
+            if event == "call" and frame.f_code.co_filename in keys:
+                code = frame.f_code
+                name = "%s%s:%d" % (keys[code.co_filename], code.co_name, code.co_firstlineno)
                 if name not in seen:
                     seen.add(name)
                     if os.getpid() != parent:
@@ -339,8 +343,8 @@ class Recorder:
 
     def pytest_sessionfinish(self, session):
         calls = {test: sorted(names) for test, names in self.calls.items() if test not in self.failed}
-        with open(CALLS, "w") as file:
-            json.dump({"module": stamp(), "calls": calls, "seconds": self.seconds, "files": self.files}, file)
+        with open(self.path, "w") as file:
+            json.dump({"module": self.sources, "calls": calls, "seconds": self.seconds, "files": self.files}, file)
 
 
 def stamp():
@@ -355,55 +359,47 @@ def digest(path):
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def recorded():
+def recorded(path=CALLS):
     """What earlier runs learned."""
-    if not os.path.exists(CALLS):
+    if not os.path.exists(path):
         return {"module": None, "calls": {}, "seconds": {}, "files": {}}
-    with open(CALLS, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
 class Judge:
-    """Runs, for each change, the tests that call the changed function, each time in a child with the changed code."""
+    """Runs, for each change, the tests that call the changed function, each time in a child with the changed code.
 
-    def __init__(self, todo, record, limit):
-        self.todo, self.record, self.limit = todo, record, limit
+    A subclass makes the changes: ``pytest_runtestloop`` hands each of them, and its tests, to ``try_out``."""
+
+    def __init__(self, todo, record, limit, log=os.devnull):
+        self.todo, self.record, self.limit, self.log = todo, record, limit, log
         self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
         self.noticed = []  # (function, test that noticed a change of it)
         self.begun = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")  # [0]: which test a child is at
 
-    def pytest_runtestloop(self, session):
-        import pymtml
-
-        items = {item.nodeid: item for item in session.items}
-        callers = {}
+    def callers(self, items):
+        """The tests that are at hand and call a function, by the function's key."""
+        found = {}
         for test, names in self.record["calls"].items():
             for name in names:
                 if test in items:
-                    callers.setdefault(name, []).append(test)
-        open(NOTICED, "w").close()
-        for function, change in self.todo:
-            if change.unlocks:
-                target, code = without_lock(pymtml, function)
-            else:
-                target = find(pymtml, function)
-                code = target and code_of(pymtml, function, function.changed(change))
-            made = code and code.co_freevars == target.__code__.co_freevars
-            tests = self.chosen(function, callers.get(function.key, [])) if made else []
-            outcome, test = "not called" if made else "not made", None
-            if tests:
-                defaults = None if change.unlocks else defaults_of(pymtml, function, change)
-                outcome, test = self.noticing(function, target, code, defaults, [items[test] for test in tests])
-            self.counts[outcome] += 1
-            if test is None:
-                self.survivors.append((function, change))
-            else:
-                self.noticed.append((function, test))
-                with open(NOTICED, "a", encoding="utf-8") as file:
-                    file.write("%s: %s\n" % (test, described(function, change)))
-            if outcome != "killed":
-                print("%s: %s" % (outcome, described(function, change)), flush=True)
-        return True
+                    found.setdefault(name, []).append(test)
+        return found
+
+    def try_out(self, function, make, tests, items, line):
+        """Whether one of the tests notices what ``make`` does in a child; None for ``make``: it cannot be made."""
+        outcome, test = "not called" if make else "not made", None
+        if make and tests:
+            outcome, test = self.noticing(function, make, [items[test] for test in tests])
+        self.counts[outcome] += 1
+        if test is not None:
+            self.noticed.append((function, test))
+            with open(self.log, "a", encoding="utf-8") as file:
+                file.write("%s: %s\n" % (test, line))
+        if outcome != "killed":
+            print("%s: %s" % (outcome, line), flush=True)
+        return test is not None
 
     def chosen(self, function, tests):
         """Those that noticed an earlier change, of this function before others; after them as many as there is time
@@ -422,20 +418,20 @@ class Judge:
                 left -= seconds[test]
         return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
 
-    def noticing(self, function, target, code, defaults, items):
+    def noticing(self, function, make, items):
         """(outcome, the test that noticed or None). One that fails behind the same tests without the change as well
         has noticed nothing."""
         while True:
-            outcome, number = self.judge(target, code, defaults, items), self.begun[0]
+            outcome, number = self.judge(make, items), self.begun[0]
             if outcome == "survived":
                 return outcome, None
-            test, own = items[number].nodeid, (target.__code__, target.__defaults__)
-            if (function, test) in self.noticed or self.judge(target, *own, items[: number + 1]) == "survived":
+            test = items[number].nodeid
+            if (function, test) in self.noticed or self.judge(None, items[: number + 1]) == "survived":
                 return outcome, test
             print("fails without a change: %s" % test, flush=True)
             del items[number]
 
-    def judge(self, target, code, defaults, items):
+    def judge(self, make, items):
         """ "killed", "survived", or "endless": killed, if the machine has time; the last test begun is the one."""
         self.begun[0] = 0
         child = os.fork()
@@ -446,7 +442,8 @@ class Judge:
             os.dup2(quiet, 2)
             status = 1
             try:
-                target.__code__, target.__defaults__ = code, defaults
+                if make:
+                    make()
                 status = 0 if all(self.passes(item, number) for number, item in enumerate(items)) else 1
             finally:
                 os._exit(status)
@@ -469,6 +466,39 @@ class Judge:
         self.begun[0] = number
         reports = runtestprotocol(item, log=False, nextitem=None)
         return all(report.passed or report.skipped for report in reports)
+
+
+class FunctionJudge(Judge):
+    """The judge of changes within functions of pymtml.py: (Function, Change) each."""
+
+    def pytest_runtestloop(self, session):
+        import pymtml
+
+        items = {item.nodeid: item for item in session.items}
+        callers = self.callers(items)
+        for function, change in self.todo:
+            tests = self.chosen(function, callers.get(function.key, []))
+            make = maker(pymtml, function, change)
+            if not self.try_out(function, make, tests, items, described(function, change)):
+                self.survivors.append((function, change))
+        return True
+
+
+def maker(module, function, change):
+    """What gives the function its changed code and defaults; None if that cannot be done in the process."""
+    if change.unlocks:
+        target, code = without_lock(module, function)
+    else:
+        target = find(module, function)
+        code = target and code_of(module, function, function.changed(change))
+    if not code or code.co_freevars != target.__code__.co_freevars:
+        return None
+    defaults = None if change.unlocks else defaults_of(module, function, change)
+
+    def make():
+        target.__code__, target.__defaults__ = code, defaults
+
+    return make
 
 
 def survives_in_a_file(function, change, source, tests):
@@ -550,7 +580,8 @@ def main():
     )
     subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
     record = recorded()
-    judge = Judge(todo, record, options.seconds)
+    open(NOTICED, "w").close()
+    judge = FunctionJudge(todo, record, options.seconds, NOTICED)
     files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
     pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
     survivors = judge.survivors
