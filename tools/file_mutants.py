@@ -134,7 +134,8 @@ def changes(source):
         ):
             first, second = node.args[0], node.args[1]
             swapped = (source.words(second), source.words(first))
-            if swapped[0] != swapped[1]:
+            pairs = isinstance(first, ast.Tuple) and isinstance(second, ast.Tuple)  # of a document: keys in any order
+            if swapped[0] != swapped[1] and not pairs:
                 between = source.text[source.span(first)[1] : source.span(second)[0]].decode()
                 yield source.span(first)[0], source.span(second)[1], between.join(swapped)
         elif (
