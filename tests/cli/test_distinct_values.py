@@ -205,11 +205,13 @@ JSON = {
     "ecc/uncorrected_aggregate": 407,
     "retired_pages/single_bit/0": "0x0000000000012000",
     "retired_pages/double_bit/2": "0x000000000009a000",
+    "fans/count": 3,
     "fans/speeds/0/target_percent": 31,
     "fans/speeds/0/rpm": 1310,
     "fans/speeds/2/target_percent": 35,
     "fans/speeds/2/rpm": 1350,
     "mtlink/bandwidth_gigabytes_per_second": 56,
+    "mtlink/version": 20000,
     "mtlink/count": 3,
     "mtlink/links/0/state": "up",
     "mtlink/links/1/state": "downgrade",
@@ -238,8 +240,49 @@ def test_every_field():
     rows = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").rows()
     for card, row in enumerate(rows):
         found = {name: cell for name, cell in zip(names, row) if cell != "[N/A]" and name != "timestamp"}
+        assert not set(found) - set(CELLS), "CELLS lacks %s" % sorted(set(found) - set(CELLS))
         assert found == {name: cells[card] for name, cells in CELLS.items()}
     assert len(rows) == 2
+
+
+# Of the clock, of a card whose displays sysfs tells, of instances
+NOT_OF_THIS_MACHINE = {"timestamp", "display_mode", "display_attached", "display_active"}
+NOT_OF_THIS_MACHINE |= {"mig.mode.current", "mig.mode.pending"}
+
+
+@pytest.mark.parametrize("profile", ["s80", "s5000x8", "s3000-mpc"])
+def test_each_field_that_answers_elsewhere_answers_here(profile, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+    names = [names[0] for names, _, _, _ in FIELDS]
+    with simulated.machine(profile):
+        row = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits", "-i", "0").rows()[0]
+    answered = {name for name, cell in zip(names, row) if cell != "[N/A]"}
+    missing = sorted(answered - set(CELLS) - NOT_OF_THIS_MACHINE)
+    assert not missing, "tests/distinct.ini lacks what these come from, or CELLS their values: %s" % missing
+
+
+# What -q and --json do not show, or in other words: the head of both has the driver, -q has 4x, --json has numbers.
+NOT_IN_SECTIONS = {"driver_version", "pcie.link.width.current", "pcie.link.width.max", "compute_cap"}
+NOT_IN_JSON = {"driver_version", "pci.domain", "pci.bus", "pci.device", "accounting.mode", "pstate", "compute_mode"}
+NOT_IN_JSON |= {"encoder.stats.averageLatency", "ecc.mode.current", "ecc.mode.pending", "retired_pages.pending"}
+NOT_IN_JSON |= {"temperature.gpu.tlimit"}
+
+
+def test_each_field_is_in_the_sections_and_in_json():
+    """By its value: where a field is new, and -q or --json has it not, somebody decided so."""
+    shown = {
+        word for text in by_path(invoke("-q", "-i", "0").stdout).values() for word in (text or "").split() + [text]
+    }
+    missing = {name for name, (cell, _) in CELLS.items() if cell not in shown}
+    form = "%s lacks these, or %s is wrong: %s"
+    wrong = sorted(missing ^ NOT_IN_SECTIONS)
+    assert not wrong, form % ("TREE of pymtml_cli/sections.py", "NOT_IN_SECTIONS", wrong)
+    values = {value for _, value in below(json.loads(invoke("--json", "-i", "0").stdout)["devices"][0])}
+    told = {str(value).lower() for value in values}
+    told |= {str(value >> 20) for value in values if type(value) is int}  # MiB
+    told |= {"%.2f" % (value / 1000) for value in values if type(value) is int}  # W
+    wrong = sorted({name for name, (cell, _) in CELLS.items() if cell.lower() not in told} ^ NOT_IN_JSON)
+    assert not wrong, form % ("pymtml_cli/json_document.py", "NOT_IN_JSON", wrong)
 
 
 def by_path(text):
@@ -286,6 +329,10 @@ def below(value, path=""):
 def test_json():
     found = dict(below(json.loads(invoke("--json", "-i", "0").stdout)["devices"][0]))
     assert {path: found.get(path) for path in JSON} == JSON
+    named = {"index", "minor_number", "pci/domain", "pci/device", "processes/unseen"}
+    numbers = {path for path, value in found.items() if type(value) in (int, float)} - named
+    unexpected = sorted(path for path in numbers - set(JSON) if not re.search(r"/\d+(/|$)", path))
+    assert not unexpected, "JSON lacks %s" % unexpected
 
 
 def test_columns_of_dmon():
