@@ -12,6 +12,22 @@ import pymtml as nvml
 with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
     CARDS = json.load(_file)["cards"]
 
+# What is now, and the most that it can be
+PAIRS = [
+    ("gpu_clock", "gpu_max_clock"),
+    ("memory_clock", "memory_max_clock"),
+    ("vpu_clock", "vpu_max_clock"),
+    ("memory_used", "memory_total"),
+    ("pci_cur_gen", "pci_max_gen"),
+    ("pci_cur_width", "pci_max_width"),
+    ("pci_cur_speed", "pci_max_speed"),
+    ("power_usage", "enforced_power_limit"),
+    ("enforced_power_limit", "default_power_limit"),
+    ("gpu_temperature", "slowdown_temperature"),
+    ("slowdown_temperature", "shutdown_temperature"),
+]
+ABOVE = ("used-above-total", simulated.DISTINCT)  # machines on which something is
+
 # Profiles that differ on purpose: {profile: {key}}
 ODD = {"used-above-total": {"memory_total"}}
 
@@ -26,6 +42,18 @@ def card_of(name):
 def share(card, key, unit):
     """What one device of the board has, or None where that is not known to the number."""
     return card[key] * unit // card.get("devices", 1) if isinstance(card.get(key), int) else None
+
+
+def first_number(pattern, text):
+    found = re.search(pattern, text or "")
+    return found and int(found.group(1))
+
+
+def watts(card, keys):
+    """The power limit in mW, or None where it is not known, or the driver tells 0."""
+    if keys.get("default_power_limit") == "0" or not card.get("tdp_w"):
+        return None
+    return card["tdp_w"] * 1000
 
 
 def profiles():
@@ -46,6 +74,12 @@ def test_every_profile_holds_to_the_table():
             "gpu_cores": card.get("gpu_cores"),
             "memory_total": share(card, "mem_mib", 2**20),
             "memory_bus_width": share(card, "mem_bus_bits", 1),
+            "memory_bandwidth": card.get("mem_gbps"),
+            "memory_speed": card.get("mem_speed_mbps"),
+            "memory_type": (card.get("mem_type") or "").replace("LPDDR4X", "LPDDR4") or None,
+            "default_power_limit": watts(card, keys),
+            "pci_max_gen": first_number(r"(\d)\.0", card.get("pcie")),
+            "pci_max_width": first_number(r" x(\d+)", card.get("pcie")),
         }
         if "virt_role" in keys or profile == simulated.DISTINCT:
             known = {key: known[key] for key in ("generation", "musa_compute_capability")}
@@ -58,6 +92,41 @@ def test_every_profile_holds_to_the_table():
         if identity >> 16 not in [int(number, 16) for number in card["pci_device"]] or identity & 0xFFFF != 0x1ED5:
             wrong.append("%s: no %s has the PCI id %#x" % (profile, keys["name"], identity))
     assert not wrong, "facts/cards.json says otherwise: " + "; ".join(wrong)
+
+
+def test_links_carry_what_the_table_says():
+    """All of them together, where a profile has links."""
+    for profile, keys in profiles():
+        total = (card_of(keys["name"]).get("mtlink") or {}).get("total_gbps")
+        if total and profile != simulated.DISTINCT and keys.get("mtlink_capability") == "yes":
+            links = int(keys["mtlink_count"]) * int(keys["mtlink_bandwidth"])
+            assert links == (total[0] if isinstance(total, list) else total), profile
+
+
+def test_numbers_of_a_card_fit_together():
+    """Nothing is above the most that it can be, and a card slows down before it shuts down."""
+    for profile, keys in profiles():
+        wrong = [
+            (now, most)
+            for now, most in PAIRS
+            if int(keys.get(most) or 0) and float(keys.get(now) or 0) > float(keys[most]) and profile not in ABOVE
+        ]
+        assert not wrong, (profile, wrong)
+
+
+def test_names_of_mpc_profiles_are_their_numbers():
+    """4c+16gb has 4 cores and 16 GB; a configuration such as 8-422 divides 8 cores into 4, 2 and 2."""
+    for profile in simulated.ALL_PROFILES:
+        sections = simulated.profile(profile)
+        cores = {}
+        for section, keys in sections.items():
+            if section.startswith("mpc_profile."):
+                assert keys["name"] == "%sc+%dgb" % (keys["cores"], int(keys["memory"]) // 1024), (profile, section)
+                cores[section.partition(".")[2]] = keys["cores"]
+        for section, keys in sections.items():
+            if section.startswith("mpc_configuration."):
+                parts = [cores[number.strip()] for number in keys["profiles"].split(",")]
+                assert keys["name"] == "%d-%s" % (sum(map(int, parts)), "".join(parts)), (profile, section)
 
 
 @pytest.mark.parametrize("name", sorted(CARDS))

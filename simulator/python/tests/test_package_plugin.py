@@ -527,6 +527,10 @@ def test_mistakes(mtml_simulator, fault):
     with pytest.raises(ValueError, match="unknown"):
         mtml_simulator.fail(*fault)
     assert "MTML_SIM_FAULTS" not in os.environ
+    # Not for ever.
+    with pytest.raises(ValueError):
+        mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", times=0)
+    temperature()
 
 
 def test_lost(mtml_simulator, devices):
@@ -980,6 +984,27 @@ def test_next(mtml_simulator):
     assert mtml_simulator.references() == 0 and name() == "MTT S5000"
 """
     passes(tmp_path, text, count=2)
+
+
+def test_kept_from_before(tmp_path):
+    """What a program kept without the fixture is ended as well, and the variables are what they were."""
+    text = """
+import pymtml
+from mtml_simulator import environment
+
+def test_without(monkeypatch):
+    for name in ("PYMTML_LIBRARY", "MTML_SIM_PROFILE"):
+        monkeypatch.setenv(name, environment.variables("s80")[name])
+    pymtml.nvmlInit()
+    pymtml.nvmlShutdown()
+
+def test_with(mtml_simulator):
+    assert mtml_simulator.references() == 0 and name() == "MTT S5000"
+
+def test_after():
+    assert "PYMTML_KEEP_LIBRARY" not in os.environ
+"""
+    passes(tmp_path, text, count=3)
 
 
 # ==== Another library ====
