@@ -10,14 +10,17 @@ import subprocess
 import sys
 
 import pytest
+import simulated
 import yaml
 from machines import ROOT, Machine
-from scrape import fetch, free_port
+from scrape import fetch, free_port, samples
+from test_fleet_rules import DCGM_COUNTERS
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
 SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
 COLUMNS = 24  # of Grafana's grid
 DASHBOARDS = ("overview.json", "host.json")
+RULES = ("rules.yml", "dcgm.rules.yml")
 EXPORTERS_DASHBOARD = os.path.join("nvitop-exporter", "dashboard.json")
 
 
@@ -100,6 +103,129 @@ def rules():
 def test_the_rules_watch_the_jobs():
     """Both jobs have names that the rules know."""
     assert 'job=~"mthreads.*"' in read("rules.yml") and rules()
+
+
+def alerts():
+    """The alerts of rules.yml by name: {name: rule}."""
+    return {rule["alert"]: rule for group in rules() for rule in group["rules"] if "alert" in rule}
+
+
+def expressions(name):
+    """All PromQL of a file of rules."""
+    return [rule["expr"] for group in yaml.safe_load(read(name))["groups"] for rule in group["rules"]]
+
+
+def test_alerts_come_within_two_minutes():
+    """As the head of rules.yml says: how far each looks back and how long it waits leave time for two scrapes."""
+    seconds = {"s": 1, "m": 60}
+    for name, rule in alerts().items():
+        times = re.findall(r"\[(\d+)([sm])\]", rule["expr"]) + re.findall(r"^(\d+)([smh])$", rule.get("for", "0s"))
+        if rule["labels"]["severity"] == "info" or name.endswith("ForLong"):
+            continue
+        assert sum(int(number) * seconds[unit] for number, unit in times) <= 90, name
+    config = yaml.safe_load(read("prometheus.yml"))["global"]
+    assert (config["scrape_interval"], config["evaluation_interval"]) == ("15s", "15s")
+    assert "OnUnitInactiveSec=15\n" in read("systemd", "mthreads-textfile.timer")
+
+
+def test_cards_that_are_expected_are_counted():
+    """PromQL makes no number of a label: each number is added up with its own."""
+    records = {rule.get("record"): rule["expr"] for group in rules() for rule in group["rules"]}
+    counted = records["mthreads_fleet:gpus_expected:sum"]
+    pairs = re.findall(r"(\d+) \* \(count\(up\{gpus=\"(\d+)\"\}\) or vector\(0\)\)", counted)
+    assert pairs == [(str(number), str(number)) for number in range(1, 17)]
+
+
+def pages(first, count):
+    """Retired pages, as profiles write them."""
+    return ", ".join("%d@1" % page for page in range(first, first + count))
+
+
+# Alert: the card that is so, its key, what that is on this card and on the others, the check of health that says it
+STATES = {
+    "MthreadsGpuHot": (0, "memory_temperature", 95, 94, "temperature"),
+    "MthreadsGpuEccUncorrected": (1, "ecc_uncorrected_volatile", 1, 0, "ecc"),
+    "MthreadsGpuEccUncorrectedInItsLife": (2, "ecc_uncorrected_aggregate", 11, 10, "ecc"),
+    "MthreadsGpuPagesPending": (3, "retired_pages_pending", "yes", "no", "pages"),
+    "MthreadsGpuPagesRetired": (4, "retired_pages_dbe", pages(0, 31), pages(0, 30), "pages"),
+    "MthreadsGpuLinkDown": (5, "mtlink_state.3", "DOWN", "UP", "links"),
+    "MthreadsGpuPcieNarrow": (6, "pci_cur_width", 15, 16, "pcie"),
+    "MthreadsGpuMemoryImpossible": (7, "memory_used", 8001, 7799, "memory"),
+}
+FULL = 4  # the card of which 97.5 percent of the memory are in use, to the byte
+MORE = ["*.memory_total=8000", "*.retired_pages_sbe=" + pages(100, 30), "%d.memory_used=7800" % FULL]
+SERIES = r"mthreads_\w+(?:\{[^}]*\})?"
+
+
+@pytest.fixture(scope="module")
+def troubled():
+    """The environment of a machine whose cards each have one trouble, and of all other troubles a little less."""
+    settings = [
+        "%d.%s=%s" % (card, key, value if card == sick else other)
+        for sick, key, value, other, _ in STATES.values()
+        for card in range(8)
+    ]
+    return simulated.environment("s5000x8", set=";".join(settings + MORE))
+
+
+def printed(environment, *arguments):
+    """What a command of pymtml prints."""
+    command = [sys.executable, "-m", "pymtml"] + list(arguments)
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, universal_newlines=True).stdout
+
+
+@pytest.fixture(scope="module")
+def page(troubled):
+    pytest.importorskip("prometheus_client")
+    return samples(printed(troubled, "metrics"))
+
+
+def value_of(page, selector, card):
+    """The sum of the samples that a selector chooses, of a card."""
+    name, _, matchers = selector.rstrip("}").partition("{")
+    wanted = {("gpu", str(card))} | {pair for pair in re.findall(r'(\w+)="(\w*)"', matchers) if pair[1]}
+    values = [value for (metric, labels), value in page.items() if metric == name and wanted <= labels]
+    assert values, (selector, card)
+    return sum(values)
+
+
+def computed(page, expression, card):
+    """What arithmetic or a comparison in PromQL comes to for a card."""
+    return eval(re.sub(SERIES, lambda match: repr(value_of(page, match.group(), card)), expression))
+
+
+@pytest.mark.parametrize("name", sorted(STATES))
+def test_alerts_begin_where_health_does(name, page, troubled):
+    """On that card alone, and as serious as health says. Of a rule with several conditions the last one."""
+    rule, (sick, _, _, _, check) = alerts()[name], STATES[name]
+    condition = re.sub(r"sum without \(\w+\) \((.*?)\)", r"\1", rule["expr"].split(" or ")[-1])
+    assert {card for card in range(8) if computed(page, condition, card)} == {sick}
+    findings = json.loads(printed(troubled, "health", "--json"))["findings"]
+    levels = {one["level"].lower() for one in findings if (one["gpu"], one["check"]) == (sick, check)}
+    assert rule["labels"]["severity"] in levels
+
+
+def test_memory_is_full_from_97_5_percent(page):
+    for name in ("MthreadsGpuMemoryFull", "MthreadsGpuMemoryFullForLong"):
+        assert {card for card in range(8) if computed(page, alerts()[name]["expr"], card)} == {FULL, 7}
+
+
+def test_names_of_dcgm_have_its_units():
+    """Of a machine on which no two numbers are the same; the labels are what a real Prometheus is asked for."""
+    pytest.importorskip("prometheus_client")
+    page = samples(printed(simulated.environment(simulated.DISTINCT), "metrics"))
+    records = {
+        rule["record"]: rule["expr"]
+        for group in yaml.safe_load(read("dcgm.rules.yml"))["groups"]
+        for rule in group["rules"]
+    }
+    assert set(DCGM_COUNTERS) < set(records)
+    for name, value in DCGM_COUNTERS.items():
+        joined = records[name].partition("* on (")[0].partition(") (")[2].replace("\n", " ")
+        expression = re.sub(r" unless on \(.*?\) mthreads:dcgm_divided", "", joined).strip()
+        for card in range(2):
+            keys = simulated.device_keys(simulated.DISTINCT, card)
+            assert computed(page, expression, card) == pytest.approx(value(keys)), name
 
 
 def test_datasource():
@@ -417,14 +543,14 @@ def test_variables_are_defined(name):
     assert set(re.findall(r"\$\{?([a-z]\w*)(?![\w.])", read(name))) - {"__data"} == defined
 
 
-@pytest.mark.parametrize("name", DASHBOARDS)
+@pytest.mark.parametrize("name", DASHBOARDS + RULES)
 def test_queries_are_promql(name):
     promql_parser = pytest.importorskip("promql_parser", reason="comes with the extra dev on Python 3.11 and newer")
-    for query in queries(name):
+    for query in expressions(name) if name in RULES else queries(name):
         promql_parser.parse(query)
 
 
-@pytest.mark.parametrize("name", DASHBOARDS)
+@pytest.mark.parametrize("name", DASHBOARDS + RULES)
 def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
     series = pytest.importorskip("pymtml_cli.metrics_series")
@@ -434,9 +560,10 @@ def test_queries_ask_for_series_that_there_are(name):
         labels[series.OF_MACHINE + key] = of_target | set(more)
     for key, (_, more, _) in series.CARD_SERIES.items():
         labels[series.OF_CARD + key] = of_target | set(series.PLACE) | set(more)
-    recorded = [rule["record"] for group in rules() for rule in group["rules"] if "record" in rule]
+    files = [group for file in RULES for group in yaml.safe_load(read(file))["groups"]]
+    recorded = [rule["record"] for group in files for rule in group["rules"] if "record" in rule]
     labels.update((name, set()) for name in recorded)
-    for query in queries(name):
+    for query in expressions(name) if name in RULES else queries(name):
         asked = re.findall(r"\b(mthreads_[a-z_:]+|up|ALERTS)(?:\{(.*?)\})?", query)
         assert asked, query
         for metric, selection in asked:
