@@ -400,6 +400,35 @@ def test_json_of_eight_cards():
         assert [int(pages["Single Bit ECC"]), int(pages["Double Bit ECC"])] == retired
 
 
+def test_json_of_a_card_without_two_numbers_alike():
+    report = json.loads(gmi("-q", "--json", profile=os.path.join(packaged.ROOT, "tests", "distinct.ini+frozen")))
+    gpu = report["GPU"][0]
+    assert gpu["Utilization"] == {"Gpu": "61%", "Memory": "66%", "Encoder": "22%", "Decoder": "23%"}
+    assert gpu["Clocks"] == {"Graphics": "1401MHz", "Memory": "2101MHz", "Video": "1101MHz"}
+    assert gpu["Max Clocks"] == {"Graphics": "1751MHz", "Memory": "2501MHz", "Video": "1201MHz"}
+    assert gpu["Encoder Stats"] == {"Active Sessions": "2", "Average FPS": "43"}
+    assert gpu["Decoder Stats"] == {"Active Sessions": "1", "Average FPS": "25"}
+    assert gpu["Ecc Mode"] == {"Current": "On-die, EDC", "Pending": "Disabled"}
+    assert gpu["FB Memory Usage"] == {"Total": "16384MiB", "Used": "3072MiB", "Free": "13312MiB"}
+    assert [gpu["FB Memory Spec"][key] for key in ("Speed", "Bandwidth", "Bus Width")] == [
+        "20001Mbps",
+        "768GBps",
+        "512bits",
+    ]
+    pci = gpu["PCI"]
+    assert (pci["Subsystem Vendor ID"], pci["Subsystem Device ID"]) == ("0x1ED5", "0x0401")
+    assert pci["GPU Link Info"] == {
+        "PCIe Generation": {"Max": "5", "Current": "3"},
+        "Link Width": {"Max": "16x", "Current": "4x"},
+    }
+    # What waits for a reboot, the other way around
+    text = gmi("-q", profile="s5000x8+frozen", MTML_SIM_SET="*.ecc_mode=DISABLE")
+    assert re.findall(r"(Current|Pending) +:  (Enabled|Disabled)", text)[:2] == [
+        ("Current", "Disabled"),
+        ("Pending", "Enabled"),
+    ]
+
+
 def test_display_in_the_order_asked_for():
     text = gmi("-q", "-d", "UTILIZATION,TEMPERATURE,MEMORY", "-i", "2")
     heads = [line.strip() for line in text.splitlines() if ":" not in line and line.startswith("    ")]

@@ -48,6 +48,9 @@ def test_show_frozen(tmp_path):
     parser.read_string(shown)
     assert parser["machine"]["frozen"] == "yes"
     assert command("exec", str(path), "--", sys.executable, "-c", NAMES).stdout == "MTT S5000\n"
+    # It says so once, whatever the file says already.
+    path.write_text(shown.replace("frozen = yes", "frozen = no"))
+    assert command("show", str(path) + "+frozen").stdout == shown
 
 
 @pytest.mark.parametrize("profile", ["s80", "s80+frozen"])
@@ -233,6 +236,32 @@ def test_ctl(tmp_path, daemon):
     ctl(tmp_path, "set", "5.gpu_clock", "7")
     shown = ctl(tmp_path, "show").stdout
     assert shown.startswith("profile = s5000x8+frozen\n") and "5.gpu_clock = 7\n" in shown
+
+
+SWITCHES = """
+import os, subprocess, sys, time
+from mtml_simulator import session
+
+with session.simulate("s5000x8") as machine:
+    machine.set("0.gpu_clock", 1)
+    time.sleep(0.05)
+    machine.profile("s80")
+    machine.set("0.gpu_clock", 2)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("MTML_SIM_")}
+    subprocess.run([sys.executable, "-m", "mtml_simulator", "ctl", "get", "0.gpu_clock"], env=environ)
+"""
+
+
+def test_ctl_changes_the_machine_of_now(tmp_path):
+    """Of a program that has put another machine in force."""
+    assert run([sys.executable, "-c", SWITCHES], environment(TMPDIR=str(tmp_path))).stdout == "2\n"
+
+
+def test_env_leaves_what_is_kept(tmp_path):
+    """An init after a shutdown is a new one, unless the user says otherwise."""
+    for environ, kept in ((environment(), "0"), (environment(PYMTML_KEEP_LIBRARY="1"), "1")):
+        lines = command("env", "s80", "--format", "github", environ=environ).stdout.splitlines()
+        assert "PYMTML_KEEP_LIBRARY=" + kept in lines
 
 
 @pytest.mark.parametrize(

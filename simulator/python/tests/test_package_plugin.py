@@ -1,6 +1,7 @@
 """The fixture `mtml_simulator`: each test here is a small test suite of a user's, run by pytest with the plugin."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -812,8 +813,11 @@ def test(mtml_simulator):
     (folder,) = (tmp_path / "tmp").iterdir()
     assert folder.name.startswith("mtml-simulator-")
     (tmp_path / "test_killed.py").unlink()
+    # The processes of another container have numbers of their own, which say nothing here.
+    elsewhere = tmp_path / "tmp" / re.sub(r"-\d+-", "-1-", folder.name, count=1)
+    elsewhere.mkdir()
     passes(tmp_path, "def test(mtml_simulator):\n    pass\n", environ=environ)
-    assert not list((tmp_path / "tmp").iterdir())
+    assert list((tmp_path / "tmp").iterdir()) == [elsewhere]
 
 
 # ==== Programs that run already ====
@@ -1073,6 +1077,8 @@ def test(elsewhere, mtml_simulator):
     passes(tmp_path, text, "--mtml-profile=mine.ini")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmtml_profile = mine.ini\n")
     passes(tmp_path, text)
+    (tmp_path / "below").mkdir()
+    passes(tmp_path / "below", text)
 
 
 @pytest.mark.parametrize("how", ["option", "ini", "text"])
@@ -1123,7 +1129,11 @@ def test_session(mtml_simulator_session, mtml_simulator_package):
 """
     # A class of its own machine lies within the module's, which must not be initialized then.
     parts = text.partition("@pytest.mark.mtml(profile=")
-    passes(tmp_path, parts[0], count=2)
+    other = (
+        "from binding import *\n\ndef test_other(mtml_simulator_module):\n    assert temperature() not in (12, 13)\n"
+    )
+    passes(tmp_path, parts[0], count=3, test_then=other)
+    (tmp_path / "test_then.py").unlink()
     passes(tmp_path, "import pymtml\n" + parts[1] + parts[2], count=3)
     leak = "import pymtml\n\ndef test_a(mtml_simulator_module):\n    pymtml.nvmlInit()\n\n"
     leak += "def test_b(mtml_simulator_module):\n    pass\n"

@@ -3,6 +3,7 @@
 import configparser
 import json
 import os
+import struct
 import subprocess
 import sys
 
@@ -78,6 +79,17 @@ def test_values(tmp_path):
     # Cards below one host bridge have one root, others another.
     roots = {os.path.realpath(str(path)).split("/devices/pci")[1][:7] for path in card.parent.iterdir()}
     assert len(roots) == len({profile("s5000x8")["device.%d" % n]["host_bridge"] for n in range(8)})
+
+
+def test_values_of_which_no_two_are_alike(tmp_path):
+    done = command("tree", os.path.join(packaged.ROOT, "tests", "distinct.ini"), str(tmp_path / "tree"))
+    assert done.returncode == 0
+    card = tmp_path / "tree/sys/bus/pci/devices/0000:2a:00.0"
+    names = ("subsystem_vendor", "subsystem_device", "current_link_width", "max_link_width")
+    assert [read(card, name) for name in names] == ["0x1ed5", "0x0401", "4", "16"]
+    assert [read(card, name)[:4] for name in ("current_link_speed", "max_link_speed")] == ["8.0 ", "32.0"]
+    # Where PCI has them
+    assert struct.unpack_from("<HH", (card / "config").read_bytes(), 0x2C) == (0x1ED5, 0x0401)
 
 
 def test_without_a_driver(tmp_path):
