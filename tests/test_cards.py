@@ -4,10 +4,12 @@ import json
 import os
 import re
 
+import native_calls
 import pytest
 import simulated
 
 import pymtml as nvml
+from pymtml_cli import capture
 
 with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
     CARDS = json.load(_file)["cards"]
@@ -28,6 +30,7 @@ PAIRS = [
 ]
 ABOVE = ("used-above-total", simulated.DISTINCT)  # machines on which something is
 
+FORM = "facts/cards.json gives %s another capability than %s of pymtml.py: make generate"
 # Profiles that differ on purpose: {profile: {key}}
 ODD = {"used-above-total": {"memory_total"}}
 
@@ -91,7 +94,17 @@ def test_every_profile_holds_to_the_table():
         identity = int(keys["pci_device_id"], 16)
         if identity >> 16 not in [int(number, 16) for number in card["pci_device"]] or identity & 0xFFFF != 0x1ED5:
             wrong.append("%s: no %s has the PCI id %#x" % (profile, keys["name"], identity))
-    assert not wrong, "facts/cards.json says otherwise: " + "; ".join(wrong)
+    assert not wrong, "facts/cards.json says otherwise: " + "; ".join(sorted(set(wrong)))
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_generation(name):
+    """The high byte of the PCI id tells it, where capture writes a machine down."""
+    for number in CARDS[name]["pci_device"]:
+        known = capture.GENERATIONS.get(int(number, 16) >> 8)
+        form = "GENERATIONS of pymtml_cli/capture.py has %s for the PCI id %s: AGENTS.md says where a generation stands"
+        assert known == CARDS[name]["generation"], form % (known, number)
+    assert CARDS[name]["generation"] in native_calls.GENERATIONS
 
 
 def test_links_carry_what_the_table_says():
@@ -136,8 +149,11 @@ def test_both_look_ups(name):
     with simulated.nvml("s80", set="*.unsupported=mtmlDeviceGetMusaComputeCapability"):
         for number in CARDS[name]["pci_device"]:
             settings = {"name": "Other", "pci_device_id": "%#x" % (int(number, 16) << 16 | 0x1ED5)}
-            assert asked_with(settings) == expected
-        assert asked_with({"name": name, "pci_device_id": "0xffff1234"}) == expected
+            assert asked_with(settings) == expected, FORM % (name, "_CAPABILITY_BY_PCI_ID")
+        assert asked_with({"name": name, "pci_device_id": "0xffff1234"}) == expected, FORM % (
+            name,
+            "_CAPABILITY_BY_NAME",
+        )
         assert asked_with({"name": "Other", "pci_device_id": "0xffff1234"}) == (0, 0)
 
 
