@@ -161,6 +161,207 @@ def _far_ends(change):
     return range(CARDS) if change.startswith("mtlink") else ()
 
 
+UNUSED, USED = "memory_used=0 power_usage=97000 gpu_clock=300 ", "memory_used=77309411328 gpu_clock=300 "  # 90 percent
+HELD, WRONG = "held by an idle program, or the utilization is wrong", "the utilization cannot be right"
+IDLE = "utilization as it should be"
+
+
+def in_use(memory, watts, words):
+    """What is said of a card at 0 percent, with so many percent of its memory in use."""
+    return "utilization 0 %%, with %d %% of the memory in use and %d W drawn: %s" % (memory, watts, words)
+
+
+# Question; what the card is like (keys, and functions that fail) and limits, which have a "-" in their names;
+# level, value/limit and text of what it comes to: both sides of each edge. The card has 80 GiB, 950 W and 1750 MHz.
+EDGES = [
+    ("answers", "", "OK None/None", "tells name, UUID, PCI address, memory, utilization"),
+    ("answers", "mtmlDeviceGetName=NOT_SUPPORTED", "OK None/None", "tells UUID, PCI address, memory, utilization"),
+    ("answers", "mtmlDeviceGetName=TIMEOUT", "CRITICAL None/None", "name: Timeout"),
+    ("answers", "mtmlDeviceGetUUID=TIMEOUT", "CRITICAL None/None", "UUID: Timeout"),
+    ("answers", "mtmlDeviceGetPciInfo=TIMEOUT", "CRITICAL None/None", "PCI address: Timeout"),
+    ("answers", "mtmlMemoryGetUsed=TIMEOUT", "CRITICAL None/None", "memory: Timeout"),
+    ("answers", "mtmlGpuGetUtilization=TIMEOUT", "CRITICAL None/None", "utilization: Timeout"),
+    ("memory", "memory_used=85899345920", "OK 85899345920/85899345920", "used memory as it should be"),
+    (
+        "memory",
+        "memory_used=86973087744",
+        "WARNING 86973087744/85899345920",
+        "82944 MiB of 81920 MiB in use, more than there is",
+    ),
+    # At 0 percent: more than half of the memory
+    ("idle", UNUSED, "OK 0/None", IDLE),
+    ("idle", UNUSED + "memory_used=42949672960", "OK 0/None", IDLE),
+    ("idle", UNUSED + "memory_used=43808666420", "NOTE 51.0/50", in_use(51, 97, HELD)),
+    ("idle", UNUSED + "memory_used=43808666420 max-idle-memory=52", "OK 0/None", IDLE),
+    ("idle", USED + "gpu_utilization=1", "OK 1/None", IDLE),
+    # and more than 30 percent of the power limit, and of the clock half or more
+    ("idle", USED + "power_usage=285000 gpu_clock=1750", "NOTE 90.0/50", in_use(90, 285, HELD)),
+    ("idle", USED + "power_usage=286000 gpu_clock=1750", "WARNING 90.0/50", in_use(90, 286, WRONG)),
+    ("idle", USED + "power_usage=286000 gpu_clock=875", "WARNING 90.0/50", in_use(90, 286, WRONG)),
+    ("idle", USED + "power_usage=286000 gpu_clock=874", "NOTE 90.0/50", in_use(90, 286, HELD)),
+    # More than half of the power limit
+    ("idle", UNUSED + "power_usage=475000 gpu_clock=1750", "OK 0/None", IDLE),
+    ("idle", UNUSED + "power_usage=476000 gpu_clock=1750", "WARNING 50.1/50", in_use(0, 476, WRONG)),
+    ("idle", UNUSED + "power_usage=476000 gpu_clock=1750 max-idle-power=51", "OK 0/None", IDLE),
+    ("idle", UNUSED + "power_usage=476000 gpu_clock=875", "WARNING 50.1/50", in_use(0, 476, WRONG)),
+    ("idle", UNUSED + "power_usage=476000 gpu_clock=874", "OK 0/None", IDLE),
+    ("idle", UNUSED + "power_usage=476000 mtmlGpuGetClock=NOT_SUPPORTED", "WARNING 50.1/50", in_use(0, 476, WRONG)),
+    # Where the limit of the power is not told, the clock tells
+    ("idle", USED + "gpu_clock=875 enforced_power_limit=0 power_usage=9000", "WARNING 90.0/50", in_use(90, 9, WRONG)),
+    ("idle", USED + "gpu_clock=874 enforced_power_limit=0 power_usage=9000", "NOTE 90.0/50", in_use(90, 9, HELD)),
+    (
+        "idle",
+        USED + "gpu_clock=875 mtmlDeviceGetPowerUsage=NOT_SUPPORTED",
+        "WARNING 90.0/50",
+        in_use(90, 0, WRONG).replace(" and 0 W drawn", ""),
+    ),
+    ("gpu_temperature", "gpu_temperature=94", "OK 94/95", "temperature of the GPU as it should be"),
+    ("gpu_temperature", "gpu_temperature=95", "CRITICAL 95/95", "95 C, and 95 C is the limit"),
+    ("gpu_temperature", "gpu_temperature=69 max-temperature=70", "OK 69/70", "temperature of the GPU as it should be"),
+    ("gpu_temperature", "gpu_temperature=70 max-temperature=70", "CRITICAL 70/70", "70 C, and 70 C is the limit"),
+    (
+        "gpu_temperature",
+        "gpu_temperature=89 slowdown_temperature=0",
+        "OK 89/90",
+        "temperature of the GPU as it should be",
+    ),
+    ("gpu_temperature", "gpu_temperature=90 slowdown_temperature=0", "CRITICAL 90/90", "90 C, and 90 C is the limit"),
+    (
+        "gpu_temperature",
+        "gpu_temperature=90 mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED",
+        "CRITICAL 90/90",
+        "90 C, and 90 C is the limit",
+    ),
+    ("memory_temperature", "memory_temperature=94", "OK 94/95", "temperature of the memory as it should be"),
+    ("memory_temperature", "memory_temperature=95", "CRITICAL 95/95", "memory: 95 C, and 95 C is the limit"),
+    ("ecc", "ecc_uncorrected_volatile=0", "OK 0/0", "uncorrected memory errors as it should be"),
+    (
+        "ecc",
+        "ecc_uncorrected_volatile=1",
+        "CRITICAL 1/0",
+        "1 uncorrected memory error(s) since the driver was loaded",
+    ),
+    ("ecc", "ecc_uncorrected_volatile=2 max-ecc-errors=2", "OK 2/2", "uncorrected memory errors as it should be"),
+    ("ecc", "ecc_mode=DISABLE", "N/A None/None", "ECC is off"),
+    ("ecc", "mtmlMemoryGetEccErrorCounter=NOT_SUPPORTED", "N/A None/None", "uncorrected memory errors not told"),
+    (
+        "aggregate_ecc",
+        "ecc_uncorrected_aggregate=0",
+        "OK 0/10",
+        "uncorrected memory errors in its life as it should be",
+    ),
+    ("aggregate_ecc", "ecc_uncorrected_aggregate=1", "NOTE 1/10", "1 uncorrected memory error(s) in its life"),
+    ("aggregate_ecc", "ecc_uncorrected_aggregate=10", "NOTE 10/10", "10 uncorrected memory error(s) in its life"),
+    (
+        "aggregate_ecc",
+        "ecc_uncorrected_aggregate=11",
+        "WARNING 11/10",
+        "11 uncorrected memory error(s) in its life, and 10 is the limit",
+    ),
+    ("pending_pages", "retired_pages_pending=no", "OK 0/0", "pending pages as it should be"),
+    (
+        "pending_pages",
+        "retired_pages_pending=yes",
+        "WARNING 1/0",
+        "memory pages wait to be retired: drain the card and reboot",
+    ),
+    ("retired_pages", "retired_pages_sbe= retired_pages_dbe=", "OK 0/60", "retired pages as it should be"),
+    ("retired_pages", "retired_pages_sbe=0x1000@1 retired_pages_dbe=0x1000@2", "NOTE 1/60", "1 memory page(s) retired"),
+    ("retired_pages", "retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2", "NOTE 2/60", "2 memory page(s) retired"),
+    (
+        "retired_pages",
+        "retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2 max-retired-pages=1",
+        "WARNING 2/1",
+        "2 memory page(s) retired, and 1 is the limit",
+    ),
+    ("links", "", "OK 14/14", "MtLinks as it should be"),
+    ("links", "mtlink_state.3=DOWN", "CRITICAL 13/14", "MtLink 3 down"),
+    ("links", "mtlink_state.3=DOWN mtlink_state.4=DOWN", "CRITICAL 12/14", "MtLink 3-4 down"),
+    ("links", "mtlink_state.3=DOWNGRADE", "CRITICAL 13/14", "MtLink 3 at reduced width"),
+    ("links", "mtmlDeviceGetMtLinkState=TIMEOUT@3x1", "CRITICAL None/None", "state of MtLink 3: Timeout"),
+    ("links", "mtmlDeviceGetMtLinkState=NOT_SUPPORTED", "N/A None/None", "state of MtLinks not told"),
+    ("pcie_width", "pci_cur_width=16", "OK 16/16", "PCIe width as it should be"),
+    ("pcie_width", "pci_cur_width=15", "WARNING 15/16", "PCIe x15, and the card has x16"),
+    ("pcie_width", "pci_cur_width=0", "N/A None/None", "PCIe width not told"),
+    ("pcie_width", "pci_max_width=0", "N/A None/None", "PCIe width not told"),
+    ("pcie_generation", "pci_cur_gen=5", "OK 5/5", "PCIe generation as it should be"),
+    ("pcie_generation", "pci_cur_gen=4", "NOTE 4/5", "PCIe generation 4, and the card has 5"),
+    ("pcie_generation", "pci_cur_gen=0", "N/A None/None", "PCIe generation not told"),
+    ("pcie_generation", "pci_max_gen=0", "N/A None/None", "PCIe generation not told"),
+    ("pcie_replays", "pcie_replay_counter=0", "OK 0/100", "PCIe replays as it should be"),
+    ("pcie_replays", "pcie_replay_counter=1", "NOTE 1/100", "1 PCIe replay(s)"),
+    ("pcie_replays", "pcie_replay_counter=100", "NOTE 100/100", "100 PCIe replay(s)"),
+    ("pcie_replays", "pcie_replay_counter=101", "WARNING 101/100", "101 PCIe replay(s), and 100 is the limit"),
+    ("seen_processes", "", "OK 0/0", "processes as it should be"),
+]
+
+
+def finding_of(question, machine, monkeypatch):
+    """What a question comes to on one card (Finding), which is as the texts of EDGES say."""
+    keys = dict((one.partition(".")[2]).split("=") for one in QUIET.split(";"))
+    keys.update({"mtlink_state.%d" % link: "UP" for link in range(14)})
+    faults, limits = [], {}
+    for name, _, value in (one.partition("=") for one in machine.split()):
+        if name.startswith("mtml"):
+            faults.append("%d.%s=%s" % (VICTIM, name, value))
+        elif "-" in name:
+            limits[name.replace("-", "_")] = int(value)
+        else:
+            keys[name] = value
+    settings = ";".join("%d.%s=%s" % (VICTIM, key, value) for key, value in keys.items())
+    check = next(name for name, questions in checks.QUESTIONS.items() if getattr(checks, question) in questions)
+    monkeypatch.setitem(checks.QUESTIONS, check, (getattr(checks, question),))
+    with simulated.machine("s5000x8", set=settings, faults=",".join(faults)), Machine() as cards:
+        (one,) = checks.findings(cards.cards[VICTIM], check, checks.Limits(**limits))
+    assert (one.check, one.gpu) == (check, VICTIM)
+    return one
+
+
+@pytest.mark.parametrize("question, machine, level, text", EDGES)
+def test_both_sides_of_each_edge(question, machine, level, text, monkeypatch):
+    one = finding_of(question, machine, monkeypatch)
+    assert ("%s %s/%s" % (one.level, one.value, one.limit), one.text) == (level, text)
+
+
+def test_each_question_has_an_edge():
+    asked_here = {question for question, _, _, _ in EDGES}
+    assert asked_here == {question.__name__ for each in checks.QUESTIONS.values() for question in each}
+
+
+# What a question calls the answer of a function, and whether it has no answer without it
+NAMED = [
+    ("memory", "mtmlMemoryGetUsed", "memory", True),
+    ("memory", "mtmlMemoryGetTotal", "memory", True),
+    ("idle", "mtmlGpuGetUtilization", "utilization", True),
+    ("idle", "mtmlMemoryGetUsed", "memory", False),
+    ("idle", "mtmlDeviceGetPowerUsage", "power", False),
+    ("idle", "mtmlGpuGetEnforcedPowerLimit", "power limit", False),
+    ("idle", "mtmlGpuGetClock", "clock", False),
+    ("idle", "mtmlGpuGetMaxClock", "greatest clock", False),
+    ("gpu_temperature", "mtmlGpuGetTemperature", "temperature of the GPU", True),
+    ("gpu_temperature", "mtmlGpuGetTemperatureThreshold", "slowdown temperature", False),
+    ("memory_temperature", "mtmlMemoryGetTemperature", "temperature of the memory", True),
+    ("ecc", "mtmlMemoryGetEccMode", "ECC mode", False),
+    ("ecc", "mtmlMemoryGetEccErrorCounter", "uncorrected memory errors", True),
+    ("aggregate_ecc", "mtmlMemoryGetEccErrorCounter", "uncorrected memory errors in its life", True),
+    ("pending_pages", "mtmlMemoryGetRetiredPagesPendingStatus", "pending pages", True),
+    ("retired_pages", "mtmlMemoryGetRetiredPagesCount", "retired pages", True),
+    ("links", "mtmlDeviceGetMtLinkSpec", "MtLinks", True),
+    ("pcie_width", "mtmlDeviceGetPciInfo", "PCIe width", True),
+    ("pcie_generation", "mtmlDeviceGetPciInfo", "PCIe generation", True),
+    ("pcie_replays", "mtmlDeviceGetPcieReplayCounter", "PCIe replays", True),
+]
+
+
+@pytest.mark.parametrize("question, function, name, needed", NAMED)
+def test_what_an_answer_is_called_that_does_not_come(question, function, name, needed, monkeypatch):
+    one = finding_of(question, UNUSED + function + "=TIMEOUT", monkeypatch)
+    assert (one.level, one.text, one.value, one.limit) == ("CRITICAL", name + ": Timeout", None, None)
+    one = finding_of(question, UNUSED + function + "=NOT_SUPPORTED", monkeypatch)
+    wanted = ("N/A", name + " not told") if needed else ("OK", one.text)
+    assert (one.level, one.text) == wanted
+
+
 def test_cards_that_work_at_0_percent():
     with simulated.machine("busy-but-0-percent"):
         found = [one for one in asked() if one.check == "utilization"]

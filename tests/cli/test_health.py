@@ -12,7 +12,7 @@ import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
 
-from pymtml_cli import child, health
+from pymtml_cli import checks, child, health
 from pymtml_cli.lock import Lock
 
 
@@ -405,6 +405,36 @@ def test_refused_options(check, arguments, words):
 def refused(result, words):
     assert (result.status, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1 and result.stderr.startswith("pymtml: " + words)
+
+
+MOST = 10**15 - 1  # of what is counted
+RANGES = {
+    "max-temperature": (1, 1000),
+    "max-memory-temperature": (1, 1000),
+    "max-ecc-errors": (0, MOST),
+    "max-aggregate-ecc-errors": (0, MOST),
+    "max-retired-pages": (0, MOST),
+    "max-pcie-replays": (0, MOST),
+    "max-idle-power": (1, 1000),
+    "max-idle-memory": (1, 100),
+}
+
+
+@pytest.mark.parametrize("name", sorted(checks.LIMITS))
+def test_what_a_limit_may_be(name, tmp_path):
+    """On the command line as in a file: degrees and percent from 1 on, counts from 0 on."""
+    least, most = RANGES[name]
+    file = tmp_path / "limits"
+    for value in (least, most):
+        options = health.parser().parse_args(["--%s=%d" % (name, value)])
+        assert getattr(options, name.replace("-", "_")) == value
+        file.write_text("%s = %d" % (name, value))
+        assert health.read_limits(str(file))[name] == value
+    words = "%s is a whole number from %d to %d" % (name, least, most)
+    for value in (least - 1, most + 1):
+        refused(invoke("health", "--%s=%d" % (name, value)), "argument --%s: " % name)
+        file.write_text("%s = %d" % (name, value))
+        refused(invoke("health", "--limits", str(file)), "%s:1: %s" % (file, words))
 
 
 def test_limits_of_a_file(check, tmp_path):
