@@ -1,10 +1,17 @@
-"""The options of nvidia-smi by all their spellings, with what they take, as `nvidia-smi -h` of 580 lists them."""
+"""The options of nvidia-smi by all their spellings, with what they take, as `nvidia-smi -h` of 580 lists them.
+
+Those of its subcommands are as `nvidia-smi topo -h` and its like list them.
+"""
+
+import types
 
 import pytest
 import simulated
 from command import invoke
 
-from pymtml_cli import cells, language
+import pymtml
+from pymtml_cli import cells, completion, language
+from pymtml_cli.devices import Unknown
 
 # "=" stands behind those that take a value, "[=]" behind those that may.
 LISTED = """
@@ -23,6 +30,24 @@ LISTED = """
 --help-query-remapped-rows / --help-query-supported-clocks / --help-query-accounted-apps
 --json / --watch[=]
 """
+BELOW = {
+    "topo": "-h --help / -m --matrix / -mp --matrix_pci / -i= --id= / -c= --cpu= / -n= --nearest_gpus= /"
+    " -p --gpu_path / -p2p= --p2pstatus= / -C --get-numa-id-of-nearby-cpu / -M --get-numa-id-of-nearby-mem",
+    "nvlink": "-h --help / -i= --id= / -l= --link= / -s --status / -c --capabilities / -p --pcibusid /"
+    " -R --remotelinkinfo / -e --errorcounters",
+    "dmon": "-h --help / -i= --id= / -d= --delay= / -c= --count= / -s= --select= / -o= --options= / -f= --filename= /"
+    " --format=",
+    "clocks": "-h --help / -i= --id= / --sync-boost-list / --sync-boost-add / --sync-boost-remove= /"
+    " -som= --sparse-operation-mode=",
+    "encodersessions": "-h --help / -i= --id= / -l= --loop=",
+    "drain": "-h --help / -p= --pciid= / -m= --modify= / -q --query / -r --remove / -d --discover",
+    "mig": "-h --help / -i= --id= / -gi= --gpu-instance-id= / -ci= --compute-instance-id= /"
+    " -lgip --list-gpu-instance-profiles / -lgi --list-gpu-instances / -lcip --list-compute-instance-profiles /"
+    " -lci --list-compute-instances / -cgi= --create-gpu-instance= / -C --default-compute-instance /"
+    " -dgi --destroy-gpu-instance / -cci= --create-compute-instance= / -dci --destroy-compute-instance",
+    "vgpu": "-h --help / -i= --id= / -q --query / -s --supported / -c --creatable",
+}
+BELOW["mtlink"], BELOW["pmon"] = BELOW["nvlink"], BELOW["dmon"].replace(" / --format=", "")
 TAKES = {"": None, "=": language.NEEDED, "[=]": language.OPTIONAL}
 
 
@@ -38,6 +63,13 @@ def test_each_option_has_its_spellings_and_takes_what_it_takes():
         spelled(entry) for line in LISTED.replace("/\n", "/ ").split("\n") for entry in line.split(" / ") if entry
     ]
     assert sorted(listed, key=str) == sorted(language.OPTIONS.values(), key=str)
+
+
+@pytest.mark.parametrize("name", sorted(BELOW))
+def test_the_options_of_subcommands_do_too(name):
+    listed = [spelled(entry) for entry in BELOW[name].split(" / ")]
+    found = [(option.spellings, option.takes_value) for option in completion.tables()[name][0]]
+    assert sorted(found) == sorted((spellings, bool(takes)) for spellings, takes in listed)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +102,66 @@ def test_power_near_its_limit_is_colored(watts, color):
     """Yellow above 90 %, red above 95 %."""
     card = Card(nvmlDeviceGetPowerUsage=watts * 1000, nvmlDeviceGetEnforcedPowerLimit=300000)
     assert cells.power(card).color == color
+
+
+@pytest.mark.parametrize("used, color", [(90, ""), (91, cells.YELLOW), (95, cells.YELLOW), (96, cells.RED)])
+def test_memory_that_is_nearly_full_is_colored(used, color):
+    info = types.SimpleNamespace(used=used << 20, total=100 << 20)
+    cell = cells.memory(Card(nvmlDeviceGetMemoryInfo=info))
+    assert (cell.color, cell.text.split()) == (color, ["%dMiB" % used, "/", "100MiB"])
+
+
+def test_a_card_without_memory_is_not_full():
+    assert cells.memory(Card(nvmlDeviceGetMemoryInfo=types.SimpleNamespace(used=0, total=0))).color == ""
+
+
+UNKNOWN = Unknown(pymtml.NVMLError_NotSupported())
+
+
+@pytest.mark.parametrize(
+    "limit, celsius, color",
+    [(85, 74, ""), (85, 75, cells.YELLOW), (85, 84, cells.YELLOW), (85, 85, cells.RED), (85, UNKNOWN, "")]
+    # A card that tells no limit, or that tells 0
+    + [(limit, celsius, color) for limit in (UNKNOWN, 0) for celsius, color in ((79, ""), (80, cells.YELLOW))]
+    + [(limit, celsius, color) for limit in (UNKNOWN, 0) for celsius, color in ((89, cells.YELLOW), (90, cells.RED))]
+    + [(1, 1, cells.RED)],
+)
+def test_a_temperature_near_its_limit_is_colored(limit, celsius, color):
+    """Yellow ten degrees below it."""
+    card = Card(nvmlDeviceGetTemperature=celsius, nvmlDeviceGetTemperatureThreshold=limit)
+    cell = cells.temperature(card)
+    assert (cell.color, cell.text) == (color, "N/A" if celsius is UNKNOWN else "%dC" % celsius)
+
+
+@pytest.mark.parametrize(
+    "modes, count, text, color",
+    [([1, 0], 0, "0", ""), ([1, 0], 1, "1", cells.RED), ([0, 1], 1, "Off", ""), ([1, 1], UNKNOWN, "N/A", "")]
+    + [(UNKNOWN, 2, "2", cells.RED), (UNKNOWN, UNKNOWN, "N/A", "")],
+)
+def test_errors_are_colored_where_ecc_is_on(modes, count, text, color):
+    cell = cells.uncorrected(Card(nvmlDeviceGetTotalEccErrors=count, nvmlDeviceGetEccMode=modes))
+    assert (cell.text, cell.color) == (text, color)
+
+
+@pytest.mark.parametrize(
+    "show, answer, text",
+    [
+        (cells.division, [1, 0], "Enabled"),
+        (cells.division, [0, 1], "Disabled"),
+        (cells.division, UNKNOWN, "N/A"),
+        (cells.fan, 0, "0%"),
+        (cells.fan, UNKNOWN, "N/A"),
+        (cells.fan, Unknown(pymtml.NVMLError_GpuIsLost()), "ERR!"),
+    ],
+)
+def test_short_words_of_the_table(show, answer, text):
+    query = {cells.division: "nvmlDeviceGetMigMode", cells.fan: "nvmlDeviceGetFanSpeed"}[show]
+    assert show(Card(**{query: answer})) == text
+
+
+@pytest.mark.parametrize("state, word", [(1, "On"), (0, "Off"), (UNKNOWN, "N/A")])
+def test_a_feature_is_on_or_off(state, word):
+    assert cells.switched(state) == word
 
 
 def test_a_character_that_no_terminal_shows_is_captured_by_its_bytes(tmp_path):

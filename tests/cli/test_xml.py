@@ -45,9 +45,21 @@ def faults(element, path=""):
     return found
 
 
+def check_indentation(text):
+    """Each line stands behind as many tabs as there are elements open."""
+    level = 0
+    for line in text.splitlines():
+        if line and not line.startswith(("<?", "<!")):
+            level -= line.strip().startswith("</")
+            assert len(line) - len(line.lstrip("\t")) == level, line
+            level += bool(re.fullmatch(r"<\w[^/]*>", line.strip()))
+    assert level == 0
+
+
 def document(result):
     """The root element of an answer, which is nothing but a well-formed document."""
     assert (result.status, result.stderr) == (0, "")
+    check_indentation(result.stdout)
     return ElementTree.fromstring(result.stdout)
 
 

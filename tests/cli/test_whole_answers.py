@@ -1,0 +1,711 @@
+"""Whole answers, to the letter, on machines whose values are known: what stands where, and what stands beside it.
+
+The values are those of tests/distinct.ini, and of the divided machine and the host of virtual devices among the
+simulator's profiles. Two processes run on the first card, and a third on the first instance of the divided one. Blanks
+at the end of a line do not count here.
+"""
+
+import json
+import os
+import re
+import shutil
+import time
+import types
+from xml.etree import ElementTree
+
+import pytest
+import simulated
+from command import invoke, process_tree
+
+import pymtml
+from pymtml_cli import devices, encodersessions, table
+
+DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
+MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
+ONE, OTHER = "10000000-0000-0000-0000-00000000000a", "20000000-0000-0000-0000-00000000000b"
+
+PROCESSES_HEAD = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
+
+
+@pytest.fixture(autouse=True)
+def known(tmp_path, monkeypatch):
+    """The time of all samples, a version, and processes."""
+    clock = types.SimpleNamespace(
+        time=lambda: MOMENT, localtime=time.gmtime, strftime=time.strftime, asctime=time.asctime
+    )
+    monkeypatch.setattr(devices, "time", clock)
+    monkeypatch.setattr(pymtml, "__version__", "9.8.7")
+    process_tree(tmp_path, monkeypatch, {17: ("/opt/trainer", 12), 18: ("game", 3)})
+    table_of_instance = tmp_path / "driver" / "musa" / "gpu01"
+    table_of_instance.mkdir()
+    (table_of_instance / "devname").write_text("mtgpu.2\n")
+    (table_of_instance / "proc_util").write_text(PROCESSES_HEAD + "19 19 40 0 0 0 40 0 x\n")
+    (tmp_path / "19").mkdir()
+    (tmp_path / "19" / "cmdline").write_text("/opt/part\0")
+    (tmp_path / "19" / "status").write_text("NSpid:\t19\n")
+
+
+def text_of(lines):
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+# (machine, arguments): what is printed
+ANSWERS = {
+    (DISTINCT, ""): """\
+Fri Dec  5 13:50:45 2025
++-----------------------------------------------------------------------------------------+
+| pymtml 9.8.7   MTML 2.2.1-simulator   Driver Version: 3.3.9-server   MUSA Version: 4.3  |
++-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
+|                                         |                        |               MPC M. |
+|=========================================+========================+======================|
+|   0  MTT S5000                     N/A  |   00000000:2A:00.0 N/A |                  305 |
+| 31%   51C    P2            123W /  240W |    3072MiB /  16384MiB |     61%      Default |
+|                                         |                        |                  N/A |
++-----------------------------------------+------------------------+----------------------+
+|   1  X10000                        N/A  |   00000000:3C:00.0 N/A |                  713 |
+| 37%   52C    P6            134W /  270W |    6144MiB /  24576MiB |     71%      Default |
+|                                         |                        |                  N/A |
++-----------------------------------------+------------------------+----------------------+
+
++-----------------------------------------------------------------------------------------+
+| Processes:                                                                              |
+|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |
+|        ID   ID                                                               Usage      |
+|=========================================================================================|
+|    0   N/A  N/A              17      C   /opt/trainer                               N/A |
+|    0   N/A  N/A              18      C   game                                       N/A |
++-----------------------------------------------------------------------------------------+""",
+    (DIVIDED, "-i 0"): """\
+Fri Dec  5 13:50:45 2025
++-----------------------------------------------------------------------------------------+
+| pymtml 9.8.7   MTML 2.2.0-simulator   Driver Version: 3.3.5-server   MUSA Version: 4.3  |
++-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
+|                                         |                        |               MPC M. |
+|=========================================+========================+======================|
+|   0  MTT S3000                     N/A  |   00000000:3B:00.0 N/A |                  N/A |
+| N/A   58C    P0            140W /  250W |   13108MiB /  32768MiB |     50%      Default |
+|                                         |                        |              Enabled |
++-----------------------------------------+------------------------+----------------------+
+
++-----------------------------------------------------------------------------------------+
+| MPC instances:                                                                          |
+| GPU MPC  Name               Memory-Usage            Util                                |
+|=========================================================================================|
+|   0   0  4c+16gb             7168MiB /  16384MiB      80%                               |
+|   0   1  2c+8gb              2048MiB /   8192MiB      35%                               |
+|   0   2  2c+8gb                 0MiB /   8192MiB       0%                               |
++-----------------------------------------------------------------------------------------+
+
++-----------------------------------------------------------------------------------------+
+| Processes:                                                                              |
+|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |
+|        ID   ID                                                               Usage      |
+|=========================================================================================|
+|    0   N/A  N/A              17      C   /opt/trainer                               N/A |
+|    0   N/A  N/A              18      C   game                                       N/A |
+|    0     0  N/A              19      C   /opt/part                                  N/A |
++-----------------------------------------------------------------------------------------+""",
+    (
+        DISTINCT,
+        "-L",
+    ): """\
+GPU 0: MTT S5000 (UUID: %s)
+GPU 1: X10000 (UUID: %s)"""
+    % (ONE, OTHER),
+    (DIVIDED, "-L"): """\
+GPU 0: MTT S3000 (UUID: d62bf705-3be0-87d6-c1e8-801d9ffeea3d)
+  MPC 4c+16gb     Device  0: (UUID: 93805612-625b-12ea-4d9b-719cdb41117f)
+  MPC 2c+8gb      Device  1: (UUID: bdbb08bd-228b-1bf3-4390-602119a4ed9c)
+  MPC 2c+8gb      Device  2: (UUID: 43195da2-a2fd-214f-bbb7-07ec2ef8a39c)
+GPU 1: MTT S3000 (UUID: 8dbd7249-8d91-74f0-fe06-aa33a47f4e43)""",
+    (DISTINCT, "-B"): "No excluded devices found.",
+    (DISTINCT, "-q -d PIDS -i 0"): """\
+==============PYMTML LOG==============
+
+Timestamp                                              : Fri Dec  5 13:50:45 2025
+Driver Version                                         : 3.3.9-server
+MTML Version                                           : 2.2.1-simulator
+MUSA Version                                           : 4.3
+
+Attached GPUs                                          : 2
+GPU 00000000:2A:00.0
+    Processes
+        GPU instance ID                   : N/A
+        Compute instance ID               : N/A
+        Process ID                        : 17
+            Type                          : C
+            Name                          : /opt/trainer
+            Used GPU Memory               : N/A
+        GPU instance ID                   : N/A
+        Compute instance ID               : N/A
+        Process ID                        : 18
+            Type                          : C
+            Name                          : game
+            Used GPU Memory               : N/A""",
+    (DISTINCT, "-q -d VOLTAGE,PIDS -i 1"): """\
+==============PYMTML LOG==============
+
+Timestamp                                              : Fri Dec  5 13:50:45 2025
+Driver Version                                         : 3.3.9-server
+MTML Version                                           : 2.2.1-simulator
+MUSA Version                                           : 4.3
+
+Attached GPUs                                          : 2
+GPU 00000000:3C:00.0
+    Voltage
+        Graphics                                       : 806.000 mV
+    Processes                                          : None""",
+    (DISTINCT, "-q -u"): """\
+==============PYMTML LOG==============
+
+Timestamp                                              : Fri Dec  5 13:50:45 2025
+Driver Version                                         : 3.3.9-server
+MTML Version                                           : 2.2.1-simulator
+MUSA Version                                           : 4.3
+
+HIC Info                                               : N/A
+Attached Units                                         : 0""",
+    (DISTINCT, "--query-gpu=timestamp,index -i 1"): """\
+timestamp, index
+2025/12/05 13:50:45.250, 1""",
+    (
+        DISTINCT,
+        "--query-compute-apps=gpu_name,gpu_bus_id,gpu_serial,gpu_uuid,pid,name,used_memory",
+    ): """\
+gpu_name, gpu_bus_id, gpu_serial, gpu_uuid, pid, process_name, used_gpu_memory [MiB]
+MTT S5000, 00000000:2A:00.0, MYAAAA0000000001, %s, 17, /opt/trainer, [N/A]
+MTT S5000, 00000000:2A:00.0, MYAAAA0000000001, %s, 18, game, [N/A]"""
+    % (ONE, ONE),
+    (
+        DISTINCT,
+        "--query-retired-pages=timestamp,gpu_name,retired_pages.address,retired_pages.timestamp,retired_pages.cause",
+    ): """\
+timestamp, gpu_name, retired_pages.address, retired_pages.timestamp, retired_pages.cause
+2025/12/05 13:50:45.250, MTT S5000, 0x0000000000012000, 1735689600, Single Bit ECC
+2025/12/05 13:50:45.250, MTT S5000, 0x0000000000034000, 1735776000, Single Bit ECC
+2025/12/05 13:50:45.250, MTT S5000, 0x0000000000056000, 1738368000, Double Bit ECC
+2025/12/05 13:50:45.250, MTT S5000, 0x0000000000078000, 1738454400, Double Bit ECC
+2025/12/05 13:50:45.250, MTT S5000, 0x000000000009a000, 1738540800, Double Bit ECC
+2025/12/05 13:50:45.250, X10000, 0x00000000000bc000, 1740787200, Single Bit ECC
+2025/12/05 13:50:45.250, X10000, 0x00000000000de000, 1740873600, Double Bit ECC
+2025/12/05 13:50:45.250, X10000, 0x00000000000ef000, 1740960000, Double Bit ECC""",
+    (
+        DISTINCT,
+        "--query-supported-clocks=gpu_uuid,mem,gr",
+    ): """\
+gpu_uuid, memory [MHz], graphics [MHz]
+%s, [N/A], [N/A]
+%s, [N/A], [N/A]"""
+    % (ONE, OTHER),
+    (
+        DISTINCT,
+        "--query-accounted-apps=vgpu_instance,pid,gpu_utilization,mem_util,max_memory_usage,time,gpu_util",
+    ): "vgpu_instance, pid, gpu_utilization [%], mem_utilization [%], max_memory_usage [MiB], time [ms],"
+    " gpu_utilization [%]",
+    (DISTINCT, "pmon -c 1 -s mu -o DT"): """\
+#Date        Time         gpu         pid   type     fb   ccpm     sm    mem    enc    dec    jpg    ofa    command
+#YYYYMMDD    HH:MM:SS     Idx           #    C/G     MB     MB      %      %      %      %      %      %    name
+ 20251205    13:50:45       0         17     C      -      -     12      -      -      -      -      -    trainer
+ 20251205    13:50:45       0         18     C      -      -      3      -      -      -      -      -    game
+ 20251205    13:50:45       1          -     -      -      -      -      -      -      -      -      -    -""",
+    (DISTINCT, "dmon -c 1 -s puvmet"): """\
+# gpu    pwr  gtemp  mtemp     sm    mem    enc    dec    jpg    ofa  pviol  tviol     fb   bar1   ccpm  sbecc  dbecc\
+    pci  rxpci  txpci
+# Idx      W      C      C      %      %      %      %      %      %      %   bool     MB     MB     MB   errs   errs\
+   errs   MB/s   MB/s
+    0    123     51     72     61     66     22     23      -      -      -      -   3072      -      -    101    305\
+     17      -      -
+    1    134     52     78     71     77     82     83      -      -      -      -   6144      -      -    509    713\
+     19      -      -""",
+    (DISTINCT, "dmon -c 1 -s c --format csv,nounit -o T -i 1"): """\
+#Time, gpu, mclk, pclk
+ 13:50:45, 1, 2102, 1402""",
+    (
+        DISTINCT,
+        "mtlink -s -p -R -e -c -i 0 -l 1",
+    ): """\
+GPU 0: MTT S5000 (UUID: %s)
+\t Link 1: Downgrade, 56 GB/s, GPU 1 (00000000:3C:00.0)
+\t Link 1: 00000000:3C:00.0
+\t Link 1: Remote Device 00000000:3C:00.0: Link 0
+\t Link 1: Replay Errors: N/A
+\t Link 1: Recovery Errors: N/A
+\t Link 1: CRC Errors: N/A
+\t Link 1, P2P is supported: true
+\t Link 1, P2P atomics supported: false"""
+    % ONE,
+    (
+        DISTINCT,
+        "mtlink -s -i 1",
+    ): """\
+GPU 1: X10000 (UUID: %s)
+\t Link 0: Up, 58 GB/s, GPU 0 (00000000:2A:00.0)
+\t Link 1: Downgrade, 58 GB/s, GPU 0 (00000000:2A:00.0)
+\t Link 2: Down, 58 GB/s, GPU 0 (00000000:2A:00.0)"""
+    % OTHER,
+    (
+        DISTINCT,
+        "nvlink -s -R -i 0",
+    ): """\
+GPU 0: MTT S5000 (UUID: %s)
+\t Link 0: 56.000 GB/s
+\t Link 0: Remote Device 00000000:3C:00.0: Link 1
+\t Link 1: 56.000 GB/s
+\t Link 1: Remote Device 00000000:3C:00.0: Link 0
+\t Link 2: <inactive>
+\t Link 2: Remote Device 00000000:3C:00.0: Link 2"""
+    % ONE,
+    (DISTINCT, "mtlink -c -i 0 -l 3"): "GPU 0: MTT S5000 (UUID: %s)\n\t Invalid Link" % ONE,
+    (DISTINCT, "topo -p -i 0,1"): "Device 0 is connected to device 1 by way of an single on-board PCIe switch.",
+    (DISTINCT, "topo -n 0 -i 1"): "Device 1 is connected by way of an single on-board PCIe switch to device(s): 0",
+    (DIVIDED, "topo -n 3 -i 0"): "Device 0 is not connected to other devices by way of a PCIe host bridge.",
+    (DIVIDED, "topo -n 4 -i 0"): "Device 0 is connected by way of an on-CPU interconnect link between PCIe host bridges"
+    " to device(s): 1",
+    (DISTINCT, "topo -c 9"): "The GPUs that have an affinity with CPU 9 are:\n0",
+    (DISTINCT, "topo -c 10"): "The GPUs that have an affinity with CPU 10 are:\n1",
+    (DISTINCT, "topo -c 20"): "No GPUs were found to have an affinity with CPU 20.",
+    (DIVIDED, "topo -c 31"): "The GPUs that have an affinity with CPU 31 are:\n0, 1",
+    (DISTINCT, "topo -C -i 1"): "NUMA IDs of closest CPU: 1",
+    (DISTINCT, "topo -M -i 1"): "NUMA IDs of closest memory: 1",
+    (DISTINCT, "clocks -som 1"): """\
+Setting sparse operation mode is not supported for GPU 00000000:2A:00.0.
+Treating as warning and moving on.
+Setting sparse operation mode is not supported for GPU 00000000:3C:00.0.
+Treating as warning and moving on.
+All done.""",
+    (DISTINCT, "clocks --sync-boost-remove 0 -i 1"): """\
+Synchronous boost is not supported for GPU 00000000:3C:00.0.
+Treating as warning and moving on.
+All done.""",
+    (DISTINCT, "clocks -som 2"): "Option 2 is invalid for -som.",
+    (DISTINCT, "clocks --sync-boost-remove -1"): "Option -1 is invalid for --sync-boost-remove.",
+    (DISTINCT, "mig -lgi"): "No MPC-enabled devices found.",
+    (DIVIDED, "mig -lgip"): """\
++-------------------------------------------------------------------------------+
+| GPU instance profiles:                                                        |
+| GPU   Name               ID    Instances   Memory     P2P    SM    DEC   ENC  |
+|                                Free/Total   GiB              CE    JPEG  OFA  |
+|===============================================================================|
+|   0  MPC 8c+32gb          0     N/A/1      32.00      N/A      8    N/A   N/A |
+|                                                            N/A   N/A   N/A    |
++-------------------------------------------------------------------------------+
+|   0  MPC 4c+16gb          1     N/A/2      16.00      N/A      4    N/A   N/A |
+|                                                            N/A   N/A   N/A    |
++-------------------------------------------------------------------------------+
+|   0  MPC 2c+8gb           2     N/A/4      8.00       N/A      2    N/A   N/A |
+|                                                            N/A   N/A   N/A    |
++-------------------------------------------------------------------------------+
+|   0  MPC 1c+4gb           3     N/A/8      4.00       N/A      1    N/A   N/A |
+|                                                            N/A   N/A   N/A    |
++-------------------------------------------------------------------------------+""",
+    (DIVIDED, "mig -lgi"): """\
++---------------------------------------------------------+
+| GPU instances:                                          |
+| GPU   Name               Profile  Instance   Placement  |
+|                            ID       ID       Start:Size |
+|=========================================================|
+|   0  MPC 4c+16gb            1        0          N/A     |
++---------------------------------------------------------+
+|   0  MPC 2c+8gb             2        1          N/A     |
++---------------------------------------------------------+
+|   0  MPC 2c+8gb             2        2          N/A     |
++---------------------------------------------------------+""",
+    (DIVIDED, "mig -lcip -gi 1,0"): """\
++--------------------------------------------------------------------------------------+
+| Compute instance profiles:                                                           |
+| GPU     GPU       Name             Profile  Instances   Exclusive       Shared       |
+|       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  |
+|         ID                                                          CE    JPEG       |
+|======================================================================================|
+|   0      0       MPC 4c+16gb        N/A     0/1           4       N/A   N/A   N/A    |
+|                                                                     N/A   N/A        |
++--------------------------------------------------------------------------------------+
+|   0      1       MPC 2c+8gb         N/A     0/1           2       N/A   N/A   N/A    |
+|                                                                     N/A   N/A        |
++--------------------------------------------------------------------------------------+""",
+    (DIVIDED, "mig -lci -gi 2"): """\
++--------------------------------------------------------------------+
+| Compute instances:                                                 |
+| GPU     GPU       Name             Profile   Instance   Placement  |
+|       Instance                       ID        ID       Start:Size |
+|         ID                                                         |
+|====================================================================|
+|   0      2       MPC 2c+8gb         N/A       N/A         N/A      |
++--------------------------------------------------------------------+""",
+    (HOST, "vgpu -q -i 0"): """\
+GPU 00000000:5E:00.0
+    Active vGPUs                          : 3
+    vGPU ID                               : 0
+        vGPU Name                         : MT vGPU S3000-1108
+        vGPU Type                         : mtgpu-1108
+        vGPU UUID                         : 1b64b790-af9f-c403-ec5b-9922fe84ac53
+        FB Memory Usage
+            Total                         : 8192 MiB
+            Used                          : 2048 MiB
+            Free                          : 6144 MiB
+    vGPU ID                               : 1
+        vGPU Name                         : MT vGPU S3000-1104
+        vGPU Type                         : mtgpu-1104
+        vGPU UUID                         : 2ef321fc-b2ad-9c4a-eef7-3aed24a85c2f
+        FB Memory Usage
+            Total                         : 4096 MiB
+            Used                          : 1024 MiB
+            Free                          : 3072 MiB
+    vGPU ID                               : 2
+        vGPU Name                         : MT vGPU S3000-1116
+        vGPU Type                         : mtgpu-1116
+        vGPU UUID                         : 82d57b37-64e4-e36e-5275-d029c3ceb56c
+        FB Memory Usage
+            Total                         : 16384 MiB
+            Used                          : 6144 MiB
+            Free                          : 10240 MiB""",
+    # 28 of 32 GiB are given away.
+    (HOST, "vgpu -c -i 0"): """\
+GPU 00000000:5E:00.0
+    MT vGPU S3000-1101
+    MT vGPU S3000-1102
+    MT vGPU S3000-1104""",
+    (HOST, "vgpu -s -i 1"): """\
+GPU 00000000:AF:00.0
+    MT vGPU S3000-1101
+    MT vGPU S3000-1102
+    MT vGPU S3000-1104
+    MT vGPU S3000-1108
+    MT vGPU S3000-1116
+    MT vGPU S3000-1132""",
+    (HOST, "vgpu -i 1"): "GPU 00000000:AF:00.0\n    Active vGPUs                          : 0",
+}
+FAILING = {"clocks -som 2": 2, "clocks --sync-boost-remove -1": 2}
+
+
+@pytest.mark.parametrize("machine, arguments", list(ANSWERS), ids=lambda part: os.path.basename(part))
+def test_an_answer(machine, arguments):
+    with simulated.machine(machine):
+        result = invoke(*arguments.split())
+    assert text_of(result.lines) == ANSWERS[machine, arguments]
+    assert (result.status, result.stderr) == (FAILING.get(arguments, 0), "")
+
+
+class Looked_at:
+    """An output that is a terminal."""
+
+    is_terminal = True
+
+
+# (machine, columns of the terminal): the table there
+SCREENS = {
+    (DISTINCT, 88): """\
+Fri Dec  5 13:50:45 2025
++--------------------------------------------------------------------------+
+| pymtml 9.8.7       Driver Version: 3.3.9-server       MUSA Version: 4.3  |
++-----------------------------------------+------------------------+-------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A |   Util|
+| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage |    ECC|
+|=========================================+========================+=======|
+|   0  MTT S5000                     N/A  |   00000000:2A:00.0 N/A |   61% |
+| 31%   51C    P2            123W /  240W |    3072MiB /  16384MiB |   305 |
++-----------------------------------------+------------------------+-------+
+|   1  X10000                        N/A  |   00000000:3C:00.0 N/A |   71% |
+| 37%   52C    P6            134W /  270W |    6144MiB /  24576MiB |   713 |
++-----------------------------------------+------------------------+-------+
+
++--------------------------------------------------------------------------+
+| Processes:                                                               |
+|  GPU      PID  Type  Process name                                        |
+|==========================================================================|
+|    0       17     C  /opt/trainer                                        |
+|    0       18     C  game                                                |
++--------------------------------------------------------------------------+""",
+    (DISTINCT, 80): """\
++- pymtml 9.8.7  MUSA Version: 4.3  Driver Version: 3.3.9-server --- 13:50:45 -+
+| GPU Name          Fan  Temp Perf Pwr:Usage/Cap     Memory-Usage  Util    ECC |
+|   0 MTT S5000     31%   51C   P2   123W / 240W    3072/16384MiB   61%    305 |
+|   1 X10000        37%   52C   P6   134W / 270W    6144/24576MiB   71%    713 |
++------------------------------------------------------------------------------+
+| GPU       PID Type GPU-Memory Process name                                   |
+|   0        17 C           N/A /opt/trainer                                   |
+|   0        18 C           N/A game                                           |
++------------------------------------------------------------------------------+""",
+    (DIVIDED, 80): """\
++- pymtml 9.8.7  MUSA Version: 4.3  Driver Version: 3.3.5-server --- 13:50:45 -+
+| GPU Name          Fan  Temp Perf Pwr:Usage/Cap     Memory-Usage  Util    ECC |
+|   0 MTT S3000     N/A   58C   P0   140W / 250W   13108/32768MiB   50%    N/A |
+|  .0 4c+16gb                                       7168/16384MiB   80%        |
+|  .1 2c+8gb                                         2048/8192MiB   35%        |
+|  .2 2c+8gb                                            0/8192MiB    0%        |
+|   1 MTT S3000     N/A   44C   P0    58W / 250W    1967/32768MiB    9%    N/A |
++------------------------------------------------------------------------------+
+| GPU       PID Type GPU-Memory Process name                                   |
+|   0        17 C           N/A /opt/trainer                                   |
+|   0        18 C           N/A game                                           |
+| 0.0        19 C           N/A /opt/part                                      |
++------------------------------------------------------------------------------+""",
+    (DISTINCT, 72): """\
++- pymtml 9.8.7  MUSA Version: 4.3 ------------------------- 13:50:45 -+
+| GPU Name       Fan  Temp Pwr:Usage/Cap     Memory-Usage  Util    ECC |
+|   0 MTT S5000  31%   51C   123W / 240W    3072/16384MiB   61%    305 |
+|   1 X10000     37%   52C   134W / 270W    6144/24576MiB   71%    713 |
++----------------------------------------------------------------------+
+| GPU       PID Type GPU-Memory Process name                           |
+|   0        17 C           N/A /opt/trainer                           |
+|   0        18 C           N/A game                                   |
++----------------------------------------------------------------------+""",
+    (DISTINCT, 50): """\
++- pymtml 9.8.7  MUSA Version: 4.3 --- 13:50:45 -+
+| GPU  Temp Pwr:Usage/Cap     Memory-Usage  Util |
+|   0   51C   123W / 240W    3072/16384MiB   61% |
+|   1   52C   134W / 270W    6144/24576MiB   71% |
++------------------------------------------------+
+| GPU       PID Type Process name                |
+|   0        17 C    /opt/trainer                |
+|   0        18 C    game                        |
++------------------------------------------------+""",
+    (DISTINCT, 24): """\
++- pymt... - 13:50:45 -+
+| GPU     Memory-Usage |
+|   0    3072/16384MiB |
+|   1    6144/24576MiB |
++----------------------+
+| GPU       PID Typ... |
+|   0        17 C    . |
+|   0        18 C    . |
++----------------------+""",
+    (DISTINCT, 20): """\
++- pymt... - 13:50:4
+| GPU     Memory-Usa
+|   0    3072/16384M
+|   1    6144/24576M
++-------------------
+| GPU       PID Typ.
+|   0        17 C
+|   0        18 C
++-------------------""",
+}
+
+
+def screen(machine, columns, monkeypatch):
+    """The table on a terminal of so many columns."""
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    with simulated.machine(machine), devices.Machine() as here:
+        return table.Screen(Looked_at()).text(here, here.cards)
+
+
+@pytest.mark.parametrize("machine, columns", list(SCREENS), ids=lambda part: os.path.basename(str(part)))
+def test_a_table_on_a_terminal(machine, columns, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert text_of(screen(machine, columns, monkeypatch).split("\n")) == SCREENS[machine, columns]
+
+
+@pytest.mark.parametrize("columns, blanks", [(91, 18), (80, 4)])
+def test_what_is_colored(columns, blanks, monkeypatch):
+    """The number of uncorrected errors, and not the blanks before it."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    text = screen(DISTINCT, columns, monkeypatch)
+    assert text.count("\x1b") == 4
+    for number in ("305", "713"):
+        assert " " * blanks + "\x1b[31m%s\x1b[0m |" % number in text
+
+
+def test_processes_of_a_card_that_does_not_tell_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "none"))
+    assert "|   0  not known: Not Supported    |" in screen(DISTINCT, 36, monkeypatch)
+
+
+def test_encoder_sessions(monkeypatch):
+    """A head above each ten lines; the seconds of -l lie between samples."""
+    waited = []
+
+    def repeat(machine, seconds, sample):
+        waited.append(seconds)
+        for first in (True, False, False, False):
+            sample(first)
+
+    monkeypatch.setattr(encodersessions, "repeat", repeat)
+    with simulated.machine(DISTINCT):
+        lines = invoke("encodersessions", "-l", "7").lines
+    head = [
+        "# GPU Session    Process   Codec       H       V Average     Average",
+        "# Idx      Id         Id    Type     Res     Res     FPS Latency(us)",
+    ]
+    sample = [
+        "    0       0       5001   H.264    1920    1080      59        1500",
+        "    0       2       5002    HEVC    1280     720      27        2500",
+        "    1       -          -       -       -       -       -           -",
+    ]
+    assert lines == head + 3 * sample + sample[:1] + head + sample[1:]
+    assert waited == [7]
+
+
+def test_memory_of_processes(monkeypatch):
+    """No driver tells it so far. A mebibyte that is begun counts."""
+    real = pymtml.nvmlDeviceGetComputeRunningProcesses
+
+    def with_memory(device):
+        found = real(device)
+        for process in found:
+            process.usedGpuMemory = (process.pid << 20) + 1
+        return found
+
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetComputeRunningProcesses", with_memory)
+    monkeypatch.setenv("NO_COLOR", "1")
+    compact = screen(DISTINCT, 80, monkeypatch).splitlines()
+    assert compact[-2] == "|   0        18 C         19MiB game".ljust(79) + "|"
+    with simulated.machine(DIVIDED):
+        assert invoke().lines[-2] == "|    0     0  N/A              19      C   /opt/part%s20MiB |" % (" " * 32)
+        assert invoke("pmon", "-c", "1", "-s", "m").lines[-2].split() == ["0", "19", "C", "20", "-", "part"]
+        rows = invoke("--query-compute-apps=used_memory,pid", "--format=csv,noheader").rows()
+        assert rows == [["18 MiB", "17"], ["19 MiB", "18"], ["20 MiB", "19"]]
+        lines = [line.strip() for line in invoke("-q", "-d", "PIDS", "-i", "0").lines]
+        assert lines[-7:-1] == [
+            "GPU instance ID                   : 0",
+            "Compute instance ID               : N/A",
+            "Process ID                        : 19",
+            "Type                          : C",
+            "Name                          : /opt/part",
+            "Used GPU Memory               : 20 MiB",
+        ]
+        document = ElementTree.fromstring(invoke("-q", "-x").stdout)
+        assert [[element.text for element in process] for process in document.iter("process_info")][1:] == [
+            ["N/A", "N/A", "18", "C", "game", "19 MiB"],
+            ["0", "N/A", "19", "C", "/opt/part", "20 MiB"],
+        ]
+        assert json.loads(invoke("--json").stdout)["devices"][0]["processes"]["list"][1:] == [
+            {"pid": 18, "type": "C", "name": "game", "instance": None, "memory_bytes": (18 << 20) + 1},
+            {"pid": 19, "type": "C", "name": "/opt/part", "instance": 0, "memory_bytes": (19 << 20) + 1},
+        ]
+
+
+def test_throughput_and_supported_clocks(monkeypatch):
+    """MTML tells neither so far."""
+    through = {pymtml.NVML_PCIE_UTIL_TX_BYTES: 4096, pymtml.NVML_PCIE_UTIL_RX_BYTES: 9216}
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetPcieThroughput", lambda device, counter: through[counter])
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedMemoryClocks", lambda device: [2100, 1000])
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedGraphicsClocks", lambda device, memory: [memory - 1, 50])
+    with simulated.machine(DISTINCT):
+        assert invoke("dmon", "-c", "1", "-s", "t").lines[2].split() == ["0", "9", "4"]
+        clocks = invoke("--query-supported-clocks=mem,gr", "--format=csv,noheader,nounits", "-i", "0").rows()
+        text = invoke("-q", "-i", "0").stdout
+    assert clocks == [["2100", "2099"], ["2100", "50"], ["1000", "999"], ["1000", "50"]]
+    for key, value in (("Tx", "4096"), ("Rx", "9216")):
+        assert "        %s Throughput                                  : %s KB/s\n" % (key, value) in text
+
+
+def test_parts_of_a_divided_card():
+    with simulated.machine(DIVIDED):
+        result = invoke("-q", "-i", "0")
+        document = ElementTree.fromstring(invoke("-q", "-x", "-i", "0").stdout)
+    lines = text_of(result.lines).split("\n")
+    start = lines.index("    MPC Mode")
+    assert "\n".join(lines[start : start + 25]) == """\
+    MPC Mode
+        Current                                        : Enabled
+        Pending                                        : Enabled
+    MPC Instance
+        Index                                          : 0
+        GPU Instance ID                                : 0
+        Profile                                        : 4c+16gb
+        UUID                                           : 93805612-625b-12ea-4d9b-719cdb41117f
+        FB Memory Usage
+            Total                                      : 16384 MiB
+            Used                                       : 7168 MiB
+            Free                                       : 9216 MiB
+        Utilization
+            GPU                                        : 80 %
+            Memory                                     : 33 %
+    MPC Instance
+        Index                                          : 1
+        GPU Instance ID                                : 1
+        Profile                                        : 2c+8gb
+        UUID                                           : bdbb08bd-228b-1bf3-4390-602119a4ed9c
+        FB Memory Usage
+            Total                                      : 8192 MiB
+            Used                                       : 2048 MiB
+            Free                                       : 6144 MiB
+        Utilization"""
+    part = document.findall("gpu/mig_devices/mig_device")[1]
+    assert [element.text for element in part.iter() if not len(element)] == (
+        # index, GPU instance, compute instance, multiprocessors and engines, errors, memory, BAR1 memory
+        ["1", "1", "N/A", "2"]
+        + 5 * ["N/A"]
+        + ["N/A"]
+        + ["8192 MiB", "N/A", "2048 MiB", "6144 MiB"]
+        + 3 * ["N/A"]
+    )
+
+
+@pytest.mark.parametrize("machine", [DISTINCT, DIVIDED, HOST], ids=os.path.basename)
+def test_the_two_names_differ_in_these_words_only(machine):
+    """Of -q: Moore Threads' words and NVIDIA's."""
+    with simulated.machine(machine):
+        ours, theirs = invoke("-q").stdout, invoke("-q", name="nvidia-smi").stdout
+    ours = re.sub("MTML Version .*\n", "", ours)
+    for own, other in (("PYMTML LOG", "NVSMI LOG"), ("MUSA Version", "CUDA Version"), ("MPC Mode", "MIG Mode")):
+        assert own in ours and own not in theirs
+        ours = ours.replace(own, other)
+    ours = ours.replace("MPC Instance", "MIG Device")
+    assert ours == theirs.replace(": MIG-", ": ")
+
+
+APART = ["0.board=1", "0.pcie_switch=1", "0.switch_group=1", "0.host_bridge=1"]
+# By how many of these numbers differ: (what the matrix says, what sentences say, how many differ and what -n takes,
+# what --json says)
+LEVELS = [
+    ("PIX", "an single on-board PCIe switch", 0, "internal"),
+    ("PIX", "a single PCIe switch", 1, "single"),
+    ("PXB", "multiple PCIe switches", 2, "multiple"),
+    ("PHB", "a PCIe host bridge", 3, "hostbridge"),
+    ("NODE", "an on-CPU interconnect link between PCIe host bridges", 4, "node"),
+    ("SYS", "an SMP interconnect link between NUMA nodes", 5, "system"),
+]
+
+
+@pytest.mark.parametrize("cell, words, number, name", LEVELS)
+def test_a_topology_level_in_all_its_words(cell, words, number, name):
+    nodes = "1.numa_node=1;0.numa_node=%d" % (number < 5)
+    with simulated.machine(DISTINCT, set=";".join(APART[:number] + [nodes])):
+        rows = [line.split("\t") for line in invoke("topo", "-mp").lines[1:3]]
+        path = invoke("topo", "-p", "-i", "0,1").stdout
+        near = invoke("topo", "-n", str(number), "-i", "0").stdout
+        nearer = invoke("topo", "-n", str(number - 1), "-i", "1").stdout
+        (pair,) = json.loads(invoke("--json", "-i", "1").stdout)["devices"][0]["topology"]
+    assert [row[:3] for row in rows] == [["GPU0", " X ", cell], ["GPU1", cell, " X "]]
+    assert path == "Device 0 is connected to device 1 by way of %s.\n\n" % words
+    assert near == "Device 0 is connected by way of %s to device(s): 1\n\n" % words
+    if number:
+        before = LEVELS[number - 1][1]
+        assert nearer == "Device 1 is not connected to other devices by way of %s.\n\n" % before
+    assert (pair["device"], pair["level"]) == (0, name)
+
+
+@pytest.mark.parametrize(
+    "status, word", [("OK", "OK"), ("CHIPSET_NOT_SUPPORTED", "CNS"), ("GPU_NOT_SUPPORTED", "GNS"), ("UNKNOWN", "U")]
+)
+def test_whether_cards_reach_each_other(status, word):
+    other = "GNS" if status == "OK" else "OK"
+    machine = "*.p2p_read=%s;*.p2p_write=%s" % (status, "GPU_NOT_SUPPORTED" if status == "OK" else "OK")
+    with simulated.machine(DISTINCT, set=machine):
+        lines = {letter: invoke("topo", "-p2p", letter).lines for letter in "rwnap"}
+        (pair,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"][0]["topology"]
+    cells = {letter: [line.split("\t") for line in lines[letter][:3]] for letter in lines}
+    for letter, cell in (("r", word), ("w", other), ("n", "OK"), ("a", "NS"), ("p", "NS")):
+        head = ["", "GPU0", "GPU1", ""]
+        wanted = [head, ["GPU0", "X", cell, ""], ["GPU1", cell, "X", ""]]
+        assert [[part.strip() for part in row] for row in cells[letter]] == wanted, letter
+    assert (pair["read"], pair["write"]) == (word == "OK", other == "OK")
+
+
+def test_processors_and_nodes_are_written_as_ranges():
+    machine = "0.cpu_affinity=0-2,60-70,127,4095;0.memory_affinity=0,2-3;1.cpu_affinity="
+    with simulated.machine(DISTINCT, set=machine):
+        rows = [line.split("\t")[3:] for line in invoke("topo", "-m").lines[1:3]]
+        assert rows == [["0-2,60-70,127,4095", "0,2-3", "", "N/A"], ["N/A", "1", "", "N/A"]]
+        assert invoke("topo", "-M", "-i", "0").stdout == "NUMA IDs of closest memory: 0,2-3\n"
+        assert invoke("topo", "-c", "4095").stdout == "The GPUs that have an affinity with CPU 4095 are:\n0\n\n"
+        assert "were found" in invoke("topo", "-c", "4094").stdout
+        report = json.loads(invoke("--json", "-i", "0").stdout)
+    assert report["devices"][0]["affinity"] == {"cpus": "0-2,60-70,127,4095", "nodes": "0,2-3"}
