@@ -4,6 +4,7 @@ Nothing is timed here; `make bench` does.
 """
 
 import ctypes
+import importlib
 import os
 import py_compile
 import re
@@ -53,16 +54,59 @@ def test_runs(name):
     )
     assert done.returncode == 0, done.stderr
     assert any(line.startswith("|") and "---" in line for line in done.stdout.splitlines()), done.stdout
+    with open(os.path.join(FOLDER, "results.md"), encoding="utf-8") as file:
+        recorded = file.read()
+    assert set(budgets(done.stdout)) <= set(budgets(recorded))
+    # Calls are counted, and the same on every machine.
+    assert {verdict for (what, _), verdict in budgets(done.stdout).items() if "calls" in what} <= {"PASS"}
+
+
+def budgets(text):
+    """The rows of budgets in tables: {(what, its limit): whether it was kept}."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    return {(row[0], row[2]): row[3] for row in rows if len(row) == 5 and row[3] in ("PASS", "FAIL")}
+
+
+@pytest.fixture
+def common(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    module = importlib.import_module("common")
+    monkeypatch.delitem(sys.modules, "common")
+    return module
+
+
+def test_statistics(common):
+    assert common.spread(range(101)) == {"median": 50, "low": 5, "high": 95}
+    assert common.ratio([2, 9, 8], [1, 3, 2])["median"] == 3
+    assert common.geometric_mean([1, 4, 16]) == pytest.approx(4)
+    assert [common.budget("", value, 3)["met"] for value in (2.9, 3, 3.1)] == [True, True, False]
+
+
+def test_nanoseconds_per_item(common, monkeypatch):
+    clock = [0]
+    monkeypatch.setattr(common.time, "perf_counter_ns", lambda: clock[0])
+
+    def advance(nanoseconds):
+        clock[0] += nanoseconds
+
+    assert common.loop_of("f(x)")(advance, [10, 20, 60]) == 30
 
 
 def test_machine_of_the_programs(tmp_path):
-    """What bench_programs.py tells the stand-in for NVML, in a process of its own as there."""
-    path = tmp_path / "standin.ini"
-    code = "import sys; sys.path.insert(0, %r); import bench_programs; bench_programs.standin_file(%r)"
-    done = subprocess.run([sys.executable, "-c", code % (FOLDER, str(path))], stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (0, b"")
-    text = path.read_text()
-    assert text.count("[gpu]") == 8 and text.count("name = MTT S5000") == 8
+    """What bench_programs.py tells simulator and stand-in for NVML, in a process of its own as there."""
+    code = "import sys; sys.path.insert(0, %r); import bench_programs; print(*bench_programs.machine_files(%r))"
+    done = subprocess.run(
+        [sys.executable, "-c", code % (FOLDER, str(tmp_path))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    profile, standin = done.stdout.split()
+    with open(profile, encoding="utf-8") as one, open(standin, encoding="utf-8") as other:
+        simulator, nvml = one.read(), other.read()
+    assert len(re.findall(r"(?m)^\[device\.\d\]", simulator)) == 8 and "name = MTT S5000" in simulator
+    assert nvml.count("[gpu]") == 8 and nvml.count("name = MTT S5000") == 8
 
 
 def test_speeds_of_the_readme_are_measured():

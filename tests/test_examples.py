@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 
@@ -221,6 +222,12 @@ def test_example_shows_the_level_of_the_path(level):
     ]
 
 
+@pytest.mark.parametrize("down", ["0.mtlink_state.1=DOWN", "1.mtlink_state.1=DOWN"])
+def test_link_that_is_down_at_either_end_is_none(down):
+    lines = run("topology.py", simulated.DISTINCT, set=down).stdout.splitlines()
+    assert [line.split() for line in lines[1:]] == [["GPU0", "X", "MT1"], ["GPU1", "MT1", "X"]]
+
+
 def test_graph_of_two_groups():
     """Each pair of cards is a line: two MtLinks within a group of four, the way between the NUMA nodes else."""
     graph = run("topology_graph.py", "s4000x8").stdout
@@ -265,7 +272,31 @@ def test_status_of_the_command_is_passed_on():
     assert done.returncode == 1 and "/nowhere/program" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_the_library_is_left_before_the_command_runs(tmp_path):
+    trace = tmp_path / "trace"
+    run("idlest_card.py", "s80", TELL, trace=str(trace))
+    assert trace.read_text().splitlines()[-1] == "mtmlLibraryShutDown"
+
+
 # ---- The memory watcher ----
+
+
+def test_watcher_without_arguments(monkeypatch, capsys):
+    """90 percent, until Ctrl-C."""
+
+    def sleep(seconds):
+        ticks.append(seconds)
+        if len(ticks) == 5:
+            raise KeyboardInterrupt
+
+    ticks = []
+    monkeypatch.setattr("time.sleep", sleep)
+    monkeypatch.setattr("sys.argv", ["memory_watcher.py"])
+    setting = "*.memory_total=1048576000;0.memory_used=943718400;1.memory_used=943718399"
+    with simulated.machine(simulated.DISTINCT, set=setting):
+        runpy.run_path(os.path.join(FOLDER, "memory_watcher.py"), run_name="__main__")
+    assert capsys.readouterr().out[9:] == "GPU 0 full, 900 of 1000 MiB (90 %)\n"
+    assert ticks == [1] * 5
 
 
 def test_watcher_tells_of_changes(monkeypatch, capsys):
@@ -327,7 +358,7 @@ def test_energy_is_power_times_time():
     (line,) = run("training_energy.py", simulated.DISTINCT).stdout.splitlines()
     joules, seconds, watts = map(float, re.match(r"step 0: ([\d.]+) J in ([\d.]+) s, (\d+) W$", line).groups())
     assert 0.3 * 123 - 0.06 <= joules <= (seconds + 0.005) * 123 + 0.06
-    assert 0 < watts <= 123
+    assert watts == pytest.approx(joules / seconds, abs=3)
 
 
 # ---- Errors of one card ----

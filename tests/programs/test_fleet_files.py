@@ -210,6 +210,39 @@ def test_memory_is_full_from_97_5_percent(page):
         assert {card for card in range(8) if computed(page, alerts()[name]["expr"], card)} == {FULL, 7}
 
 
+AGGREGATES = {"sum": sum, "max": max, "avg": lambda values: sum(values) / len(values), "count": len}
+RECORDED = {
+    "gpu_up:count": 2,
+    "health_status:max": 2,
+    "gpu_utilization_ratio:avg": (0.61 + 0.71) / 2,
+    "gpu_memory_used:ratio": (3072 + 6144) / (16384 + 24576),
+    "gpu_temperature_celsius:max": 52,
+    "gpu_power_watts:sum": 123 + 134,
+    "gpu_power_watts:sum of all": 123 + 134,
+    "gpu_utilization_ratio:avg of all": (0.61 + 0.71) / 2,
+    "gpus_up:count of all": 2,
+    "gpu_memory_used_bytes:sum of all": (3072 + 6144) * 2**20,
+    "gpu_memory_total_bytes:sum of all": (16384 + 24576) * 2**20,
+}
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_what_is_recorded_of_a_host(name):
+    """Of a machine on which no two numbers are the same; of all hosts, where it is the only one."""
+    pytest.importorskip("prometheus_client")
+    page = samples(printed(simulated.environment(simulated.DISTINCT), "metrics"))
+    records = {rule.get("record"): rule["expr"] for group in rules() for rule in group["rules"]}
+    series = "mthreads_fleet:" + name[: -len(" of all")] if name.endswith(" of all") else "instance:mthreads_" + name
+
+    def aggregate(match):
+        name, _, matchers = match.group(2).rstrip("}").partition("{")
+        wanted = {pair for pair in re.findall(r'(\w+)="(\w+)"', matchers)}
+        return repr(AGGREGATES[match.group(1)]([page[key] for key in page if key[0] == name and wanted <= key[1]]))
+
+    pattern = r"(sum|max|avg)(?: by \(job, instance\))? ?\((%s)\)" % SERIES
+    assert eval(re.sub(pattern, aggregate, records[series])) == pytest.approx(RECORDED[name])
+
+
 def test_names_of_dcgm_have_its_units():
     """Of a machine on which no two numbers are the same; the labels are what a real Prometheus is asked for."""
     pytest.importorskip("prometheus_client")
@@ -455,6 +488,13 @@ def test_a_sick_node_is_drained_and_resumed(slurm, tmp_path):
     assert call.startswith("-t pymtml -- gpu01: WARNING pcie: GPU 0-1: PCIe x8")
 
 
+def test_time_of_a_check():
+    """The same that ray_check.py gives a driver. Slurm ends a check after 60 s, one that waits for the lock, too."""
+    (seconds,) = re.findall(r"\bTIMEOUT=(\d+)", read("slurm", "health.sh"))
+    assert re.findall(r'"--timeout", type=float, default=(\d+)', read("ray_check.py")) == [seconds]
+    assert 2 * int(seconds) < 60
+
+
 def test_two_checks_do_not_meet(slurm, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     with open(str(tmp_path / "lock"), "w") as lock:
@@ -477,6 +517,81 @@ def test_scripts_can_be_run():
         assert os.stat(os.path.join(FLEET, "slurm", name)).st_mode & stat.S_IXOTH
     gres = [line for line in read("slurm", "gres.conf").splitlines() if line and not line.startswith("#")]
     assert gres == ["NodeName=gpu[01-16] Name=gpu Type=s5000 File=/dev/mtgpu.[0-7]"]
+
+
+# ---- Ray ----
+
+# As much of Ray as ray_check.py needs. Node 1 answers, node 2 after the time for a start, node 3 never; 4 is dead.
+FAKE_RAY = """
+import threading, time
+
+def init(**options):
+    assert options["address"] == "auto"
+
+def nodes():
+    return [{"NodeID": "id%d" % n, "NodeManagerHostname": "node%d" % n, "Alive": n < 4} for n in (1, 2, 3, 4)]
+
+class Task:
+    def __init__(self, function, options):
+        self.function, self.answer, self.done = function, None, threading.Event()
+        assert options in ({"num_cpus": 0, "max_retries": 0}, None)
+
+    def options(self, scheduling_strategy):
+        task = Task(self.function, None)
+        task.node = scheduling_strategy
+        return task
+
+    def remote(self, *arguments):
+        def work():
+            time.sleep({"id1": 0, "id2": 1, "id3": 600}[self.node])
+            self.answer = self.function(*arguments)
+            self.done.set()
+
+        threading.Thread(target=work, daemon=True).start()
+        return self
+
+def remote(**options):
+    return lambda function: Task(function, options)
+
+def wait(tasks, num_returns, timeout):
+    end = time.monotonic() + timeout
+    while time.monotonic() < end and not any(task.done.is_set() for task in tasks):
+        time.sleep(0.01)
+    done = [task for task in tasks if task.done.is_set()][:num_returns]
+    return done, [task for task in tasks if task not in done]
+
+def get(task):
+    return task.answer
+
+def cancel(task, force):
+    assert task.node == "id3"
+
+class get_runtime_context:
+    def get_node_id(self):
+        return threading.get_ident()
+"""
+
+
+def test_ray_check_without_a_cluster(tmp_path):
+    """What it makes of nodes; tests/programs/test_ray_check.py asks a real Ray."""
+    (tmp_path / "ray" / "util").mkdir(parents=True)
+    (tmp_path / "ray" / "__init__.py").write_text(FAKE_RAY)
+    (tmp_path / "ray" / "util" / "__init__.py").write_text("")
+    strategies = "def NodeAffinitySchedulingStrategy(node, soft):\n    assert not soft\n    return node\n"
+    (tmp_path / "ray" / "util" / "scheduling_strategies.py").write_text(strategies)
+    environment = simulated.environment("s80")
+    environment["PYTHONPATH"] += os.pathsep + str(tmp_path)
+    command = [sys.executable, os.path.join(FLEET, "ray_check.py"), "--timeout", "2.5", "--start", "0.5"]
+    command += ["--out", str(tmp_path / "out")]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 2, done.stderr
+    said = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert sorted(said) == ["node%d.json" % number for number in (1, 2, 3, 4)]
+    assert (said["node3.json"], said["node4.json"]) == ("no answer in time", "Ray calls the node dead")
+    for name in ("node1.json", "node2.json"):
+        assert '"findings"' in said[name] and "MTT S80" in said[name]
+    text = done.stdout.decode()
+    assert "Ray calls the node dead" in text and "no answer in time" in text
 
 
 # ---- Dashboards ----

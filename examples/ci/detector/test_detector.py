@@ -9,6 +9,7 @@ def test_every_card(mtml_simulator):
     cards = detector.detect()
     assert [card["index"] for card in cards] == list(range(8))
     assert (cards[3]["power"], cards[3]["temperature"], cards[3]["memory_used"]) == (96.66, -7, 5120)
+    assert cards[3]["memory"] == 81920
     for card in cards:
         assert card["uuid"] == mtml_simulator.get("%d.uuid" % card["index"])
         assert card["bus_id"] == mtml_simulator.get("%d.pci_sbdf" % card["index"])

@@ -7,9 +7,11 @@ import pytest
 def test_metrics(mtml_simulator):
     mtml_simulator.set("5.gpu_temperature", -7)
     mtml_simulator.set("5.power_usage", 96660)
+    mtml_simulator.set("5.memory_used", 5 << 30)
+    mtml_simulator.set("5.gpu_utilization", 42)
     metrics = gmi_parser.collect([0, 5])
     assert sorted(metrics) == [0, 5]
-    assert (metrics[5]["temperature"], metrics[5]["power"]) == (-7, 96.66)
+    assert metrics[5] == {"temperature": -7, "power": 96.66, "memory_used": 5120, "utilization": 42}
 
 
 def test_what_is_not_known(mtml_simulator):

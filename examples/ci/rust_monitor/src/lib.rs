@@ -29,6 +29,7 @@ mod tests {
             let library = Library::open().unwrap();
             assert_eq!(hottest(&library, 90), Ok(None));
             simulator::set(5, "gpu_temperature", "97");
+            simulator::set(7, "gpu_temperature", "95");
             assert_eq!(hottest(&library, 90), Ok(Some(5)));
             simulator::set(2, "lost", "DRIVER_FAILURE");
             assert_eq!(hottest(&library, 90), Err(2));
