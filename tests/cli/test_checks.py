@@ -323,6 +323,38 @@ def test_both_sides_of_each_edge(question, machine, level, text, monkeypatch):
     assert ("%s %s/%s" % (one.level, one.value, one.limit), one.text) == (level, text)
 
 
+@pytest.mark.parametrize(
+    "count, expected, level, text",
+    [
+        (0, None, "CRITICAL", "0"),
+        (1, None, "OK", "1"),
+        (0, 0, "OK", "0 of 0"),
+        (1, 0, "CRITICAL", "1 of 0"),
+        (7, 8, "CRITICAL", "7 of 8"),
+        (8, 8, "OK", "8 of 8"),
+        (9, 8, "CRITICAL", "9 of 8"),
+    ],
+)
+def test_how_many_cards_there_must_be(count, expected, level, text):
+    one = checks.device_finding(count, expected)
+    assert one == ("devices", level, None, None, None, count, expected, text)
+
+
+@pytest.mark.parametrize(
+    "levels, worst",
+    [
+        ("", "OK"),
+        ("OK NOTE N/A", "OK"),
+        ("OK WARNING NOTE", "WARNING"),
+        ("CRITICAL WARNING OK", "CRITICAL"),
+        ("N/A CRITICAL", "CRITICAL"),
+    ],
+)
+def test_the_worst_level_counts(levels, worst):
+    outcomes = [checks.Outcome(level, "text", None, None) for level in levels.split()]
+    assert checks.status([checks.finding("memory", outcome) for outcome in outcomes]) == worst
+
+
 def test_each_question_has_an_edge():
     asked_here = {question for question, _, _, _ in EDGES}
     assert asked_here == {question.__name__ for each in checks.QUESTIONS.values() for question in each}

@@ -205,7 +205,28 @@ def test_a_question_that_fails_is_a_warning(function, code):
     assert status == 1 and texts and all(text.startswith("GPU 3: ") for text in texts)
 
 
+@pytest.mark.parametrize(
+    "count, text", [(1, "n0"), (2, "n0, n1"), (6, "n0, n1, n2, n3, n4, n5"), (8, "n0, n1, n2, n3, n4, n5 and 2 more")]
+)
+def test_long_lists_are_cut(count, text):
+    assert doctor.shown(["n%d" % number for number in range(count)]) == text
+
+
 # ---- Device nodes ----
+
+
+def test_which_open_files_are_nodes_of_cards(monkeypatch):
+    files = {"3": "/dev/mtgpu.0", "4": "/dev/dri/renderD128", "5": "/dev/null", "6": "/tmp/mtgpu.1", "7": None}
+
+    def target(path):
+        folder, name = os.path.split(path)
+        if folder != "/proc/self/fd" or files[name] is None:
+            raise OSError(path)
+        return files[name]
+
+    monkeypatch.setattr(os, "listdir", lambda path: list(files) if path == "/proc/self/fd" else [])
+    monkeypatch.setattr(os, "readlink", target)
+    assert doctor.open_nodes() == {"/dev/mtgpu.0", "/dev/dri/renderD128"}
 
 
 @pytest.mark.parametrize(

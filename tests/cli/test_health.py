@@ -1,5 +1,6 @@
 """health: a line and an exit status for each thing that a scheduler must know, also of a driver that hangs."""
 
+import calendar
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
 
+import pymtml
 from pymtml_cli import checks, child, health
 from pymtml_cli.lock import Lock
 
@@ -228,6 +230,30 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(shimmed, what, wor
     )
 
 
+def test_what_was_not_asked_of_a_card_that_hangs():
+    """The checks behind the one at which it hangs, but for those that are left out; and all of the cards behind it."""
+    cards = [(0, "uuid 0", "bus 0"), (1, "uuid 1", "bus 1"), (2, None, None), (3, None, None)]
+    text, rest = "no answer within 2 seconds", "not asked, as GPU 1 does not answer"
+
+    def found(check, *checks_wanted):
+        return [tuple(one) for one in health._unanswered((1, check), cards, {"checks": checks_wanted}, text)]
+
+    behind = [("answers", "N/A", 2, None, None, None, None, rest), ("answers", "N/A", 3, None, None, None, None, rest)]
+    pages = ("pages", "CRITICAL", 1, "uuid 1", "bus 1", None, None, text)
+    assert (
+        found("pages", "driver", "answers", "ecc", "pages", "links", "processes")
+        == [
+            pages,
+            ("links", "N/A", 1, "uuid 1", "bus 1", None, None, rest),
+            ("processes", "N/A", 1, "uuid 1", "bus 1", None, None, rest),
+        ]
+        + behind
+    )
+    assert found("answers", "driver", "pages") == [("answers",) + pages[1:]] + behind
+    (one,) = health._unanswered(None, cards, {"checks": health.CHECKS}, text)
+    assert tuple(one) == ("driver", "CRITICAL", None, None, None, None, None, text)
+
+
 def start(*arguments, **options):
     """The command as a process of its own (Popen)."""
     return subprocess.Popen(
@@ -352,6 +378,10 @@ def test_for_programs(check):
     assert (result.status, report["status"]) == (2, "CRITICAL")
     assert set(report) == {"schema", "version", "host", "driver", "library", "time", "status", "findings"}
     assert report["schema"] == 1 and report["driver"] == "5.1.0-server"
+    assert (report["library"], report["version"]) == ("2.2.0-simulator", pymtml.__version__)
+    assert report["host"] == os.uname()[1]
+    written = calendar.timegm(time.strptime(report["time"], "%Y-%m-%dT%H:%M:%SZ"))
+    assert abs(written - time.time()) < 120
     for one in report["findings"]:
         assert list(one) == ["check", "level", "gpu", "uuid", "bus_id", "value", "limit", "text"]
     (devices,) = [one for one in report["findings"] if one["check"] == "devices"]
@@ -452,6 +482,24 @@ def test_limits_of_a_file(check, tmp_path):
 def test_a_file_of_limits_that_does_not_end(check):
     if os.path.exists("/dev/zero"):
         refused(check("--limits", "/dev/zero"), "/dev/zero is no file of limits: it is longer than 65536 bytes")
+
+
+def test_a_file_of_limits_that_is_as_long_as_it_may_be(tmp_path):
+    file = tmp_path / "limits"
+    file.write_text("max-temperature = 40 #".ljust(65536, "x"))
+    assert health.read_limits(str(file))["max-temperature"] == 40
+    file.write_text("max-temperature = 40 #".ljust(65537, "x"))
+    refused(invoke("health", "--limits", str(file)), "%s is no file of limits: it is longer than 65536 bytes" % file)
+
+
+@pytest.mark.parametrize(
+    "option, wrong, right", [("--timeout", ["0.09", "86400.1"], ["0.1", "86400"]), ("--expect", ["10001"], ["10000"])]
+)
+def test_the_least_and_the_most(option, wrong, right):
+    for value in wrong:
+        refused(invoke("health", option, value), "argument %s: " % option)
+    for value in right:
+        assert float(value) in vars(health.parser().parse_args([option, value])).values()
 
 
 @pytest.mark.parametrize(
