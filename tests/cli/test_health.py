@@ -124,7 +124,14 @@ SHIM = r"""
 #include <string.h>
 #include <unistd.h>
 typedef int (*query)(void *, void *);
-static int count;
+static int count, cards;
+int mtmlDeviceGetUUID(void *device, char *text, unsigned int length)
+{
+    typedef int (*query_text)(void *, char *, unsigned int);
+    if (!strcmp(getenv("SHIM"), "hang at once") && cards++ == 2) /* the third card, before any check */
+        sleep(600);
+    return ((query_text)dlsym(RTLD_NEXT, "mtmlDeviceGetUUID"))(device, text, length);
+}
 int mtmlGpuGetTemperature(void *gpu, void *value)
 {
     const char *what = getenv("SHIM");
@@ -252,6 +259,26 @@ def test_what_was_not_asked_of_a_card_that_hangs():
     assert found("answers", "driver", "pages") == [("answers",) + pages[1:]] + behind
     (one,) = health._unanswered(None, cards, {"checks": health.CHECKS}, text)
     assert tuple(one) == ("driver", "CRITICAL", None, None, None, None, None, text)
+
+
+def test_a_card_at_which_the_driver_hangs_before_the_first_check(shimmed):
+    result = shimmed("hang at once", "--timeout", "1.5", "--skip", "pages,ecc")
+    assert [line for line in result.lines if line.startswith("CRITICAL")] == [
+        "CRITICAL answers: GPU 2: no answer within 1.5 seconds"
+    ]
+    assert "OK       processes: GPU 0-1: processes as it should be" in result.lines
+    assert "N/A      processes: GPU 2: not asked, as GPU 2 does not answer" in result.lines
+    assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
+
+
+@pytest.mark.parametrize(
+    "code, line", [("TIMEOUT", "CRITICAL driver: version: Timeout"), ("NOT_SUPPORTED", "OK       driver: answers")]
+)
+def test_a_driver_that_does_not_tell_its_version(check, code, line):
+    """One that fails to is not well; one that never does is."""
+    result = check(faults="mtmlSystemGetDriverVersion=" + code)
+    assert result.lines[0] == line
+    assert result.status == (2 if code == "TIMEOUT" else 0)
 
 
 def start(*arguments, **options):
