@@ -12,6 +12,7 @@ import pytest
 import simulated
 from command import invoke
 
+from pymtml_cli import completion
 from pymtml_cli.fields import BY_NAME
 from pymtml_cli.language import BY_SPELLING
 from pymtml_cli.subcommands import SUBCOMMANDS
@@ -125,6 +126,8 @@ LINES = {
     "pymtml completion fi\t": "pymtml completion fish ",
     "pymtml run --nv\t": "pymtml run --nvidia-smi ",
     "pymtml -f other-f\t": "pymtml -f other-file ",
+    "pymtml health --limits other-f\t": "pymtml health --limits other-file ",
+    "pymtml compare other-f\t": "pymtml compare other-file ",
 }
 
 
@@ -165,6 +168,57 @@ def test_everything_is_in_the_script(shell, tmp_path):
     assert "--max-temperature".lstrip("-") in {word.lstrip("-") for word in words}  # what argparse reads
     if shutil.which(shell):
         assert subprocess.run([shell, "-n", str(tmp_path / ("completion." + shell))]).returncode == 0
+
+
+# Options whose value is one of a few words: what else their question needs, and the status of a word that is known
+OFFERED = {
+    ("topo", "-p2p"): ([], 0),
+    ("topo", "-n"): (["-i", "0"], 0),
+    ("dmon", "-o"): (["-c", "1"], 0),
+    ("dmon", "--format"): (["-c", "1"], 0),
+    ("pmon", "-o"): (["-c", "1"], 0),
+    ("drain", "-m"): (["-p", "00000000:3B:00.0"], 3),
+    ("clocks", "-som"): ([], 0),
+}
+
+
+def test_the_words_that_are_offered_are_those_that_the_command_takes():
+    found = {
+        (name, option.spellings[0]): option
+        for name, (options, _) in completion.tables().items()
+        for option in options
+        if name and option.words
+    }
+    assert set(found) == set(OFFERED)
+    assert {key for key, option in found.items() if option.commas} == {("dmon", "--format")}
+    with simulated.machine("s3000x2"):
+        for key, (others, status) in OFFERED.items():
+            words = list(found[key].words)
+            for word in ["csv," + word for word in words[1:]] + words[:1] if found[key].commas else words:
+                assert invoke(*key, word, *others).status == status, key + (word,)
+            assert invoke(*key, words[0] + "x", *others).status not in (0, status), key
+    # Of a file that is written, or of limits, a name
+    files = {
+        spelling for options, _ in completion.tables().values() for o in options if o.file for spelling in o.spellings
+    }
+    assert files == {"-f", "--filename", "--limits", "--lock"}
+
+
+@pytest.mark.parametrize("name", sorted(SUBCOMMANDS))
+def test_all_options_that_help_names_are_offered(name):
+    options, words = completion.tables()[name]
+    offered = {spelling for option in options for spelling in option.spellings}
+    helped = invoke(name, "--help").stdout
+    named = set(re.findall(r"(?<![\w-])--?[A-Za-z0-9][\w-]*", helped)) - {"-mig"}  # the option, beside the subcommand
+    assert named <= offered
+    assert set(re.findall(r"\w+", helped)) >= set(words)
+    if name == "run":
+        assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
+    elif name not in ("capture", "compare", "completion", "doctor", "drop-in", "health", "metrics"):  # argparse's own
+        for option in options:
+            for spelling in option.spellings:
+                result = invoke(name, spelling, *(["1"] * option.takes_value), "--help")
+                assert (result.status, result.stdout) == (0, helped), spelling
 
 
 def test_it_needs_no_driver_and_no_library():

@@ -9,6 +9,7 @@ import simulated
 from command import capture_file, invoke, process_tree
 
 import pymtml
+from pymtml_cli import language
 
 RECORDED = {row["command"]: row for row in capture_file("modifications.json")["rows"]}
 ADDRESS = "00000000:2A:00.0"
@@ -83,6 +84,71 @@ def test_bad_values(command):
     else:
         text = "ERROR: Option %s is invalid for %s. Please run 'nvidia-smi -h' for help.\n\n" % (value, option)
         assert (result.status, result.stdout) == (2, text)
+
+
+# What each option takes, as `nvidia-smi -h` lists it (number/word), and values that are none
+TAKES = [
+    ("-pm", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("-p", "0/VOLATILE 1/AGGREGATE", "2 ALL"),
+    ("-c", "0/DEFAULT 1/EXCLUSIVE_THREAD 2/PROHIBITED 3/EXCLUSIVE_PROCESS", "4 EXCLUSIVE"),
+    ("-e", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("--gom", "0/ALL_ON 1/COMPUTE 2/LOW_DP", "3 ALL"),
+    ("-vm", "3/VGPU 4/VSGA", "0 2 5 NONE"),
+    ("-lgc", "1000 1000,1200", "x 1,2,3 -5 1.5"),
+    ("-lmc", "1000 1000,1200", "x 1,2,3"),
+    ("-lmcd", "1000", "x 1,2"),
+    ("-ac", "1000,1200", "x 1000 1,2,3"),
+    ("-acp", "0/UNRESTRICTED 1/RESTRICTED", "2 NONE"),
+    ("-pl", "200 200.5", "x -1 1e3"),
+    ("-cc", "0/RESTORE_DEFAULT 1/OVERRIDE", "2 DEFAULT"),
+    ("-am", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("--auto-boost-default", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("--auto-boost-permission", "0/UNRESTRICTED 1/RESTRICTED", "2 NONE"),
+    ("-mig", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("-gtt", "80", "x 80,90"),
+    ("-den", "0/DISABLED 1/ENABLED", "2 ON"),
+    ("-dm", "0/WDDM 1/WDM 2/MCDM", "3 TCC"),
+    ("-fdm", "0/WDDM 1/WDM 2/MCDM", "3 TCC"),
+    ("--set-hostname", "host", ""),
+]
+TAKES_NOTHING = ("-rgc", "-rmc", "-rmcd", "-rac", "-caa")
+
+
+@pytest.mark.parametrize("option, taken, refused", TAKES, ids=[row[0] for row in TAKES])
+def test_each_option_takes_its_values_and_answers(option, taken, refused):
+    with machine("NOT_SUPPORTED"):
+        for forms in taken.split():
+            said = {
+                form: smi(option + "=" + form, "-i", "0") for form in forms.split("/") + [forms.split("/")[-1].lower()]
+            }
+            assert {result.status for result in said.values()} == {0}, forms
+            ((answer, *rest),) = {tuple(result.lines) for result in said.values()}
+            assert answer != "All done." == rest[-1] and len(rest) <= 2
+            if option == "-c":
+                assert forms.split("/")[1] in answer
+        for text in refused.split():
+            result = smi(option + "=" + text, "-i", "0")
+            assert result.status == 2 and text in result.stdout and "All done." not in result.stdout
+
+
+def test_every_change_is_tried():
+    tried = {language.BY_SPELLING[option] for option in [row[0] for row in TAKES] + list(TAKES_NOTHING)}
+    assert tried == set(language.MODIFICATIONS) - {"gpu-reset"}
+    with machine("NOT_SUPPORTED"):
+        for option in TAKES_NOTHING:
+            result = smi(option, "-i", "0")
+            assert result.status == 0 and ADDRESS in result.lines[0] and result.lines[-1] == "All done."
+
+
+@pytest.mark.parametrize("modifier, values, of", [("--mode", "01", "-lgc"), ("--scope", ("0", "1", "GPU"), "-pl")])
+def test_what_modifies_another_option(modifier, values, of):
+    with simulated.machine("s3000x2"):
+        for value in values:
+            result = smi(of, "200", modifier, value)
+            assert (result.status, result.stdout) == (0, smi(of, "200").stdout)
+            alone = smi(modifier, value)
+            assert alone.status == 2 and "'%s' can only be used with '" % modifier in alone.stdout
+        assert smi(of, "200", modifier, "2").status == 2
 
 
 def test_warnings_can_be_errors():
