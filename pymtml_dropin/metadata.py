@@ -29,7 +29,7 @@ class StandIn(Distribution):
 
     def read_text(self, filename):
         """The text of a metadata file, or None: there is no list of files, no requirement, no entry point."""
-        return METADATA.format(name=NAME, version=VERSION) if filename in ("METADATA", "PKG-INFO") else None
+        return METADATA.format(name=NAME, version=VERSION) if filename == "METADATA" else None
 
     def locate_file(self, path):
         """Where a file of the distribution would be."""

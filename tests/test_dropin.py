@@ -105,6 +105,7 @@ IDENTITY = """
 import importlib.util, sys
 assert "pymtml" not in sys.modules
 before = importlib.util.find_spec("pynvml")
+assert before.origin == %r
 import pynvml
 assert pynvml.nvml is pynvml
 import pymtml
@@ -116,9 +117,11 @@ import pynvml.nvml as again
 import pynvml.nvml
 assert nvml is again is pynvml.nvml is pymtml
 assert importlib.reload(pynvml) is pymtml
+del sys.modules["pynvml.nvml"]  # as programs do that want a module anew
+assert importlib.import_module("pynvml.nvml") is pymtml
 pynvml.nvmlInit()
 print(pynvml.nvmlDeviceGetCount(), before.name)
-"""
+""" % os.path.join(FOLDER, "pynvml.py")
 
 
 def test_pynvml_is_pymtml(variables, tmp_path):
@@ -415,6 +418,28 @@ def test_an_nvidia_driver(variables, tmp_path):
     assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == ""
 
 
+@pytest.mark.parametrize(
+    "platform, environment, mark",
+    [
+        ("linux", {}, "/proc/driver/nvidia/version"),
+        ("linux", {"PYMTML_PROC_ROOT": "/host/proc"}, "/host/proc/driver/nvidia/version"),
+        ("linux", {}, "/usr/lib/wsl/lib/libnvidia-ml.so.1"),
+        ("win32", {}, os.path.join("C:\\Windows", "System32", "nvml.dll")),
+        ("win32", {"SystemRoot": "D:\\WinNT"}, os.path.join("D:\\WinNT", "System32", "nvml.dll")),
+    ],
+)
+def test_the_marks_of_an_nvidia_driver(platform, environment, mark, monkeypatch):
+    monkeypatch.setattr(hook.sys, "platform", platform)
+    for name in ("PYMTML_PROC_ROOT", "SystemRoot"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os.path, "exists", lambda path: path == mark)
+    found = hook.nvidia_driver()
+    monkeypatch.setattr(os.path, "exists", lambda path: False)
+    assert (found, hook.nvidia_driver()) == (mark, None)
+
+
 def test_cost_of_an_unrelated_start(variables, tmp_path):
     """The finder brings one module along, and none more until a name of the table is imported."""
     code = "import sys; sys.path.insert(0, %r); before = set(sys.modules); from pymtml_dropin import install; "
@@ -565,6 +590,17 @@ def test_nvidia_smi(command, variables, tmp_path):
         assert run(command + ["--nvidia-smi", program, "--help"], variables, tmp_path) == direct
     # Without the variable it is some Python of the user's, which has no pymtml.
     assert run([shim, "--help"], plain, tmp_path) == direct
+
+
+def test_nvidia_smi_takes_nothing_else_of_its_folder(variables, tmp_path):
+    """What lies beside the packages may be of another Python."""
+    for name in ("pymtml_dropin", "pymtml_cli"):
+        shutil.copytree(os.path.join(simulated.ROOT, name), str(tmp_path / "ours" / name), ignore=wheels.UNCOMPILED)
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "ours"))
+    (tmp_path / "ours" / "argparse.py").write_text("raise SystemExit('the other one')\n")
+    shim = str(tmp_path / "ours" / "pymtml_dropin" / "bin" / "nvidia-smi")
+    variables.update(PYTHONPATH="", PYMTML_PYTHON=sys.executable)
+    assert run([shim, "health", "--help"], variables, tmp_path).startswith("usage: nvidia-smi health ")
 
 
 def test_nvidia_smi_speaks_nvidias_words(command, variables, tmp_path):
