@@ -96,6 +96,7 @@ def test_finding_a_card_again(s5000x8):
         ("nvmlDeviceGetHandleByPciBusId", "0000:00:00.0", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByPciBusId", "0000:2a", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", "0000:zz:00.0", pynvml.NVMLError_InvalidArgument),
+        ("nvmlDeviceGetHandleByPciBusId", "0000:0x2a:00.0", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", "", pynvml.NVMLError_InvalidArgument),
         ("nvmlDeviceGetHandleByPciBusId", "ffffffff:ff:1f.0", pynvml.NVMLError_NotFound),
         ("nvmlDeviceGetHandleByPciBusId", "100000000:2a:00.0", pynvml.NVMLError_InvalidArgument),

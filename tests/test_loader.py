@@ -139,6 +139,8 @@ def test_names_on_windows(tmp_path):
     assert windows.startswith("MTMLError_LibraryNotFound 670 ")
     assert "tried mtml.dll (" in windows and os.path.join(str(tmp_path), "System32", "mtml.dll") in windows
     assert ".so" not in windows.replace("cannot open shared object", "").split("install")[0]
+    usual = run("import os; os.environ.pop('WINDIR', None); " + code)
+    assert os.path.join("C:\\Windows", "System32", "mtml.dll") in usual
     (tmp_path / "System32").mkdir()
     shutil.copy(simulated.LIBRARY, str(tmp_path / "System32" / "mtml.dll"))
     assert run(code, WINDIR=str(tmp_path)) == "2.2.0-simulator 1\n"

@@ -625,3 +625,25 @@ for call in (
 """
     result = simulated.run_python(code, name="old-library")
     assert (result.stdout.split(), result.stderr) == (["NVMLError_NotSupported"] * 3, "")
+
+
+@pytest.mark.parametrize(
+    "function, arguments, native",
+    [
+        ("mtmlDeviceGetTopologyLevel", (), None),
+        ("mtmlDeviceGetP2PStatus", (READ,), None),
+        ("mtmlDeviceCountMtLinkLayouts", (), None),
+        ("mtmlDeviceGetMtLinkLayouts", (), None),
+        ("mtmlDeviceCountMtLinkShortestPaths", (), None),
+        ("mtmlDeviceGetMtLinkShortestPaths", (), None),
+        ("nvmlDeviceGetTopologyCommonAncestor", (), "mtmlDeviceGetTopologyLevel"),
+        ("nvmlDeviceOnSameBoard", (), "mtmlDeviceGetTopologyLevel"),
+        ("nvmlDeviceGetP2PStatus", (READ,), "mtmlDeviceGetP2PStatus"),
+    ],
+)
+def test_it_is_the_first_of_two_cards_that_is_asked(function, arguments, native):
+    with simulated.nvml("s5000x8", set="0.unsupported=" + (native or function)):
+        first, second = handles()[:2]
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            getattr(nvml, function)(first, second, *arguments)
+        getattr(nvml, function)(second, first, *arguments)

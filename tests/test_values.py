@@ -821,6 +821,19 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
             nvml.nvmlDeviceGetNumaNodeId(handle)
 
 
+def test_the_files_of_the_kernel_are_looked_for_where_they_are(monkeypatch):
+    """Without the variables that say otherwise: in /sys and /proc."""
+    asked, is_folder = [], os.path.isdir
+    for name in ("PYMTML_SYS_ROOT", "PYMTML_PROC_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "isdir", lambda path: asked.append(path) or is_folder(path))
+    with simulated.nvml("s80"):
+        handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        nvml.nvmlDeviceGetNumaNodeId(handle)
+        nvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    assert "/sys/bus/pci/devices/0000:01:00.0/" in asked and "/proc" in asked
+
+
 @pytest.mark.parametrize(
     "function, settings, arguments",
     [
