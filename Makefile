@@ -145,7 +145,7 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/record.py --check --quick
 
-surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=13.615.71, or the path of a pynvml.py
+surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=VERSION, or the path of a pynvml.py
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
 	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
 

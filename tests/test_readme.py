@@ -1,6 +1,5 @@
 """What people read first: README, its Chinese twin, pictures, index, forms. They agree with code and records."""
 
-import ast
 import importlib.util
 import json
 import os
@@ -70,23 +69,20 @@ def test_version_and_date_are_those_of_the_changelog(name):
     assert re.findall(r"\b\d{4}-\d\d-\d\d\b", text) == [date]
 
 
-def test_the_version_of_nvidia_ml_py():
-    recorded = json.loads(read("facts", "nvml_surface.json"))["source"]
-    (named,) = re.findall(r"nvidia-ml-py (\d+\.\d+\.\d+)", read("README.md"))
-    assert named in json.dumps(recorded)
-
-
-def test_functions_that_the_vendors_binding_lacks():
-    path = os.path.join(sys.prefix, "vendor", "pymtml.py")
-    if not os.path.exists(path):
-        pytest.skip("mthreads-ml-py is not at hand (make .venv/.installed brings it)")
-    with open(path, encoding="utf-8") as file:
-        body = ast.parse(file.read()).body
-    theirs = {node.name for node in body if isinstance(node, ast.FunctionDef)}
-    theirs |= {name.id for node in body if isinstance(node, ast.Assign) for name in node.targets if hasattr(name, "id")}
-    names = {name for name in json.loads(read("facts", "nvml_surface.json"))["functions"] if name.startswith("nvml")}
-    said = re.search(r"mthreads-ml-py 2\.4\.3 has (\d+) of its\s+(\d+) functions", read("README.md")).groups()
-    assert said == (str(len(theirs & names)), str(len(names)))
+@pytest.mark.parametrize(
+    "path, pattern",
+    [
+        ("README.md", r"nvidia-ml-py <!--nvidia_ml_py-->([\d.]+)<"),
+        ("pyproject.toml", r'"nvidia-ml-py==([\d.]+);'),
+        ("pymtml_dropin/metadata.py", r'(?m)^VERSION = "(.+)"$'),
+        ("benchmarks/common.py", r'"nvidia-ml-py==([\d.]+)"'),
+        ("tests/programs/program_set.py", r'"nvidia-ml-py==([\d.]+)"'),
+    ],
+)
+def test_the_version_of_nvidia_ml_py(path, pattern):
+    recorded = json.loads(read("facts", "nvml_surface.json"))["source"].split()[-1]
+    (named,) = re.findall(pattern, read(*path.split("/")))
+    assert named == recorded, "%s names nvidia-ml-py %s, and facts/nvml_surface.json is of %s" % (path, named, recorded)
 
 
 def test_programs_of_the_record_passed():
@@ -105,9 +101,10 @@ def test_figures_are_those_of_the_results():
     now = record.counts()
     for name in ("README.md", "README_CN.md"):
         marks = re.findall(r"<!--(\w+)-->([\d.,]+)<!--/-->", read(name))
-        assert {mark for mark, _ in marks} == {"programs", "call_nvidia", "call_mthreads", "import_nvidia"}
+        assert {"programs", "call_nvidia", "call_mthreads", "import_nvidia"} <= {mark for mark, _ in marks}
         for mark, number in marks:
-            assert number == str(now[mark]), "%s: %s is %s now; make record" % (name, mark, now[mark])
+            if now[mark] is not None:
+                assert number == str(now[mark]), "%s: %s is %s now; make record" % (name, mark, now[mark])
         # No ratio stands there without its mark.
         assert not re.findall(r"(?<![-\d.>])0\.\d\d\b(?!<)", read(name))
 

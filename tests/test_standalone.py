@@ -1,4 +1,4 @@
-"""Files that are run by themselves: the typed program, and each of the three files of scenarios."""
+"""Files that are run by themselves: the typed program, and each file of scenarios."""
 
 import os
 import subprocess

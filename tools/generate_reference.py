@@ -24,8 +24,8 @@ import generated
 FOLDER = os.path.join(generated.ROOT, "docs", "reference")
 MARK = "<!-- Written by tools/generate_reference.py from the docstrings of pymtml.py. Do not edit. -->"
 
-# The fifteen functions that most of 50 Python programs call that were read for it, in the order of use.
-FIFTEEN = (
+# The functions that most of 50 Python programs call that were read for it, in the order of use.
+FIRST = (
     "nvmlInit nvmlShutdown nvmlDeviceGetCount nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetName"
     " nvmlDeviceGetUUID nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates nvmlDeviceGetTemperature"
     " nvmlDeviceGetPowerUsage nvmlDeviceGetEnforcedPowerLimit nvmlDeviceGetClockInfo"
@@ -98,13 +98,13 @@ reference.
 - "Raises" lists what is particular to a function. Every function raises `Uninitialized` before the first init, and
   `InvalidArgument` for what is no live handle.
 
-## The fifteen you want
+## What most programs call
 
 Most programs call these and few others.
 
 | function | answer | unit |
 |---|---|---|
-{fifteen}
+{first}
 
 They look like this:
 
@@ -452,8 +452,8 @@ def index(functions, plain, links):
         of_mtml = sum(name.startswith("mtml") for name in members)
         about = page.intro.rstrip(".")
         pages.append("| [%s](%s.md) | %s | %d | %d |" % (page.title, page.name, about, len(members) - of_mtml, of_mtml))
-    fifteen = [row(functions[name], plain, links) for name in FIFTEEN]
-    return INDEX.format(mark=MARK, fifteen="\n".join(fifteen), pages="\n".join(pages))
+    first = [row(functions[name], plain, links) for name in FIRST]
+    return INDEX.format(mark=MARK, first="\n".join(first), pages="\n".join(pages))
 
 
 def fields_table(source, links):

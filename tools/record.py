@@ -9,7 +9,7 @@ facts/card_support.csv       on which simulated cards functions answer; and docs
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as, and of docs/measured.csv
 docs/command.md              the screens
-README*.md, docs/*.md        numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
+README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
 
 import argparse
@@ -52,6 +52,8 @@ def counts():
 
     from pymtml_cli.fields import FIELDS
 
+    surface = json.loads(read("facts/nvml_surface.json"))
+    nvml = {name for name in surface["functions"] if name.startswith("nvml")}
     lied_to = set(native_calls.FUNCTIONS) | set(every_function.FUNCTIONS)
     lied_to -= {"mtmlLibraryShutDown", "nvmlShutdown"}
     return {
@@ -61,8 +63,21 @@ def counts():
         "lies": len(liar.LIES),
         "lied_to": len(lied_to),
         "programs": len(json.loads(read("tests/programs/last_run.json"))["programs"]),
+        "machines": len(glob.glob(os.path.join(ROOT, "simulator", "profiles", "*.ini"))),
+        "nvidia_ml_py": surface["source"].split()[-1],
+        "nvml_functions": len(nvml),
+        "vendor_functions": len(nvml & vendor_names()) or None,
         **figures(),
     }
+
+
+def vendor_names():
+    """The functions of mthreads-ml-py, where `make .venv/.installed` has brought it (set)."""
+    path = os.path.join(sys.prefix, "vendor", "pymtml.py")
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as stream:
+        return generated.bound_names(stream.read())
 
 
 def figures():
@@ -80,8 +95,9 @@ def figures():
 def with_counts():
     """The documents that name numbers, with those of now: {path: text}."""
     found, now = {}, None
-    for path in ["README.md", "README_CN.md"] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
-        path = os.path.relpath(os.path.join(ROOT, path), ROOT)
+    folders = ("", "docs", "facts", "simulator", "benchmarks", os.path.join("examples", "*"))
+    for path in sorted(path for folder in folders for path in glob.glob(os.path.join(ROOT, folder, "*.md"))):
+        path = os.path.relpath(path, ROOT)
         text = read(path)
         if COUNT.search(text):
             now = now or counts()
@@ -94,6 +110,8 @@ def number(now, match):
     if match.group(2) not in now:
         sys.exit("tools/record.py knows no count %s" % match.group(2))
     value = now[match.group(2)]
+    if value is None:  # it cannot be counted here
+        return match.group(3)
     return value if isinstance(value, str) else "{:,}".format(value)
 
 

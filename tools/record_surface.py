@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes facts/nvml_surface.json: every public name of a given nvidia-ml-py, with values, parameters and layouts.
 
-    python tools/record_surface.py 13.615.71           gets that version of nvidia-ml-py by pip, beside the project
+    python tools/record_surface.py VERSION             gets that version of nvidia-ml-py by pip, beside the project
     python tools/record_surface.py path/to/pynvml.py   a module that is there already, in an installed nvidia-ml-py
 
 What ctypes itself defines is left out, so that the record does not depend on the interpreter that made it. Layouts are

@@ -35,6 +35,19 @@ def test_the_shipped_profiles():
     assert len(rows) == len(ALL) >= 20
 
 
+def test_limits_in_readme():
+    sizes = {}
+    for name in ("machine.h", "fields.h"):
+        with open(os.path.join(interface.SIMULATOR, "src", name), encoding="utf-8") as file:
+            sizes.update(re.findall(r"#define (SIM_\w+) +(\w+)", file.read()))
+    assert sizes["SIM_MAX_INSTANCES"] == "MTML_MPC_CONF_MAX_PROF_NUM"
+    instances = interface.API["constants"]["MTML_MPC_CONF_MAX_PROF_NUM"]
+    numbers = (sizes["SIM_MAX_DEVICES"], sizes["SIM_LIST_SIZE"], instances, sizes["SIM_MAX_VIRT"])
+    with open(os.path.join(interface.SIMULATOR, "README.md"), encoding="utf-8") as file:
+        text = " ".join(file.read().split())
+    assert "%s cards; %s links, %s instances and %s virtual devices a card" % numbers in text
+
+
 def test_no_driver():
     with pytest.raises(Failure) as failure:
         with Session("no-driver"):

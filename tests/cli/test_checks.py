@@ -1,5 +1,8 @@
 """The questions of health: each failure of each call on one card of eight is a finding of that card, never "OK"."""
 
+import os
+import re
+
 import pytest
 import simulated
 
@@ -23,6 +26,25 @@ def processes(tmp_path, monkeypatch):
     """A proc file system in which everything can be seen."""
     (tmp_path / "1" / "fd").mkdir(parents=True)
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+
+
+def test_limits_in_the_documents():
+    pages = {}
+    for name in ("docs/command.md", "docs/metrics.md", "examples/fleet/rules.yml"):
+        with open(os.path.join(simulated.ROOT, *name.split("/")), encoding="utf-8") as file:
+            pages[name] = file.read()
+    told = dict(re.findall(r"`--(max-[\w-]+)` \((\d+)\)", pages["docs/command.md"]))
+    assert told and told == {name: str(checks.LIMITS[name][0]) for name in told}
+    assert "(%d degrees where the card tells none)" % checks.HOTTEST in pages["docs/command.md"]
+    for alert, limit, words in (
+        ("MthreadsGpuPagesRetired", checks.LIMITS["max-retired-pages"][0], "more than %d "),
+        ("MthreadsGpuEccUncorrectedInItsLife", checks.LIMITS["max-aggregate-ecc-errors"][0], "more than %d "),
+        ("MthreadsGpuHot", checks.HOTTEST, "; %d degrees where it tells none"),
+        ("MthreadsGpuHot", checks.LIMITS["max-memory-temperature"][0], "its memory at %d "),
+    ):
+        (row,) = re.findall(r"(?m)^\| `%s` .*" % alert, pages["docs/metrics.md"])
+        (rule,) = re.findall(r"(?s)- alert: %s\n(.*?)for:" % alert, pages["examples/fleet/rules.yml"])
+        assert words % limit in row and re.search(r"\b%d\b" % limit, rule), (alert, limit)
 
 
 def asked(**limits):

@@ -90,7 +90,7 @@ class Fleet:
         return [value for _, value in self.query(expression.replace("$hostname", host).replace("$gpu", ".*"))]
 
     def counts(self):
-        """What the four panels that count show."""
+        """What the panels that count show."""
         return [value for title in COUNTS for value in self.panel(title)]
 
     def gpus(self):
