@@ -128,20 +128,23 @@ def test_pynvml_is_pymtml(variables, tmp_path):
     assert run([sys.executable, "-c", IDENTITY], variables, tmp_path) == "2 pynvml\n"
 
 
-SMI = "from pynvml.smi import nvidia_smi; import pynvml.smi, pymtml; from pynvml import smi; "
-SMI += "assert smi is pynvml.smi; print(nvidia_smi)"
+SMI = "import pynvml.smi, pymtml; assert smi is pynvml.smi; print(nvidia_smi)"
+IMPORTS = "from pynvml.smi import nvidia_smi; ", "from pynvml import smi; "
+SMI_EITHER_WAY = ["".join(order) + SMI for order in (IMPORTS, IMPORTS[::-1])]
 
 
-def test_smi_of_pynvml_utils(variables, tmp_path):
+@pytest.mark.parametrize("code", SMI_EITHER_WAY)
+def test_smi_of_pynvml_utils(code, variables, tmp_path):
     make_package(tmp_path, "pynvml_utils.smi", "import pynvml, pymtml\nassert pynvml is pymtml\nnvidia_smi = 'utils'\n")
-    assert run([sys.executable, "-c", SMI], variables, tmp_path) == "utils\n"
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "utils\n"
 
 
-def test_smi_of_an_old_pynvml(variables, tmp_path):
+@pytest.mark.parametrize("code", SMI_EITHER_WAY)
+def test_smi_of_an_old_pynvml(code, variables, tmp_path):
     folder = tmp_path / "site"
     make_package(folder, "pynvml.smi", "from pynvml.nvml import nvmlInit\nnvidia_smi = nvmlInit.__module__\n")
     variables["PYTHONPATH"] += os.pathsep + str(folder)
-    assert run([sys.executable, "-c", SMI], variables, tmp_path) == "pymtml\n"
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "pymtml\n"
 
 
 def test_no_smi(variables, tmp_path):
