@@ -159,7 +159,7 @@ def in_another_process(profile):
     return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize("profile", simulated.ALL_PROFILES)
+@pytest.mark.parametrize("profile", simulated.ALL_PROFILES + [simulated.DISTINCT])
 def test_a_captured_machine_answers_as_the_original(profile, tmp_path):
     result = subprocess.run(
         [sys.executable, "-m", "pymtml", "capture", "--unmasked"],
@@ -289,3 +289,59 @@ def test_texts_that_need_escapes(tmp_path):
         name = pymtml.mtmlDeviceGetName(pymtml.mtmlLibraryInitDeviceByIndex(0))
         pymtml.nvmlShutdown()
     assert name == " MTT\tS\\3000 "
+
+
+SESSION = "id=%d pid=%d width=1920 height=1080 fps=60 bitrate=8000000 latency=1500 codec=%s state=%s"
+CODECS = "AVC VC1 MPEG2 MPEG4 H263 DIV3 RV AVS RSVD1 THO VP3 VP8 HEVC VP9 AVS2 RSVD2 AV1".split()
+SESSIONS = [SESSION % (number, 5000 + number, codec, "ACTIVE") for number, codec in enumerate(CODECS)]
+# All the words that profiles have for values, as what a capture of a machine with them says of its first card
+EVERY_WORD = [
+    {
+        "brand": "MTT",
+        "memory_type": "LPDDR4",
+        "ecc_mode": "ENABLE",
+        "ecc_pending_mode": "DISABLE",
+        "retired_pages_pending": "yes",
+        "retired_pages_sbe": "0x12000@1735689600, 0x34000@1735776000",
+        "retired_pages_dbe": "0x56000@1738368000",
+        "displays": "DP 7680x4320@60, EDP 2560x1440@165, VGA 1280x1024@75, HDMI 3840x2160@120, LVDS 800x600@50",
+        "encoder_sessions": ", ".join(SESSIONS),
+        "decoder_sessions": SESSION % (1, 5003, "VP9", "ACTIVE"),
+        "mtlink_state": "UP, DOWNGRADE, DOWN" + ", UP" * 11,
+        "mtlink_p2p_access": "OK, NOT_SUPPORTED" + ", OK" * 12,
+        "mtlink_p2p_atomics": "NOT_SUPPORTED, OK" + ", OK" * 12,
+        "topology": "-, INTERNAL, SINGLE, MULTIPLE, HOSTBRIDGE, NODE, SYSTEM, SYSTEM",
+        "p2p_read": "OK, CHIPSET_NOT_SUPPORTED, GPU_NOT_SUPPORTED, UNKNOWN, OK, OK, OK, OK",
+        "p2p_write": "UNKNOWN, OK, CHIPSET_NOT_SUPPORTED, GPU_NOT_SUPPORTED, OK, OK, OK, OK",
+        "cpu_affinity": "0-31,64,66-95",
+        "memory_affinity": "0,2-3",
+        "pci_max_speed": "32",
+        "pci_cur_speed": "2.5",
+    },
+    {
+        "brand": "UNKNOWN",
+        "memory_type": "GDDR6",
+        "ecc_mode": "DISABLE",
+        "ecc_pending_mode": "ENABLE",
+        "encoder_sessions": SESSION % (3, 7, "AVC", "UNKNOWN"),
+        "decoder_sessions": "",
+        "displays": "",
+    },
+    {"ecc_mode": "ENABLE", "retired_pages_pending": "no", "retired_pages_sbe": ""},
+]
+
+
+@pytest.mark.parametrize("keys", EVERY_WORD)
+def test_every_word_of_a_profile_is_captured(keys):
+    with simulated.machine("s5000x8", set=";".join("0.%s=%s" % pair for pair in keys.items())):
+        captured = parsed(invoke("capture", "--unmasked").stdout)["device.0"]
+    assert {key: captured.get(key) for key in keys} == keys
+
+
+@pytest.mark.parametrize(
+    "device_id, generation",
+    [("0x01", "SUDI"), ("0x02", "CHUNXIAO"), ("0x03", "QUYUAN"), ("0x04", "PINGHU"), ("0x09", "PINGHU")],
+)
+def test_the_generation_follows_from_the_pci_id(device_id, generation):
+    with simulated.machine("s80", set="0.pci_device_id=%s001ed5" % device_id):
+        assert parsed(invoke("capture").stdout)["device.0"]["generation"] == generation

@@ -14,7 +14,7 @@ from command import invoke
 
 from pymtml_cli import completion
 from pymtml_cli.fields import BY_NAME
-from pymtml_cli.language import BY_SPELLING
+from pymtml_cli.language import BY_SPELLING, SECTIONS
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -204,15 +204,17 @@ def test_the_words_that_are_offered_are_those_that_the_command_takes():
     assert files == {"-f", "--filename", "--limits", "--lock"}
 
 
-@pytest.mark.parametrize("name", sorted(SUBCOMMANDS))
+@pytest.mark.parametrize("name", [""] + sorted(SUBCOMMANDS))
 def test_all_options_that_help_names_are_offered(name):
     options, words = completion.tables()[name]
     offered = {spelling for option in options for spelling in option.spellings}
-    helped = invoke(name, "--help").stdout
-    named = set(re.findall(r"(?<![\w-])--?[A-Za-z0-9][\w-]*", helped)) - {"-mig"}  # the option, beside the subcommand
-    assert named <= offered
-    assert set(re.findall(r"\w+", helped)) >= set(words)
-    if name == "run":
+    helped = invoke(*([name, "--help"] if name else ["--help"])).stdout
+    named = set(re.findall(r"(?<![\w-])--?[A-Za-z0-9][\w-]*", helped))
+    assert named - {"--query-", "--help-query-", "-mig"} <= offered  # -mig is an option, beside the subcommand mig
+    assert set(re.findall(r"[\w-]+", helped)) >= set(words)
+    if not name:
+        assert set(re.findall(r"\w+", helped)) >= set(SECTIONS)
+    elif name == "run":
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
     elif name not in ("capture", "compare", "completion", "doctor", "drop-in", "health", "metrics"):  # argparse's own
         for option in options:
