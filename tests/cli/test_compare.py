@@ -241,6 +241,87 @@ def test_what_is_the_same_and_not_well_is_told(document, folder):
     assert "  failing: GPU 0-7: Timeout: temperature.gpu_celsius; machine: none" in result.lines
 
 
+@pytest.fixture(scope="module")
+def well(document):
+    """The same cards, none of which has anything that is not well (dict)."""
+    found = copy.deepcopy(document)
+    for card in found["devices"]:
+        card["retired_pages"]["pending"] = False
+    return found
+
+
+@pytest.mark.parametrize(
+    "path, value, line",
+    [
+        ("ecc.uncorrected_volatile", 4, "ecc.uncorrected_volatile: GPU 0-2,4-7: 0; GPU 3: more than 0"),
+        ("retired_pages.pending", True, "retired_pages.pending: GPU 0-2,4-7: no; GPU 3: yes"),
+        ("mtlink.links.5.state", "down", "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: down: 5, up: 0-4,6-13"),
+        (
+            "mtlink.links.5.state",
+            "downgrade",
+            "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: downgrade: 5, up: 0-4,6-13",
+        ),
+        ("ecc.uncorrected_aggregate", 4, None),  # health says at how many it is time to act
+        ("pci.replays", 4, None),
+        ("ecc.enabled", False, None),
+    ],
+)
+def test_what_is_not_well_on_all_hosts(path, value, line, well, folder):
+    keys = [int(key) if key.isdigit() else key for key in path.split(".")]
+    ill = changed(well, ["devices", 3] + keys, value)
+    where = folder(a=ill, b=ill)
+    result, answer = invoke("compare", where), json.loads(invoke("compare", "--json", where).stdout)
+    head = "the same on all hosts, and not well"
+    assert result.lines[:-1] == ([head, "  " + line, ""] if line else [])
+    assert [(one["fact"], one["text"]) for one in answer["not_well"]] == ([tuple(line.split(": ", 1))] if line else [])
+
+
+@pytest.mark.parametrize("count, bad", [(0, True), (1, False), (8, False)])
+def test_no_card_on_all_hosts(count, bad, well, folder):
+    few = dict(well, device_count=count, devices=well["devices"][:count])
+    for card in few["devices"]:
+        few["devices"][card["index"]] = dict(card, topology=[])
+    result = invoke("compare", folder(a=few, b=few))
+    assert ("  device_count: 0" in result.lines) == bad == ("not well" in result.stdout)
+
+
+@pytest.mark.parametrize(
+    "level, text, line",
+    [
+        ("WARNING", "PCIe x8, not x16", "GPU 0-3,5-7: OK; GPU 4: OK, WARNING: PCIe x8, not x16"),
+        ("CRITICAL", "PCIe width: Timeout", "GPU 0-3,5-7: OK; GPU 4: CRITICAL: PCIe width: Timeout, OK"),
+        ("NOTE", "PCIe generation 1, and the card has 5", None),
+        ("N/A", "PCIe width not told", None),
+    ],
+)
+def test_what_health_says_of_all_hosts(level, text, line, checked, folder):
+    """A note is well; what is not told is neither well nor ill."""
+    same = health_with(checked, 4, "pcie", level, text)
+    lines = [one for one in invoke("compare", folder(a=same, b=same)).lines if one.startswith("  health.pcie")]
+    assert lines == (["  health.pcie: " + line] if line else [])
+
+
+def test_each_host_is_in_one_group(document, folder):
+    """Also one of which a card does not answer: it is alike where what its others answer is."""
+
+    def named(*others, failing=None):
+        found = copy.deepcopy(document)
+        for card in found["devices"]:
+            card["name"] = "MTT S4000" if card["index"] in others else "MTT S5000"
+        if failing is not None:
+            found["devices"][failing].update(name=None, reasons={"name": "Timeout"})
+        return found
+
+    hosts = {"a": named(3), "b": named(3), "c": named(3, failing=7), "d": named(5, failing=7)}
+    answer = json.loads(invoke("compare", "--json", folder(**hosts)).stdout)
+    groups = {one["fact"]: [group["hosts"] for group in one["groups"]] for one in answer["differences"]}
+    assert groups["name"] == [["a", "b", "c"], ["d"]]
+    for found in groups.values():
+        assert sorted(host for hosts in found for host in hosts) == sorted(hosts)
+    lines = invoke("compare", folder(**hosts)).lines
+    assert lines[lines.index("name") + 1].startswith("  3 hosts: ")
+
+
 def health_with(checked, gpu, check, level, text):
     """A document of health with another finding for a card."""
     result = copy.deepcopy(checked)
@@ -322,6 +403,33 @@ def test_doctor(folder):
     assert "  doctor.links: warn: GPU 3: MtLink 5 down" in result.lines
     assert gathered.parse(DOCTOR % "1.2", "a")[0].content["findings"][2]["next_step"].startswith("`pymtml mtlink")
     assert invoke("compare", folder(b=(DOCTOR % "1.3").replace("MtLink 5", "MtLink 6"))).status == 1
+
+
+@pytest.mark.parametrize(
+    "check", ["cost", "memory", "utilization", "temperature", "ecc", "pages", "pcie", "processes", "links", "module"]
+)
+def test_numbers_of_doctor_that_are_measured(check, folder):
+    texts = [DOCTOR % 1 + "note  %-10s GPU 6: %d of something\n" % (check, number) for number in (5, 6)]
+    result = invoke("compare", folder(a=texts[0], b=texts[0], c=texts[1]))
+    assert result.status == (1 if check in ("links", "module") else 0)
+    card = invoke("compare", folder(c=texts[0].replace("GPU 6", "GPU 4")))
+    assert card.status == 1 and card.lines[0] == "doctor." + check
+
+
+@pytest.mark.parametrize("level, shown", [("ok", ""), ("note", ""), ("n/a", ""), ("warn", "warn: ")])
+def test_a_level_of_doctor_is_shown_where_it_counts(level, shown, folder):
+    texts = [DOCTOR % 1 + "%-5s devices    %s\n" % (level, text) for text in ("one", "two")]
+    result = invoke("compare", folder(a=texts[0], b=texts[0], c=texts[1]))
+    assert result.lines[:3] == ["doctor.devices", "  2 hosts: %sone" % shown, "   1 host: %stwo: c" % shown]
+
+
+@pytest.mark.parametrize(
+    "check, gpu, texts", [("devices", None, ("7 of 8", "6 of 8")), ("links", 4, ("MtLink 3 down", "MtLink 4 down"))]
+)
+def test_numbers_of_health_that_count(check, gpu, texts, checked, folder):
+    hosts = [health_with(checked, gpu, check, "CRITICAL", text) for text in texts]
+    result = invoke("compare", folder(a=hosts[0], b=hosts[0], c=hosts[1]))
+    assert result.status == 1 and result.lines[0] == "health." + check and texts[1] in result.lines[2]
 
 
 def test_the_text_of_doctor_is_read_as_its_json():
@@ -519,6 +627,19 @@ def test_what_launchers_say(document, monkeypatch):
     assert result.status == 2 and "of no host: srun: error: Unable" in result.lines[1]
 
 
+def test_what_launchers_say_above_heads(document, monkeypatch):
+    remarks = "clush: node7: ssh exited with exit code 255\nsrun: error: Unable to create step\n"
+    rule = "-" * 15
+    text = "%s%s\nnode[1-2]\n%s\n%s\n" % (remarks, rule, rule, indented(document))
+    result = piped(text, monkeypatch)
+    assert result.status == 2
+    assert result.lines[1:4] == [
+        "  node7: ssh exited with exit code 255",
+        "  standard input: of no host: srun: error: Unable to create step",
+        "",
+    ]
+
+
 def test_a_host_that_fails_among_lines(document, monkeypatch):
     lines = mixed({"node1": indented(document), "node2": indented(document)[:9000], "node3": "sh: pymtml: not found"})
     result = piped(lines, monkeypatch)
@@ -559,6 +680,31 @@ def test_names_of_files(document, tmp_path):
     paths = [str(tmp_path / name) for name in ("before", "after", "10.0.0.1", "10.0.0.2.txt")]
     answer = json.loads(invoke("compare", "--json", *paths).stdout)
     assert answer["hosts"] == ["10.0.0.1", "10.0.0.2", "after/node1", "before/node1"]
+
+
+@pytest.mark.parametrize(
+    "file, host",
+    [("n1.json", "n1"), ("n1.txt", "n1"), ("n1.out", "n1"), ("n1.log", "n1"), ("n1.dc1", "n1.dc1"), ("n1", "n1")],
+)
+def test_what_the_end_of_a_name_is(file, host, document, tmp_path):
+    (tmp_path / file).write_text(json.dumps(document))
+    assert json.loads(invoke("compare", "--json", str(tmp_path)).stdout)["hosts"] == [host]
+
+
+def test_bytes_that_are_no_text(document, folder, tmp_path):
+    (tmp_path / "n1.json").write_bytes(json.dumps(document).encode().replace(b"MTT S5000", b"\xd6\xd0"))
+    (tmp_path / "n2.json").write_bytes(b"\xd6\xd0\n")
+    result = invoke("compare", folder(n3=document))
+    assert result.status == 2 and result.lines[1].startswith("  n1: no JSON: ")
+    assert result.lines[2] == "  n2: no document; it says: \\xd6\\xd0"
+
+
+def test_documents_without_a_host(document, monkeypatch):
+    nameless = {key: value for key, value in document.items() if key != "host"}
+    result = piped(json.dumps(nameless), monkeypatch, "--json")
+    assert json.loads(result.stdout)["hosts"] == ["standard input"]
+    result = piped(json.dumps(nameless) * 2, monkeypatch, "--json")
+    assert json.loads(result.stdout)["hosts"] == ["standard input, document 1", "standard input, document 2"]
 
 
 def test_two_hosts_of_one_name_are_two(document, monkeypatch):
