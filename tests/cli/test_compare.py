@@ -191,6 +191,74 @@ def test_a_card_less_is_one_difference(document, folder):
     assert result.lines[-1].endswith("1 differ")
 
 
+@pytest.mark.parametrize("name", ["name", "displays", "mpc.instances", "topology.level", "mtlink.links.remote"])
+def test_what_is_compared_of_a_host_with_fewer_cards(name, document, folder):
+    """All but what names cards by their index, also where the driver counted them like that itself."""
+    fewer = json.loads(said(set="7.visible=no"))
+    first = fewer["devices"][0]
+    ends = {
+        "name": lambda: first.update(name="MTT S4000"),
+        "displays": lambda: first.update(displays=[{"type": "DP", "max_width": 640, "max_height": 480}]),
+        "mpc.instances": lambda: first["mpc"].update(instances=[{"profile": {"name": "4c+40gb"}}]),
+        "topology.level": lambda: first["topology"][0].update(level="system"),
+        "mtlink.links.remote": lambda: first["mtlink"]["links"][0].update(remote=6),
+    }
+    assert list(Comparison(_documents(a=document, b=document, c=fewer)).differences) == ["device_count"]
+    ends[name]()
+    found = list(Comparison(_documents(a=document, b=document, c=fewer)).differences)
+    assert found == ["device_count"] + ([] if name in ("topology.level", "mtlink.links.remote") else [name])
+
+
+def _documents(**hosts):
+    return [gathered.Document(host, "json", content) for host, content in hosts.items()]
+
+
+@pytest.mark.parametrize(
+    "profile, fact, texts",
+    [
+        ("s80", "displays", ["DP 7680 x 4320, DP 7680 x 4320, DP 7680 x 4320, HDMI 7680 x 4320"]),
+        ("s80", "memory.total_bytes", ["16384 MiB"]),
+        ("s80", "mpc.enabled", ["no"]),
+        ("s80", "mtlink.links.state", ["none"]),
+        ("s3000-mpc", "mpc.instances", ["4c+16gb, 2c+8gb, 2c+8gb", "none"]),
+        ("s3000-mpc", "mpc.enabled", ["yes", "no"]),
+        ("s3000-mpc", "topology.mtlinks", ["N/A: 1", "N/A: 0"]),
+        ("s5000x8", "displays", ["none"]),
+        ("s5000x8", "memory.total_bytes", ["81920 MiB"]),
+        ("s5000x8", "mtlink.links.remote", ["1: 0-1, 2: 2-3, 3: 4-5, 4: 6-7, 5: 8-9, 6: 10-11, 7: 12-13"]),
+        ("s5000x8", "topology.level", ["node: 1-3, system: 4-7", "node: 0,2-3, system: 4-7"]),
+        ("s5000x8", "topology.mtlinks", ["2: 1-7", "2: 0,2-7"]),
+        ("s5000x8", "topology.read", ["yes: 1-7", "yes: 0,2-7"]),
+        ("s5000x8", "topology.write", ["yes: 1-7", "yes: 0,2-7"]),
+    ],
+)
+def test_how_a_fact_is_written(profile, fact, texts):
+    host = hostfacts.Host("a")
+    host.add("json", json.loads(said(profile)))
+    assert [host.facts[fact].shown[index] for index in range(len(texts))] == texts
+
+
+def test_memory_that_is_no_number_of_mib(document, folder):
+    other = changed(document, ["devices", 0, "memory", "total_bytes"], (1 << 34) + 1)
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert result.lines[:3] == ["memory.total_bytes", "  2 hosts: 81920 MiB", "   1 host: GPU 0: 17179869185: c"]
+
+
+@pytest.mark.parametrize("length, cut", [(200, False), (201, True)])
+def test_long_values_are_cut(length, cut, document, folder):
+    text = "x" * length
+    result = invoke("compare", folder(a=document, b=document, c=dict(document, driver_version=text)))
+    assert result.lines[2] == "   1 host: %s: c" % ("x" * 197 + "..." if cut else text)
+
+
+@pytest.mark.parametrize("length, cut", [(60, False), (61, True)])
+def test_long_cells_are_cut(length, cut, document, folder):
+    text = "x" * length
+    other = dict(document, driver_version=text, musa_version="1.0")
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert result.lines[1] == "  driver_version  5.1.0-server | " + ("x" * 57 + "..." if cut else text)
+
+
 # ---- What failed, and what is not well ----
 
 
@@ -203,6 +271,26 @@ def test_a_query_that_fails(document, folder):
         "  2 hosts: none",
         "   1 host: GPU 3: Timeout: temperature.gpu_celsius: c",
     ]
+
+
+def test_a_query_of_the_machine_that_fails(document, folder):
+    failing = said(faults="mtmlSystemGetDriverVersion=TIMEOUT")
+    result = invoke("compare", folder(a=document, b=document, c=failing))
+    assert result.status == 1
+    assert result.lines[:3] == ["failing", "  2 hosts: none", "   1 host: machine: Timeout: driver_version: c"]
+
+
+@pytest.mark.parametrize(
+    "count, text", [(4, "brand, cores, name, slot_id"), (6, "brand, cores, name, slot_id and 2 more")]
+)
+def test_many_queries_that_fail(count, text, document, folder):
+    names = ["brand", "cores", "name", "slot_id", "slot_name", "uuid"][:count]
+    other = changed(document, ["devices", 3, "reasons"], {name: "Timeout" for name in names})
+    card = other["devices"][3]
+    card.update({name: None for name in names})
+    other["devices"][3] = {key: card[key] for key in sorted(card)}
+    result = invoke("compare", folder(a=document, b=document, c=other))
+    assert "Timeout: %s: c" % text in result.stdout or "Timeout: %s\n" % text in result.stdout
 
 
 def test_a_card_that_is_lost_is_one_difference(document, folder):
@@ -366,6 +454,18 @@ def test_a_card_that_does_not_answer_health(trouble, checked, folder, tmp_path_f
     assert result.lines[-1].endswith("1 differ")
 
 
+def test_a_card_that_does_not_answer_beside_one_that_is_not_well(checked, folder):
+    """What the others say of it is the same on all hosts."""
+    narrow = health_with(checked, 4, "pcie", "WARNING", "PCIe x8, and the card has x16")
+    lost = copy.deepcopy(narrow)
+    for one in lost["findings"]:
+        if one["gpu"] == 3:
+            one.update(level="N/A", text="not asked, as the card does not answer")
+    next(one for one in lost["findings"] if one["gpu"] == 3).update(level="CRITICAL", text="no answer: Timeout")
+    result = invoke("compare", folder(a=narrow, b=narrow, c=lost))
+    assert result.lines[0] == "health.answers" and result.lines[-1].endswith("1 differ")
+
+
 def test_a_check_that_was_left_out_is_a_difference(checked, folder):
     """health --skip ecc on one host: nobody knows whether it is the same there."""
     fewer = copy.deepcopy(checked)
@@ -412,8 +512,11 @@ def test_numbers_of_doctor_that_are_measured(check, folder):
     texts = [DOCTOR % 1 + "note  %-10s GPU 6: %d of something\n" % (check, number) for number in (5, 6)]
     result = invoke("compare", folder(a=texts[0], b=texts[0], c=texts[1]))
     assert result.status == (1 if check in ("links", "module") else 0)
-    card = invoke("compare", folder(c=texts[0].replace("GPU 6", "GPU 4")))
-    assert card.status == 1 and card.lines[0] == "doctor." + check
+    result = invoke("compare", folder(c=texts[0].replace("GPU 6", "GPU 4")))
+    assert result.status == 1 and result.lines[0] == "doctor." + check
+    if check not in ("links", "module"):
+        lines = invoke("compare", folder(b=texts[1])).lines
+        assert lines[1].split(", ")[0] == "  2 hosts: GPU 6: # of something"
 
 
 @pytest.mark.parametrize("level, shown", [("ok", ""), ("note", ""), ("n/a", ""), ("warn", "warn: ")])
@@ -838,6 +941,8 @@ FOLDED = {
     "gpu[0-1].dc1.example.com": ["gpu0.dc1.example.com", "gpu1.dc1.example.com"],
     "login,r1n[1-2],r2n1": ["r1n1", "r1n2", "r2n1", "login"],
     "node7": ["node7"],
+    "n[0-10]": ["n%d" % number for number in range(11)],
+    "10.0.0.9,login": ["login", "10.0.0.9"],
     "": [],
 }
 
@@ -859,6 +964,20 @@ def test_names_that_cannot_be_folded_stand_alone():
     names = ["a,b", "x[1]", "n" + "9" * 40, "\u00b2", "n1", "n2", "\u0661"]
     text = hostlist.fold(names)
     assert all(name in text for name in names if name not in ("n1", "n2")) and "n[1-2]" in text
+
+
+def test_how_long_a_number_may_be_and_how_many_hosts():
+    for digits in (15, 16):
+        names = ["n" + "1" * digits, "n" + "1" * (digits - 1) + "2"]
+        folded = "n[%s-%s]" % (names[0][1:], names[1][1:])
+        assert hostlist.fold(names) == (folded if digits == 15 else ",".join(names))
+        if digits == 15:
+            assert hostlist.unfold(folded) == names
+    assert len(hostlist.unfold("n[1-100000]")) == 100000
+    assert len(hostlist.unfold("n[1-10]m[1-10000]")) == 100000
+    for text in ("n[1-100001]", "n[1-10]m[1-10000],x", "n[%s-%s]" % ("1" * 16, "1" * 16)):
+        with pytest.raises(ValueError):
+            hostlist.unfold(text)
 
 
 @pytest.mark.parametrize("text", ["n[1", "n]1[", "n[2-1]", "n[a-b]", "n[1-999999]", "n[]", "n[0-999]m[0-999]"])
