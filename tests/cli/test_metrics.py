@@ -11,7 +11,7 @@ import yaml
 from command import WORKING_PROFILES, invoke
 
 import pymtml_cli
-from pymtml_cli import metrics
+from pymtml_cli import checks, health, metrics
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
@@ -114,6 +114,135 @@ def test_values(page):
     assert (info["name"], info["serial"], info["driver"]) == (keys["name"], keys["serial_number"], "5.1.0-server")
     assert info["pci_bus_id"] == keys["pci_sbdf"].upper() and info["vbios"] == keys["mtbios_version"]
     assert "mthreads_gpu_fan_ratio" not in found and "mthreads_gpu_query_errors_total" not in found
+
+
+# Series of a card, its own label and what it says: the key of the profile, and by how much it is divided
+SCALED = {
+    ("utilization_ratio", "engine", "gpu"): ("gpu_utilization", 100),
+    ("utilization_ratio", "engine", "memory"): ("memory_utilization", 100),
+    ("utilization_ratio", "engine", "encoder"): ("encoder_utilization", 100),
+    ("utilization_ratio", "engine", "decoder"): ("decoder_utilization", 100),
+    ("memory_used_bytes",): ("memory_used", 1),
+    ("memory_total_bytes",): ("memory_total", 1),
+    ("temperature_celsius", "sensor", "gpu"): ("gpu_temperature", 1),
+    ("temperature_celsius", "sensor", "memory"): ("memory_temperature", 1),
+    ("temperature_limit_celsius", "limit", "slowdown"): ("slowdown_temperature", 1),
+    ("temperature_limit_celsius", "limit", "shutdown"): ("shutdown_temperature", 1),
+    ("power_watts",): ("power_usage", 1000),
+    ("power_limit_watts",): ("enforced_power_limit", 1000),
+    ("clock_hertz", "clock", "graphics"): ("gpu_clock", 1e-6),
+    ("clock_hertz", "clock", "memory"): ("memory_clock", 1e-6),
+    ("clock_hertz", "clock", "video"): ("vpu_clock", 1e-6),
+    ("clock_max_hertz", "clock", "graphics"): ("gpu_max_clock", 1e-6),
+    ("clock_max_hertz", "clock", "memory"): ("memory_max_clock", 1e-6),
+    ("clock_max_hertz", "clock", "video"): ("vpu_max_clock", 1e-6),
+    ("ecc_errors_total", "kind", "corrected", "scope", "volatile"): ("ecc_corrected_volatile", 1),
+    ("ecc_errors_total", "kind", "corrected", "scope", "aggregate"): ("ecc_corrected_aggregate", 1),
+    ("ecc_errors_total", "kind", "uncorrected", "scope", "volatile"): ("ecc_uncorrected_volatile", 1),
+    ("ecc_errors_total", "kind", "uncorrected", "scope", "aggregate"): ("ecc_uncorrected_aggregate", 1),
+    ("pcie_width",): ("pci_cur_width", 1),
+    ("pcie_width_max",): ("pci_max_width", 1),
+    ("pcie_generation",): ("pci_cur_gen", 1),
+    ("pcie_generation_max",): ("pci_max_gen", 1),
+    ("pcie_replays_total",): ("pcie_replay_counter", 1),
+}
+
+
+def expected_of(keys):
+    """{(series, own labels and their texts): value} of a card with ECC, whose links are up but for one that is down."""
+    found = {series: int(keys[key]) / scale for series, (key, scale) in SCALED.items()}
+    for fan, speed in enumerate(keys["fan_speed"].split(", ")):
+        found["fan_ratio", "fan", str(fan)] = int(speed) / 100
+    for cause, key in (("single_bit", "retired_pages_sbe"), ("double_bit", "retired_pages_dbe")):
+        found["retired_pages", "cause", cause] = len(keys[key].split(","))
+    found.update({("up",): 1, ("ecc_enabled",): 1, ("retired_pages_pending",): 1})
+    found.update(
+        {
+            ("mtlinks", "state", "up"): int(keys["mtlink_count"]) - 1,
+            ("mtlinks", "state", "down"): 1,
+            ("mtlinks", "state", "downgraded"): 0,
+        }
+    )
+    return found
+
+
+@pytest.mark.parametrize("card", [0, 1])
+def test_each_series_has_the_value_of_its_own(page, card):
+    """On two cards on which no two numbers are the same; all series, and no others."""
+    found = page("--processes", "none", profile=simulated.DISTINCT, set="*.mtlink_state.1=UP")
+    keys = simulated.device_keys(simulated.DISTINCT, card)
+    own, values = {"gpu": str(card), "uuid": keys["uuid"]}, {}
+    for name, samples in found.items():
+        for labels, value in samples if name.startswith(OF_CARD) else ():
+            if labels["gpu"] == own["gpu"]:
+                assert labels["uuid"] == own["uuid"]
+                others = sorted((label, text) for label, text in labels.items() if label not in own)
+                values[(name[len(OF_CARD) :],) + tuple(word for pair in others for word in pair)] = value
+    info = ("driver", "3.3.9-server", "name", keys["name"], "pci_bus_id", keys["pci_sbdf"].upper())
+    info += ("serial", keys["serial_number"], "vbios", keys["mtbios_version"])
+    assert values.pop(("info",) + info) == 1
+    assert values == pytest.approx(expected_of(keys))
+
+
+def test_the_worst_of_each_check(page):
+    found = page("--expect", "3", profile=simulated.DISTINCT)
+    levels = {labels["check"]: value for labels, value in found["mthreads_health_status"]}
+    bad = {"devices": 2, "ecc": 2, "links": 2, "pages": 1, "pcie": 1}
+    assert levels == dict(dict.fromkeys(["driver", *checks.QUESTIONS], 0), **bad)
+    assert list(levels) == list(health.CHECKS)
+    found = page("--skip", "devices,ecc", "--processes", "none", profile=simulated.DISTINCT)
+    left = set(levels) - {"devices", "ecc", "processes"}
+    assert {labels["check"] for labels, _ in found["mthreads_health_status"]} == left
+
+
+@pytest.mark.parametrize(
+    "function, query",
+    [
+        ("mtmlMemoryGetUsed", "memory"),
+        ("mtmlGpuGetUtilization", "utilization"),
+        ("mtmlVpuGetUtilization", "utilization"),
+        ("mtmlGpuGetTemperature", "temperature"),
+        ("mtmlMemoryGetTemperature", "temperature"),
+        ("mtmlDeviceGetPowerUsage", "power"),
+        ("mtmlMemoryGetClock", "clock"),
+        ("mtmlDeviceCountFan", "fan"),
+        ("mtmlMemoryGetEccErrorCounter", "ecc"),
+        ("mtmlMemoryGetRetiredPagesPendingStatus", "retired_pages"),
+        ("mtmlDeviceGetPcieReplayCounter", "pcie"),
+        ("mtmlDeviceGetMtLinkState", "mtlink"),
+    ],
+)
+@pytest.mark.parametrize("code, name", [("TIMEOUT", "Timeout"), ("NO_PERMISSION", "NoPermission")])
+def test_what_failed_has_a_name(page, function, query, code, name):
+    found = page("--processes", "none", faults="3.%s=%s" % (function, code))
+    ((labels, value),) = found["mthreads_gpu_query_errors_total"]
+    assert (labels["gpu"], labels["query"], labels["code"], value) == ("3", query, name, 1)
+    assert one(found, "mthreads_gpu_up", gpu="3") == 1
+
+
+def test_a_card_that_does_not_answer_is_asked_three_questions(page):
+    found = page(set="3.lost=TIMEOUT")
+    failed = [
+        (labels["gpu"], labels["query"], labels["code"]) for labels, _ in found["mthreads_gpu_query_errors_total"]
+    ]
+    assert failed == [("3", query, "Timeout") for query in ("memory", "utilization", "temperature")]
+    assert one(found, "mthreads_gpu_up", gpu="3") == 0 and one(found, "mthreads_gpu_up", gpu="4") == 1
+
+
+@pytest.mark.parametrize("key, series", [("enforced_power_limit", "power_limit_watts"), ("slowdown_temperature", "")])
+def test_a_limit_of_0_is_absent(page, key, series):
+    found = page(set="0.%s=0" % key)
+    if series:
+        assert one(found, OF_CARD + series, gpu="0") is None
+    else:
+        assert one(found, OF_CARD + "temperature_limit_celsius", gpu="0", limit="slowdown") is None
+        assert one(found, OF_CARD + "temperature_limit_celsius", gpu="0", limit="shutdown") == 105
+    assert "mthreads_gpu_query_errors_total" not in found
+
+
+def test_eight_fans_at_most(page):
+    found = page(profile=simulated.DISTINCT, set="0.fan_speed=%s" % ", ".join(map(str, range(10, 19))))
+    assert [labels["fan"] for labels, _ in found["mthreads_gpu_fan_ratio"] if labels["gpu"] == "0"] == list("01234567")
 
 
 def test_without_a_driver(page):
