@@ -105,14 +105,23 @@ def _kind(name):
     return worded("MPC ") + safe(name)
 
 
-def _profiles(card):
-    offered = card.ask(pymtml.mtmlDeviceGetSupportedMpcProfiles)
-    return [] if isinstance(offered, Unknown) else offered
+def _profiles(card, what):
+    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcProfiles, "instance profiles", what)
 
 
-def _configurations(card):
-    offered = card.ask(pymtml.mtmlDeviceGetSupportedMpcConfigurations)
-    return [] if isinstance(offered, Unknown) else offered
+def _configurations(card, what):
+    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcConfigurations, "configurations", what)
+
+
+def _offered(card, query, kind, what):
+    """What a card offers (list).
+
+    Raises: CommandError if it does not say so.
+    """
+    offered = card.ask(query)
+    if isinstance(offered, Unknown):
+        raise _failed("Unable to get the %s of GPU %2d" % (kind, card.index), what, nvml_code(offered.error))
+    return offered
 
 
 def _members(configuration):
@@ -123,8 +132,10 @@ def _members(configuration):
 def _list_profiles(machine, cards, numbers, options):
     rows = []
     for card in cards:
-        for offered in _profiles(card):
-            most = max([_members(configuration).count(offered.id) for configuration in _configurations(card)] or [0])
+        what = "list GPU instance profiles"
+        ways = [_members(configuration) for configuration in _configurations(card, what)]
+        for offered in _profiles(card, what):
+            most = max([members.count(offered.id) for members in ways] or [0])
             form = "%4d  %-18s %3d     %-9s  %-9.2f  N/A %6d    N/A   N/A"
             size = offered.memorySizeMB / 1024.0
             first = form % (card.index, _kind(offered.name), offered.id, "N/A/%d" % most, size, offered.coreCount)
@@ -194,11 +205,12 @@ def _wanted(card, text):
 
     Raises: CommandError if there is none.
     """
-    configurations = _configurations(card)
+    what = "create GPU instances"
+    configurations = _configurations(card, what)
     for configuration in configurations:
         if text == configuration.name:
             return configuration
-    by_name = {offered.name: offered.id for offered in _profiles(card)}
+    by_name = {offered.name: offered.id for offered in _profiles(card, what)}
     known = set(by_name.values())
     wanted = []
     for part in text.split(","):
@@ -209,7 +221,7 @@ def _wanted(card, text):
         if chosen not in known:
             sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(part))
             names = "a profile is one of %s" % ", ".join("%s (%d)" % pair for pair in by_name.items())
-            raise _failed(sentence, "create GPU instances", pymtml.NVML_ERROR_INVALID_ARGUMENT, names)
+            raise _failed(sentence, what, pymtml.NVML_ERROR_INVALID_ARGUMENT, names)
         wanted.append(chosen)
     for configuration in configurations:
         if _members(configuration) == sorted(wanted):
@@ -218,7 +230,7 @@ def _wanted(card, text):
     ways = (",".join(names.get(member, str(member)) for member in _members(way)) for way in configurations)
     sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(text))
     ways = "GPU %d can be divided into %s" % (card.index, " or ".join(ways))
-    raise _failed(sentence, "create GPU instances", pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
+    raise _failed(sentence, what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
 
 
 def _divide(machine, card, configuration, sentence, what):
@@ -259,7 +271,7 @@ def _create(machine, cards, numbers, options):
 
 
 def _destroy(machine, cards, numbers, options):
-    found = False
+    found, what = False, "destroy GPU instances"
     for index in [card.index for card in cards]:
         card = machine.cards[index]
         chosen = [instance.index for instance in _instances(card, numbers)]
@@ -267,11 +279,11 @@ def _destroy(machine, cards, numbers, options):
             continue  # one instance is the whole card
         found = True
         sentence = "Unable to destroy GPU instance ID %2d from GPU %2d" % (chosen[0], index)
-        whole = next((way for way in _configurations(card) if way.profileNum == 1), None)
+        whole = next((way for way in _configurations(card, what) if way.profileNum == 1), None)
         if len(chosen) < len(card.instances) or whole is None:
             together = "the instances of a card change together: -dgi without -gi, or another -cgi"
-            raise _failed(sentence, "destroy GPU instances", NOT_SUPPORTED, together)
-        _divide(machine, card, whole, sentence, "destroy GPU instances")
+            raise _failed(sentence, what, NOT_SUPPORTED, together)
+        _divide(machine, card, whole, sentence, what)
         for instance in chosen:
             sys.stdout.write("Successfully destroyed GPU instance ID %2d from GPU %2d\n" % (instance, index))
     if not found:

@@ -244,6 +244,6 @@ def _in_place(screen, machine, cards):
     rows = shutil.get_terminal_size((FULL_WIDTH, 24)).lines
     lines = screen.text(machine, cards).splitlines()
     if len(lines) >= rows:
-        hidden = len(lines) - rows + 2
-        lines = lines[: max(0, rows - 2)] + ["... %d more lines" % hidden]
+        shown = max(0, rows - 2)
+        lines = lines[:shown] + ["... %d more lines" % (len(lines) - shown)]
     return "\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[J"

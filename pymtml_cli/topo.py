@@ -257,7 +257,13 @@ def _next_to(cards, text):
     cpu = numeric.number(text, 0, LAST_CPU)
     if cpu is None:
         raise refuse('"%s" is no number of a processor.\n' % text)
-    found = [str(card.index) for card in cards if not isinstance(cpus(card), Unknown) and cpu in cpus(card)]
+    found = []
+    for card in cards:
+        numbers = cpus(card)
+        if not isinstance(numbers, Unknown):
+            found += [str(card.index)] * (cpu in numbers)
+        elif not numbers.not_supported:
+            return "The processors next to device %d are not known: %s\n\n" % (card.index, numbers.reason)
     if not found:
         return "No GPUs were found to have an affinity with CPU %s.\n\n" % text
     return "The GPUs that have an affinity with CPU %s are:\n%s\n\n" % (text, ", ".join(found))

@@ -7,6 +7,7 @@ at the end of a line do not count here.
 
 import json
 import os
+import platform
 import re
 import shutil
 import time
@@ -18,7 +19,7 @@ import simulated
 from command import invoke, process_tree
 
 import pymtml
-from pymtml_cli import devices, encodersessions, table
+from pymtml_cli import devices, encodersessions, samples, scroll, table
 
 DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
 MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
@@ -390,6 +391,164 @@ def test_an_answer(machine, arguments):
     assert (result.status, result.stderr) == (FAILING.get(arguments, 0), "")
 
 
+AFFINITY = "mtmlDeviceGetCpuAffinityWithinNode=TIMEOUT,mtmlDeviceGetMemoryAffinityWithinNode=TIMEOUT"
+CONFIGURATIONS = "mtmlDeviceGetSupportedMpcConfigurations=TIMEOUT"
+FIRST_LINK = "GPU 0: MTT S5000 (UUID: %s)\n\t Link 0" % ONE
+
+# (machine, what fails, arguments): (exit status, what is printed)
+FAILURES = {
+    (DISTINCT, "mtmlDeviceGetMtLinkRemoteDevice=TIMEOUT", "mtlink -s -p -R -i 0 -l 0"): (
+        0,
+        FIRST_LINK
+        + ": Up, 56 GB/s, remote Timeout\n\t Link 0: Timeout\n\t Link 0: Remote Device Timeout: Link Timeout",
+    ),
+    (DISTINCT, "mtmlDeviceGetMtLinkLayouts=TIMEOUT", "mtlink -R -i 0 -l 0"): (
+        0,
+        FIRST_LINK + ": Remote Device 00000000:3C:00.0: Link N/A",
+    ),
+    (DISTINCT, "mtmlDeviceCountMtLinkLayouts=TIMEOUT", "mtlink -R -i 0 -l 0"): (
+        0,
+        FIRST_LINK + ": Remote Device 00000000:3C:00.0: Link N/A",
+    ),
+    (DISTINCT, "mtmlDeviceGetMtLinkState=TIMEOUT", "mtlink -s -i 0 -l 0"): (
+        0,
+        FIRST_LINK + ": Timeout, 56 GB/s, GPU 1 (00000000:3C:00.0)",
+    ),
+    (DISTINCT, "mtmlDeviceGetMtLinkState=TIMEOUT", "nvlink -s -i 0 -l 0"): (0, FIRST_LINK + ": Timeout"),
+    (DISTINCT, "mtmlDeviceGetMtLinkCapStatus=TIMEOUT", "mtlink -c -i 0 -l 0"): (
+        0,
+        FIRST_LINK + ", P2P is supported: Timeout\n\t Link 0, P2P atomics supported: Timeout",
+    ),
+    (DISTINCT, "mtmlDeviceGetMtLinkSpec=TIMEOUT", "nvlink -s -i 0"): (3, FIRST_LINK[:-6] + "MtLink: Timeout"),
+    (DISTINCT, "mtmlDeviceGetMtLinkSpec=NOT_SUPPORTED", "mtlink -s -i 0"): (3, FIRST_LINK[:-6] + "MtLink: N/A"),
+    (DISTINCT, "mtmlDeviceGetMtLinkSpec=NOT_SUPPORTED", "nvlink -s -i 0"): (0, ""),
+    (DISTINCT, "mtmlDeviceGetTopologyLevel=TIMEOUT", "topo -p -i 0,1"): (
+        0,
+        "The path between device 0 and device 1 is not known: Timeout",
+    ),
+    (DISTINCT, "mtmlDeviceGetTopologyLevel=TIMEOUT", "topo -n 5 -i 0"): (255, "Failed to display the nearest GPUs"),
+    (DISTINCT, AFFINITY, "topo -c 1"): (0, "The processors next to device 0 are not known: Timeout"),
+    (DISTINCT, AFFINITY.replace("TIMEOUT", "NOT_SUPPORTED"), "topo -c 1"): (
+        0,
+        "No GPUs were found to have an affinity with CPU 1.",
+    ),
+    (DISTINCT, AFFINITY, "topo -C -i 0"): (0, "NUMA IDs of closest CPU: Timeout"),
+    (DISTINCT, AFFINITY, "topo -M -i 0"): (0, "NUMA IDs of closest memory: N/A"),
+    (DISTINCT, "mtmlVpuGetEncoderSessionStates=TIMEOUT", "--query-gpu=encoder.stats.averageFps,index"): (
+        0,
+        "encoder.stats.averageFps, index\n[Timeout], 0\n[Timeout], 1",
+    ),
+    (DISTINCT, "mtmlGpuGetTemperature=TIMEOUT", "dmon -s p -c 1 --format csv,noheader,nounit"): (
+        0,
+        " 0, 123, -, 72\n 1, 134, -, 78",
+    ),
+    (HOST, "mtmlDeviceGetActiveVirtDeviceUuids=TIMEOUT,mtmlDeviceCountActiveVirtDevices=TIMEOUT", "vgpu -i 0"): (
+        0,
+        "GPU 00000000:5E:00.0\n    Active vGPUs                          : Timeout",
+    ),
+    (HOST, "mtmlDeviceGetSupportedVirtTypes=TIMEOUT,mtmlDeviceCountSupportedVirtTypes=TIMEOUT", "vgpu -s -i 0"): (
+        0,
+        "GPU 00000000:5E:00.0\n    Timeout",
+    ),
+    (DIVIDED, CONFIGURATIONS, "mig -lgip"): (
+        10,
+        "Unable to get the configurations of GPU  0: Timeout\nFailed to list GPU instance profiles: Timeout",
+    ),
+    (DIVIDED, "mtmlDeviceGetSupportedMpcProfiles=TIMEOUT", "mig -lgip"): (
+        10,
+        "Unable to get the instance profiles of GPU  0: Timeout\nFailed to list GPU instance profiles: Timeout",
+    ),
+    (DIVIDED, CONFIGURATIONS, "mig -cgi 1,1"): (
+        10,
+        "Unable to get the configurations of GPU  0: Timeout\nFailed to create GPU instances: Timeout",
+    ),
+    (DIVIDED, "mtmlDeviceGetMpcProfileInfo=TIMEOUT", "-L"): (
+        0,
+        """\
+GPU 0: MTT S3000 (UUID: d62bf705-3be0-87d6-c1e8-801d9ffeea3d)
+  MPC Timeout     Device  0: (UUID: 93805612-625b-12ea-4d9b-719cdb41117f)
+  MPC Timeout     Device  1: (UUID: bdbb08bd-228b-1bf3-4390-602119a4ed9c)
+  MPC Timeout     Device  2: (UUID: 43195da2-a2fd-214f-bbb7-07ec2ef8a39c)
+GPU 1: MTT S3000 (UUID: 8dbd7249-8d91-74f0-fe06-aa33a47f4e43)""",
+    ),
+    (DISTINCT, "mtmlDeviceGetUUID=TIMEOUT", "--query-gpu=index,uuid -i nix"): (6, "No devices were found"),
+    (DISTINCT, "mtmlDeviceGetPciInfo=TIMEOUT", "--query-gpu=index -i 3C:00.0"): (6, "No devices were found"),
+    (DIVIDED, "", "mig -cgi 1,1"): (
+        19,
+        "Unable to create GPU instances on GPU  0: In use by another client\n"
+        "Failed to create GPU instances: In use by another client",
+    ),
+    # What is asked for in a wrong way
+    (DIVIDED, "", "mig -cci 0"): (
+        3,
+        "Unable to create a compute instance on GPU  0: Not Supported\n"
+        "Failed to create compute instances: Not Supported",
+    ),
+    (DIVIDED, "", "mig -dci"): (
+        3,
+        "Unable to destroy a compute instance on GPU  0: Not Supported\n"
+        "Failed to destroy compute instances: Not Supported",
+    ),
+    (DIVIDED, "", "mig -lgi -dgi"): (2, "Options -lgi and -dgi can not be combined."),
+    (DIVIDED, "", "mig -lgi -gi 7"): (6, "No GPU instances found: Not Found"),
+    (DIVIDED, "", "mig -lcip -gi 7"): (6, "No compute instance profiles found: Not Found"),
+    (DIVIDED, "", "mig -lci -gi 7"): (6, "No compute instances found: Not Found"),
+    (DIVIDED, "", "mig -lci -gi 0,x"): (2, "Invalid GPU instance ID: 0,x"),
+    (DIVIDED, "", "mig -dgi -gi 1"): (
+        3,
+        "Unable to destroy GPU instance ID  1 from GPU  0: Not Supported\n"
+        "Failed to destroy GPU instances: Not Supported",
+    ),
+    (DISTINCT, "", "mtlink -l x -s"): (2, '"x" is no number of a link.'),
+    (DISTINCT, "", "mtlink -l -1 -s"): (2, '"-1" is no number of a link.'),
+    (DISTINCT, "", "topo -c -1"): (2, '"-1" is no number of a processor.'),
+    (DISTINCT, "", "topo -n 6 -i 0"): (255, "Failed to display the nearest GPUs"),
+    (DISTINCT, "", "topo -m -i 0"): (
+        255,
+        "The -i command line argument must be used in conjunction with -n or -p.",
+    ),
+    (DISTINCT, "", "dmon -d 0"): (2, "Collection delay/interval should be between 1 second and 600 seconds"),
+    (DISTINCT, "", "dmon -d 601"): (2, "Collection delay/interval should be between 1 second and 600 seconds"),
+    (DISTINCT, "", "pmon -d 11"): (2, "Collection delay/interval should be between 1 second and 10 seconds"),
+    (DISTINCT, "", "dmon -c 0"): (2, "Invalid value for number of samples to be displayed"),
+    (DISTINCT, "", "encodersessions -l 0"): (2, "Loop frequency must be greater than 0."),
+}
+
+
+@pytest.mark.parametrize("machine, faults, arguments", list(FAILURES), ids=lambda part: os.path.basename(part)[:60])
+def test_what_fails(machine, faults, arguments):
+    with simulated.machine(machine, faults=faults):
+        result = invoke(*arguments.split())
+    assert (result.status, text_of(result.lines)) == FAILURES[machine, faults, arguments]
+    assert result.stderr.count("\n") <= 1
+
+
+def test_the_longest_delays(monkeypatch):
+    """What is refused begins one second later."""
+    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, sample: delays.append(seconds))
+    delays = []
+    with simulated.machine(DISTINCT):
+        assert invoke("dmon", "-d", "600").status == invoke("pmon", "-d", "10").status == 0
+    assert delays == [600, 10]
+
+
+@pytest.mark.parametrize("room", [1, 2, 8, 9, 10])
+def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
+    """The last line stays empty, and one says how many are left out."""
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((80, room)))
+    with simulated.machine(DISTINCT), devices.Machine() as here:
+        text = table._in_place(table.Screen(Looked_at()), here, here.cards)
+    begin, lines, end = text[:3], text[3:-3].split("\x1b[K\r\n"), text[-3:]
+    assert (begin, end) == ("\x1b[H", "\x1b[J")
+    assert [line[:7] for line in lines] == {
+        1: ["... 9 m"],
+        2: ["... 9 m"],
+        8: ["+- pymt", "| GPU N", "|   0 M", "|   1 X", "+------", "| GPU  ", "... 3 m"],
+        9: ["+- pymt", "| GPU N", "|   0 M", "|   1 X", "+------", "| GPU  ", "|   0  ", "... 2 m"],
+        10: ["+- pymt", "| GPU N", "|   0 M", "|   1 X", "+------", "| GPU  ", "|   0  ", "|   0  ", "+------"],
+    }.get(room)
+
+
 class Looked_at:
     """An output that is a terminal."""
 
@@ -541,6 +700,15 @@ def test_encoder_sessions(monkeypatch):
     assert waited == [7]
 
 
+def test_codecs_of_encoder_sessions(monkeypatch):
+    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds, sample: sample(True))
+    form = "id=%d pid=1 width=2 height=3 fps=4 bitrate=5 latency=6 codec=%s state=ACTIVE"
+    sessions = ", ".join(form % pair for pair in enumerate(("AV1", "HEVC", "AVC", "VP9")))
+    with simulated.machine(DISTINCT, set="0.encoder_sessions=" + sessions):
+        lines = invoke("encodersessions", "-i", "0").lines
+    assert [line.split()[3] for line in lines[2:]] == ["AV1", "HEVC", "H.264", "-"]
+
+
 def test_memory_of_processes(monkeypatch):
     """No driver tells it so far. A mebibyte that is begun counts."""
     real = pymtml.nvmlDeviceGetComputeRunningProcesses
@@ -593,6 +761,36 @@ def test_throughput_and_supported_clocks(monkeypatch):
     assert clocks == [["2100", "2099"], ["2100", "50"], ["1000", "999"], ["1000", "50"]]
     for key, value in (("Tx", "4096"), ("Rx", "9216")):
         assert "        %s Throughput                                  : %s KB/s\n" % (key, value) in text
+
+
+REASONS = {"gpu_idle": 1, "applications_clocks_setting": 2, "sw_power_cap": 4, "hw_slowdown": 8, "sync_boost": 16}
+REASONS.update(sw_thermal_slowdown=32, hw_thermal_slowdown=64, hw_power_brake_slowdown=128)
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS))
+def test_reasons_for_slow_clocks(reason, monkeypatch):
+    """MTML tells none so far. The bits are those of NVML."""
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetCurrentClocksEventReasons", lambda device: REASONS[reason])
+    names = sorted(REASONS)
+    with simulated.machine(DISTINCT):
+        query = "--query-gpu=" + ",".join("clocks_event_reasons." + name for name in names)
+        (row,) = invoke(query, "--format=csv,noheader", "-i", "0").rows()
+    assert dict(zip(names, row)) == {name: "Active" if name == reason else "Not Active" for name in names}
+
+
+WRITES_FILES = [[], ["-q"], ["-q", "-x"], ["--json"], ["--query-gpu=index,uuid"], ["--query-compute-apps=pid"]]
+WRITES_FILES += [["dmon", "-c", "2"], ["pmon", "-c", "1"]]
+
+
+@pytest.mark.parametrize("arguments", WRITES_FILES, ids=" ".join)
+def test_a_file_has_what_stdout_would_have(arguments, tmp_path, monkeypatch):
+    monkeypatch.setattr(samples, "_wait", lambda due, wakeup: None)
+    file = tmp_path / "file"
+    with simulated.machine(DISTINCT):
+        shown = invoke(*arguments).stdout
+        result = invoke(*(arguments + ["-f", str(file)]))
+    assert (result.status, result.stdout, result.stderr) == (0, "", "")
+    assert file.read_text() == shown != ""
 
 
 def test_parts_of_a_divided_card():
@@ -709,3 +907,171 @@ def test_processors_and_nodes_are_written_as_ranges():
         assert "were found" in invoke("topo", "-c", "4094").stdout
         report = json.loads(invoke("--json", "-i", "0").stdout)
     assert report["devices"][0]["affinity"] == {"cpus": "0-2,60-70,127,4095", "nodes": "0,2-3"}
+
+
+# --json of the second card
+SECOND_CARD = {
+    "index": 1,
+    "name": "X10000",
+    "brand": "MTT",
+    "uuid": OTHER,
+    "serial_number": "MYBBBB0000000002",
+    "firmware_version": "4.3.2",
+    "minor_number": 1,
+    "gpu_path": "/dev/mtgpu.1",
+    "primary_path": "/dev/dri/card2",
+    "render_path": "/dev/dri/renderD130",
+    "slot_id": 9,
+    "slot_name": "SLOT9",
+    "cores": 13,
+    "compute_capability": "3.1",
+    "performance_state": 6,
+    "virtualization": "none",
+    "pci": {
+        "bus_id": "00000000:3C:00.0",
+        "domain": 0,
+        "bus": 60,
+        "device": 0,
+        "device_id": "0x04001ED5",
+        "subsystem_id": "0x04021ED5",
+        "generation": 2,
+        "max_generation": 4,
+        "width": 2,
+        "max_width": 8,
+        "replays": 19,
+    },
+    "memory": {
+        "total_bytes": 25769803776,
+        "used_bytes": 6442450944,
+        "free_bytes": 19327352832,
+        "system_used_bytes": 1073741824,
+        "type": "GDDR6",
+        "vendor": "Micron",
+        "bus_width_bits": 384,
+        "bandwidth_gigabytes_per_second": 640,
+        "speed_megabits_per_second": 20002,
+    },
+    "utilization": {
+        "gpu_percent": 71,
+        "memory_percent": 77,
+        "encoder_percent": 82,
+        "decoder_percent": 83,
+        "engines": {"geometry_percent": 73, "2d_percent": 74, "3d_percent": 75, "compute_percent": 76},
+    },
+    "temperature": {"gpu_celsius": 52, "memory_celsius": 78, "slowdown_celsius": 91, "shutdown_celsius": 98},
+    "power": {
+        "draw_milliwatts": 134000,
+        "limit_milliwatts": 270000,
+        "default_limit_milliwatts": 290000,
+        "gpu_millivolts": 806,
+    },
+    "clocks": {
+        "graphics_megahertz": 1402,
+        "max_graphics_megahertz": 1752,
+        "memory_megahertz": 2102,
+        "max_memory_megahertz": 2502,
+        "video_megahertz": 1102,
+        "max_video_megahertz": 1202,
+    },
+    "codec": {
+        "max_encoder_sessions": 15,
+        "max_decoder_sessions": 30,
+        "encoder_sessions": 0,
+        "encoder_frames_per_second": 0,
+    },
+    "affinity": {"cpus": "10-19", "nodes": "1"},
+    "mpc": {"enabled": None, "instances": [], "reasons": {"enabled": "Not Supported"}},
+    "ecc": {
+        "enabled": True,
+        "pending": False,
+        "corrected_volatile": 509,
+        "corrected_aggregate": 611,
+        "uncorrected_volatile": 713,
+        "uncorrected_aggregate": 815,
+    },
+    "retired_pages": {
+        "pending": True,
+        "single_bit": ["0x00000000000bc000"],
+        "double_bit": ["0x00000000000de000", "0x00000000000ef000"],
+    },
+    "fans": {"count": 2, "speeds": [{"target_percent": 37, "rpm": 1370}, {"target_percent": 39, "rpm": 1390}]},
+    "mtlink": {
+        "version": 20000,
+        "bandwidth_gigabytes_per_second": 58,
+        "count": 3,
+        "links": [
+            {"link": 0, "state": "up", "remote": 0},
+            {"link": 1, "state": "downgrade", "remote": 0},
+            {"link": 2, "state": "down", "remote": 0},
+        ],
+    },
+    "topology": [{"device": 0, "level": "internal", "mtlinks": 2, "read": True, "write": False}],
+    "displays": [{"type": "DP", "max_width": 3840, "max_height": 2160, "max_refresh_hertz": 60.0}],
+    "processes": {"list": [], "unseen": 0},
+}
+
+
+def test_json_of_a_card():
+    with simulated.machine(DISTINCT):
+        result = invoke("--json", "-i", "1")
+    report = json.loads(result.stdout)
+    (card,) = report.pop("devices")
+    assert card == SECOND_CARD
+    assert report == {
+        "schema": 1,
+        "host": platform.node(),
+        "timestamp": "2025/12/05 13:50:45.250",
+        "pymtml_version": "9.8.7",
+        "library_version": "2.2.1-simulator",
+        "driver_version": "3.3.9-server",
+        "musa_version": "4.3",
+        "device_count": 2,
+    }
+
+
+def test_json_of_an_instance():
+    with simulated.machine(DIVIDED):
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    assert card["mpc"]["enabled"] is True and len(card["mpc"]["instances"]) == 3
+    instance = card["mpc"]["instances"][1]
+    assert instance["profile"] == {"name": "2c+8gb", "cores": 2, "memory_bytes": 8589934592}
+    assert (instance["index"], instance["uuid"]) == (1, "bdbb08bd-228b-1bf3-4390-602119a4ed9c")
+    assert instance["memory"]["used_bytes"] == 2147483648 and instance["utilization"]["gpu_percent"] == 35
+    assert instance["codec"]["max_encoder_sessions"] == 4 and instance["gpu_path"] == "/dev/mtgpu.3"
+
+
+def test_mpc_as_it_is_and_as_it_will_be(monkeypatch):
+    """NVML tells both, in this order."""
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetMigMode", lambda device: [1, 0])
+    with simulated.machine(DIVIDED):
+        (card,) = json.loads(invoke("--json", "-i", "1").stdout)["devices"]
+        assert card["mpc"] == {"enabled": True, "instances": []}
+        assert invoke("-i", "1").lines[10].endswith("Enabled |")
+        assert invoke("mig", "-lgi", "-i", "1").stdout == "No GPU instances found: Not Found\n"
+
+
+def test_kinds_of_memory_and_displays():
+    machine = "0.memory_type=LPDDR4;0.displays=VGA 1x2@3, EDP 4x5@6, LVDS 7x8@9, HDMI 10x11@12, DP 13x14@15"
+    with simulated.machine(DISTINCT, set=machine):
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    assert card["memory"]["type"] == "LPDDR4"
+    assert [tuple(display.values()) for display in card["displays"]] == [
+        ("VGA", 1, 2, 3.0),
+        ("eDP", 4, 5, 6.0),
+        ("LVDS", 7, 8, 9.0),
+        ("HDMI", 10, 11, 12.0),
+        ("DP", 13, 14, 15.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "mode, words, role",
+    [(0, "None", "none"), (1, "Pass-Through", "passthrough"), (2, "VGPU", "guest"), (3, "Host VGPU", "host")]
+    + [(4, "Host VSGA", "4"), (9, "9", "9")],
+)
+def test_roles_of_virtualization(mode, words, role, monkeypatch):
+    """As NVML numbers them."""
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetVirtualizationMode", lambda device: mode)
+    with simulated.machine(DISTINCT):
+        assert "        Virtualization Mode                            : %s\n" % words in invoke("-q", "-i", "0").stdout
+        assert json.loads(invoke("--json", "-i", "0").stdout)["devices"][0]["virtualization"] == role
