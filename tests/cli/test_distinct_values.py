@@ -7,6 +7,7 @@ change them. A line that is not here has to be added, with the value that the pr
 import configparser
 import io
 import json
+import os
 import re
 import sys
 import xml.etree.ElementTree
@@ -89,6 +90,17 @@ for _kind, _since, _values in (
 # Line of -q, with the keys above it: what it says of the first card; and its XML tags
 LINES = {
     "Product Name": ("MTT S5000", "product_name"),
+    "Product Brand": ("MTT", "product_brand"),
+    "Accounting Mode": ("Disabled", "accounting_mode"),
+    "Minor Number": ("0", "minor_number"),
+    "MultiGPU Board": ("Yes", "multigpu_board"),
+    "Board ID": ("0x2a00", "board_id"),
+    "GPU Virtualization Mode/Virtualization Mode": ("None", "gpu_virtualization_mode/virtualization_mode"),
+    "PCI/Domain": ("0x0000", "pci/pci_domain"),
+    "PCI/Device": ("0x00", "pci/pci_device"),
+    "PCI/Bus Id": ("00000000:2A:00.0", "pci/pci_bus_id"),
+    "Compute Mode": ("Default", "compute_mode"),
+    "Retired Pages/Pending Page Blacklist": ("Yes", "retired_pages/pending_blacklist"),
     "Serial Number": ("MYAAAA0000000001", "serial"),
     "GPU UUID": ("10000000-0000-0000-0000-00000000000a", "uuid"),
     "VBIOS Version": ("4.3.1", "vbios_version"),
@@ -301,11 +313,10 @@ def test_sections():
     assert {path: found.get(path) for path in LINES} == {path: value for path, (value, _) in LINES.items()}
 
 
-def test_every_number_of_the_sections_is_expected():
+def test_every_value_of_the_sections_is_expected():
     found = by_path(invoke("-q", "-i", "0").stdout)
-    named = {"Minor Number", "PCI/Domain", "PCI/Bus Id", "PCI/Device", "Board ID", "Multi GPU Board"}
-    numbers = {path for path, value in found.items() if path and re.search(r"\d", value or "")}
-    unexpected = sorted(path for path in numbers - set(LINES) - named if not path.startswith("Processes"))
+    values = {path for path, value in found.items() if path and value not in (None, "N/A")}
+    unexpected = sorted(path for path in values - set(LINES) if not path.startswith("Processes"))
     assert not unexpected, "LINES lacks %s" % unexpected
 
 
@@ -430,3 +441,21 @@ def test_a_loop_without_a_number_waits_five_seconds(option):
 def test_pmon_goes_on(monkeypatch):
     text, waited = two_samples(monkeypatch, "pmon", "-i", "0")
     assert len([line for line in text.splitlines() if line.split()[:1] == ["0"]]) == 2 and waited < 1.4
+
+
+def test_the_wait_for_a_sample(monkeypatch):
+    """It sleeps until the sample is due; what calls for one at once is read, so that it does so once."""
+    slept = []
+    monkeypatch.setattr(samples.time, "sleep", slept.append)
+    samples._wait(samples.time.monotonic() + 3, None)
+    samples._wait(samples.time.monotonic() - 3, None)
+    assert 2.9 < slept[0] <= 3 and slept[1:] == [0]
+    reading, writing = os.pipe()
+    os.write(writing, b"xx")
+    began = samples.time.monotonic()
+    samples._wait(began + 30, reading)
+    assert samples.time.monotonic() - began < 20
+    samples._wait(samples.time.monotonic() + 0.2, reading)
+    assert samples.time.monotonic() - began >= 0.2
+    os.close(reading)
+    os.close(writing)

@@ -97,6 +97,24 @@ def test_containers(proc, namespace, own):
     assert rows()[1:] == ["Those " + elsewhere] * own
 
 
+def test_hidden_ones_and_containers_together(proc, hidden):
+    """Each remark has a line of its own in -q, below the first or as a note."""
+    (proc / "self" / "ns").mkdir(parents=True)
+    (proc / "self" / "ns" / "pid").symlink_to("pid:[4026532198]")
+    hidden(2)
+    elsewhere = "Processes of other containers exist elsewhere"
+    with simulated.machine("s80"):
+        empty = invoke("-q", "-d", "PIDS").lines
+        add(proc, 5, "/dev/mtgpu.0")
+        full = invoke("-q", "-d", "PIDS").lines
+    none = "No running processes found: none visible to you, 2 hidden (%s)" % step()
+    assert empty[-3:-1] == ["    Processes".ljust(55) + ": " + none, "    ".ljust(55) + ": " + elsewhere]
+    others = "There may be others: 2 processes could not be looked into (%s)" % step()
+    start = full.index("    Processes") + 1
+    assert full[start : start + 2] == ["        Note".ljust(42) + ": " + text for text in (others, elsewhere)]
+    assert full[start + 2].strip().startswith("GPU instance ID")
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/ns/pid"), reason="no namespaces")
 def test_the_host_s_namespace(monkeypatch):
     monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)

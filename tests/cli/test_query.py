@@ -62,6 +62,32 @@ def test_fields_have_the_recorded_unit(name, unit):
     assert (BY_NAME[name][0][0], BY_NAME[name][1]) == (name, unit)
 
 
+# Older and shorter names, as `nvidia-smi --help-query-gpu` lists them behind the name that heads the column
+ALIASES = """
+gpu_name=name gpu_serial=serial gpu_uuid=uuid gpu_bus_id=pci.bus_id
+inforom.image=inforom.img inforom.power=inforom.pwr
+gpu_operation_mode.current=gom.current gpu_operation_mode.pending=gom.pending
+retired_pages.sbe=retired_pages.single_bit_ecc.count retired_pages.dbe=retired_pages.double_bit.count
+remapped_rows.sbe=remapped_rows.correctable remapped_rows.dbe=remapped_rows.uncorrectable
+gpu.power.draw.average=power.draw.average gpu.power.draw.instant=power.draw.instant
+gpu.power.requested_limit=power.limit gpu.power.current_limit=enforced.power.limit
+gpu.power.default_limit=power.default_limit gpu.power.min_limit=power.min_limit gpu.power.max_limit=power.max_limit
+module.power.requested_limit=module.power.limit module.power.current_limit=module.enforced.power.limit
+clocks.gr=clocks.current.graphics clocks.sm=clocks.current.sm clocks.mem=clocks.current.memory
+clocks.video=clocks.current.video clocks.max.gr=clocks.max.graphics clocks.max.mem=clocks.max.memory
+clocks.applications.gr=clocks.applications.graphics clocks.applications.mem=clocks.applications.memory
+clocks.default_applications.gr=clocks.default_applications.graphics
+clocks.default_applications.mem=clocks.default_applications.memory
+"""
+
+
+def test_fields_have_their_other_names():
+    expected = dict(pair.split("=") for pair in ALIASES.split())
+    reasons = [name for name, _, _ in RECORDED_FIELDS["fields"] if name.startswith("clocks_event_reasons.")]
+    expected.update((name.replace("event", "throttle"), name) for name in reasons)
+    assert {name: names[0] for names, _, _, _ in FIELDS for name in names[1:]} == expected
+
+
 def test_fields_that_some_drivers_have_are_known():
     assert [name for name in RECORDED_FIELDS["only_some"] if name not in BY_NAME] == []
     common = [row[0] for row in RECORDED_FIELDS["fields"] if row[0] not in RECORDED_FIELDS["only_some"]]

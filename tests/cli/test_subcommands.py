@@ -57,14 +57,30 @@ def test_a_card_without_the_feature_answers_as_was_recorded(command):
     assert (result.status, result.stdout) == RECORDED[command]
 
 
-@pytest.mark.parametrize("command", ["mig", "mig -h", "vgpu -h", "clocks", "clocks -h", "drain", "encodersessions -h"])
+HELP = ["mig", "mig -h", "mig -i 0", "vgpu -h", "clocks", "clocks -h", "clocks -i 0", "drain", "encodersessions -h"]
+HELP += ["topo", "topo -h", "mtlink", "mtlink -h", "nvlink", "nvlink -h", "dmon -h", "pmon -h"]
+
+
+@pytest.mark.parametrize("command", HELP)
 @pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
 def test_help(command, name):
     result = invoke(*command.split(), name=name)
     assert (result.status, result.stderr) == (0, "")
     assert result.stdout.startswith("usage: %s %s" % (name, command.split()[0]))
     assert max(len(line) for line in result.lines) <= 120
-    assert "MPC" not in result.stdout or name == "pymtml"
+    other = ("MPC", "MtLink") if name == "nvidia-smi" else ("MIG", "NVLink")
+    assert not [word for word in other if word in result.stdout]
+
+
+@pytest.mark.parametrize(
+    "command, most, default, letters", [("dmon", 600, "puc", "pucvmet"), ("pmon", 10, "u", "um")], ids=["dmon", "pmon"]
+)
+def test_help_of_what_scrolls(command, most, default, letters):
+    lines = invoke(command, "-h").lines
+    assert "  -d, --delay SECONDS   time between samples, 1 to %d (default 1)" % most in lines
+    start = lines.index("  -s, --select LETTERS  what to show (default %s):" % default) + 1
+    assert [line.split()[0] for line in lines[start : start + len(letters)]] == list(letters)
+    assert lines[start + len(letters)].startswith("  -o, --options DT ")
 
 
 # ---- mig ----
