@@ -47,7 +47,7 @@ TOGETHER = re.compile(r"mtmlVpuGet(EncoderSession|DecoderSession|Codec)(States|M
 
 def test_document_is_current():
     with open(coverage.DOCUMENT, encoding="utf-8") as document:
-        assert document.read() == coverage.document(SOURCE), "run tools/generate_coverage.py"
+        assert document.read() == coverage.document(SOURCE), "make generate"
 
 
 def test_every_public_function_has_its_line():

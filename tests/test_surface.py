@@ -28,6 +28,17 @@ PUBLIC = [name for name in NAMES if not name.startswith("_")]
 HANDLES = {kind: name for name, kind in TYPES.items() if kind.startswith("POINTER(")}
 
 
+# What defaults that C may fill in hold before a test calls anything: a call without the argument fills them in, as in
+# nvidia-ml-py.
+DEFAULTS = {
+    (name, parameter.name): content(parameter.default)
+    for name in FUNCTIONS
+    if hasattr(pymtml, name)
+    for parameter in inspect.signature(getattr(pymtml, name)).parameters.values()
+    if isinstance(parameter.default, (ctypes.Structure, ctypes._SimpleCData))
+}
+
+
 def ctypes_names():
     namespace = {}
     exec("from ctypes import *", namespace)
@@ -88,7 +99,7 @@ def test_function(name):
             assert parameter.default is parameter.empty, parameter
         elif isinstance(recorded["default"], str):
             kind = getattr(pymtml, recorded["default"].replace("()", ""))
-            assert type(parameter.default) is kind and content(parameter.default) == content(kind()), parameter
+            assert type(parameter.default) is kind and DEFAULTS[name, parameter.name] == content(kind()), parameter
         else:
             assert type(parameter.default) is type(recorded["default"]), parameter
             assert parameter.default == recorded["default"], parameter

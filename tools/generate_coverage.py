@@ -228,7 +228,7 @@ def main():
     if options.check:
         difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "docs/coverage.md", "generated")
         sys.stdout.writelines(difference)
-        sys.exit(old != new)
+        sys.exit("docs/coverage.md is not current: make generate" if old != new else 0)
     if old != new:
         with open(options.document, "w", encoding="utf-8") as stream:
             stream.write(new)

@@ -557,7 +557,8 @@ def main():
     stale = renew(
         {os.path.join(FLEET, name): lambda _, name=name: dashboard(name) for name in DASHBOARDS}, options.check
     )
-    sys.exit(stale and options.check)
+    if stale and options.check:
+        sys.exit("%s has a dashboard that is not current: make generate" % FLEET)
 
 
 if __name__ == "__main__":

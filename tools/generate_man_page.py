@@ -150,7 +150,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
     options = parser.parse_args()
     stale = renew({"docs/pymtml.1": lambda _: page()}, options.check)
-    sys.exit(stale and options.check)
+    if stale and options.check:
+        sys.exit("docs/pymtml.1 is not current: make generate")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,9 @@ def run(description, title, block, to_do=None):
         sys.stdout.writelines(difference)
         missing = to_do(surface, taken) if to_do else []
         sys.stdout.writelines(line + "\n" for line in missing)
-        sys.exit(old != new or bool(missing))
+        if old != new:
+            sys.exit("pymtml.py is not current, generated %s: make generate" % title)
+        sys.exit(bool(missing))
     if old != new:
         with open(options.module, "w", encoding="utf-8") as stream:
             stream.write(before + new + after)
