@@ -267,11 +267,12 @@ def test_the_page_in_the_documents_has_every_series():
     documented = {name: (kind, set(re.findall(r"`(\w+)`(?:,|:|;| *$)", labels))) for name, kind, labels in rows}
     for prefix, table in ((OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)):
         for name, (kind, labels, _) in table.items():
+            assert prefix + name in documented, "docs/metrics.md, Series: a row for %s" % (prefix + name)
             assert documented.pop(prefix + name)[0] == kind, name
             (text,) = [text for known, _, text in rows if known == prefix + name]
             assert all("`%s`" % label in text for label in labels), name
             assert name.endswith("_total") == (kind == COUNTER)
-    assert not documented
+    assert not documented, "docs/metrics.md has rows of series that are none: %s" % sorted(documented)
 
 
 FLEET = os.path.join(simulated.ROOT, "examples", "fleet")
