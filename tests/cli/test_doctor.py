@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 
 import pytest
@@ -212,6 +213,99 @@ def test_long_lists_are_cut(count, text):
     assert doctor.shown(["n%d" % number for number in range(count)]) == text
 
 
+@pytest.mark.parametrize(
+    "machine, status, verdict",
+    [
+        ({}, 0, "works"),
+        ({"profile": "s5000x8"}, 1, "works in part: 1 warning(s) above"),
+        ({"profile": "s5000x8", "set": "2.gpu_temperature=99"}, 1, "works in part: 2 warning(s) above"),
+        ({"profile": "empty"}, 2, "does not work: see the first failure above"),
+    ],
+)
+def test_verdicts(machine, status, verdict):
+    with simulated.machine(machine.pop("profile", "s3000x2"), **machine):
+        result = invoke("doctor")
+        report = json.loads(invoke("doctor", "--json").stdout)
+    assert (result.status, result.lines[-1]) == (status, "verdict: pymtml " + verdict)
+    assert (report["status"], report["verdict"], report["host"]) == (status, verdict, os.uname()[1])
+
+
+def test_a_library_that_is_no_simulator(monkeypatch):
+    """Of it the kernel module and the nodes are looked at."""
+    asked = []
+    monkeypatch.setattr(
+        doctor, "hasattr", lambda thing, name: name != "mtmlSimReload" and hasattr(thing, name), raising=False
+    )
+    monkeypatch.setattr(doctor, "system_findings", lambda *arguments: asked.append(arguments) or [])
+    findings()
+    monkeypatch.undo()
+    assert asked == [(False, True)]
+
+
+@pytest.mark.parametrize("setting", ["0", "1", None])
+def test_the_environment_is_left_as_it_was(monkeypatch, setting):
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+    if setting is not None:
+        monkeypatch.setenv("PYMTML_KEEP_LIBRARY", setting)
+    before = dict(os.environ)
+    status, found = findings()
+    assert status == 0 and dict(os.environ) == before
+    shown = ("note", "PYMTML_KEEP_LIBRARY=%s" % setting, None)
+    assert (shown in found["variable"]) == (setting is not None)
+
+
+def test_who_owns_files_of_the_same_name(monkeypatch):
+    here = pymtml.__file__
+    owners = {
+        "pymtml": [("pymtml_NVML", here), ("pymtml", here), ("old", "/x/pymtml.py")],
+        "pynvml": [("nvidia-ml-py", "/x/pynvml.py")],
+    }
+    monkeypatch.setattr(doctor, "files_on_path", lambda: [("pynvml", "/x/pynvml.py", True), ("pymtml", here, False)])
+    monkeypatch.setattr(doctor, "file_owners", lambda: owners)
+    first, *rest = [(one.level, one.check, one.text, one.step) for one in doctor.python_findings()]
+    version = "%d.%d.%d" % sys.version_info[:3]
+    assert first == ("ok", "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, here, version), None)
+    in_use = "this very file is in use: removing pymtml removes it; reinstall pymtml-nvml afterwards"
+    instead = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
+    assert rest == [
+        ("note", "packages", "pymtml owns %s" % here, in_use),
+        ("note", "packages", "old owns /x/pymtml.py", "pymtml-nvml comes first; nothing to do"),
+        ("note", "packages", "nvidia-ml-py provides pynvml (/x/pynvml.py)", instead),
+    ]
+    monkeypatch.setattr(doctor, "file_owners", lambda: None)
+    rest = [(one.level, one.check, one.text, one.step) for one in doctor.python_findings()][1:]
+    of_none, stands = "import pynvml finds /x/pynvml.py, of no distribution", "stands on the path, too, and is not used"
+    assert rest == [
+        ("note", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
+        ("note", "packages", "%s %s" % (here, stands), "take it away"),
+        ("n/a", "packages", "Python %s cannot list distributions" % version, None),
+    ]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="distributions cannot be listed there")
+def test_distributions_with_files_of_the_same_name(tmp_path, monkeypatch):
+    for name, files in (("one", "pynvml.py"), ("two", "pymtml/__init__.py"), ("three", "deeper/pynvml.py")):
+        folder = tmp_path / (name + "-1.0.dist-info")
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: %s\nVersion: 1.0\n" % name)
+        (folder / "RECORD").write_text("%s,,\n%s,,\n" % (files, folder.name + "/RECORD"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert doctor.file_owners() == {
+        "pymtml": [("two", str(tmp_path / "pymtml" / "__init__.py"))],
+        "pynvml": [("one", str(tmp_path / "pynvml.py"))],
+    }
+
+
+def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pynvml.py").write_text("")
+    (tmp_path / "c").symlink_to(tmp_path / "a")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / name) for name in "abca"])
+    found = [(path, used) for module, path, used in doctor.files_on_path() if module == "pynvml"]
+    assert found == [(str(tmp_path / "a" / "pynvml.py"), True), (str(tmp_path / "b" / "pynvml.py"), False)]
+
+
 # ---- Device nodes ----
 
 
@@ -353,6 +447,58 @@ def test_which_options_of_docker_are_missing(tree):
     assert [level for level, _, text, _ in found if "libmtml" in text] == ["warn"]
 
 
+RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
+
+
+def test_all_that_a_container_may_lack(tree):
+    (tree.root / "sys" / "bus" / "pci" / "devices").rmdir()
+    (tree.root / "proc" / "self" / "ns").mkdir(parents=True)
+    (tree.root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532198]")
+    nodes = "%s, or --device=/dev/mtgpu.N --device=/dev/dri for each card" % RUNTIME
+    no_table = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
+    others = "a pid namespace of its own: processes of other containers and of the host exist elsewhere"
+    options = "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
+    assert list(containers.findings(False, str(tree.root))) == [
+        ("warn", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were asked for", RUNTIME),
+        ("warn", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),
+        ("warn", "mounts", "no libmtml.so.2 in the container", "%s brings that of the host" % RUNTIME),
+        ("note", "mounts", no_table, "%s brings it" % RUNTIME),
+        (
+            "note",
+            "mounts",
+            "no /sys/bus/pci: NUMA nodes and display connectors are not known",
+            "docker mounts /sys unless told otherwise",
+        ),
+        ("note", "processes", others, options),
+    ]
+
+
+@pytest.mark.parametrize("count, more", [(6, ""), (7, " and more")])
+def test_what_is_mounted_from_the_host(tree, count, more):
+    places = ["/dev/mtgpu.%d" % number for number in range(5)] + ["/usr/lib/libmtml.so.2", "/proc/driver/musa"]
+    lines = ["22 1 0:20 / / rw - overlay overlay rw", "23 22 0:5 /x /home rw - ext4 x rw"]
+    lines += ["30 22 0:5 /x %s rw - devtmpfs devtmpfs rw" % place for place in places[:count]]
+    tree.write("proc/self/mountinfo", "\n".join(lines) + "\n")
+    tree.write("dev/mtgpu.0")
+    tree.write("proc/driver/musa/version")
+    text = "1 of /dev/mtgpu.N, 0 of /dev/dri/renderDN; mounted from the host: %s%s" % (", ".join(places[:6]), more)
+    assert [text] == [text for _, check, text, _ in containers.findings(True, str(tree.root)) if check == "mounts"]
+
+
+def test_what_names_a_container(tree, monkeypatch):
+    root = str(tree.root)
+    later = "22 1 0:20 / / rw - %s x rw\n23 22 0:20 / / rw - %s x rw\n"
+    tree.write("proc/self/mountinfo", later % ("rootfs", "overlay"))
+    assert containers.container(root) == "its root is an overlay"
+    tree.write("proc/self/mountinfo", later % ("overlay", "ext4"))
+    assert containers.container(root) is None
+    (tree.root / "proc" / "1").mkdir(parents=True)
+    (tree.root / "proc" / "1" / "cgroup").write_bytes(b"0::/\xff\xd6/lxc/7\n")
+    assert containers.container(root) == "/proc/1/cgroup says lxc"
+    monkeypatch.setenv("container", "podman")
+    assert containers.container(root) == "container=podman"
+
+
 def test_in_a_container_doctor_says_what_there_is(tree, monkeypatch):
     monkeypatch.setattr(doctor, "container", lambda: "a test")
     monkeypatch.setattr(
@@ -365,6 +511,25 @@ def test_in_a_container_doctor_says_what_there_is(tree, monkeypatch):
 
 
 # ---- Raised privileges ----
+
+FOLLOWED = ("PYMTML_LIBRARY", "PYMTML_MUSA_LIBRARY", "PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT")  # unless root is lent
+
+
+@pytest.mark.parametrize("name", FOLLOWED + ("PYMTML_KEEP_LIBRARY", "LD_LIBRARY_PATH", "PYMTML_COMMAND_NAME", "PATH"))
+def test_variables_that_change_what_is_seen(name, monkeypatch):
+    for other in FOLLOWED + ("PYMTML_KEEP_LIBRARY", "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "/x")
+
+    def said():
+        return [(one.level, one.check, one.text, one.step) for one in doctor.environment_findings()]
+
+    text = name + "=/x"
+    assert said() == ([] if name in ("PYMTML_COMMAND_NAME", "PATH") else [("note", "variable", text, None)])
+    monkeypatch.setattr(pymtml._session, "secure", True)
+    if name in FOLLOWED:
+        text += ": not followed, as this process has raised privileges"
+        assert said() == [("note", "variable", text, None)]
 
 
 def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_path, monkeypatch):
