@@ -2,15 +2,19 @@
 
 import json
 import os
+import re
 import sys
 import time
+import types
 
 import pytest
 import simulated
 from command import WORKING_PROFILES, invoke, run_command
 
 import pymtml
-from pymtml_cli import containers, doctor
+from pymtml_cli import checks, containers, doctor
+from pymtml_cli.devices import Machine
+from pymtml_cli.errors import CommandError
 from pymtml_cli.lock import default_path
 
 
@@ -156,7 +160,10 @@ def test_visible_devices_by_uuid(monkeypatch):
 def test_visible_devices_that_do_not_answer(monkeypatch):
     monkeypatch.setenv("MUSA_VISIBLE_DEVICES", simulated.device_keys("s5000x8", 1)["uuid"])
     _, found = findings(profile="s5000x8", faults="mtmlLibraryInitDeviceByUuid=TIMEOUT")
-    assert [text for level, text, _ in found["variable"] if level == "warn" and "do not answer" in text]
+    text = (
+        "MUSA_VISIBLE_DEVICES=%s: the cards that it names do not answer: Timeout" % os.environ["MUSA_VISIBLE_DEVICES"]
+    )
+    assert [text] == [text for level, text, _ in found["variable"] if level == "warn"]
 
 
 def test_text_and_json_say_the_same():
@@ -187,10 +194,13 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
     assert "%s stands on the path, too, and is not used" % (tmp_path / "pymtml.py") in texts
 
 
-def test_what_is_well_was_asked_and_answered():
+def test_what_is_well_was_asked_and_answered(tmp_path, monkeypatch):
     """A check is called well of the cards on which all its questions are; what is not told is called that."""
+    (tmp_path / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     _, found = findings()
-    assert found["cards"][0][1].startswith("GPU 0-1: answers, memory, utilization, temperature, pcie")
+    well = "GPU 0-1: answers, memory, utilization, temperature, pcie, processes as they should be"
+    assert found["cards"] == [("ok", well, None)]
     assert found["untold"] == [("n/a", "GPU 0-1: ecc, pages, links not told, or in part", None)]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
     assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
@@ -306,6 +316,117 @@ def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
     assert found == [(str(tmp_path / "a" / "pynvml.py"), True), (str(tmp_path / "b" / "pynvml.py"), False)]
 
 
+def finding_of(one):
+    return one.level, one.check, one.text, one.step
+
+
+@pytest.mark.parametrize(
+    "level, usual, noted",
+    [
+        ("OK", "ok", "ok"),
+        ("N/A", "n/a", "n/a"),
+        ("NOTE", "ok", "note"),
+        ("WARNING", "warn", "warn"),
+        ("CRITICAL", "warn", "warn"),
+    ],
+)
+def test_what_doctor_makes_of_each_level_of_health(level, usual, noted, monkeypatch):
+    """A counter that health notes is no sign of trouble here; who could not be seen, and a full idle card, is noted."""
+    made = [[checks.finding(check, checks.Outcome(level, "text of " + check, 1, 2))] for check in checks.QUESTIONS]
+    monkeypatch.setattr(checks, "card_findings", lambda card, limits: iter(made))
+    with simulated.machine("s80"), Machine() as machine:
+        found = list(doctor.card_findings(machine.cards[0]))
+    assert [check for check, _ in found] == list(checks.QUESTIONS)
+    for check, one in found:
+        assert one.level == (noted if check in ("utilization", "processes") else usual), check
+        assert (one.check, one.text) == ("cards" if check == "answers" else check, "text of " + check)
+    steps = [one.step for _, one in found]
+    assert len(set(steps)) == len(steps) == len(checks.QUESTIONS) and all(steps)
+
+
+@pytest.mark.parametrize("init, queries, slow", [(5.0, 2.0, False), (5.1, 2.0, True), (5.0, 2.1, True), (0, 0, False)])
+def test_what_asking_costs(init, queries, slow, monkeypatch):
+    """Twenty queries are timed."""
+    monkeypatch.setattr(doctor, "time", types.SimpleNamespace(perf_counter=iter([7.0, 7.0 + queries]).__next__))
+    with simulated.machine("s80"), Machine() as machine:
+        simulated.reset_calls()
+        one = doctor.cost_finding(machine.cards[0], init)
+        assert simulated.calls("mtmlMemoryGetUsed") == 20
+    text = "init %.1f ms, a memory query %.3f ms" % (init * 1000, queries * 50)
+    step = "a driver in trouble, or a loaded host: look at dmesg"
+    assert finding_of(one) == (("warn", "cost", text + ": slow", step) if slow else ("ok", "cost", text, None))
+
+
+@pytest.mark.parametrize(
+    "lacks, level, header, others",
+    [(("mtmlSystemGetDriverVersion",), "warn", 115, 0), (("mtmlDeviceGetPcieReplayCounter",), "note", 116, 1)],
+)
+def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatch):
+    further = len(pymtml._OPTIONAL_PROTOTYPES)
+    with simulated.machine("s80"), Machine():
+        whole = finding_of(doctor.functions_finding())
+        monkeypatch.setattr(doctor, "exports", lambda name: name not in lacks)
+        one = doctor.functions_finding()
+    assert whole == ("ok", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
+    text = "%d of 116 functions of the header, %d of %d others; missing: %s"
+    assert (one.level, one.check, one.text) == (
+        level,
+        "functions",
+        text % (header, further - others, further, lacks[0]),
+    )
+    assert one.step.startswith("not answered, or in part: nvml")
+    named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
+    assert named in doctor.resting_on(lacks) and named in one.step
+
+
+def test_where_the_library_was_found(monkeypatch):
+    with simulated.machine("s80"), Machine():
+        path = os.path.realpath(simulated.LIBRARY)
+        assert finding_of(doctor.library_finding()) == ("ok", "library", path + ", found as PYMTML_LIBRARY says", None)
+        monkeypatch.delenv("PYMTML_LIBRARY")
+        usual = "%s, found as %s by the usual search" % (path, pymtml.nvmlLib._name)
+        assert finding_of(doctor.library_finding()) == ("ok", "library", usual, None)
+        assert finding_of(doctor.versions_finding())[:3] == (
+            "ok",
+            "versions",
+            "MTML %s, driver %s, MUSA %s"
+            % (pymtml.nvmlSystemGetNVMLVersion(), pymtml.nvmlSystemGetDriverVersion(), doctor.musa_version()),
+        )
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (pymtml.NVMLError_LibraryNotFound, "install the Moore Threads driver, or name the file in PYMTML_LIBRARY"),
+        (pymtml.NVMLError_DriverNotLoaded, "load the kernel module (modprobe mtgpu)"),
+        (pymtml.NVMLError_NoPermission, "look at the rights of /dev/mtgpu*"),
+        (pymtml.NVMLError_Unknown, "look at dmesg for mtgpu"),
+    ],
+)
+def test_what_to_do_about_an_init_that_fails(error, words):
+    one = doctor.init_failure(error())
+    assert (one.level, one.check, one.text) == ("fail", "init", str(error())) and one.step.startswith(words)
+
+
+def test_whether_it_works_once_more(monkeypatch):
+    leaves = "an init leaves no device node open"
+    nodes = ["/dev/dri/renderD128", "/dev/mtgpu.0"]
+    with simulated.machine("s80"):
+        assert finding_of(doctor.fork_finding([])) == ("ok", "fork", "an init in a forked child works; " + leaves, None)
+        assert doctor.fork_finding(nodes).text == (
+            "an init in a forked child works; an init opens %s, which a child inherits" % ", ".join(nodes)
+        )
+        assert finding_of(doctor.second_life_finding()) == ("ok", "reinit", "an init after a shutdown works", None)
+    with simulated.machine("s80", faults="mtmlLibraryShutDown=TIMEOUT@0x1"):
+        assert finding_of(doctor.second_life_finding()) == (
+            "warn",
+            "reinit",
+            "the shutdown failed: Timeout",
+            "look at dmesg",
+        )
+        pymtml.mtmlLibraryShutDown()
+
+
 # ---- Device nodes ----
 
 
@@ -344,6 +465,88 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     assert [finding.text for finding in seen] == [found[1], rights[1].replace("%s", str(tmp_path))]
     assert modes <= {os.R_OK | os.W_OK}
     assert [bool(finding.step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
+
+
+@pytest.mark.parametrize(
+    "inside, version, loaded",
+    [
+        (None, "3.3.9", ("ok", "module", "kernel module mtgpu 3.3.9", None)),
+        ("a test", "3.3.9", ("ok", "module", "kernel module mtgpu 3.3.9", None)),
+        (None, None, ("warn", "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")),
+        ("a test", None, ("note", "module", "kernel module mtgpu not seen from inside the container", None)),
+    ],
+)
+def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+    if version is not None:
+        (tmp_path / "module" / "mtgpu").mkdir(parents=True)
+        (tmp_path / "module" / "mtgpu" / "version").write_text(version + "\n")
+    monkeypatch.setattr(doctor, "container", lambda: inside)
+    monkeypatch.setattr(doctor, "nodes", lambda: [])
+    monkeypatch.setattr(doctor.containers, "findings", lambda library: [])
+    found = [finding_of(one) for one in doctor.system_findings(False, True)]
+    assert found[0] == (
+        ("note", "container", "inside a container (a test)", None) if inside else ("ok", "container", "none seen", None)
+    )
+    assert found[1] == loaded
+    assert [one[1] for one in found[2:]] == ([] if inside else ["nodes"]) + ["rights", "processes"]
+
+
+def test_the_tables_of_processes(tmp_path):
+    found = finding_of(doctor.table_finding(str(tmp_path)))
+    text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % tmp_path
+    assert found == ("note", "processes", text, "those of other users are seen by root alone")
+    for name in ("gpu0", "gpu1"):
+        (tmp_path / "driver" / "musa" / name).mkdir(parents=True)
+        (tmp_path / "driver" / "musa" / name / "proc_util").write_text("")
+    one = doctor.table_finding(str(tmp_path))
+    assert (one.level, one.step) == ("ok", None)
+    assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu[01]\)$" % tmp_path, one.text)
+    (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").unlink()
+    (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").mkdir()  # cannot be read as a file
+    assert finding_of(doctor.table_finding(str(tmp_path))) == (
+        "note",
+        "processes",
+        "1 of 2 process tables of the driver cannot be read",
+        "processes of other users stay hidden: run as root to see them",
+    )
+
+
+@pytest.mark.parametrize(
+    "machine, level, text",
+    [
+        ({"profile": "s3000x2"}, "ok", "2 card(s)"),
+        ({"profile": "s3000-mpc"}, "ok", "2 card(s), 3 MPC instance(s)"),
+        ({"profile": "empty"}, "fail", "no devices"),
+    ],
+)
+def test_how_many_cards_there_are(machine, level, text):
+    _, found = findings(**machine)
+    assert [(one[0], one[1], bool(one[2])) for one in found["devices"]] == [(level, text, level == "fail")]
+
+
+def test_cards_that_cannot_be_counted(monkeypatch):
+    def failing():
+        raise CommandError("the driver does not count its cards", 9)
+
+    monkeypatch.setattr(doctor, "Machine", failing)
+    found = [finding_of(one) for one in doctor.device_findings(0)]
+    assert found == [("fail", "devices", "the driver does not count its cards", "look at dmesg for mtgpu")]
+
+
+@pytest.mark.parametrize("name, key", [("power limit", "enforced"), ("default power limit", "default")])
+def test_a_power_limit_of_0_is_a_note(name, key):
+    status, found = findings(set="*.%s_power_limit=0" % key)
+    said = [(level, text) for level, text, _ in found["limits"]]
+    assert (status, said) == (0, [("note", "GPU 0-1: the driver tells a %s of 0" % name)])
+
+
+def test_where_there_are_no_nodes_to_look_at(monkeypatch):
+    simulator = "the library is a simulator: kernel module and device nodes not looked at"
+    assert [finding_of(one) for one in doctor.system_findings(True, True)] == [("n/a", "driver", simulator, None)]
+    monkeypatch.setattr(sys, "platform", "win32")
+    elsewhere = "kernel module and device nodes are looked at on Linux alone"
+    assert [finding_of(one) for one in doctor.system_findings(False, True)] == [("n/a", "driver", elsewhere, None)]
 
 
 # ---- Containers ----
