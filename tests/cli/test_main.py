@@ -13,6 +13,7 @@ import simulated
 import wheels
 from command import invoke, run_command
 
+import pymtml
 from pymtml_cli import language
 from pymtml_cli.subcommands import SUBCOMMANDS
 
@@ -20,8 +21,27 @@ from pymtml_cli.subcommands import SUBCOMMANDS
 def test_help_names_the_subcommands():
     result = run_command("--help")
     assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("usage: pymtml [OPTION [VALUE]]...\n       pymtml SUBCOMMAND ...\n")
+    assert "  --watch[=SECONDS]          the table, in place, until Ctrl-C (default: every 2 s)\n" in result.stdout
     for name in SUBCOMMANDS:
         assert "  %s " % name in result.stdout
+
+
+@pytest.mark.parametrize(
+    "name, keys",
+    [
+        ("nvidia-smi", ["NVIDIA-SMI version", "NVML version", "DRIVER version", "CUDA Version"]),  # as recorded of 580
+        ("pymtml", ["pymtml version", "MTML version", "DRIVER version", "MUSA Version"]),
+    ],
+)
+def test_versions(name, keys):
+    first = "3.3.9-server" if name == "nvidia-smi" else pymtml.__version__
+    with simulated.machine(simulated.DISTINCT):
+        lines = invoke("--version", name=name).lines
+    values = [first, "2.2.1-simulator", "3.3.9-server", "4.3"]
+    assert lines == ["%-20s: %s" % pair for pair in zip(keys, values)]
+    with simulated.machine("no-driver"):
+        assert invoke("--version", name=name).lines[1:] == ["%-20s: N/A" % key for key in keys[1:]]
 
 
 @pytest.mark.parametrize("start", [["-m", "pymtml"], [os.path.join(simulated.ROOT, "pymtml.py")]])

@@ -240,15 +240,29 @@ def test_a_reset():
         assert (result.status, result.stdout) == (0, "GPU 00000000:AF:00.0 was successfully reset.\nAll done.\n")
         assert [simulated.get_value(card, "resets") for card in (0, 1)] == ["0", "1"]
         assert smi("-r", "bus", "-i", "0,1").stdout.count("successfully") == 2
-    for fault, status in (
-        ("NOT_SUPPORTED", 3),
-        ("NO_PERMISSION", 4),
-        ("RESOURCE_IS_BUSY", 19),
-        ("DRIVER_FAILURE", 255),
+    for fault, status, words in (
+        ("NOT_SUPPORTED", 3, "Resetting GPU 00000000:3B:00.0 is not supported.\n"),
+        ("NO_PERMISSION", 4, "Unable to reset GPU 00000000:3B:00.0: Insufficient Permissions\n"),
+        ("RESOURCE_IS_BUSY", 19, "The following GPUs could not be reset:\n  GPU 00000000:3B:00.0: In use by another "),
+        ("DRIVER_FAILURE", 255, "Unable to reset GPU 00000000:3B:00.0: Unknown Error\n"),
     ):
         with simulated.machine("s3000x2", faults="mtmlDeviceReset=" + fault):
             result = smi("-r", "-i", "0")
-        assert result.status == status and result.stdout.endswith("Terminating early due to previous errors.\n")
+        assert result.status == status and result.stdout.startswith(words), result.stdout
+        assert result.stdout.endswith("Terminating early due to previous errors.\n")
+
+
+def test_changes_are_made_in_their_order_on_all_cards():
+    with simulated.machine("s3000x2"):
+        lines = smi("-am", "0", "-rgc", "-c", "0", "-i", "1,0").lines
+    addresses = ["00000000:3B:00.0", "00000000:AF:00.0"]
+    said = [line for line in lines if not line.startswith("Treating")]
+    assert said == (
+        ["Accounting Mode is already Disabled for GPU %s." % address for address in addresses]
+        + ["Setting locked gpu clocks is not supported for GPU %s." % address for address in addresses]
+        + ["Compute mode is already set to DEFAULT for GPU %s." % address for address in addresses]
+        + ["All done."]
+    )
 
 
 def test_a_reset_is_for_root(monkeypatch):

@@ -10,7 +10,7 @@ import simulated
 from command import invoke
 
 import pymtml
-from pymtml_cli import cells, completion, language
+from pymtml_cli import cells, completion, errors, language
 from pymtml_cli.devices import Unknown
 
 # "=" stands behind those that take a value, "[=]" behind those that may.
@@ -83,6 +83,71 @@ def test_the_options_of_subcommands_do_too(name):
 def test_the_advice_tells_an_option_in_the_wrong_place_from_one_that_there_is_not(arguments, advice):
     with simulated.machine("s80"):
         assert invoke(*arguments).stderr == advice
+
+
+EVERYWHERE = "id filename loop loop-ms"
+# A question, the module that answers it, and all options that may stand beside it
+BESIDE = [
+    ("--query-gpu=name", "query", EVERYWHERE + " format"),
+    ("--query-compute-apps=pid", "query", EVERYWHERE + " format"),
+    ("-q", "sections", EVERYWHERE + " unit xml display"),
+    ("-q -x", "xml_document", EVERYWHERE + " unit"),
+    ("-q -d ECC", "sections", EVERYWHERE + " unit"),
+    ("--json", "json_document", EVERYWHERE),
+    (
+        "-i 0",
+        "table",
+        "watch json query mode scope " + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
+    ),
+    ("-pm 1", "modify", "id mode scope error-on-warning " + " ".join(language.MODIFICATIONS)),
+    ("-L", "listing", ""),
+    ("-B", "listing", ""),
+    ("--version", "versions", ""),
+    ("-h", "usage", ""),
+    ("--help-query-gpu", "query", ""),
+]
+
+
+@pytest.mark.parametrize("question, module, beside", BESIDE, ids=[row[0] for row in BESIDE])
+def test_what_may_stand_beside_a_question(question, module, beside):
+    assert language.ANSWERED_BY[language.parse(question.split()).question] == module
+    allowed = set()
+    for name, (spellings, takes) in language.OPTIONS.items():
+        try:
+            language.parse(question.split() + [spellings[0] + "=1" * (takes == language.NEEDED)])
+            allowed.add(name)
+        except errors.CommandError as error:
+            assert error.status in (2, 255) and error.text
+    given = {language.BY_SPELLING[word] for word in question.split() if word in language.BY_SPELLING}
+    assert allowed - given == set(beside.split()) - given
+
+
+@pytest.mark.parametrize(
+    "arguments, seconds",
+    [
+        ("-l", 5),
+        ("-lms", 5),
+        ("--watch", 2),
+        ("-l 3", 3),
+        ("-lms 250", 0.25),
+        ("--watch=0.5", 0.5),
+        ("-l=999999999", 999999999),
+        ("-l=1000000000", None),
+        ("-l 0", None),
+        ("-l 1.5", None),
+        ("-lms 1.5", None),
+        ("--watch=0", None),
+        ("--watch=x", None),
+    ],
+)
+def test_the_time_between_samples(arguments, seconds):
+    if seconds is not None:
+        assert language.parse(arguments.split()).seconds == seconds
+        return
+    with pytest.raises(errors.CommandError) as refused:
+        language.parse(arguments.split())
+    named = "--watch" if "watch" in arguments else "[-l(ms) | --loop(-ms)=]"
+    assert refused.value.text == "Provided %s value is incorrect. Loop frequency must be greater than 0.\n\n" % named
 
 
 class Card:

@@ -214,12 +214,26 @@ def test_vgpus_of_a_host():
     assert re.search(r"Active vGPUs +: %d$" % len(uuids), active.stdout, re.M)
 
 
-def test_draining_that_is_not_possible_is_a_failure():
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("-p 3B:00.0 -m 1", "Changing the drain state is not supported for GPU 00000000:3B:00.0.\n"),
+        ("-p 3B:00.0 -m 0", "Changing the drain state is not supported for GPU 00000000:3B:00.0.\n"),
+        ("-p 3B:00.0 -r", "Removing is not supported for GPU 00000000:3B:00.0.\n"),
+        ("-d", "Discovering GPUs is not supported.\n"),
+        ("--discover", "Discovering GPUs is not supported.\n"),
+    ],
+)
+def test_draining_that_is_not_possible_is_a_failure(arguments, words):
     with simulated.machine("s3000x2"):
-        for arguments in (["-m", "1"], ["-r"]):
-            result = smi("drain", "-p", "3B:00.0", *arguments)
-            assert result.status == 3 and "not supported for GPU 00000000:3B:00.0" in result.stdout
-        assert smi("drain", "-p", "00:00.0", "-q").status == 6
+        result = smi("drain", *arguments.split())
+    assert (result.status, result.stdout) == (3, words)
+
+
+@pytest.mark.parametrize("arguments, status", [("-p 00:00.0 -q", 6), ("-p 3B:00.0 -m 2", 2), ("-p 3B:00.0 -m x", 2)])
+def test_draining_of_what_is_none(arguments, status):
+    with simulated.machine("s3000x2"):
+        assert smi("drain", *arguments.split()).status == status
 
 
 def test_encoder_sessions():
