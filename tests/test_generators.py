@@ -1,6 +1,7 @@
 """The recorder and the generators of pymtml.py: what they make of another nvidia-ml-py."""
 
 import copy
+import importlib
 import json
 import os
 import re
@@ -126,6 +127,23 @@ def test_a_function_defined_by_hand_stays_out(changed):
     assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML catalogue")[0]
     text, _ = changed(lambda surface: None)
     assert text.count("\ndef nvmlDeviceGetName(") == 1
+
+
+def test_dashboards_are_current():
+    check = tool("generate_dashboards", "--check")
+    assert (check.returncode, check.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_what_is_not_current_is_shown_or_written(monkeypatch, capsys, tmp_path, check):
+    monkeypatch.syspath_prepend(os.path.join(ROOT, "tools"))
+    generated = importlib.import_module("generated")
+    monkeypatch.setattr(generated, "ROOT", str(tmp_path))
+    (tmp_path / "page").write_text("old\n")
+    assert generated.renew({"page": lambda text: "new\n"}, check)
+    assert read(tmp_path / "page") == ("old\n" if check else "new\n")
+    assert ("-old\n+new\n" in capsys.readouterr().out) == check
+    assert not generated.renew({"page": lambda text: text}, check)
 
 
 def test_no_two_helpers_have_the_same_name():

@@ -36,6 +36,45 @@ def test_each_row_is_shown_and_says_what_was_run():
     assert len({(row["table"], row["what"]) for row in rows}) == len(rows)
 
 
+class Session:
+    """As much of nox's as noxfile.py needs: pytest writes its report, and ends with 1 where a test failed."""
+
+    posargs = ()
+
+    def __init__(self, folder, failures):
+        self.folder, self.failures, self.errors = str(folder), failures, []
+
+    def install(self, *arguments):
+        pass
+
+    def create_tmp(self):
+        return self.folder
+
+    def run(self, *command, **options):
+        if "pytest" not in command:
+            return "CPython 3.99\n"
+        (report,) = [word.partition("=")[2] for word in command if word.startswith("--junitxml=")]
+        with open(report, "w") as file:
+            file.write('<testsuite errors="0" failures="%d" skipped="0" tests="7" />' % self.failures)
+        assert int(self.failures > 0) in options["success_codes"]
+
+    def error(self, text):
+        self.errors.append(text)
+
+
+@pytest.mark.parametrize("failures", [0, 2])
+def test_an_interpreter_is_noted_whether_tests_failed_or_not(record, tmp_path, failures):
+    pytest.importorskip("nox")
+    import noxfile
+
+    session = Session(tmp_path, failures)
+    noxfile.tests.func(session)
+    result = "%d passed, 0 skipped, %d failed" % (7 - failures, failures)
+    (row,) = [row for row in measured.rows() if row["table"] == "interpreters"]
+    assert (row["what"], row["result"]) == ("CPython 3.99", result)
+    assert session.errors == ([result] if failures else [])
+
+
 def test_the_report_of_an_interpreter(tmp_path):
     pytest.importorskip("nox")
     import noxfile

@@ -16,7 +16,7 @@ import yaml
 from command import invoke
 
 import pymtml
-from pymtml_cli import subcommands
+from pymtml_cli import checks, subcommands
 
 spec = importlib.util.spec_from_file_location("pictures", os.path.join(simulated.ROOT, "tools", "pictures.py"))
 pictures = importlib.util.module_from_spec(spec)
@@ -109,6 +109,36 @@ def test_figures_are_those_of_the_results():
         assert not re.findall(r"(?<![-\d.>])0\.\d\d\b(?!<)", read(name))
 
 
+def test_no_number_of_a_document_is_stale():
+    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+    try:
+        import record
+    finally:
+        del sys.path[0]
+    assert [path for path, text in record.with_counts().items() if text != read(path)] == [], "make record"
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_recorder_names_or_writes_what_is_stale(monkeypatch, tmp_path, check):
+    """One file is enough."""
+    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+    try:
+        import record
+    finally:
+        del sys.path[0]
+    for name in ("one.md", "other.md"):
+        (tmp_path / name).write_text("old")
+    monkeypatch.setattr(record, "ROOT", str(tmp_path))
+    monkeypatch.setattr(record, "QUICK", (lambda: {"one.md": "new", "other.md": "old"},))
+    monkeypatch.setattr(sys, "argv", ["record.py", "--quick"] + ["--check"] * check)
+    if check:
+        with pytest.raises(SystemExit, match="^stale: one.md; make record"):
+            record.main()
+    else:
+        record.main()
+    assert (tmp_path / "one.md").read_text() == ("old" if check else "new")
+
+
 # ---- two languages ----
 
 TWINS = (("README.md", "README_CN.md"), ("docs/faq.md", "docs/faq_CN.md"))
@@ -162,6 +192,46 @@ def test_each_language_links_to_its_own_pages(english, chinese):
         if path.endswith(tuple(name for name, _ in TWINS)) and os.path.normpath(path) != english:
             assert os.path.normpath(path) not in [name for name, _ in TWINS], target
     assert re.search("[\u4e00-\u9fff]{4}", read(chinese)) and not re.search("[\u4e00-\u9fff]{4}", read(english))
+
+
+# ---- what docs/command.md says of exit statuses ----
+
+# Status: what brings it about
+STATUSES = {
+    0: (["-L"], {}),
+    2: (["--query-gpu=nonsense", "--format=csv"], {}),
+    3: (["mtlink", "-s"], {"name": "s80"}),
+    4: (["-e", "0"], {"faults": "mtmlMemorySetEccMode=NO_PERMISSION"}),
+    6: (["-L"], {"name": "empty"}),
+    9: (["-L"], {"name": "no-driver"}),
+    12: (["-L"], {"name": "s80"}),
+    19: (["-e", "0", "-i", "0"], {"faults": "mtmlMemorySetEccMode=RESOURCE_IS_BUSY"}),
+    23: (["mig", "-i", "0", "-cgi", "8c+32gb,8c+32gb"], {"name": "s3000-mpc"}),
+    255: (["--no-such-option"], {}),
+}
+ELSEWHERE = {15}  # a card that is lost between two questions
+
+
+def test_exit_statuses_of_health():
+    rows = re.findall(r"(?m)^\| `([A-Z/]+)` \| .* \| (\d) \|$", read("docs", "command.md"))
+    assert {level: int(status) for level, status in rows} == checks.SEVERITY
+
+
+def test_exit_statuses(tmp_path):
+    table = read("docs", "command.md").partition("| exit status | meaning |")[2].partition("\n\n")[0]
+    assert [int(status) for status in re.findall(r"(?m)^\| (\d+) \|", table)] == sorted(set(STATUSES) | ELSEWHERE)
+    for status, (arguments, machine) in STATUSES.items():
+        environment = simulated.environment(**machine)
+        if status == 12:
+            environment["PYMTML_LIBRARY"] = str(tmp_path / "libmtml.so.2")
+        done = subprocess.run(
+            [sys.executable, "-m", "pymtml"] + arguments,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
+        assert done.returncode == status, (status, done.stdout)
 
 
 # ---- the index, the forms ----

@@ -65,6 +65,21 @@ BROKEN = {
         [("pymtml.py", "def patch_torch_c_for_musa(", "def other(")],
         "patch_torch_c_for_musa of",
     ),
+    "a function that is gone, under another head": (
+        [
+            ("pymtml.py", "def patch_torch_c_for_musa(", "def other("),
+            ("CHANGELOG.md", "## Unreleased\n", "## Unreleased\n\n### Fixed\n\n- `patch_torch_c_for_musa`\n"),
+        ],
+        "patch_torch_c_for_musa of",
+    ),
+    "a release that is there twice": (
+        [("CHANGELOG.md", "\n## %s\n" % BEFORE, "\n## %s\n\n## %s\n" % (BEFORE, BEFORE))],
+        "newest first, each once",
+    ),
+    "releases in another order": (
+        [("CHANGELOG.md", "\n## %s\n" % BEFORE, "\n## 0.0.1\n\n## %s\n" % BEFORE)],
+        "newest first, each once",
+    ),
     "another Python": ([("pyproject.toml", '">=3.7"', '">=3.9"')], ">=3.7 of the release before is gone"),
     "breaks, and says it does not": (
         [("pymtml.py", '"%s"' % version(), '"%s"' % PATCH), ("CHANGELOG.md", "## %s (" % version(), "## %s (" % PATCH)],

@@ -35,6 +35,54 @@ def test_the_shipped_profiles():
     assert len(rows) == len(ALL) >= 20
 
 
+WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
+COUNTED = (
+    r"(?m)^\| `([\w-]+)` \| (" + "|".join(WORDS) + r") (?:idle )?(?:S5000 boards that call themselves )?(?:MTT )?(\w+)"
+)
+
+
+def test_cards_in_readme():
+    with open(os.path.join(interface.SIMULATOR, "README.md"), encoding="utf-8") as file:
+        rows = re.findall(COUNTED, file.read())
+    assert len(rows) > 10
+    for name, count, card in rows:
+        cards = [section for section in profiles.read(name).sections() if re.fullmatch(r"device\.\d+", section)]
+        names = {merged(profiles.read(name), section)["name"].replace("MTT ", "") for section in cards}
+        expected = 2 if name == "s2000" else WORDS.index(count) + 1
+        assert (len(cards), names) == (expected, {card}), name
+
+
+def test_keys_in_readme():
+    """Each key of a table is one, and each key stands in a table."""
+    with open(os.path.join(interface.SIMULATOR, "README.md"), encoding="utf-8") as file:
+        tables = re.findall(r"(?m)^\| key \| value \|\n\|---\|---\|\n((?:\|.*\n)+)", file.read())
+    with open(os.path.join(interface.SIMULATOR, "src", "keys.c"), encoding="utf-8") as file:
+        text = file.read()
+    lists = [re.search(r"(?s)const struct key %s\[\] = \{(.*?)\n\};" % name, text).group(1) for name in LISTS]
+    for table, keys in zip(tables, lists):
+        told = {key for row in table.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+        known = set(re.findall(r'(?:KEY|NAMED)\(\w+, (\w+),|AT\("(\w+)"', keys))
+        known = {one or other for one, other in known}
+        beyond = {key for function in interface.BEYOND.values() for key in function.get("keys", {})}
+        assert told - beyond == known
+
+
+LISTS = ("machine_keys", "device_keys")
+
+
+def test_functions_in_readme():
+    """With their parameters, as mtml_sim.h has them."""
+    with open(os.path.join(interface.SIMULATOR, "README.md"), encoding="utf-8") as file:
+        told = dict(re.findall(r"`(mtmlSim\w+)\(([^`]*)\)`", file.read()))
+    with open(os.path.join(interface.SIMULATOR, "mtml_sim.h"), encoding="utf-8") as file:
+        declared = re.findall(r"MTML_SIM_API [\w ]+\b(mtmlSim\w+)\((.*)\);", file.read())
+    for name, parameters in declared:
+        names = [re.findall(r"\w+", one)[-1] for one in parameters.split(", ") if one != "void"]
+        if name != "mtmlSimWatchReferences":  # its watcher is declared by what it takes
+            assert told[name] == ", ".join(names), name
+    assert set(told) == {name for name, _ in declared}
+
+
 def test_limits_in_readme():
     sizes = {}
     for name in ("machine.h", "fields.h"):

@@ -717,6 +717,16 @@ def test_queries_ask_for_series_that_there_are(name):
             assert set(re.findall(r"(\w+)(?:=~|!=|!~|=)", selection)) <= labels[metric], (metric, selection)
 
 
+def test_temperatures_are_red_where_health_is():
+    """Of a card that tells no limit."""
+    checks = pytest.importorskip("pymtml_cli.checks")
+    (defaults,) = [
+        panel["fieldConfig"]["defaults"] for panel in board("overview.json")["panels"] if "hottest" in panel["title"]
+    ]
+    steps = {step["color"]: step["value"] for step in defaults["thresholds"]["steps"]}
+    assert defaults["unit"] == "celsius" and steps["red"] == checks.HOTTEST > steps["orange"]
+
+
 def test_the_overview_leads_to_the_host():
     links = re.findall(r'"url": "/d/([\w-]+)\?var-(\w+)=', read("overview.json"))
     host = board("host.json")
