@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import types
 
 import pytest
 import simulated
@@ -105,6 +106,92 @@ def test_help_is_read_as_exporters_read_it(kind):
     names = re.findall(r'\n\s*\n^"([^"]+)"', result.stdout, re.M)  # the expression of a widely used exporter
     assert names == [line[0][0] for line in QUERIES[kind][0]]
     assert result.stdout.startswith('List of valid properties to query for the switch "--query-%s":\n\n"' % kind)
+
+
+class Teller:
+    """A card that tells what these cards do not, with NVML's numbers: ECC errors say what they were asked for."""
+
+    def ask(self, function, *arguments):
+        answers = {
+            "extended_pci_info": types.SimpleNamespace(baseClass=3, subClass=128),
+            "nvmlDeviceGetDisplayMode": 1,
+            "nvmlDeviceGetDisplayActive": 0,
+            "nvmlDeviceGetPersistenceMode": 1,
+            "nvmlDeviceGetAccountingBufferSize": 4000,
+            "nvmlDeviceGetSupportedClocksEventReasons": 0x1FF,
+            "nvmlDeviceGetCurrentClocksEventReasons": 0x24,
+            "nvmlDeviceGetJpgUtilization": [11, 167000],
+            "nvmlDeviceGetOfaUtilization": [12, 167000],
+            "nvmlDeviceGetMemoryErrorCounter": "/".join(map(str, arguments)),
+            "nvmlDeviceGetRemappedRows": (5, 6, True, False),  # correctable, uncorrectable, pending, failed
+            "nvmlDeviceGetPowerManagementMode": 1,
+            "nvmlDeviceGetPowerManagementLimitConstraints": [100000, 300500],  # least, greatest
+            "nvmlDeviceGetApplicationsClock": 1000 + sum(arguments),
+            "nvmlDeviceGetDefaultApplicationsClock": 2000 + sum(arguments),
+            "nvmlDeviceGetMigMode": [1, 0],  # current, pending
+        }
+        return answers[function.__name__]
+
+    def field(self, field_id):
+        return {pymtml.NVML_FI_DEV_POWER_AVERAGE: 123456}[field_id]
+
+
+GRAPHICS, MEMORY = 0, 2  # NVML's numbers of the clocks
+# Field that no card here answers: what it would say
+TOLD = {
+    "pci.baseClass": "0x3",
+    "pci.subClass": "0x80",
+    "display_mode": "Enabled",
+    "display_attached": "Yes",
+    "display_active": "Disabled",
+    "persistence_mode": "Enabled",
+    "accounting.buffer_size": "4000",
+    "clocks_event_reasons.supported": "0x00000000000001FF",
+    "clocks_event_reasons.active": "0x0000000000000024",
+    "utilization.jpeg": "11",
+    "utilization.ofa": "12",
+    "remapped_rows.correctable": "5",
+    "remapped_rows.uncorrectable": "6",
+    "remapped_rows.pending": "Yes",
+    "remapped_rows.failure": "No",
+    "power.management": "Enabled",
+    "power.draw.average": "123.46",
+    "power.min_limit": "100.00",
+    "power.max_limit": "300.50",
+    "clocks.applications.graphics": str(1000 + GRAPHICS),
+    "clocks.applications.memory": str(1000 + MEMORY),
+    "clocks.default_applications.graphics": str(2000 + GRAPHICS),
+    "clocks.default_applications.memory": str(2000 + MEMORY),
+    "mig.mode.current": "Enabled",
+    "mig.mode.pending": "Disabled",
+}
+# By NVML's numbers: kind, counter, location
+PLACES = {"l1_cache": 0, "l2_cache": 1, "device_memory": 2, "dram": 2, "register_file": 3, "texture_memory": 4}
+PLACES.update(cbu=6, sram=7)
+for _place, _location in PLACES.items():
+    for _number, _kind in enumerate(("corrected", "uncorrected")):
+        for _since, _counter in enumerate(("volatile", "aggregate")):
+            TOLD["ecc.errors.%s.%s.%s" % (_kind, _counter, _place)] = "%d/%d/%d" % (_number, _since, _location)
+
+
+@pytest.mark.parametrize("name", sorted(TOLD))
+def test_fields_of_a_card_that_tells_more(name):
+    assert BY_NAME[name][2](Teller()) == TOLD[name]
+
+
+COMPUTE_MODES = [(0, "Default"), (1, "Exclusive_Thread"), (2, "Prohibited"), (3, "Exclusive_Process"), (9, "9")]
+
+
+@pytest.mark.parametrize(
+    "field, query, answer, text",
+    [("compute_mode", "nvmlDeviceGetComputeMode", mode, word) for mode, word in COMPUTE_MODES]
+    + [("pstate", "nvmlDeviceGetPerformanceState", 15, "P15"), ("pstate", "nvmlDeviceGetPerformanceState", 32, "N/A")]
+    + [("compute_cap", "nvmlDeviceGetCudaComputeCapability", (9, 0), "9.0")]
+    + [("compute_cap", "nvmlDeviceGetCudaComputeCapability", (0, 0), "N/A")],
+)
+def test_words_for_numbers(field, query, answer, text):
+    card = types.SimpleNamespace(ask=lambda function, *_: {query: answer}[function.__name__])
+    assert str(BY_NAME[field][2](card)) == text
 
 
 def mebibytes(number):

@@ -549,6 +549,71 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
     }.get(room)
 
 
+class Missing(pymtml.NVMLError_LibraryNotFound):
+    """What the loader raises, which names what was tried."""
+
+    def __str__(self):
+        return "Library Not Found: tried a: b"
+
+
+NO_LIBRARY = (
+    "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads driver is "
+    "properly installed and present in your system.\n"
+    "PYMTML_LIBRARY may name the file; `pymtml doctor` says what was tried.\n"
+)
+NO_NVIDIA_LIBRARY = (
+    "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display Driver "
+    "is properly installed and present in your system.\nPlease also try adding directory that contains "
+    "libnvidia-ml.so to your system PATH.\n"
+)
+NO_DRIVER = (
+    "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver is installed"
+    " and running.\n\n"
+)
+DENIED, UNLOADED = pymtml.NVMLError_NoPermission(), pymtml.NVMLError_DriverNotLoaded()
+WHY = "`pymtml doctor` says why, and what to do about it\n"
+
+
+@pytest.mark.parametrize(
+    "error, name, status, text, hint",
+    [
+        (DENIED, "pymtml", 4, "Failed to initialize MTML: Insufficient Permissions\n", WHY),
+        (
+            DENIED,
+            "nvidia-smi",
+            4,
+            "Failed to initialize NVML: Insufficient Permissions\n",
+            WHY,
+        ),
+        (pymtml.NVMLError_Unknown(), "pymtml", 255, "Failed to initialize MTML: Unknown Error\n", WHY),
+        (
+            UNLOADED,
+            "pymtml",
+            9,
+            NO_DRIVER % ("pymtml", "Moore Threads", "Moore Threads"),
+            WHY,
+        ),
+        (UNLOADED, "nvidia-smi", 9, NO_DRIVER % ("NVIDIA-SMI", "NVIDIA", "NVIDIA"), WHY),
+        (Missing(), "pymtml", 12, NO_LIBRARY, "tried a: b; `pymtml doctor` says more\n"),
+        (Missing(), "nvidia-smi", 12, NO_NVIDIA_LIBRARY, "tried a: b; `pymtml doctor` says more\n"),
+    ],
+)
+def test_a_library_that_cannot_be_used(error, name, status, text, hint, monkeypatch):
+    def init():
+        raise error
+
+    monkeypatch.setattr(pymtml, "nvmlInit", init)
+    result = invoke("-L", name=name)
+    assert (result.status, result.stdout, result.stderr) == (status, text, "%s: %s" % (name, hint))
+
+
+def test_cards_that_cannot_be_counted():
+    with simulated.machine(DISTINCT, faults="mtmlLibraryCountDevice=DRIVER_FAILURE"):
+        result = invoke("-L")
+    error = "pymtml: cannot count the devices: Unknown Error; `pymtml doctor` says more\n"
+    assert (result.status, result.stdout, result.stderr) == (255, "", error)
+
+
 class Looked_at:
     """An output that is a terminal."""
 
