@@ -15,7 +15,7 @@ from command import COMMAND, command_environment, invoke
 
 import pymtml
 from pymtml_cli import checks, child, health
-from pymtml_cli.lock import Lock
+from pymtml_cli.lock import Lock, default_path
 
 
 @pytest.fixture(autouse=True)
@@ -357,6 +357,49 @@ def test_a_lock_of_somebody_else_is_not_waited_for(tmp_path, monkeypatch):
     assert lock.failure and lock.descriptor is None and lock.take(0) is None
     (tmp_path / "link").symlink_to(path)
     assert Lock(str(tmp_path / "link")).failure
+
+
+def test_what_is_in_the_file_of_a_lock(tmp_path):
+    path = tmp_path / "lock"
+    path.write_text("12345678901234567890\n")
+    path.chmod(0o600)
+    first, second = Lock(str(path)), Lock(str(path))
+    assert first.failure is None and first.take(0) is None
+    assert path.read_text() == "%d\n" % os.getpid()
+    began = time.monotonic()
+    assert second.take(0.3) == " (process %d)" % os.getpid() and 0.3 <= time.monotonic() - began < 5
+    path.write_text("")
+    assert second.take(0) == ""
+    path.write_bytes(b"\x1b[31m\xff" + b"x" * 99)
+    assert second.take(0).isprintable() and len(second.take(0)) < 60
+    first.leave()
+    assert first.descriptor is None and second.take(0) is None
+    second.leave()
+    before = os.umask(0)
+    new = Lock(str(tmp_path / "new"))
+    os.umask(before)
+    assert os.stat(str(tmp_path / "new")).st_mode & 0o777 == 0o600
+    assert not os.get_inheritable(new.descriptor)
+    new.leave()
+
+
+@pytest.mark.parametrize(
+    "user, run, folder, path",
+    [
+        (0, True, None, "/run/pymtml-%s.lock"),
+        (0, False, None, "/tmp/pymtml-%s-0.lock"),
+        (4711, True, None, "/tmp/pymtml-%s-4711.lock"),
+        (4711, True, "/var/tmp", "/var/tmp/pymtml-%s-4711.lock"),
+    ],
+)
+def test_where_a_lock_is(user, run, folder, path, monkeypatch):
+    """In a folder of root's own for root, as somebody else may hold what lies in /tmp."""
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(os, "access", lambda place, mode: (place, mode, run) == ("/run", os.W_OK, True))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    if folder is not None:
+        monkeypatch.setenv("TMPDIR", folder)
+    assert (default_path(), default_path("metrics")) == (path % "health", path % "metrics")
 
 
 @pytest.mark.parametrize("executable", ["", "/nowhere/python"])

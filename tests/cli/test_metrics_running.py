@@ -592,6 +592,23 @@ def test_a_file_that_cannot_be_replaced_stays(tmp_path):
     assert os.listdir(str(tmp_path)) == [] and not os.path.isfile("/dev/null")
 
 
+def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "a.prom"
+    metrics_file.write(str(path), b"one\n")
+    monkeypatch.setattr(os, "replace", lambda *_: os.stat("/nowhere"))
+    with pytest.raises(OSError):
+        metrics_file.write(str(path), b"two\n")
+    assert path.read_bytes() == b"one\n" and os.listdir(str(tmp_path)) == ["a.prom"]
+
+
+def test_how_long_a_file_may_be_that_is_read_again(tmp_path):
+    path = tmp_path / "a.prom"
+    path.write_bytes(b"12345")
+    assert [metrics_file.read(str(path), most) for most in (4, 5, 6)] == [None, "12345", "12345"]
+    path.write_bytes(b"\xff")
+    assert metrics_file.read(str(path), 5) is None and metrics_file.read(str(tmp_path / "none"), 5) is None
+
+
 def test_a_file_that_is_written_again_and_again(tmp_path):
     path = tmp_path / "mthreads.prom"
     command = COMMAND + ["metrics", "--textfile", str(path), "--interval", "0.1"]

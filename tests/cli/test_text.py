@@ -70,6 +70,47 @@ def test_what_is_cut_fits(name, columns):
         assert text.fit(name, columns).endswith("...") and text.tail(name, columns).startswith("...")
 
 
+@pytest.mark.parametrize(
+    "name, columns, head, fit, tail",
+    [
+        ("abcdefgh", 8, "abcdefgh", "abcdefgh", "abcdefgh"),
+        ("abcdefgh", 7, "abcdefg", "abcd...", "...efgh"),
+        ("abcdefgh", 4, "abcd", "a...", "...h"),
+        ("abcdefgh", 3, "abc", "...", "..."),
+        ("abcdefgh", 2, "ab", "..", ".."),
+        ("abcdefgh", 0, "", "", ""),
+        ("中文中文", 7, "中文中", "中文...", "...中文"),
+        ("中文中文", 6, "中文中", "中...", "...文"),
+        ("e\u0301e\u0301x", 2, "e\u0301e\u0301", "..", ".."),
+    ],
+)
+def test_what_is_left_of_what_is_cut(name, columns, head, fit, tail):
+    assert (text.head(name, columns), text.fit(name, columns), text.tail(name, columns)) == (head, fit, tail)
+
+
+def test_blanks_stand_on_the_right_side():
+    assert (text.left("ab", 4), text.right("ab", 4)) == ("ab  ", "  ab")
+    assert (text.left("中", 4), text.right("中", 4)) == ("中  ", "  中")
+    assert text.left("abcd", 4) == text.right("abcd", 4) == "abcd" and text.left("abcd", 2) == "abcd"
+
+
+@pytest.mark.parametrize(
+    "name, shown",
+    [
+        ('a<b>&"c"', "a&lt;b&gt;&amp;&quot;c&quot;"),
+        ("&lt;", "&amp;lt;"),
+        ("é中", "&#233;&#20013;"),
+        ("\x1b\u202e", "\\x1b\\u202e"),
+    ],
+)
+def test_text_in_a_document(name, shown):
+    assert text.xml(name) == shown
+
+
+def test_what_json_looks_like():
+    assert text.json({"b": [1, "é"], "a": {}}) == '{\n  "b": [\n    1,\n    "\\u00e9"\n  ],\n  "a": {}\n}\n'
+
+
 @pytest.mark.parametrize("written, whole, value", [("0", True, 0), ("007", True, 7), ("100", True, 100)])
 def test_whole_numbers(written, whole, value):
     assert number(written, 0, 100) == value and type(number(written, 0, 100)) is int
