@@ -399,6 +399,168 @@ def test_a_child_that_cannot_be_ended_is_not_waited_for(monkeypatch):
         collector.stop()
 
 
+class Scripted:
+    """A child that says what a test has written down: a list of messages for each time that it is asked."""
+
+    script, started = [], []
+    pid = 4711
+
+    def __init__(self, *arguments, **options):
+        self.ended, self.told, self.arguments = False, [], arguments
+        Scripted.started.append(self)
+
+    def tell(self, value):
+        if self.ended:
+            raise BrokenPipeError(32, "Broken pipe")
+        self.told.append(value)
+
+    def messages(self, deadline):
+        return iter(Scripted.script.pop(0))
+
+    def failure(self, timeout):
+        return "no answer within %g seconds" % timeout
+
+    def stop(self):
+        self.ended = True
+
+
+def order(*gpus, failed=False):
+    return "cards", {"order": list(gpus), "driver_failed": failed}
+
+
+def card(gpu, status=None, errors=(), up=True, uuid=None, values=()):
+    found = {"gpu": gpu, "uuid": "uuid %d" % gpu if uuid is None else uuid, "info": ["name %d" % gpu], "up": up}
+    return "card", dict(found, parts=[], values=list(values), status=status or {}, errors=list(errors))
+
+
+DONE = ("done", None)
+
+
+@pytest.fixture
+def collector(monkeypatch):
+    """A collector whose children say what is given, and the children that it started."""
+
+    def start(*script, names=("devices", "answers", "memory"), expect=None, processes="count"):
+        Scripted.script, Scripted.started = list(script), []
+        settings = metrics_collector.Settings(expect, 7, {}, list(names), processes)
+        return metrics_collector.Collector(settings), Scripted.started
+
+    monkeypatch.setattr(metrics_collector, "Child", Scripted)
+    return start
+
+
+def test_the_worst_of_all_cards(collector):
+    cards = [card(1, {"memory": 0, "answers": 0}), card(0, {"memory": 2, "answers": 1}), card(2, {"memory": 1})]
+    found, started = collector([order(1, 0, 2)] + cards + [DONE], [order(1, 0, 2)] + cards + [DONE], expect=3)
+    result = found.collect()
+    assert (result.failure, result.count) == (None, 3) and [one["gpu"] for one in result.cards] == [0, 1, 2]
+    assert result.status == {"driver": 0, "devices": 0, "answers": 1, "memory": 2}
+    assert list(result.status) == ["driver", "devices", "answers", "memory"]
+    found.settings.expect = 4
+    assert found.collect().status["devices"] == 2 and len(started) == 1 and not started[0].ended
+    assert [told["processes"] for told in started[0].told] == ["count", "none"]
+    assert started[0].arguments[:2] == ("metrics", {"limits": {}, "checks": ["devices", "answers", "memory"]})
+    found.stop()
+    assert started[0].ended
+
+
+@pytest.mark.parametrize("names, status", [(["answers"], {"driver": 2, "answers": 2}), (["memory"], {"driver": 2})])
+def test_the_card_at_which_a_child_falls_silent(collector, names, status):
+    found, started = collector(
+        [order(0, 1, 2), card(0, {"answers": 0} if "answers" in names else {})],
+        [order(0, 2, 1), card(0), card(2)],
+        [order(0, 2, 1), card(0), card(2), card(1), DONE],
+        names=names,
+    )
+    result = found.collect()
+    assert (result.failure, result.count, result.status) == ("no answer within 7 seconds", 3, status)
+    assert result.errors == {(1, ""): {("all", "NoAnswer"): 1}}
+    assert [one["up"] for one in result.cards] == [True, False, False]
+    for silent in result.cards[1:]:
+        assert (silent["values"], silent["parts"], silent["status"], silent["uuid"]) == ([], [], {}, "")
+    result = found.collect()  # by a new child, which asks that card last
+    assert len(started) == 2 and started[0].ended and started[1].told[0]["last"] == [1]
+    assert [one["up"] for one in result.cards] == [True, False, True] and result.errors[1, ""] == {
+        ("all", "NoAnswer"): 2
+    }
+    result = found.collect()
+    assert started[2].told[0]["last"] == [1] and result.failure is None
+    assert [one["up"] for one in result.cards] == [True, True, True] and found._last == []
+
+
+@pytest.mark.parametrize(
+    "script, failure, count, children",
+    [
+        ([[("driver", "no library")]], "no library", None, 1),
+        ([[order(0), card(0), ("worn", "no second init")], [order(1), card(1), DONE]], None, 1, 2),
+        ([[("worn", "no")], [("worn", "no")]], "the driver cannot be used again", None, 2),
+        ([[order(0, failed=True), card(0), DONE]], "it does not tell its version", 1, 1),
+        ([[]], "no answer within 7 seconds", None, 1),
+    ],
+)
+def test_what_becomes_of_a_driver(script, failure, count, children, collector):
+    found, started = collector(*script, names=["devices"])
+    result = found.collect()
+    assert (result.failure, result.count, len(started)) == (failure, count, children)
+    assert result.status["driver"] == (0 if failure is None else 2) and ("devices" in result.status) == bool(count)
+    assert [one["gpu"] for one in result.cards] == ([] if count is None else [1 if children == 2 else 0])
+    assert result.errors == {} and all(child.ended for child in started[:-1])
+    assert started[-1].ended == (count is None)
+
+
+def test_errors_are_counted_by_card_and_kind(collector):
+    many = [("query %d" % number, "Timeout") for number in range(9)]
+    found, _ = collector(
+        [order(0, 1), ("error", [0, ["ecc", "Unknown"]]), order(0, 1), card(0, errors=many[:2]), card(1), DONE],
+        [order(0, 1), card(0, errors=many), card(1, errors=many[:1]), DONE],
+        [order(0), card(0), DONE],
+        [order(0), card(0, uuid="another card"), DONE],
+    )
+    first = {("ecc", "Unknown"): 1, many[0]: 1, many[1]: 1}
+    assert found.collect().errors == {(0, "uuid 0"): first}
+    second = dict(first)
+    second.update({many[0]: 2, many[1]: 2})
+    second.update({error: 1 for error in many[2:7]})
+    second["other", "other"] = 2  # eight pairs at most, of which "ecc" is one
+    assert found.collect().errors == {(0, "uuid 0"): second, (1, "uuid 1"): {many[0]: 1}}
+    assert found.collect().errors == {(0, "uuid 0"): second}
+    assert found.collect().errors == {}
+
+
+def test_what_is_known_of_a_card_that_does_not_answer(collector):
+    lost, other = card(1, up=False, uuid=""), card(1, up=False, uuid="uuid 0")
+    found, _ = collector(
+        [order(0, 1), card(0), card(1), DONE],
+        [order(0, 1), card(0), lost, DONE],
+        [order(0, 1), card(0), other, DONE],
+        [],
+    )
+    found.collect()
+    for known in ("uuid 1", "uuid 0"):
+        result = found.collect()
+        assert [one["uuid"] for one in result.cards] == ["uuid 0", known] and not result.cards[1]["up"]
+    assert result.status["driver"] == 0
+    result = found.collect()  # nobody answers: the cards of before are there, and are not up
+    assert [(one["gpu"], one["up"], one["info"]) for one in result.cards] == [
+        (0, False, ["name 0"]),
+        (1, False, ["name 1"]),
+    ]
+
+
+def test_processes_of_before_go_on_while_a_child_hangs(collector, monkeypatch):
+    walked = card(0, {"processes": 1}, values=[["processes", [], 3]])
+    found, started = collector([order(0), walked, DONE], [order(0)], [order(0), card(0), DONE], names=["processes"])
+    assert found.collect().status == {"driver": 0, "processes": 1}
+    monkeypatch.setattr(Scripted, "stop", lambda self: None)
+    assert found.collect().failure == "no answer within 7 seconds"
+    assert found.collect().failure == "process 4711 hangs in the driver, and does not end"
+    assert len(started) == 1
+    started[0].ended = True
+    result = found.collect()
+    assert (result.failure, result.status, len(started)) == (None, {"driver": 0, "processes": 1}, 2)
+    assert result.cards[0]["values"] == [["processes", [], 3]] and started[1].told[0]["processes"] == "none"
+
+
 def test_a_collecting_process_that_cannot_start(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with simulated.machine("s3000x2"):
@@ -460,10 +622,14 @@ def test_http(exporter):
     with urllib.request.urlopen(urllib.request.Request(running.url, method="HEAD")) as answer:
         assert answer.read() == b"" and int(answer.headers["Content-Length"]) == len(running.text().encode("utf-8"))
     with urllib.request.urlopen(running.url.replace("/metrics", "/")) as answer:
-        assert b"/metrics" in answer.read()
+        assert answer.read() == b"pymtml: the metrics are at /metrics\n" and answer.version == 11
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    with urllib.request.urlopen(running.url + "?collect=all") as answer:
+        assert answer.read().decode("utf-8") == running.text() and answer.headers["Content-Encoding"] is None
+        assert answer.headers["Server"].strip() == "pymtml"
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(running.url + "x")
-    assert refused.value.code == 404
+    assert refused.value.code == 404 and refused.value.read() == b"there is only /metrics\n"
 
 
 def test_ipv6(exporter):
@@ -507,9 +673,11 @@ def test_tls_and_clients_with_certificates(exporter, tmp_path):
         (["--listen", "no.such.host.invalid:9406"], "cannot listen on no.such.host.invalid, port 9406: "),
         (["--listen", "192.0.2.1:9406"], "cannot listen on 192.0.2.1, port 9406: "),
         (["--listen", "9406", "--keyfile", "k"], "TLS needs --certfile"),
-        (["--listen", "9406", "--certfile", "/nowhere"], "cannot use /nowhere for TLS: "),
+        (["--listen", "9406", "--certfile", "/nowhere"], "cannot use /nowhere for TLS: No such file or directory\n"),
         (["--listen", "9406", "--textfile", "a.prom"], "not allowed with argument"),
         (["--certfile", "c"], "--certfile is for --listen"),
+        (["--client-cafile", "c"], "--client-cafile is for --listen"),
+        (["--listen", "9406", "--client-cafile", "c"], "TLS needs --certfile"),
         (["--interval", "5"], "--interval is for --listen and --textfile"),
         (["--interval", "nan", "--listen", "1"], "no number from"),
         (["--skip", "nothing"], "no check 'nothing'"),
@@ -573,6 +741,32 @@ def test_a_card_keeps_its_uuid_from_run_to_run(tmp_path):
     with open(path) as file:
         page = read(file.read())
     assert one(page, UP, gpu="1", uuid=simulated.device_keys("s3000x2", 1)["uuid"]) == 0
+
+
+def test_what_is_taken_from_the_file_of_before():
+    """Of whole cards: an instance has a number of its own, and the same one."""
+    from pymtml_cli import metrics_page
+
+    page = (
+        'mthreads_gpu_info{gpu="1",uuid="u",name="n",serial="s"} 1.0\n'
+        'mthreads_gpu_info{gpu="1",uuid="i",instance_id="0",name="4c+16gb"} 1.0\n'
+        'mthreads_gpu_info{gpu="x",uuid="u"} 1.0\n'
+        'mthreads_gpu_up{gpu="1",uuid="u"} 1.0\n'
+        'mthreads_gpu_query_errors_total{gpu="1",uuid="u",query="ecc",code="Timeout"} 3.0\n'
+        'mthreads_gpu_query_errors_total{gpu="0",query="all",code="NoAnswer"} 2.0\n'
+    )
+    known, errors = metrics_page.earlier(page)
+    assert known == {1: ["u", ["", "n", "s", "", ""]]}
+    assert errors == {(1, "u"): {("ecc", "Timeout"): 3}, (0, ""): {("all", "NoAnswer"): 2}}
+    with pytest.raises(ValueError):
+        metrics_page.earlier("mthreads_gpu_info{gpu=")
+
+
+def test_without_a_lock_it_is_said(tmp_path):
+    with simulated.machine("s3000x2"):
+        result = invoke("metrics", "--lock", str(tmp_path / "nowhere" / "lock"))
+    words = "pymtml: cannot open %s/nowhere/lock: No such file or directory: nothing keeps two runs apart\n"
+    assert (result.status, result.stderr) == (0, words % tmp_path) and "mthreads_driver_up 1.0\n" in result.stdout
 
 
 def test_a_file_of_something_else_is_replaced(tmp_path):
