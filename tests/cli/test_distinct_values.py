@@ -443,6 +443,20 @@ def test_pmon_goes_on(monkeypatch):
     assert len([line for line in text.splitlines() if line.split()[:1] == ["0"]]) == 2 and waited < 1.4
 
 
+@pytest.mark.parametrize(
+    "arguments, head",
+    [
+        (("--query-gpu=temperature.gpu", "--format=csv", "-l", "3"), "temperature.gpu\n"),
+        (("dmon", "-s", "p"), "# gpu "),
+        (("pmon",), "# gpu "),
+    ],
+    ids=["query", "dmon", "pmon"],
+)
+def test_the_head_comes_once(arguments, head, monkeypatch):
+    text, _ = two_samples(monkeypatch, *arguments)
+    assert text.count(head) == 1 and text.startswith(head)
+
+
 def test_the_wait_for_a_sample(monkeypatch):
     """It sleeps until the sample is due; what calls for one at once is read, so that it does so once."""
     slept = []

@@ -490,6 +490,7 @@ GPU 1: MTT S3000 (UUID: 8dbd7249-8d91-74f0-fe06-aa33a47f4e43)""",
         "Failed to destroy compute instances: Not Supported",
     ),
     (DIVIDED, "", "mig -lgi -dgi"): (2, "Options -lgi and -dgi can not be combined."),
+    (DIVIDED, "", "mig -dgi -lgi -lci"): (2, "Options -lgi and -lci can not be combined."),
     (DIVIDED, "", "mig -lgi -gi 7"): (6, "No GPU instances found: Not Found"),
     (DIVIDED, "", "mig -lcip -gi 7"): (6, "No compute instance profiles found: Not Found"),
     (DIVIDED, "", "mig -lci -gi 7"): (6, "No compute instances found: Not Found"),
@@ -547,6 +548,13 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
         9: ["+- pymt", "| GPU N", "|   0 M", "|   1 X", "+------", "| GPU  ", "|   0  ", "... 2 m"],
         10: ["+- pymt", "| GPU N", "|   0 M", "|   1 X", "+------", "| GPU  ", "|   0  ", "|   0  ", "+------"],
     }.get(room)
+
+
+def test_a_remark_on_processes_takes_the_lines_it_needs(tmp_path, monkeypatch):
+    (tmp_path / "empty" / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "empty"))
+    lines = screen(DISTINCT, 24, monkeypatch).splitlines()
+    assert lines[-3:] == ["| No running processes |", "| found                |", "+----------------------+"]
 
 
 class Missing(pymtml.NVMLError_LibraryNotFound):
@@ -678,6 +686,16 @@ Fri Dec  5 13:50:45 2025
 |   0        17 C           N/A /opt/trainer                           |
 |   0        18 C           N/A game                                   |
 +----------------------------------------------------------------------+""",
+    (DISTINCT, 60): """\
++- pymtml 9.8.7  MUSA Version: 4.3 ------------- 13:50:45 -+
+| GPU Name       Temp Pwr:Usage/Cap     Memory-Usage  Util |
+|   0 MTT S5000   51C   123W / 240W    3072/16384MiB   61% |
+|   1 X10000      52C   134W / 270W    6144/24576MiB   71% |
++----------------------------------------------------------+
+| GPU       PID Type GPU-Memory Process name               |
+|   0        17 C           N/A /opt/trainer               |
+|   0        18 C           N/A game                       |
++----------------------------------------------------------+""",
     (DISTINCT, 50): """\
 +- pymtml 9.8.7  MUSA Version: 4.3 --- 13:50:45 -+
 | GPU  Temp Pwr:Usage/Cap     Memory-Usage  Util |
@@ -772,6 +790,15 @@ def test_codecs_of_encoder_sessions(monkeypatch):
     with simulated.machine(DISTINCT, set="0.encoder_sessions=" + sessions):
         lines = invoke("encodersessions", "-i", "0").lines
     assert [line.split()[3] for line in lines[2:]] == ["AV1", "HEVC", "H.264", "-"]
+
+
+def test_the_table_under_both_names():
+    """Below the versions it differs in these words only."""
+    with simulated.machine(DIVIDED):
+        ours, theirs = invoke().lines, invoke(name="nvidia-smi").lines
+    assert theirs[2].split() == "| NVIDIA-SMI 3.3.5-server Driver Version: 3.3.5-server CUDA Version: 4.3 |".split()
+    renamed = [line.replace("MPC instances:", "MIG devices:  ").replace("MPC", "MIG") for line in ours]
+    assert theirs[3:] == renamed[3:] != ours[3:]
 
 
 def test_memory_of_processes(monkeypatch):
@@ -1103,6 +1130,12 @@ def test_json_of_an_instance():
     assert (instance["index"], instance["uuid"]) == (1, "bdbb08bd-228b-1bf3-4390-602119a4ed9c")
     assert instance["memory"]["used_bytes"] == 2147483648 and instance["utilization"]["gpu_percent"] == 35
     assert instance["codec"]["max_encoder_sessions"] == 4 and instance["gpu_path"] == "/dev/mtgpu.3"
+
+
+def test_displays_that_nothing_counts_are_none():
+    with simulated.machine(DISTINCT, faults="mtmlDeviceCountDisplayInterface=NOT_SUPPORTED"):
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    assert card["displays"] == []
 
 
 def test_mpc_as_it_is_and_as_it_will_be(monkeypatch):
