@@ -125,7 +125,7 @@ def test_each_option_takes_its_values_and_answers(option, taken, refused):
             ((answer, *rest),) = {tuple(result.lines) for result in said.values()}
             assert answer != "All done." == rest[-1] and len(rest) <= 2
             if option == "-c":
-                assert forms.split("/")[1] in answer
+                assert " to %s " % forms.split("/")[1] in answer
         for text in refused.split():
             result = smi(option + "=" + text, "-i", "0")
             assert result.status == 2 and text in result.stdout and "All done." not in result.stdout
