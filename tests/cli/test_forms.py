@@ -8,6 +8,7 @@ import simulated
 from command import WORKING_PROFILES, capture_file, invoke, process_tree
 
 import pymtml
+from pymtml_cli.language import SECTIONS
 
 CAPTURES = {item["command"]: item for item in capture_file("nvidia_smi_580.json")["captures"]}
 
@@ -60,6 +61,26 @@ def test_sections_have_the_recorded_keys(item, two_cards, tmp_path, monkeypatch)
     assert keys(result.lines) == keys(item["stdout"][:-1])
     blank = [index for index, line in enumerate(result.lines) if not line]
     assert blank == [index for index, line in enumerate(item["stdout"][:-1]) if not line]
+
+
+# Values of -d that were not recorded, or of a card that has not that
+NOT_RECORDED = {
+    "VOLTAGE": "    Voltage",
+    "SUPPORTED_CLOCKS": "    Supported Clocks",
+    "POWER_PROFILES": "    Workload Power Profiles",
+}
+
+
+@pytest.mark.parametrize("section", sorted(NOT_RECORDED))
+def test_a_section_alone_has_its_head(section, two_cards):
+    lines = smi("-q", "-d", section, "-i", "0").lines
+    heads = [line.partition("  :")[0].rstrip() for line in lines if re.match(r" {4}\S", line)]
+    assert heads == [NOT_RECORDED[section]]
+
+
+def test_every_section_is_tried():
+    recorded_alone = {item["command"][len("-q -d ") :] for item in recorded("-q -d")}
+    assert set(SECTIONS) <= recorded_alone | set(NOT_RECORDED)
 
 
 def test_all_sections_at_once_have_the_recorded_keys(two_cards):
