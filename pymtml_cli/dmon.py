@@ -92,7 +92,8 @@ def run(arguments):
     """Scroll (exit status)."""
     options = suboptions.parse(arguments, scroll.OPTIONS + scroll.FORMAT_OPTION)
     if "-h" in options:
-        return scroll.usage("dmon", [(key, text) for key, (text, _) in GROUPS.items()], DEFAULT, LONGEST_DELAY)
+        groups = [(key, text) for key, (text, _) in GROUPS.items()]
+        return scroll.usage("dmon", groups, DEFAULT, LONGEST_DELAY, scroll.FORMAT_HELP)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
     columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
     form = _csv if "csv" in settings.formats else _columns

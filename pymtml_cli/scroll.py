@@ -17,6 +17,9 @@ OPTIONS = (
     (("-h", "--help"), False),
 )
 FORMAT_OPTION = ((("--format",), True),)
+FORMAT_HELP = (
+    "      --format WORDS    csv, nounit, noheader, separated by commas (default: aligned columns with units)\n"
+)
 
 USAGE = """\
 usage: {name} {command} [OPTION]...
@@ -76,10 +79,10 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def usage(command, groups, default, most):
-    """Print the help (exit status)."""
+def usage(command, groups, default, most, more=""):
+    """Print the help, with what the command has beside the shared options (exit status)."""
     lines = "\n".join("%24s%s  %s" % ("", letter, text) for letter, text in groups)
-    sys.stdout.write(USAGE.format(name=called(), command=command, most=most, default=default, groups=lines))
+    sys.stdout.write(USAGE.format(name=called(), command=command, most=most, default=default, groups=lines) + more)
     return 0
 
 

@@ -200,7 +200,8 @@ def test_names_of_slots_and_odd_paths_are_masked():
         masked, open_ = invoke("capture").stdout, invoke("capture", "--unmasked").stdout
     for secret in ("rack 17", "host17", "/x/y"):
         assert secret in open_ and secret not in masked
-    for line in ("slot_name = slot 1", "gpu_path = /dev/mtgpu.0", "primary_path = /dev/dri/card0"):
+    paths = "gpu_path = /dev/mtgpu.0", "primary_path = /dev/dri/card0", "render_path = /dev/dri/renderD0"
+    for line in ("slot_name = slot 1",) + paths:
         assert "\n%s\n" % line in masked
     assert "# Masked: serial numbers, UUIDs" in masked and "# Left in: names, versions, PCI" in masked
     assert "# Nothing is masked." in open_ and "Left in" not in open_

@@ -212,6 +212,10 @@ def test_all_options_that_help_names_are_offered(name):
     named = set(re.findall(r"(?<![\w-])--?[A-Za-z0-9][\w-]*", helped))
     assert named - {"--query-", "--help-query-", "-mig"} <= offered  # -mig is an option, beside the subcommand mig
     assert set(re.findall(r"[\w-]+", helped)) >= set(words)
+    if name:
+        unnamed = {option.spellings[0] for option in options if named.isdisjoint(option.spellings)}
+        # What no card has, and what stands in the help of `drop-in enable`
+        assert unnamed - {"-h"} == {"mig": {"-ci", "-cci", "-dci"}, "drop-in": {"--force"}}.get(name, set())
     if not name:
         assert set(re.findall(r"\w+", helped)) >= set(SECTIONS)
     elif name == "run":
