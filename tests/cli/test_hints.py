@@ -1,12 +1,13 @@
 """The line on stderr for people: what may have been meant, and what to do; stdout stays what programs know."""
 
 import re
+import sys
 
 import pytest
 import simulated
 from command import invoke, run_command
 
-from pymtml_cli import hints
+from pymtml_cli import errors, hints
 from pymtml_cli.language import BY_SPELLING
 from pymtml_cli.subcommands import SUBCOMMANDS
 
@@ -101,6 +102,46 @@ def test_near_words():
     for word in list(BY_SPELLING) + list(SUBCOMMANDS):
         if len(word) > 5:
             assert word in hints.near(word[:-1], list(BY_SPELLING) + list(SUBCOMMANDS)), word
+
+
+def test_three_words_at_most_and_the_likeliest_first():
+    known = ["clocks.mem", "Clocks.SM", "clocks.gr", "clocks.video", "name"]
+    assert hints.near("CLOCKS.SM", known)[0] == "Clocks.SM" and len(hints.near("clocks", known)) == 3
+    assert hints.near("na", known) == [] and hints.near("nam", known) == ["name"]
+    assert hints.meant(" nam ", known) == "did you mean name?"
+    assert hints.meant("clocks.sn", known[:2], "--help lists them") == (
+        "did you mean Clocks.SM or clocks.mem? --help lists them"
+    )
+    assert hints.meant("xyz", known, "--help lists them") == "--help lists them"
+
+
+@pytest.mark.parametrize(
+    "variable, program, name",
+    [
+        (None, "/usr/bin/nvidia-smi", "nvidia-smi"),
+        (None, "/usr/bin/pymtml", "pymtml"),
+        (None, "/x/nvidia-smi-2", "pymtml"),
+        ("nvidia-smi", "/usr/bin/pymtml", "nvidia-smi"),
+        ("pymtml", "/usr/bin/nvidia-smi", "pymtml"),
+        ("", "nvidia-smi", "nvidia-smi"),
+    ],
+)
+def test_what_the_command_is_called(variable, program, name, monkeypatch):
+    monkeypatch.delenv("PYMTML_COMMAND_NAME", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("PYMTML_COMMAND_NAME", variable)
+    monkeypatch.setattr(sys, "argv", [program])
+    assert errors.called() == name
+    ours = "MPC instance 1 of 2, MPC, MUSA, MtLink, MTML"
+    assert errors.worded(ours) == (ours if name == "pymtml" else "MIG device 1 of 2, MIG, CUDA, NVLink, NVML")
+
+
+def test_what_ends_the_command():
+    one = errors.refuse("text", hint="what to do")
+    assert (one.text, one.status, one.stdout, one.hint, str(one)) == ("text", 2, True, "what to do", "text")
+    one = errors.CommandError("text", errors.NO_LIBRARY)
+    assert (one.text, one.status, one.stdout, one.hint) == ("text", 12, False, "")
+    assert errors.refuse("text", errors.NO_SUCH_DEVICE).status == 6
 
 
 def test_help_names_what_is_taken_by_default():

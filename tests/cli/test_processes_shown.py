@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+import types
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -214,3 +215,52 @@ def test_a_card_that_fails_has_no_number_of_unseen():
             return processes.Unknown(pymtml.NVMLError_GpuIsLost())
 
     assert processes.unseen([Card()]) == 0
+
+
+class Asked:
+    """A card or an instance that answers what is given: who computes and draws ({pid: memory}), and how many hide."""
+
+    def __init__(self, computing, drawing, hidden=0, instances=()):
+        self.instances = list(instances)
+        self._answers = [self._rows(computing), self._rows(drawing)]
+        if not isinstance(self._answers[0], processes.Unknown):
+            self._answers[0] = (self._answers[0], hidden)
+
+    @staticmethod
+    def _rows(found):
+        if found is None:
+            return processes.Unknown(pymtml.NVMLError_Timeout())
+        return [types.SimpleNamespace(pid=pid, usedGpuMemory=memory) for pid, memory in found.items()]
+
+    def ask(self, function):
+        return self._answers[0 if function is processes.compute_processes else 1]
+
+
+def test_each_process_stands_once():
+    """By its number; one that computes and draws is both, one that is on an instance is the instance's."""
+    instance = Asked({30: 3, 8: 4}, None, hidden=5)
+    card = Asked({7: 100, 30: 2}, {7: 100, 9: 10}, hidden=2, instances=[Asked(None, {10: 6}), instance])
+    found = [(one.pid, one.kind, one.memory, one.instance) for one in processes.processes(card)]
+    assert found == [
+        (7, "C+G", 100, None),
+        (8, "C", 4, instance),
+        (9, "G", 10, None),
+        (10, "G", 6, card.instances[0]),
+        (30, "C", 2, instance),
+    ]
+    assert all(one.card is card for one in processes.processes(card))
+    assert processes.unseen([card]) == 5 and processes.unseen([Asked({}, {}, hidden=7), card]) == 7
+    assert [one.pid for one in processes.processes(Asked({4: 1}, None))] == [4]
+
+
+def test_what_nothing_tells_is_no_list():
+    """Who draws does not say who computes."""
+    assert isinstance(processes.processes(Asked(None, {9: 10})), processes.Unknown)
+    assert processes.unseen([Asked(None, {9: 10})]) == 0
+
+
+@pytest.mark.parametrize("user, who", [(0, "needs CAP_SYS_PTRACE"), (4711, "root sees all")])
+def test_who_could_look_into_others(user, who, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert processes.unseen_text(1) == "1 process could not be looked into (%s)" % who
+    assert processes.unseen_text(2) == "2 processes could not be looked into (%s)" % who
