@@ -8,10 +8,11 @@ import sys
 import pytest
 import simulated
 import yaml
-from command import WORKING_PROFILES, invoke
+from command import WORKING_PROFILES, invoke, process_tree
 
+import pymtml
 import pymtml_cli
-from pymtml_cli import checks, health, metrics
+from pymtml_cli import checks, health, metrics, metrics_child
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
@@ -243,6 +244,150 @@ def test_a_limit_of_0_is_absent(page, key, series):
 def test_eight_fans_at_most(page):
     found = page(profile=simulated.DISTINCT, set="0.fan_speed=%s" % ", ".join(map(str, range(10, 19))))
     assert [labels["fan"] for labels, _ in found["mthreads_gpu_fan_ratio"] if labels["gpu"] == "0"] == list("01234567")
+
+
+# ---- What the child says ----
+
+
+@pytest.fixture
+def life(tmp_path, monkeypatch):
+    """Lets a child's work be done in this process: [(kind, value)] of collections, and whether there may be another."""
+    (tmp_path / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    found = []
+
+    def collect(last=(), processes="none", skipped=(), limits=None):
+        if not found:
+            names = [name for name in checks.QUESTIONS if name not in skipped]
+            found.append(metrics_child.Life({"limits": limits or {}, "checks": ["devices"] + names}))
+        said = []
+        goes_on = found[0].collect({"last": last, "processes": processes}, lambda *message: said.append(message))
+        return said, goes_on
+
+    yield collect
+    while pymtml._nvmlLib_refcount:
+        pymtml.nvmlShutdown()
+
+
+def cards_of(said):
+    return [value for kind, value in said if kind == "card"]
+
+
+def test_instances_are_parts_of_their_card(life):
+    with simulated.machine("s3000-mpc"):
+        said, goes_on = life()
+        first, second = cards_of(said)
+    assert goes_on and [kind for kind, _ in said] == ["cards", "card", "card", "done"] and second["parts"] == []
+    keys = simulated.device_keys("s3000-mpc", 0)
+    assert first["info"][1] == keys["name"] and len(first["parts"]) == 3
+    for number, (part, name) in enumerate(zip(first["parts"], ["4c+16gb", "2c+8gb", "2c+8gb"])):
+        own = simulated.profile("s3000-mpc")["device.0.instance.%d" % number]
+        info = [keys["pci_sbdf"].upper(), name, keys["serial_number"], keys["mtbios_version"], "3.3.5-server"]
+        assert (part["instance_id"], part["uuid"], part["info"], part["up"]) == (str(number), own["uuid"], info, True)
+        values = {(series, tuple(labels)): value for series, labels, value in part["values"]}
+        assert values["memory_used_bytes", ()] == int(own["memory_used"])
+        assert values["utilization_ratio", ("gpu",)] == int(own["gpu_utilization"]) / 100
+        assert {series for series, _ in values} == {"memory_used_bytes", "memory_total_bytes", "utilization_ratio"}
+
+
+def test_virtual_devices_are_parts_of_their_card(life):
+    name = "s3000-vgpu-host"
+    with simulated.machine(name):
+        first, second = cards_of(life()[0])
+    assert second["parts"] == [] and len(first["parts"]) == 3
+    for number, part in enumerate(first["parts"]):
+        own = simulated.profile(name)["device.0.virt.%d" % number]
+        kind = simulated.profile(name)["virt_type." + own["virt_type"]]["name"]
+        info = ["", kind, "", "", simulated.profile(name)["machine"]["driver_version"]]
+        assert (part["instance_id"], part["uuid"], part["info"], part["up"]) == (
+            "v%d" % number,
+            own["uuid"],
+            info,
+            True,
+        )
+        values = {series: value for series, labels, value in part["values"] if not labels}
+        assert values["memory_used_bytes"] == int(own["memory_used"])
+
+
+@pytest.mark.parametrize("code, errors", [("TIMEOUT", [("virtual_devices", "Timeout")]), ("NOT_SUPPORTED", [])])
+def test_virtual_devices_that_are_not_told(life, code, errors):
+    with simulated.machine("s3000-vgpu-host", faults="0.mtmlDeviceGetActiveVirtDeviceUuids=" + code):
+        first, _ = cards_of(life()[0])
+    assert (first["errors"], first["parts"], first["up"]) == (errors, [], True)
+
+
+@pytest.mark.parametrize("code, failed", [("TIMEOUT", True), ("NOT_SUPPORTED", False)])
+def test_a_driver_without_a_version(life, code, failed):
+    with simulated.machine("s3000x2", faults="mtmlSystemGetDriverVersion=" + code):
+        said, goes_on = life(last=[0])
+    assert said[0] == ("cards", {"order": [1, 0], "driver_failed": failed}) and goes_on
+    assert [card["gpu"] for card in cards_of(said)] == [1, 0] and cards_of(said)[0]["info"][4] == ""
+
+
+def test_the_checks_of_a_card(life):
+    with simulated.machine(simulated.DISTINCT):
+        first, _ = cards_of(life(skipped=["pcie"], limits={"max-temperature": 51})[0])
+    well = dict.fromkeys(["answers", "memory", "utilization"], 0)
+    assert first["status"] == dict(well, temperature=2, ecc=2, pages=1, links=2)
+    assert list(first["status"]) == ["answers", "memory", "utilization", "temperature", "ecc", "pages", "links"]
+
+
+def test_a_card_that_is_lost_is_asked_one_check(life):
+    with simulated.machine("s3000x2", set="1.lost=TIMEOUT"):
+        said, _ = life(processes="count")
+        first, second = cards_of(said)
+    assert (second["up"], second["status"], second["uuid"]) == (False, {"answers": 2}, "")
+    assert second["values"] == [] and first["up"] and "processes" in first["status"]
+
+
+def test_an_error_in_a_later_life_begins_a_new_one(life):
+    """Handles may have died: all is asked anew, once, and again in the next collection."""
+    with simulated.machine("s3000x2"):
+        life()
+        simulated.set_faults("1.mtmlGpuGetTemperature=TIMEOUT")
+        said, goes_on = life()
+        assert [kind for kind, _ in said] == ["cards", "card", "error", "cards", "card", "card", "done"] and goes_on
+        assert said[2][1] == [1, ("temperature", "Timeout")] and cards_of(said)[2]["errors"] == [said[2][1][1]]
+        simulated.set_faults("")
+        assert [kind for kind, _ in life()[0]] == ["cards", "card", "card", "done"]
+        assert cards_of(life()[0])[1]["errors"] == []
+
+
+def test_a_card_that_goes_begins_a_new_life(life):
+    with simulated.machine("s5000x8"):
+        assert life()[0][0][1]["order"] == list(range(8))
+        simulated.set_value(5, "visible", "no")
+        said, _ = life()
+    uuids = [simulated.device_keys("s5000x8", card)["uuid"] for card in range(8) if card != 5]
+    assert [card["uuid"] for card in cards_of(said)] == uuids and said[0][1]["order"] == list(range(7))
+
+
+def test_a_library_that_cannot_be_used(life):
+    with simulated.machine("no-driver"):
+        ((kind, text),), goes_on = life()
+    assert kind == "driver" and not goes_on and "`pymtml doctor` says why" in text and "  " not in text
+    with simulated.machine("s3000x2", set="machine.reinit=DRIVER_FAILURE"):
+        assert life()[1]
+        simulated.set_faults("1.mtmlGpuGetTemperature=TIMEOUT")
+        said, goes_on = life()
+        assert [kind for kind, _ in said] == ["cards", "card", "error", "worn"] and not goes_on
+
+
+@pytest.mark.parametrize("hidden", [0, 1])
+@pytest.mark.parametrize("wanted", ["none", "count", "names"])
+def test_processes_of_a_card(wanted, hidden, tmp_path, monkeypatch, life):
+    process_tree(tmp_path, monkeypatch, {100 + number: ("p%d" % number, 1) for number in range(65)})
+    monkeypatch.setattr(pymtml, "unseen_processes", lambda: hidden)
+    with simulated.machine("s80"):
+        (card,) = cards_of(life(processes=wanted)[0])
+    values = [value for series, _, value in card["values"] if series == "processes"]
+    names = [tuple(labels) for series, labels, value in card["values"] if series == "process_info" and value == 1]
+    assert values == ([] if wanted == "none" or hidden else [65])  # unknown where some could not be looked into
+    assert names == ([(str(100 + n), "C", "p%d" % n) for n in range(64)] if wanted == "names" else [])
+    assert ("processes" in card["status"]) == (wanted != "none")
+
+
+# ---- The page ----
 
 
 def test_without_a_driver(page):
