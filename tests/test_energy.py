@@ -189,6 +189,23 @@ def test_many_threads_ask(sampling):
         assert energy(device) <= (time.monotonic() - began) * int(power) * 1.05
 
 
+def test_a_sample_in_the_midst_of_another_is_not_lost():
+    """Of two threads: the second one waits, or its energy would be taken back."""
+    meter = nvml._Meter(None, None, "uuid", (0, 100, 0))
+    others = []
+
+    class Moment(float):
+        def __gt__(self, then):
+            others.append(threading.Thread(target=meter.add, args=(2.0, 100)))
+            others[-1].start()
+            others[-1].join(0.15)
+            return float(self) > then
+
+    meter.add(Moment(1.0), 100)
+    others[0].join()
+    assert meter.state == (2.0, 100, 200)
+
+
 FORK = """
 import os, sys, time
 import pymtml as nvml

@@ -1,7 +1,9 @@
 """The callback of a log: it lives as long as C has it, and no longer, and may call in."""
 
+import ctypes
 import gc
 import os
+import threading
 import weakref
 
 import pytest
@@ -60,6 +62,34 @@ def test_log_callback_may_call_the_library(log):
         pass
     assert set(inner) == {"Invalid argument"}
     assert log == []
+
+
+def test_two_threads_that_set_a_callback(log, monkeypatch):
+    """The one that C has in the end is kept, though the other thread began in the midst."""
+    kept, threads = {}, []
+
+    def install():
+        function = lambda text, length: None  # noqa: E731
+        configuration = pymtml.c_mtmlLogConfiguration_t()
+        configuration.callbackConfig.callback = pymtml._mtmlLogCallback_t(function)
+        address = ctypes.cast(configuration.callbackConfig.callback, ctypes.c_void_p).value
+        kept[address] = weakref.ref(function)
+        pymtml.mtmlLogSetConfiguration(configuration)
+
+    def interrupted(*arguments):
+        monkeypatch.undo()
+        threads.append(threading.Thread(target=install))
+        threads[0].start()
+        threads[0].join(0.15)
+        return function(*arguments)
+
+    function = pymtml._functions["mtmlLogSetConfiguration"]
+    monkeypatch.setitem(pymtml._functions, "mtmlLogSetConfiguration", interrupted)
+    install()
+    threads[0].join()
+    gc.collect()
+    installed = ctypes.cast(pymtml.mtmlLogGetConfiguration().callbackConfig.callback, ctypes.c_void_p).value
+    assert len(kept) == 2 and kept[installed]() is not None
 
 
 def test_log_callback_that_was_removed_is_freed(log):
