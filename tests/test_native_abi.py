@@ -75,7 +75,8 @@ def check_fields(struct, fields):
     assert [field[0] for field in struct._fields_] == [field["name"] for field in fields]
     for (name, ctype, *_), expected in zip(struct._fields_, fields):
         descriptor = getattr(struct, name)
-        assert (name, descriptor.offset) == (name, expected["offset"])
+        where = "%s.%s: pymtml.py and facts/mtml_api.json differ" % (struct.__name__, name)
+        assert (name, descriptor.offset) == (name, expected["offset"]), where
         if "bit_width" in expected:
             assert (name, descriptor.size) == (name, expected["bit_width"] << 16 | expected["bit_offset"])
             continue
@@ -88,13 +89,16 @@ def check_fields(struct, fields):
         else:
             element = ctype._type_ if "count" in expected else ctype
             assert (name, getattr(ctype, "_length_", None)) == (name, expected.get("count"))
-            assert (name, element) == (name, scalar_type(expected["ctype"]))
+            assert (name, element) == (name, scalar_type(expected["ctype"])), where
 
 
 @pytest.mark.parametrize("name", sorted(STRUCTS))
 def test_struct(name):
     struct, expected = STRUCTS[name], API["structs"][name]
-    assert (ctypes.sizeof(struct), ctypes.alignment(struct)) == (expected["size"], expected["align"])
+    names, told = [field[0] for field in struct._fields_], [field["name"] for field in expected["fields"]]
+    assert names == told, "pymtml.py, %s: the fields are not those of facts/mtml_api.json" % struct.__name__
+    found = ctypes.sizeof(struct), ctypes.alignment(struct)
+    assert found == (expected["size"], expected["align"]), "facts/mtml_api.json, %s: `size`, `align`" % name
     check_fields(struct, expected["fields"])
 
 

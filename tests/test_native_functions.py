@@ -5,6 +5,7 @@ import inspect
 import pytest
 import simulated
 from native_calls import (
+    BEYOND,
     CALLS,
     CHANGES,
     CODES,
@@ -325,6 +326,9 @@ def test_signed_numbers(value):
             assert (key, function(scene.device)) == (key, value)
 
 
+LIMITS = {"int": (-(2**31), 2**31 - 1), "uint": (2**32 - 1,), "uint64": (2**64 - 1,)}
+
+
 @pytest.mark.parametrize(
     "name, key, value",
     [
@@ -332,14 +336,21 @@ def test_signed_numbers(value):
         ("mtmlMemoryGetUsed", "memory_used", 2**63 + 12345),
         ("mtmlDeviceGetPowerUsage", "power_usage", 2**32 - 1),
         ("mtmlGpuGetClock", "gpu_clock", 2**32 - 1),
-        ("mtmlDeviceGetPcieReplayCounter", "pcie_replay_counter", 2**32 - 1),
         ("mtmlMemoryGetType", "memory_type", 77),
+    ]
+    + [
+        (name, key, value)
+        for name, function in BEYOND.items()
+        for key, kind in function["keys"].items()
+        for value in LIMITS.get(kind, ())
+        if len(function["keys"]) == 1
     ],
 )
 def test_numbers_at_the_limit_of_their_type(name, key, value):
     with Scene("s80") as scene:
         simulated.set_value(0, key, value)
-        assert getattr(pymtml, name)(scene.device) == value
+        found = getattr(pymtml, name)(scene.device)
+        assert found == value, "is the cell of %s in pymtml.py as wide as its type in C, and signed like it?" % name
 
 
 def test_ecc_counter_of_64_bits():

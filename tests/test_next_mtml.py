@@ -120,6 +120,19 @@ def test_what_was_not_generated_is_named(complete):
         assert status == 1 and "no class c_mtmlFabricInfo_t: write it in section 4, then make generate\n" in output
 
 
+def test_a_wrong_slot_is_named(complete):
+    """In C it would be a handle of another kind, which ends the interpreter."""
+    text = complete.read("pymtml.py")
+    right, wrong = ('_number("mtmlDeviceGetModuleId", "%s"' % slot for slot in ("_device", "_gpu"))
+    assert right in text
+    try:
+        complete.write("pymtml.py", text.replace(right, wrong))
+        status, output = complete.run(sys.executable, "tools/generate_api.py", "--check")
+    finally:
+        complete.write("pymtml.py", text)
+    assert status == 1 and "pymtml.py passes the slot _gpu to mtmlDeviceGetModuleId, which takes a MtmlDevice" in output
+
+
 # What somebody forgets or mistypes in facts/mtml_api.json: (place, word, what stands there or LACKING, what names it)
 LACKING = object()
 NUMBER, STRUCT = ("functions", next_mtml.NUMBER), ("structs", "MtmlFabricInfo")

@@ -92,7 +92,8 @@ def test_function(name):
     assert function.__module__ == "pymtml"
     assert function.__doc__ or name.startswith("_")
     parameters = list(inspect.signature(function).parameters.values())
-    assert [parameter.name for parameter in parameters] == [recorded["name"] for recorded in FUNCTIONS[name]["params"]]
+    found, wanted = [one.name for one in parameters], [recorded["name"] for recorded in FUNCTIONS[name]["params"]]
+    assert found == wanted, "name the parameters of %s as nvidia-ml-py does" % name
     for parameter, recorded in zip(parameters, FUNCTIONS[name]["params"]):
         assert parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         if "default" not in recorded:

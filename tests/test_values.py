@@ -692,6 +692,9 @@ def check(function, changes, arguments, options, ask=lambda function, *arguments
         if options.get("kept") and settings:
             nvml.nvmlInit()
         given = ask(getattr(nvml, function), *(tuple(options.get("on", device())()) + arguments))
+        annotated = getattr(nvml, function).__annotations__.get("return")
+        if annotated in ("int", "str", "float", "bool"):
+            assert type(given).__name__ == annotated, "%s is annotated as %s: %r" % (function, annotated, given)
         got = options.get("read", lambda value: value)(given)
         assert got == answer and type(got) is type(answer), "%s%r after %r: %r, not %r" % (
             function,

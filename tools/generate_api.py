@@ -59,6 +59,14 @@ ENUM_TYPE = ("size", "signed")
 DIRECTIONS = ("in", "out", "in_array", "out_array")
 GENERATIONS = ("ANY", "SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
 DEVICES = ("ALL", "PHYSICAL", "VIRTUAL", "REAL_VPU")
+# Handles: the slots of pymtml.py that hold what C gets
+SLOTS = {
+    "MtmlDevice": ("_device", "_board"),
+    "MtmlGpu": ("_gpu",),
+    "MtmlMemory": ("_memory",),
+    "MtmlVpu": ("_vpu",),
+    "MtmlSystem": ("_system",),
+}
 
 
 def functions_since(api, wanted):
@@ -331,6 +339,10 @@ def to_do(api):
         if "\ndef %s(" % name not in texts["pymtml.py"]:
             section = 7 if function["since"] == HEADER_VERSION else 8
             lines.append("pymtml.py does not define %s: write it in section %d" % (name, section))
+        kind = bare(function["params"][0]["ctype"]) if function["params"] else ""
+        for slot in re.findall(r'"%s", "(_\w+)"' % name, texts["pymtml.py"]):
+            if slot not in SLOTS.get(kind, ()):
+                lines.append("pymtml.py passes the slot %s to %s, which takes a %s" % (slot, name, kind))
         if not re.search(r"\n\w[^\n;]* \*?%s\(" % name, written["simulator/src"]):
             lines.append("the simulator lacks %s: write it in a file of simulator/src" % name)
         for key in function.get("keys", {}):

@@ -548,6 +548,9 @@ def documents(source):
             " fields of %s are"
         )
         sys.exit(form % ", ".join(missing))
+    silent = [name for name in structs if not ast.get_docstring(structs[name])]
+    if silent:
+        sys.exit("pymtml.py: write a docstring for %s" % ", ".join(silent))
     links = Links(functions, fields, constants)
     texts = {"%s.md" % page.name: page_of(page, functions, plain, links, support) for page in PAGES}
     texts["other.md"] += "\n" + fields_table(source, links)

@@ -74,7 +74,8 @@ def _struct(name):
 
     description = API["structs"][name]
     struct = type(name, (ctypes.Structure,), {"_fields_": [field(f) for f in description["fields"]]})
-    assert ctypes.sizeof(struct) == description["size"], name
+    size = ctypes.sizeof(struct)
+    assert size == description["size"], "facts/mtml_api.json, %s: `size` is %d by its fields" % (name, size)
     return struct
 
 
