@@ -63,7 +63,7 @@ CODES = {
     if name.startswith("MTML_ERROR_") and name != "MTML_ERROR_GPU_IS_LOST"
 }
 
-# Keys that hold one number or text: (key, function, arguments, names of the answer's values or the field that is meant)
+# Keys that hold one number or text: (key, function, arguments, names of the answer's values or None)
 PLAIN = (
     ("name", "mtmlDeviceGetName", (), None),
     ("uuid", "mtmlDeviceGetUUID", (), None),
@@ -213,9 +213,7 @@ def device_keys(walk, device):
             continue
         if key in MASKED:
             answer = walk.masked(key, answer)
-        if isinstance(names, str):
-            keys[key] = str(getattr(answer, names))
-        elif names is not None:
+        if names is not None:
             keys[key] = named(names, answer)
         else:
             keys[key] = escaped(answer) if isinstance(answer, str) else str(answer)
@@ -380,7 +378,7 @@ class Card:
 
 def cards(walk):
     """All cards, in MTML's order; an instance whose parent cannot be seen counts as one."""
-    found, instances = [], 0
+    found = []
     count = walk.ask("mtmlLibraryCountDevice")
     for index in range(0 if isinstance(count, Failed) else count):
         device = walk.ask("mtmlLibraryInitDeviceByIndex", index)
@@ -389,7 +387,6 @@ def cards(walk):
         properties = walk.ask("mtmlDeviceGetProperty", device)
         if not isinstance(properties, Failed) and properties.mpcType == pymtml.MTML_MPC_TYPE_INSTANCE:
             if not isinstance(walk.ask("mtmlDeviceGetMpcParentDevice", device), Failed):
-                instances += 1
                 continue
         found.append(Card(device, len(found)))
     return found

@@ -38,6 +38,17 @@ def test_equality_and_hash_are_those_of_the_address():
         assert one and not pymtml.c_mtmlDevice_t()
 
 
+def test_a_stale_handle_equals_only_itself():
+    """C may give the next life the same addresses."""
+    with Scene("s5000x8") as scene:
+        old = [getattr(scene, kind) for kind in KINDS]
+        copies = [ctypes.cast(handle, type(handle)) for handle in old]
+        assert old == copies
+    for handle, copied in zip(old, copies):
+        assert handle == handle and not handle != handle
+        assert handle != copied and copied != handle and not handle == copied and hash(handle) == hash(copied)
+
+
 def test_repr_names_class_and_address():
     with Scene("s80") as scene:
         for kind in KINDS + ("library",):

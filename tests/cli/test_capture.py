@@ -346,3 +346,44 @@ def test_every_word_of_a_profile_is_captured(keys):
 def test_the_generation_follows_from_the_pci_id(device_id, generation):
     with simulated.machine("s80", set="0.pci_device_id=%s001ed5" % device_id):
         assert parsed(invoke("capture").stdout)["device.0"]["generation"] == generation
+
+
+@pytest.mark.parametrize(
+    "function, section, keys",
+    [
+        ("mtmlDeviceGetTopologyLevel", "device.0", {"topology": "-, -"}),
+        ("mtmlDeviceGetP2PStatus", "device.0", {"p2p_read": "UNKNOWN, UNKNOWN", "p2p_write": "UNKNOWN, UNKNOWN"}),
+        ("mtmlDeviceGetMtLinkState", "device.0", {"mtlink_state": "DOWN, DOWN, DOWN"}),
+        ("mtmlDeviceGetMtLinkSpec", "device.0", {"mtlink_count": None, "mtlink_peer": None}),
+        ("mtmlDeviceCountFan", "device.0", {"fan_speed": "31", "fan_rpm": "1310"}),
+        ("mtmlDeviceGetFanRpm", "device.0", {"fan_speed": "31, 33, 35", "fan_rpm": ""}),
+        ("mtmlDeviceGetPciInfo", "device.0", {"generation": None, "pci_sbdf": None, "slot_id": "7"}),
+        ("mtmlDeviceGetPcieSlotInfo", "device.0", {"slot_id": None, "slot_name": None}),
+        ("mtmlDeviceCountDisplayInterface", "device.0", {"displays": ""}),
+        ("mtmlGpuGetEngineUtilization", "device.0", {"engine_utilization": None, "vpu_utilization": "21"}),
+        ("mtmlVpuGetUtilization", "device.0", {"vpu_utilization": None, "decoder_utilization": None}),
+        ("mtmlVpuGetCodecCapacity", "device.0", {"encoder_capacity": None, "decoder_capacity": None}),
+        ("mtmlVpuGetEncoderSessionMetrics", "device.0", {"encoder_sessions": "id=0 state=ACTIVE, id=2 state=ACTIVE"}),
+        ("mtmlVpuGetDecoderSessionStates", "device.0", {"decoder_sessions": ""}),
+        ("mtmlMemoryGetEccMode", "device.0", {"ecc_mode": None, "ecc_pending_mode": None}),
+        ("mtmlMemoryGetRetiredPagesCount", "device.0", {"retired_pages_sbe": None, "retired_pages_dbe": None}),
+        ("mtmlMemoryGetRetiredPages", "device.0", {"retired_pages_sbe": None, "retired_pages_pending": "yes"}),
+        ("mtmlDeviceGetProperty", "device.0", {"virt_role": None, "mtlink_capability": None, "name": "MTT S5000"}),
+        ("mtmlDeviceGetMusaComputeCapability", "device.0", {"musa_compute_capability": None}),
+        ("mtmlDeviceGetCpuAffinityWithinNode", "device.0", {"cpu_affinity": None}),
+        ("mtmlLibraryGetVersion", "machine", {"library_version": "unknown-simulator"}),
+        ("mtmlSystemGetDriverVersion", "machine", {"driver_version": "unknown"}),
+        (
+            "mtmlLibraryInit",
+            "machine",
+            {"library_version": "unknown-simulator", "driver_version": "unknown", "init": "TIMEOUT"},
+        ),
+    ],
+)
+def test_what_fails_is_not_made_up(function, section, keys):
+    with simulated.machine(simulated.DISTINCT, faults=function + "=TIMEOUT"):
+        text = invoke("capture").stdout
+    captured = parsed(text)[section]
+    assert {key: captured.get(key) for key in keys} == keys
+    if section == "device.0":
+        assert re.search(r"(?m)^# %s: TIMEOUT \(.*\bdevice\.0\b" % function, text)
