@@ -387,3 +387,20 @@ def test_what_fails_is_not_made_up(function, section, keys):
     assert {key: captured.get(key) for key in keys} == keys
     if section == "device.0":
         assert re.search(r"(?m)^# %s: TIMEOUT \(.*\bdevice\.0\b" % function, text)
+
+
+@pytest.mark.parametrize(
+    "profile, settings, told",
+    [
+        ("s5000x8", "machine.topology_includes_nearer=yes", "yes"),
+        ("s5000x8", "machine.topology_includes_nearer=no", None),
+        ("s3000x2", "machine.topology_includes_nearer=yes", "yes"),
+        # Nothing is nearer: both ways answer the same.
+        ("s3000x2", "machine.topology_includes_nearer=yes;0.topology=-, SYSTEM", None),
+        ("s3000-mpc", "machine.topology_includes_nearer=yes", None),
+    ],
+)
+def test_whether_a_level_includes_nearer_ones(profile, settings, told):
+    with simulated.machine(profile, set=settings):
+        machine = parsed(invoke("capture").stdout)["machine"]
+    assert machine.get("topology_includes_nearer") == told
