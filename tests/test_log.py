@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import pytest
+from concurrency import held, in_child
 from native_calls import Scene
 
 import pymtml
@@ -90,6 +91,13 @@ def test_two_threads_that_set_a_callback(log, monkeypatch):
     gc.collect()
     installed = ctypes.cast(pymtml.mtmlLogGetConfiguration().callbackConfig.callback, ctypes.c_void_p).value
     assert len(kept) == 2 and kept[installed]() is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_does_not_wait_for_a_thread_of_its_parent(log):
+    """That was about to set the log when the process was forked, and is not in the child."""
+    with held(pymtml._log_lock):
+        assert in_child(lambda: pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t()), seconds=10) == 0
 
 
 def test_log_callback_that_was_removed_is_freed(log):
