@@ -70,6 +70,8 @@ def test_help(command, name):
     assert max(len(line) for line in result.lines) <= 120
     other = ("MPC", "MtLink") if name == "nvidia-smi" else ("MIG", "NVLink")
     assert not [word for word in other if word in result.stdout]
+    if command.startswith("topo"):
+        assert "n (%s), " % ("NVLink" if name == "nvidia-smi" else "MtLink") in result.stdout
 
 
 @pytest.mark.parametrize(

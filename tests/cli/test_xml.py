@@ -132,6 +132,7 @@ def test_processes_of_any_name(program, shown, tmp_path, monkeypatch):
     processes = root.findall("gpu/processes/process_info")
     assert [process.findtext("pid") for process in processes] == ["17", "18"]
     assert processes[0].findtext("process_name") == shown
+    assert [process.findtext("used_memory") for process in processes] == ["N/A", "N/A"]
 
 
 @pytest.mark.parametrize("faulty", [{"set": "0.lost=DRIVER_FAILURE"}, {"faults": "mtmlGpuGetTemperature=4711"}])
