@@ -14,8 +14,6 @@ from pymtml_cli.processes import processes, remarks
 from pymtml_cli.text import fit, left, tail
 from pymtml_cli.text import width as text_width
 
-MOST_OF_A_NAME = 20
-
 
 def _index(device):
     """Index of a card; of an instance below its card a point and its own."""
@@ -76,10 +74,7 @@ def _chosen(room):
         titles.append(title)
     columns = [column for column in COLUMNS if column[0] in titles]
     left_over = max(0, room - _total(columns))
-    return [
-        (title, min(width + left_over, MOST_OF_A_NAME) if title == "Name" else width, cell)
-        for title, width, cell in columns
-    ]
+    return [(title, width + left_over if title == "Name" else width, cell) for title, width, cell in columns]
 
 
 def _head(machine, width):
