@@ -17,6 +17,7 @@ INSTANCE = "93805612-625b-12ea-4d9b-719cdb41117f"
 CASES = {
     "--query-gpu=memory.usd": (2, "did you mean memory.used"),
     "--query-gpu=utilisation.gpu": (2, "did you mean utilization.gpu"),
+    "--query-gpu=index -i ,9": (6, "there is no card '', there is no card 9; pymtml -L lists cards 0 to 1"),
     "--query-gpu=Name": (2, "did you mean name"),
     "--query-gpu=xyzzy": (2, "pymtml --help-query-gpu lists them"),
     "--query-compute-apps=pids": (2, "did you mean pid? pymtml --help-query-compute-apps lists them"),

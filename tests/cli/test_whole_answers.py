@@ -19,7 +19,7 @@ import simulated
 from command import invoke, process_tree
 
 import pymtml
-from pymtml_cli import devices, encodersessions, samples, scroll, table
+from pymtml_cli import devices, encodersessions, mtlink, pmon, samples, scroll, table
 
 DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
 MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
@@ -541,6 +541,7 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
         text = table._in_place(table.Screen(Looked_at()), here, here.cards)
     begin, lines, end = text[:3], text[3:-3].split("\x1b[K\r\n"), text[-3:]
     assert (begin, end) == ("\x1b[H", "\x1b[J")
+    assert room == 10 or lines[-1].endswith(" more lines")
     assert [line[:7] for line in lines] == {
         1: ["... 9 m"],
         2: ["... 9 m"],
@@ -801,6 +802,28 @@ def test_the_table_under_both_names():
     assert theirs[3:] == renamed[3:] != ours[3:]
 
 
+@pytest.mark.parametrize("code, version", [(4030, "4.3"), (5000, "5.0"), (12040, "12.4"), (12990, "12.99")])
+def test_versions_as_nvml_encodes_them(code, version, monkeypatch):
+    monkeypatch.setattr(pymtml, "nvmlSystemGetCudaDriverVersion", lambda: code)
+    assert devices.musa_version() == version
+
+
+@pytest.mark.parametrize(
+    "name, shown", [("/opt/trainer", "trainer"), ("/opt/", "-"), (devices.nobody_tells(), "-"), ("x" * 20, "x" * 15)]
+)
+def test_a_program_without_its_folders(name, shown):
+    assert pmon.command(types.SimpleNamespace(name=name)) == shown
+
+
+@pytest.mark.parametrize("link, number", [(0, 4), (1, 3), (2, "N/A")])
+def test_the_number_of_a_link_at_its_other_end(link, number):
+    """By the layout that starts with it."""
+    layouts = [types.SimpleNamespace(localLinkId=here, remoteLinkId=there) for here, there in ((0, 4), (1, 3))]
+    card = types.SimpleNamespace(ask=lambda function, *_: 2 if "Count" in function.__name__ else layouts)
+    assert mtlink.remote_link(card, None, link) == number
+    assert mtlink.remote_link(types.SimpleNamespace(ask=lambda *_: 0), None, link) == "N/A"
+
+
 def test_memory_of_processes(monkeypatch):
     """No driver tells it so far. A mebibyte that is begun counts."""
     real = pymtml.nvmlDeviceGetComputeRunningProcesses
@@ -918,14 +941,11 @@ def test_parts_of_a_divided_card():
             Free                                       : 6144 MiB
         Utilization"""
     part = document.findall("gpu/mig_devices/mig_device")[1]
-    assert [element.text for element in part.iter() if not len(element)] == (
-        # index, GPU instance, compute instance, multiprocessors and engines, errors, memory, BAR1 memory
-        ["1", "1", "N/A", "2"]
-        + 5 * ["N/A"]
-        + ["N/A"]
-        + ["8192 MiB", "N/A", "2048 MiB", "6144 MiB"]
-        + 3 * ["N/A"]
-    )
+    expected = ["index 1", "gpu_instance_id 1", "compute_instance_id N/A", "multiprocessor_count 2"]
+    expected += [name + "_count N/A" for name in ("copy_engine", "encoder", "decoder", "ofa", "jpg")]
+    expected += ["sram_uncorrectable N/A", "total 8192 MiB", "reserved N/A", "used 2048 MiB", "free 6144 MiB"]
+    expected += ["total N/A", "used N/A", "free N/A"]  # of BAR1
+    assert ["%s %s" % (element.tag, element.text) for element in part.iter() if not len(element)] == expected
 
 
 @pytest.mark.parametrize("machine", [DISTINCT, DIVIDED, HOST], ids=os.path.basename)
