@@ -136,7 +136,8 @@ int mtmlGpuGetTemperature(void *gpu, void *value)
 {
     const char *what = getenv("SHIM");
     if (!strcmp(what, "noise")) {
-        printf("a line on stdout\n{\"status\": \"OK\"}\n");
+        for (int line = 0; line < 2000; line++) /* more than a pipe holds that nobody reads */
+            printf("a line on stdout\n{\"status\": \"OK\"}\n");
         fflush(stdout);
         (void)!write(2, "\xd6\xd0\xce\xc4\n", 5); /* GBK */
     } else if (count++ == 2) { /* the third card */
