@@ -992,10 +992,22 @@ def test_how_long_a_number_may_be_and_how_many_hosts():
             hostlist.unfold(text)
 
 
-@pytest.mark.parametrize("text", ["n[1", "n]1[", "n[2-1]", "n[a-b]", "n[1-999999]", "n[]", "n[0-999]m[0-999]"])
-def test_what_is_no_list_of_hosts(text):
-    with pytest.raises(ValueError):
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("n[1", "brackets do not fit in n[1"),
+        ("n]1[", "brackets do not fit in n]1["),
+        ("n[2-1]", "the range 2-1 goes down"),
+        ("n[a-b]", "no range of numbers: [a-b]"),
+        ("n[]", "no range of numbers: []"),
+        ("n[1-999999]", "more than 100000 hosts"),
+        ("n[0-999]m[0-999]", "more than 100000 hosts"),
+    ],
+)
+def test_what_is_no_list_of_hosts(text, words):
+    with pytest.raises(ValueError) as error:
         hostlist.unfold(text)
+    assert str(error.value) == words
 
 
 def test_unfolding():

@@ -114,6 +114,12 @@ def test_three_words_at_most_and_the_likeliest_first():
         "did you mean Clocks.SM or clocks.mem? --help lists them"
     )
     assert hints.meant("xyz", known, "--help lists them") == "--help lists them"
+    assert hints.near("nam", ["name.of.something.long"]) == ["name.of.something.long"]
+    assert hints.near("na", ["name.of.something.long"]) == []
+    listed = "pymtml --help lists them"
+    assert hints.option("--querry-gpu=name", ["--query-gpu", "-q"]) == "did you mean --query-gpu? " + listed
+    assert hints.option("--xyzzy", ["--query-gpu", "-q"]) == listed
+    assert hints.field("nam", ["name"], "gpu") == "did you mean name? pymtml --help-query-gpu lists them"
 
 
 @pytest.mark.parametrize(
