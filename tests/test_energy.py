@@ -108,6 +108,40 @@ def test_the_sum_outlives_a_life_and_never_goes_backwards(sampling):
         assert energy(device) > seen[-1]
 
 
+def test_what_passes_between_two_lives_does_not_count(sampling, as_a_program, monkeypatch):
+    """Also where the handle has the same address, and the thread of the first life has not seen its end."""
+    now = [1000.0]
+    with simulated.machine("s5000x8"):
+        nvml.nvmlInit()
+        monkeypatch.setattr(nvml._session, "monotonic", lambda: now[0])
+        seen = [energy(nvml.nvmlDeviceGetHandleByIndex(0))]
+        for passed, counts in ((1, True), (3600, False), (1, True)):
+            if not counts:
+                nvml.nvmlShutdown()
+            now[0] += passed
+            if not counts:
+                nvml.nvmlInit()
+            seen.append(energy(nvml.nvmlDeviceGetHandleByIndex(0)))
+        second = simulated.device_keys("s5000x8", 0)["power_usage"]
+        assert seen == [0, int(second), int(second), 2 * int(second)]
+        simulated.shut_down()
+
+
+def test_where_no_thread_can_be_started(sampling, monkeypatch):
+    def refuse(function, arguments):
+        raise RuntimeError("can't start new thread")
+
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        with monkeypatch.context() as patch:
+            patch.setattr(nvml._thread, "start_new_thread", refuse)
+            with pytest.raises(nvml.NVMLError_NotSupported) as error:
+                energy(device)
+            assert str(error.value).endswith("no thread can be started to sample the power: can't start new thread")
+            assert not nvml._meters
+        assert energy(device) == 0
+
+
 @pytest.mark.skipif(not os.path.isdir(TASKS), reason="threads are counted below /proc")
 def test_the_thread_of_a_card(sampling):
     """One for each card that was asked for, as long as the library lives; many short lives leave no more."""
