@@ -239,8 +239,11 @@ def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
     env = simulated.environment("s80")
     env.pop("PYTHONPATH")
     alone = subprocess.check_output([sys.executable, str(tmp_path / "capture.py")], env=env, universal_newlines=True)
+    unmasked = [sys.executable, str(tmp_path / "capture.py"), "--unmasked"]
     with simulated.machine("s80"):
         assert invoke("capture").stdout == alone
+        open_ = invoke("capture", "--unmasked").stdout
+    assert subprocess.check_output(unmasked, env=env, universal_newlines=True) == open_ != alone
     env["PYMTML_LIBRARY"] = str(tmp_path / "none.so")
     result = subprocess.run(
         [sys.executable, str(tmp_path / "capture.py")], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -280,8 +283,21 @@ def test_links_that_are_down_keep_their_far_ends(tmp_path):
     assert parsed(first)["device.1"]["mtlink_peer"] == simulated.device_keys("s4000x8", 1)["mtlink_peer"]
 
 
-def test_texts_that_need_escapes(tmp_path):
-    with simulated.machine("s3000x2", set=r"0.name=\sMTT\tS\\3000\s"):
+@pytest.mark.parametrize("fault", ["", "mtmlDeviceGetMtLinkLayouts=TIMEOUT"])
+def test_links_keep_their_far_ends_where_no_layout_tells_them(fault):
+    """The links of a pair are told in order then."""
+    with simulated.machine("s5000x8", faults=fault):
+        captured = parsed(invoke("capture").stdout)
+    for card in (0, 1, 7):
+        peers = captured["device.%d" % card]["mtlink_peer"]
+        assert peers == simulated.device_keys("s5000x8", card)["mtlink_peer"]
+
+
+@pytest.mark.parametrize(
+    "written, meant", [(r"\sMTT\tS\\3000\s", " MTT\tS\\3000 "), (r"a\s", "a "), (r"\s", " "), (r"\s\s", "  ")]
+)
+def test_texts_that_need_escapes(written, meant, tmp_path):
+    with simulated.machine("s3000x2", set="0.name=" + written):
         text = invoke("capture", "--unmasked").stdout
     file = tmp_path / "escaped.ini"
     file.write_text(text)
@@ -289,7 +305,7 @@ def test_texts_that_need_escapes(tmp_path):
         pymtml.nvmlInit()
         name = pymtml.mtmlDeviceGetName(pymtml.mtmlLibraryInitDeviceByIndex(0))
         pymtml.nvmlShutdown()
-    assert name == " MTT\tS\\3000 "
+    assert name == meant
 
 
 SESSION = "id=%d pid=%d width=1920 height=1080 fps=60 bitrate=8000000 latency=1500 codec=%s state=%s"
