@@ -438,6 +438,14 @@ def test_a_loop_without_a_number_waits_five_seconds(option):
     assert language.parse([option]).seconds == language.LOOP_SECONDS == 5
 
 
+def test_a_loop_lets_go_of_the_library_at_its_end(monkeypatch):
+    """Cards may come and go then."""
+    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "")  # so that it is put back
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
+    two_samples(monkeypatch, "pmon", "-i", "0")
+    assert os.environ["PYMTML_KEEP_LIBRARY"] == "0"
+
+
 def test_pmon_goes_on(monkeypatch):
     text, waited = two_samples(monkeypatch, "pmon", "-i", "0")
     assert len([line for line in text.splitlines() if line.split()[:1] == ["0"]]) == 2 and waited < 1.4

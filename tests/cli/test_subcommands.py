@@ -66,7 +66,7 @@ HELP += ["topo", "topo -h", "mtlink", "mtlink -h", "nvlink", "nvlink -h", "dmon 
 def test_help(command, name):
     result = invoke(*command.split(), name=name)
     assert (result.status, result.stderr) == (0, "")
-    assert result.stdout.startswith("usage: %s %s" % (name, command.split()[0]))
+    assert result.stdout.startswith("usage: %s %s " % (name, command.split()[0]))
     assert max(len(line) for line in result.lines) <= 120
     other = ("MPC", "MtLink") if name == "nvidia-smi" else ("MIG", "NVLink")
     assert not [word for word in other if word in result.stdout]
@@ -177,6 +177,11 @@ def test_instances_go_together(divided):
     assert result.lines == ["Successfully destroyed GPU instance ID %2d from GPU  0" % number for number in range(3)]
     again = smi("mig", "-dgi")
     assert (again.status, again.stdout) == (6, "No GPU instances found: Not Found\n")
+
+
+def test_two_instances_are_made_one(divided):
+    assert smi("mig", "-cgi", "1,1").status == 0
+    assert smi("mig", "-dgi").status == 0 and instances()[0] == ["8c+32gb"]
 
 
 @pytest.mark.parametrize("fault, status", [("NO_PERMISSION", 4), ("NOT_SUPPORTED", 3), ("DRIVER_FAILURE", 255)])

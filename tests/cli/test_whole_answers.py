@@ -160,6 +160,19 @@ GPU 00000000:3C:00.0
     Voltage
         Graphics                                       : 806.000 mV
     Processes                                          : None""",
+    (DISTINCT, "-q -d ACCOUNTING -i 1"): """\
+==============PYMTML LOG==============
+
+Timestamp                                              : Fri Dec  5 13:50:45 2025
+Driver Version                                         : 3.3.9-server
+MTML Version                                           : 2.2.1-simulator
+MUSA Version                                           : 4.3
+
+Attached GPUs                                          : 2
+GPU 00000000:3C:00.0
+    Accounting Mode                                    : Disabled
+    Accounting Mode Buffer Size                        : N/A
+    Accounted Processes                                : None""",
     (DISTINCT, "-q -u"): """\
 ==============PYMTML LOG==============
 
@@ -707,6 +720,16 @@ Fri Dec  5 13:50:45 2025
 |   0        17 C    /opt/trainer                |
 |   0        18 C    game                        |
 +------------------------------------------------+""",
+    (DISTINCT, 36): """\
++- pymtml 9.8.7 -------- 13:50:45 -+
+| GPU  Temp     Memory-Usage  Util |
+|   0   51C    3072/16384MiB   61% |
+|   1   52C    6144/24576MiB   71% |
++----------------------------------+
+| GPU       PID Type Process name  |
+|   0        17 C    /opt/trainer  |
+|   0        18 C    game          |
++----------------------------------+""",
     (DISTINCT, 24): """\
 +- pymt... - 13:50:45 -+
 | GPU     Memory-Usage |
@@ -757,6 +780,8 @@ def test_what_is_colored(columns, blanks, monkeypatch):
 def test_processes_of_a_card_that_does_not_tell_them(tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "none"))
     assert "|   0  not known: Not Supported    |" in screen(DISTINCT, 36, monkeypatch)
+    with simulated.machine(DISTINCT):
+        assert "\n    Processes                                          : N/A\n" in invoke("-q").stdout
 
 
 def test_encoder_sessions(monkeypatch):
@@ -1150,6 +1175,15 @@ def test_json_of_an_instance():
     assert (instance["index"], instance["uuid"]) == (1, "bdbb08bd-228b-1bf3-4390-602119a4ed9c")
     assert instance["memory"]["used_bytes"] == 2147483648 and instance["utilization"]["gpu_percent"] == 35
     assert instance["codec"]["max_encoder_sessions"] == 4 and instance["gpu_path"] == "/dev/mtgpu.3"
+
+
+def test_paths_that_cannot_be_asked_for():
+    with simulated.machine(DISTINCT, faults="mtmlDeviceGetP2PStatus=TIMEOUT"):
+        lines = invoke("topo", "-p2p", "r").lines
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    assert lines[1:3] == [" GPU0\tX\tU\t", " GPU1\tU\tX\t"]
+    (pair,) = card["topology"]
+    assert (pair["read"], pair["reasons"]) == (None, {"read": "Timeout", "write": "Timeout"})
 
 
 def test_displays_that_nothing_counts_are_none():
