@@ -297,6 +297,7 @@ EDGES = [
         "2 memory page(s) retired, and 1 is the limit",
     ),
     ("links", "", "OK 14/14", "MtLinks as it should be"),
+    ("links", "mtlink_count=0", "N/A None/None", "no MtLinks"),
     ("links", "mtlink_state.3=DOWN", "CRITICAL 13/14", "MtLink 3 down"),
     ("links", "mtlink_state.3=DOWN mtlink_state.4=DOWN", "CRITICAL 12/14", "MtLink 3-4 down"),
     ("links", "mtlink_state.3=DOWNGRADE", "CRITICAL 13/14", "MtLink 3 at reduced width"),
