@@ -113,33 +113,6 @@ def test_a_query_imports_what_it_needs():
     assert "pymtml_cli.doctor" not in imported(["topo", "-m"])
 
 
-def imports():
-    """What each module of the package imports of it, at any time ({name: set of names})."""
-    folder = os.path.join(simulated.ROOT, "pymtml_cli")
-    names = {name[: -len(".py")] for name in os.listdir(folder) if name.endswith(".py")}
-    found = {}
-    for name in names:
-        with open(os.path.join(folder, name + ".py"), encoding="utf-8") as file:
-            tree = ast.parse(file.read())
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-        modules = {"%s.%s" % (node.module, alias.name) for node in nodes for alias in node.names}
-        modules |= {node.module for node in nodes}
-        found[name] = {module.partition(".")[2] for module in modules if module.startswith("pymtml_cli.")} & names
-    return found
-
-
-def test_no_two_modules_import_each_other():
-    """Neither at once nor by way of others: what imports nothing that is left is taken away, until nothing is."""
-    left = imports()
-    assert left["main"] >= {"errors", "language"}
-    while True:
-        free = {name for name, imported in left.items() if not imported & set(left)}
-        if not free:
-            break
-        left = {name: imported for name, imported in left.items() if name not in free}
-    assert not left, "a circle of imports is among: %s" % ", ".join(sorted(left))
-
-
 LOADED = """
 import sys, pymtml
 before = set(sys.modules)
