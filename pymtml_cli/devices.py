@@ -265,6 +265,16 @@ def _instances(card):
     return [handle for handle in handles if not isinstance(handle, Unknown)]
 
 
+def unlisted_instances(card):
+    """The Unknown for which not all MPC instances of a card are known, or None."""
+    count = card.ask(pymtml.nvmlDeviceGetMaxMigDeviceCount)
+    if isinstance(count, Unknown):
+        return count
+    answers = [card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count)]
+    failed = [answer for answer in answers if isinstance(answer, Unknown)]
+    return next((one for one in failed if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
+
+
 def _is_named(card, name):
     """Whether an index, a UUID or a PCI address names a card."""
     if name == str(card.index):

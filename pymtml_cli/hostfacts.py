@@ -299,12 +299,23 @@ def _items(card, *path):
     return [item for item in card if isinstance(item, dict)] if isinstance(card, list) else []
 
 
+def _is_told(card, *path):
+    """Whether the object of a card has no null in the place of a list."""
+    for key in path[:-1]:
+        card = card.get(key) if isinstance(card.get(key), dict) else {}
+    return card.get(path[-1], path) is not None
+
+
 def _instances(card):
+    if not _is_told(card, "mpc", "instances"):
+        return NOT_TOLD
     profiles = [item.get("profile") for item in _items(card, "mpc", "instances")]
     return ", ".join(_shown("name", one.get("name") if isinstance(one, dict) else None) for one in profiles) or "none"
 
 
 def _displays(card):
+    if not _is_told(card, "displays"):
+        return NOT_TOLD
     forms = [
         "%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height"))
         for one in _items(card, "displays")

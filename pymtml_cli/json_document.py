@@ -7,7 +7,7 @@ import os
 
 import pymtml
 from pymtml_cli import topo
-from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then
+from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then, unlisted_instances
 from pymtml_cli.errors import CommandError
 from pymtml_cli.fields import compute_capability
 from pymtml_cli.processes import processes, unseen, unseen_text
@@ -133,14 +133,17 @@ def card_object(card):
     mode = card.ask(pymtml.nvmlDeviceGetMigMode)
     result["mpc"] = known(
         ("enabled", then(mode, lambda modes: bool(modes[0]))),
-        ("instances", [instance_object(instance) for instance in card.instances]),
+        ("instances", unlisted_instances(card) or [instance_object(instance) for instance in card.instances]),
     )
     result["ecc"] = ecc_object(card)
     result["retired_pages"] = retired_object(card)
     result["fans"] = fans(card)
     result["mtlink"] = mtlink_object(card)
     result["topology"] = [pair_object(card, other) for other in card.machine.cards if other is not card]
-    result["displays"] = displays(card)
+    shown = displays(card)
+    if isinstance(shown, Unknown):
+        result.setdefault("reasons", {})["displays"] = shown.reason
+    result["displays"] = None if isinstance(shown, Unknown) else shown
     result["processes"] = process_objects(card)
     return result
 
@@ -377,10 +380,12 @@ def pair_object(card, other):
 
 
 def displays(card):
-    """Display interfaces."""
+    """Display interfaces, or the Unknown for which they cannot be counted."""
     count = card.ask(pymtml.mtmlDeviceCountDisplayInterface)
+    if isinstance(count, Unknown):
+        return count
     result = []
-    for number in range(0 if isinstance(count, Unknown) else count):
+    for number in range(count):
         spec = card.ask(pymtml.mtmlDeviceGetDisplayInterfaceSpec, number)
         result.append(
             known(

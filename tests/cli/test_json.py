@@ -7,6 +7,7 @@ import simulated
 from command import WORKING_PROFILES, invoke
 
 import pymtml
+from pymtml_cli import hostfacts
 
 # Where in the object of a card: what it must be
 EXPECTED = {
@@ -128,3 +129,24 @@ def test_chosen_cards():
         report = json.loads(invoke("--json", "-i", "6,1").stdout)
         assert [card["index"] for card in report["devices"]] == [1, 6] and report["device_count"] == 8
         assert json.loads(invoke("--json", "-i", "9").stdout)["status"] == 6
+
+
+@pytest.mark.parametrize(
+    "fault, path",
+    [
+        ("0.mtmlDeviceCountDisplayInterface=TIMEOUT", ["displays"]),
+        ("0.mtmlDeviceGetSupportedMpcConfigurations=TIMEOUT", ["mpc", "instances"]),
+        ("0.mtmlDeviceCountMpcInstances=TIMEOUT", ["mpc", "instances"]),
+        ("0.mtmlDeviceGetMpcInstanceByIndex=TIMEOUT@1", ["mpc", "instances"]),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_not_an_empty_one(fault, path):
+    with simulated.machine("s3000-mpc", faults=fault):
+        report = json.loads(invoke("--json").stdout)
+    told, _ = hostfacts.LISTS[".".join(path)]
+    for card, reason in zip(report["devices"], ("Timeout", None)):
+        place = card
+        for key in path[:-1]:
+            place = place[key]
+        assert place.get("reasons", {}).get(path[-1]) == reason
+        assert (place[path[-1]] is None) == (told(card) == hostfacts.NOT_TOLD) == (reason is not None)

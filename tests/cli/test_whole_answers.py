@@ -1186,10 +1186,10 @@ def test_paths_that_cannot_be_asked_for():
     assert (pair["read"], pair["reasons"]) == (None, {"read": "Timeout", "write": "Timeout"})
 
 
-def test_displays_that_nothing_counts_are_none():
+def test_displays_that_nothing_counts_are_not_known():
     with simulated.machine(DISTINCT, faults="mtmlDeviceCountDisplayInterface=NOT_SUPPORTED"):
         (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
-    assert card["displays"] == []
+    assert (card["displays"], card["reasons"]["displays"]) == (None, "Not supported")
 
 
 def test_mpc_as_it_is_and_as_it_will_be(monkeypatch):
