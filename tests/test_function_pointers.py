@@ -838,6 +838,81 @@ def test_utilization_by_process(device, tmp_path, monkeypatch):
     assert (samples[0].pid, samples[0].smUtil) == (5, 42)
 
 
+def test_utilization_by_process_in_a_struct(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    tree = tmp_path / "driver" / "musa" / "gpu0"
+    tree.mkdir(parents=True)
+    (tree / "devname").write_text("mtgpu.0\n")
+    (tree / "proc_util").write_text("Pid VPid Total PidName\n5 5 42 x\n")
+    ask, info = pointer("nvmlDeviceGetProcessesUtilizationInfo"), nvml.c_nvmlProcessesUtilizationInfo_v1_t()
+    samples = (nvml.c_nvmlProcessUtilizationInfo_v1_t * 1)()
+    for room, array in ((0, None), (1, None), (0, samples)):
+        info.processSamplesCount, info.procUtilArray = room, array
+        assert ask(device, byref(info)) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
+        assert (info.processSamplesCount, samples[0].pid) == (1, 0)
+    info.procUtilArray = samples
+    assert (ask(device, byref(info)), info.processSamplesCount) == (nvml.NVML_SUCCESS, 1)
+    assert (samples[0].pid, samples[0].smUtil) == (5, 42)
+    info.lastSeenTimeStamp = samples[0].timeStamp + 10**12
+    assert ask(device, byref(info)) == nvml.NVML_ERROR_NOT_FOUND
+
+
+def test_utilization_by_virtual_device():
+    with simulated.nvml("s3000-vgpu-host"):
+        card, kind, count = nvml.nvmlDeviceGetHandleByIndex(0), c_uint(99), c_uint()
+        expected = nvml.nvmlDeviceGetVgpuUtilization(card, 0)
+        samples = (nvml.c_nvmlVgpuInstanceUtilizationSample_t * len(expected))()
+        ask = pointer("nvmlDeviceGetVgpuUtilization")
+        code = ask(card, c_ulonglong(0), byref(kind), byref(count), None)
+        assert (code, count.value) == (nvml.NVML_ERROR_INSUFFICIENT_SIZE, len(expected))
+        code = ask(card, c_ulonglong(0), byref(kind), byref(count), samples)
+        assert (code, count.value, kind.value) == (nvml.NVML_SUCCESS, 3, nvml.NVML_VALUE_TYPE_UNSIGNED_INT)
+        told = [(sample.vgpuInstance, sample.smUtil.uiVal) for sample in samples]
+        assert told == [(sample.vgpuInstance, sample.smUtil.uiVal) for sample in expected] and told[0] != told[1]
+
+
+def test_a_handle_by_the_uuid_in_a_struct(device):
+    ask, found, text = pointer("nvmlDeviceGetHandleByUUIDV"), nvml.c_nvmlDevice_t(), nvml.nvmlDeviceGetUUID(device)
+    uuid = nvml.c_nvmlUUID_t(type=nvml.NVML_UUID_TYPE_ASCII)
+    uuid.value.str = text.encode()
+    assert (ask(byref(uuid), byref(found)), nvml.nvmlDeviceGetUUID(found)) == (nvml.NVML_SUCCESS, text)
+    uuid, found = nvml.c_nvmlUUID_t(type=nvml.NVML_UUID_TYPE_BINARY), nvml.c_nvmlDevice_t()
+    ctypes.memmove(byref(uuid.value), bytes.fromhex(text.replace("GPU-", "").replace("-", "")), 16)
+    assert (ask(byref(uuid), byref(found)), nvml.nvmlDeviceGetUUID(found)) == (nvml.NVML_SUCCESS, text)
+    assert ask(None, byref(found)) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    nvml.nvmlShutdown()
+    assert ask(None, byref(found)) == nvml.NVML_ERROR_UNINITIALIZED
+    nvml.nvmlInit()
+
+
+def test_profiles_of_instances():
+    with simulated.nvml("s3000-mpc"):
+        card, slices = nvml.nvmlDeviceGetHandleByIndex(0), nvml.NVML_GPU_INSTANCE_PROFILE_4_SLICE
+        expected = nvml.nvmlDeviceGetGpuInstanceProfileInfoV(card, slices)
+        older = nvml.c_nvmlGpuInstanceProfileInfo_t()
+        assert pointer("nvmlDeviceGetGpuInstanceProfileInfo")(card, slices, byref(older)) == nvml.NVML_SUCCESS
+        assert (older.id, older.memorySizeMB) == (expected.id, expected.memorySizeMB)
+        calls = (
+            ("nvmlDeviceGetGpuInstanceProfileInfoV", slices),
+            ("nvmlDeviceGetGpuInstanceProfileInfoByIdV", older.id),
+        )
+        for name, number in calls:
+            info = nvml.c_nvmlGpuInstanceProfileInfo_v2_t(version=1)
+            assert pointer(name)(card, number, byref(info)) == nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+            assert (info.version, info.id, info.memorySizeMB) == (1, 0, 0)
+            info.version = expected.version
+            assert (pointer(name)(card, number, byref(info)), bytes(info)) == (nvml.NVML_SUCCESS, bytes(expected))
+
+
+def test_an_instance_goes_into_a_pointer_of_its_own_kind():
+    with simulated.nvml("s3000-mpc"):
+        card, ask = nvml.nvmlDeviceGetHandleByIndex(0), pointer("nvmlDeviceGetGpuInstanceById")
+        found, device = ctypes.c_void_p(), nvml.c_nvmlDevice_t()
+        assert (ask(card, 0, byref(found)), bool(found)) == (nvml.NVML_SUCCESS, True)
+        assert (ask(card, 0, byref(device)), bool(device)) == (nvml.NVML_ERROR_INVALID_ARGUMENT, False)
+        assert ask(card, 0, byref(c_uint())) == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
 def test_a_number_wants_its_room(device):
     assert pointer("nvmlDeviceGetPowerUsage")(device, byref(ctypes.c_ubyte())) == nvml.NVML_ERROR_INVALID_ARGUMENT
 
