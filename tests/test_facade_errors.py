@@ -569,3 +569,20 @@ def test_codes_can_be_walked():
         cls = nvml.nvmlExceptionClass(code)
         assert issubclass(cls, nvml.NVMLError) and cls.value == code and text
         assert by_code[code]
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        ("nvmlDeviceGetHandleByUUID", (None,)),
+        ("nvmlDeviceGetHandleByUUID", ("GPU-\0",)),
+        ("nvmlDeviceGetHandleByUUIDV", (b"short", nvml.NVML_UUID_TYPE_BINARY)),
+        ("nvmlDeviceGetHandleByUUIDV", ("x", 99)),
+        ("nvmlDeviceGetHandleBySerial", (None,)),
+    ],
+)
+def test_uninitialized_comes_before_what_names_no_device(function, arguments):
+    with pytest.raises(nvml.NVMLError_Uninitialized):
+        getattr(nvml, function)(*arguments)
+    with simulated.nvml("s80"), pytest.raises((nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotFound)):
+        getattr(nvml, function)(*arguments)

@@ -218,6 +218,30 @@ def test_function_that_is_missing_hides_no_other(table):
     assert result.stdout.split() == [name for name in everything if name != missing]
 
 
+TWO_THREADS = """
+import threading, time, pymtml
+load, loaded = pymtml.CDLL, []
+
+def slowly(name):
+    loaded.append(name)
+    time.sleep(0.2)
+    return load(name)
+
+pymtml.CDLL = slowly
+threads = [threading.Thread(target=pymtml._mtmlGetFunctionPointer, args=("mtmlLibraryInit",)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(loaded.count("libmtml.so.2"), pymtml._session.cdll is not None)
+"""
+
+
+def test_threads_that_want_the_library_at_once_load_it_once():
+    result = run_python(TWO_THREADS, name="s80")
+    assert (result.stdout, result.stderr) == ("1 True\n", "")
+
+
 def s80(key):
     """Value of a key of the card, as the profile writes it."""
     return simulated.device_keys("s80", 0)[key]
