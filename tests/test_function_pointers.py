@@ -824,12 +824,17 @@ def test_name_and_resolution_of_a_vgpu_type():
         assert (width.value, height.value) == nvml.nvmlVgpuTypeGetResolution(kind)
 
 
-def test_utilization_by_process(device, tmp_path, monkeypatch):
+@pytest.fixture
+def process_at_42_percent(tmp_path, monkeypatch):
+    """The driver's table shows one process, 5, on the first card."""
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     tree = tmp_path / "driver" / "musa" / "gpu0"
     tree.mkdir(parents=True)
     (tree / "devname").write_text("mtgpu.0\n")
     (tree / "proc_util").write_text("Pid VPid Total PidName\n5 5 42 x\n")
+
+
+def test_utilization_by_process(device, process_at_42_percent):
     ask = pointer("nvmlDeviceGetProcessUtilization")
     count, samples = c_uint(), (nvml.c_nvmlProcessUtilizationSample_t * 1)()
     assert ask(device, None, byref(count), c_ulonglong(0)) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
@@ -838,12 +843,7 @@ def test_utilization_by_process(device, tmp_path, monkeypatch):
     assert (samples[0].pid, samples[0].smUtil) == (5, 42)
 
 
-def test_utilization_by_process_in_a_struct(device, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
-    tree = tmp_path / "driver" / "musa" / "gpu0"
-    tree.mkdir(parents=True)
-    (tree / "devname").write_text("mtgpu.0\n")
-    (tree / "proc_util").write_text("Pid VPid Total PidName\n5 5 42 x\n")
+def test_utilization_by_process_in_a_struct(device, process_at_42_percent):
     ask, info = pointer("nvmlDeviceGetProcessesUtilizationInfo"), nvml.c_nvmlProcessesUtilizationInfo_v1_t()
     samples = (nvml.c_nvmlProcessUtilizationInfo_v1_t * 1)()
     for room, array in ((0, None), (1, None), (0, samples)):

@@ -303,11 +303,16 @@ def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
         def told(self):
             return 2
 
+    def decorated(function):
+        return lambda: function()
+
+    first, second = decorated(before), decorated(lambda: 2)
     module, other = types.ModuleType("one"), types.ModuleType("other")
     other.__file__ = os.path.join(simulated.ROOT, "other.py")
     monkeypatch.setitem(sys.modules, "other", other)
     held, own, table, row = before, Before(), {"a": 1}, (1, 2)
-    other.row = row
+    other.row, other.first = row, first
+    file_mutants.put_in_place(module, "first", first, second)
     file_mutants.put_in_place(module, "before", before, after)
     file_mutants.put_in_place(module, "Before", Before, After)
     file_mutants.put_in_place(module, "table", table, {"b": 2})
@@ -315,7 +320,7 @@ def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
     assert held() == 2 and module.before is held
     assert (own.size, own.told()) == (2, 2) and isinstance(own, module.Before)
     assert table == {"b": 2} and module.table is table
-    assert other.row == (2, 1)
+    assert other.row == (2, 1) and other.first is second and other.first() == 2
 
 
 def test_a_change_is_made_in_the_module_itself():

@@ -273,16 +273,20 @@ def maker(source, statement, change):
     return make
 
 
+def is_plain(value):
+    """Whether a value is a function whose code is all there is to it: what a decorator made has the other in a cell."""
+    return isinstance(value, types.FunctionType) and not value.__closure__
+
+
 def put_in_place(module, key, old, new):
     """Let everybody who holds what a name stood for see what it stands for now."""
-    if isinstance(old, types.FunctionType) and isinstance(new, types.FunctionType):
-        if old.__code__.co_freevars == new.__code__.co_freevars:
-            old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
-            setattr(module, key, old)
-            return
+    if is_plain(old) and is_plain(new):
+        old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
+        setattr(module, key, old)
+        return
     if isinstance(old, type) and isinstance(new, type):
         for name, value in vars(new).items():
-            if isinstance(value, types.FunctionType) and isinstance(vars(old).get(name), types.FunctionType):
+            if is_plain(value) and is_plain(vars(old).get(name)):
                 vars(old)[name].__code__, vars(old)[name].__defaults__ = value.__code__, value.__defaults__
             elif name not in ("__dict__", "__weakref__", "__doc__"):
                 setattr(old, name, value)
