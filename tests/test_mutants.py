@@ -1,5 +1,6 @@
 """tools/mutants.py makes the changes that it says, of hand-written functions only, each of which compiles."""
 
+import multiprocessing
 import os
 import sys
 import textwrap
@@ -247,6 +248,10 @@ def told(size):
     if size == FIRST:
         print("%d rows", size)
     return not size
+
+
+LAST = told(max(FIRST, SECOND))
+READERS = {"told": told, "later": lambda: told(0)}
 '''
 
 
@@ -269,11 +274,15 @@ def test_every_kind_of_change_of_a_file(source):
             '`SIZES["small"], SIZES["large"]` -> `SIZES["large"], SIZES["small"]`',
             "`\"small\"` -> `'smallx'`",
             "`\"large\"` -> `'largex'`",
+            "`\"told\"` -> `'toldx'`",
+            "`\"later\"` -> `'laterx'`",
+            "`0` -> `1`",
             "`==` -> `!=`",
             '`print("%d rows", size)` -> `pass`',
             '`"%d rows", size` -> `size, "%d rows"`',
             "`\"%d rows\"` -> `'%d rowsx'`",
             "`not size` -> `(size)`",
+            '`told, "later": lambda: told(0)` -> `lambda: told(0), "later": told`',
         ]
     )
 
@@ -282,6 +291,46 @@ def test_changes_of_a_table_matter_to_its_readers(source):
     (sizes,) = [node for node in source.tree.body if "SIZES" in file_mutants.bound(node)]
     readers = file_mutants.Reader([source]).functions(file_mutants.bound(sizes))
     assert [node.name for _, node in readers] == ["told"]  # by way of FIRST and SECOND
+
+
+def test_what_is_made_of_a_changed_statement_is_made_anew(source):
+    """READERS holds told, and calls it later: it is the same whatever told answers."""
+    sizes, first, told, last, readers = source.tree.body[1:]
+    reader = file_mutants.Reader([source])
+    assert [node for _, node in reader.tables(source, sizes)] == [first, last]
+    assert [node for _, node in reader.tables(source, told)] == [last]
+    assert reader.tables(source, readers) == []
+
+
+def test_statements_are_judged_once(source):
+    """Several judges take turns; changes of a statement have one judge, who knows what noticed the earlier ones."""
+    todo = [(source, change) for change in file_mutants.changes(source)]
+    turn = multiprocessing.Value("i")
+    judges = [file_mutants.FileJudge(todo, {"seconds": {}}, 60, turn) for _ in range(2)]
+    groups = file_mutants.by_statement(todo)
+    assert [len(pairs) for _, pairs in groups] == sorted((len(pairs) for _, pairs in groups), reverse=True)
+    assert len({id(statement) for statement, _ in groups}) == len(groups)
+    taken = [next(judges[number % 2].taken(groups)) for number in range(len(groups))]
+    assert taken == groups
+    assert [list(judge.taken(groups)) for judge in judges] == [[], []]
+    assert sorted(file_mutants.place(*pair) for _, pairs in taken for pair in pairs) == sorted(
+        file_mutants.place(*pair) for pair in todo
+    )
+
+
+def test_a_run_goes_on_where_it_ended(source, monkeypatch, tmp_path):
+    monkeypatch.setattr(file_mutants, "OUTCOMES", str(tmp_path / "outcomes.txt"))
+    assert file_mutants.outcomes() == {}
+    todo = [(source, change) for change in file_mutants.changes(source)]
+    judge = file_mutants.FileJudge(todo, {"seconds": {}}, 60, multiprocessing.Value("i"))
+    for pair, outcome, test in zip(todo, ("killed", "survived"), ("a::b[x y]", None)):
+        judge.place = "%s\t%d\t%d" % file_mutants.place(*pair)
+        judge.write(outcome, test, file_mutants.told(*pair))
+    assert file_mutants.outcomes() == {
+        file_mutants.place(*todo[0]): "killed",
+        file_mutants.place(*todo[1]): "survived",
+    }
+    assert len({file_mutants.place(*pair) for pair in todo}) == len(todo)
 
 
 def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
@@ -323,15 +372,26 @@ def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
     assert other.row == (2, 1) and other.first is second and other.first() == 2
 
 
-def test_a_change_is_made_in_the_module_itself():
+@pytest.fixture
+def reader():
+    """A reader of all files."""
+    return file_mutants.Reader([file_mutants.Source(path) for path in file_mutants.files()])
+
+
+def made(path, line, reader):
+    """What makes the change of a file that reads so."""
+    source = file_mutants.Source(path)
+    found = {file_mutants.told(source, change): change for change in file_mutants.changes(source)}
+    change = found["%s: %s" % (path, line)]
+    (statement,) = source.within(source.tree.body, change[0])
+    return file_mutants.maker(source, statement, change, reader)
+
+
+def test_a_change_is_made_in_the_module_itself(reader):
     from pymtml_cli import numeric
 
-    source, code = file_mutants.Source("pymtml_cli/numeric.py"), numeric.number.__code__
-    found = {file_mutants.told(source, change): change for change in file_mutants.changes(source)}
-    change = found["pymtml_cli/numeric.py: `<=` -> `<` in `return value if least <= value <= most else None`"]
-    (statement,) = source.within(source.tree.body, change[0])
-    make = file_mutants.maker(source, statement, change)
-    held = numeric.number
+    code, held = numeric.number.__code__, numeric.number
+    make = made("pymtml_cli/numeric.py", "`<=` -> `<` in `return value if least <= value <= most else None`", reader)
     assert held("0", 0, 9) == 0
     try:
         make()
@@ -340,8 +400,26 @@ def test_a_change_is_made_in_the_module_itself():
         held.__code__ = code
 
 
+def test_a_change_is_made_in_tables_that_come_of_it(reader):
+    """In a process of its own, as the judge does: the command's tables are as they were afterwards."""
+    line = '("clocks.current.graphics", "clocks.gr"),'
+    make = made("pymtml_cli/fields.py", "`\"clocks.gr\"` -> `'clocks.grx'` in `%s`" % line, reader)
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            from pymtml_cli import fields, query
+
+            make()
+            held = query.fields.BY_NAME
+            status = 0 if "clocks.grx" in held and "clocks.gr" not in held and held is fields.BY_NAME else 2
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_what_starts_the_program_is_not_run():
     source = file_mutants.Source("pymtml_cli/__main__.py")
     change = next(file_mutants.changes(source))
     (statement,) = source.within(source.tree.body, change[0])
-    assert file_mutants.maker(source, statement, change) is None
+    assert file_mutants.maker(source, statement, change, file_mutants.Reader([source])) is None

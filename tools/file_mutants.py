@@ -5,6 +5,7 @@
     python tools/file_mutants.py pymtml_cli         those that begin so
     python tools/file_mutants.py --sample 60        so many changes, drawn by lot; --seed chooses others
     python tools/file_mutants.py --quick            leave out the second try, below
+    python tools/file_mutants.py --resume           leave out what an earlier run of the same files has judged
 
 What is changed: everything in pymtml_cli and pymtml_dropin; in pymtml.py the tables outside functions, and within them
 assignments of several values, texts and the order of arguments (mutants.py has the rest). Sentences (help, advice) are
@@ -13,14 +14,17 @@ left out: no test repeats them.
 As with mutants.py, the suite is run once to learn which test calls which function. For each change, a forked child runs
 its statement anew, and then the tests that call the function, or a function that reads the table. What survives is
 tried once more in a copy of the project, where other processes see it. Survivors go to
-build/mutants/file_survivors.txt; the exit status is 1 if there are any that docs/reliability.md does not explain.
+build/mutants/file_survivors.txt; the exit status is 1 if there are any that docs/reliability.md does not explain. What
+became of each change, and the test that noticed it, goes to build/mutants/file_outcomes.txt while it runs.
 """
 
 import argparse
 import ast
 import importlib
+import multiprocessing
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +37,7 @@ ROOT = mutants.ROOT
 COPY = os.path.join(mutants.BUILD, "project")
 CALLS = os.path.join(mutants.BUILD, "file_calls.json")
 SURVIVORS = os.path.join(mutants.BUILD, "file_survivors.txt")
-NOTICED = os.path.join(mutants.BUILD, "file_noticed.txt")
+OUTCOMES = os.path.join(mutants.BUILD, "file_outcomes.txt")
 COPY_LACKS = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "mutants")
 
 NATIVE = (
@@ -48,6 +52,22 @@ LEFT_OUT = "tests/cli/test_screens.py"
 SWAPPED = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.In: "not in"}
 WRITTEN = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in"}
 INNER = (ast.FunctionDef, ast.Lambda)
+DEFINITION = (ast.FunctionDef, ast.ClassDef)
+# What a table may be, or be made of, when it is made anew behind a changed one.
+PLAIN = (str, bytes, int, float, tuple, list, dict, set, frozenset, types.MappingProxyType, re.Pattern)
+QUIET = [
+    "-q",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:faulthandler",
+    "-p",
+    "no:timeout",
+    "-o",
+    "timeout=0",
+]
 
 
 class Source:
@@ -136,7 +156,7 @@ def changes(source):
             first, second = node.args[0], node.args[1]
             swapped = (source.words(second), source.words(first))
             pairs = isinstance(first, ast.Tuple) and isinstance(second, ast.Tuple)  # of a document: keys in any order
-            if swapped[0] != swapped[1] and not pairs:
+            if swapped[0] != swapped[1] and not pairs and source.words(node.func) not in ("max", "min"):
                 between = source.text[source.span(first)[1] : source.span(second)[0]].decode()
                 yield source.span(first)[0], source.span(second)[1], between.join(swapped)
         elif (
@@ -175,9 +195,29 @@ def told(source, change):
 
 def bound(statement):
     """The names that a statement of a module gives a value (set)."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+    if isinstance(statement, DEFINITION):
         return {statement.name}
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    targets = getattr(statement, "targets", None) or [statement]
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        targets = [statement.target]
+    nodes = [node for target in targets for node in ast.walk(target)]
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def name_of(node):
+    """The name that a node of a syntax tree reads; None if it reads none."""
+    return getattr(node, "id", getattr(node, "attr", None))
+
+
+def called(statement):
+    """The names of the functions that a statement calls when it runs (set)."""
+    found, todo = set(), [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call):
+            found.add(name_of(node.func))
+        todo.extend(one for one in ast.iter_child_nodes(node) if not isinstance(one, INNER))
+    return found
 
 
 class Reader:
@@ -187,7 +227,7 @@ class Reader:
         self.readers = {}  # name: (source, function or statement) each
         for source in sources:
             for statement in source.tree.body:
-                for name in {getattr(node, "id", getattr(node, "attr", None)) for node in ast.walk(statement)} - {None}:
+                for name in {name_of(node) for node in ast.walk(statement)} - {None}:
                     self.readers.setdefault(name, []).append((source, statement))
 
     def functions(self, names):
@@ -199,30 +239,66 @@ class Reader:
                 continue
             seen.add(name)
             for source, statement in self.readers.get(name, ()):
-                if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                if isinstance(statement, DEFINITION):
                     found.append((source, statement))
                 else:
                     todo.extend(bound(statement))
         return found
 
+    def tables(self, own, statement):
+        """The tables that are made of what a statement of a file gives a value, functions in between or not ((source,
+        node) each, those that others are made of first)."""
+        found, seen = {}, set()
+        todo = [(name, isinstance(statement, DEFINITION)) for name in bound(statement)]
+        while todo:
+            name, by_call = todo.pop()
+            if (name, by_call) in seen:
+                continue
+            seen.add((name, by_call))
+            for source, node in self.readers.get(name, ()):
+                if isinstance(node, ast.FunctionDef):
+                    todo.extend((one, True) for one in bound(node))
+                elif isinstance(node, (ast.Assign, ast.AnnAssign)) and (not by_call or name in called(node)):
+                    found[source.path, node.lineno] = (source, node)
+                    todo.extend((one, False) for one in bound(node))
+        found.pop((own.path, statement.lineno), None)
+        return sorted(found.values(), key=lambda pair: (pair[0].path != "pymtml.py", pair[0].path, pair[1].lineno))
+
 
 class FileJudge(mutants.Judge):
-    """The judge of changes in files: (Source, change) each."""
+    """The judge of changes in files: (Source, change) each; ``turn`` counts the statements that judges have taken."""
+
+    def __init__(self, todo, record, limit, turn):
+        super().__init__(todo, record, limit)
+        self.turn = turn
 
     def pytest_runtestloop(self, session):
         items = {item.nodeid: item for item in session.items}
         callers = self.callers(items)
-        reader = Reader({source.path: source for source, _ in self.todo}.values())
-        places = {}  # one object for all changes of a statement: the judge asks whether it is the same
-        for source, change in self.todo:
-            (statement,) = source.within(source.tree.body, change[0])
-            place = places.setdefault((source.path, statement.lineno), statement)
-            keys = self.keys(source, statement, change[0], reader)
-            tests = {test for key in keys for test in callers.get(key, ())}
-            tests = self.chosen(place, sorted(tests))
-            if not self.try_out(place, maker(source, statement, change), tests, items, told(source, change)):
-                self.survivors.append((source, change))
+        reader = Reader([Source(path) for path in files()])
+        for statement, pairs in self.taken(by_statement(self.todo)):
+            for source, change in pairs:
+                keys = self.keys(source, statement, change[0], reader)
+                tests = self.chosen(statement, sorted({test for key in keys for test in callers.get(key, ())}))
+                self.place = "%s\t%d\t%d" % place(source, change)
+                unchanged = change[:2] + (source.text[change[0] : change[1]].decode(),)
+                makers = [maker(source, statement, one, reader) for one in (change, unchanged)]
+                self.try_out(statement, makers[0], tests, items, told(source, change), makers[1])
         return True
+
+    def taken(self, groups):
+        """Those of the groups that no other judge takes."""
+        while True:
+            with self.turn.get_lock():
+                number = self.turn.value
+                self.turn.value += 1
+            if number >= len(groups):
+                return
+            yield groups[number]
+
+    def write(self, outcome, test, line):
+        with open(OUTCOMES, "a", encoding="utf-8") as stream:
+            stream.write("\t".join([self.place, outcome, test or "", line]) + "\n")
 
     def keys(self, source, statement, begin, reader):
         """The keys of the functions to which a change matters."""
@@ -246,8 +322,37 @@ class FileJudge(mutants.Judge):
         return self.known.get(path, [])
 
 
-def maker(source, statement, change):
-    """What runs the changed statement anew in its module; None if it does not compile or starts the program."""
+def by_statement(todo):
+    """Changes, by the statement of a module that they lie in ((statement, pairs) each), most of them first."""
+    groups = {}
+    for source, change in todo:
+        (statement,) = source.within(source.tree.body, change[0])
+        groups.setdefault((source.path, statement.lineno), (statement, []))[1].append((source, change))
+    return sorted(groups.values(), key=lambda group: -len(group[1]))
+
+
+def place(source, change):
+    """What tells a change from all others."""
+    return (source.path,) + change[:2]
+
+
+def outcomes():
+    """What became of the changes that were judged ({(path, begin, end): outcome})."""
+    if not os.path.exists(OUTCOMES):
+        return {}
+    with open(OUTCOMES, encoding="utf-8") as stream:
+        lines = [line.split("\t") for line in stream]
+    return {(path, int(begin), int(end)): outcome for path, begin, end, outcome, *_ in lines}
+
+
+def judge(todo, record, limit, turn, tests):
+    """Judge changes until none is left; several processes do this at a time."""
+    pytest.main(QUIET + ["--no-header", "--no-summary"] + tests, plugins=[FileJudge(todo, record, limit, turn)])
+
+
+def maker(source, statement, change, reader):
+    """What runs the changed statement anew in its module, and the tables made of it; None if it does not compile or
+    starts the program."""
     begin, end, new = change
     first, last = source.span(statement)
     for decorator in getattr(statement, "decorator_list", ()):
@@ -258,19 +363,33 @@ def maker(source, statement, change):
         code = compile(text, os.path.join(ROOT, source.path), "exec", dont_inherit=True)
     except SyntaxError:
         return None
-    name = source.path[: -len(".py")].replace("/", ".")
-    if name.endswith("__main__"):
+    if source.path.endswith("__main__.py"):
         return None
-    name = name[: -len(".__init__")] if name.endswith(".__init__") else name
+    tables = reader.tables(source, statement)
 
     def make():
-        module = importlib.import_module(name)
-        before = {key: vars(module).get(key) for key in bound(statement)}
-        exec(code, vars(module))
-        for key, old in before.items():
-            put_in_place(module, key, old, vars(module).get(key))
+        run_anew(source, statement, code)
+        for one, node in tables:
+            if all(isinstance(vars(module_of(one)).get(name), PLAIN) for name in bound(node)):
+                tree = ast.Module([node], type_ignores=[])
+                run_anew(one, node, compile(tree, os.path.join(ROOT, one.path), "exec", dont_inherit=True))
 
     return make
+
+
+def module_of(source):
+    """The module that a file is."""
+    name = source.path[: -len(".py")].replace("/", ".")
+    return importlib.import_module(name[: -len(".__init__")] if name.endswith(".__init__") else name)
+
+
+def run_anew(source, statement, code):
+    """Run a statement of a module, and let everybody have what it makes."""
+    module = module_of(source)
+    before = {key: vars(module).get(key) for key in bound(statement)}
+    exec(code, vars(module))
+    for key, old in before.items():
+        put_in_place(module, key, old, vars(module).get(key))
 
 
 def is_plain(value):
@@ -351,6 +470,8 @@ def main():
     parser.add_argument("--seed", type=int, default=2, help="another one draws others")
     parser.add_argument("--seconds", type=float, default=30, help="how long the tests of a change may take (30)")
     parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a copy")
+    parser.add_argument("--resume", action="store_true", help="go on with an earlier run")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (one for each CPU)")
     options = parser.parse_args()
     os.chdir(ROOT)
     os.makedirs(mutants.BUILD, exist_ok=True)
@@ -359,17 +480,27 @@ def main():
     if options.sample and options.sample < len(todo):
         todo = random.Random(options.seed).sample(todo, options.sample)
     print("%d changes" % len(todo), flush=True)
-    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "-o", "timeout=0"]
     print("running the tests that are new to learn which functions they call ...", flush=True)
     subprocess.call(
-        [sys.executable, __file__, "--learn"] + quiet + ["--ignore=" + LEFT_OUT] + TESTS, stdout=subprocess.DEVNULL
+        [sys.executable, __file__, "--learn"] + QUIET + ["--ignore=" + LEFT_OUT] + TESTS, stdout=subprocess.DEVNULL
     )
     record = mutants.recorded(CALLS)
-    open(NOTICED, "w").close()
-    judge = FileJudge(todo, record, options.seconds, NOTICED)
+    if not options.resume:
+        open(OUTCOMES, "w").close()
+    judged = outcomes()
+    left = [pair for pair in todo if place(*pair) not in judged]
     known = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
-    pytest.main(quiet + ["--no-header", "--no-summary"] + known, plugins=[judge])
-    survivors = judge.survivors
+    turn = multiprocessing.Value("i")
+    judges = [
+        multiprocessing.Process(target=judge, args=(left, record, options.seconds, turn, known))
+        for _ in range(options.jobs)
+    ]
+    for process in judges:
+        process.start()
+    for process in judges:
+        process.join()
+    judged = outcomes()
+    survivors = [pair for pair in todo if judged.get(place(*pair)) not in ("killed", "endless")]
     if survivors and not options.quick:
         print("%d changes left, tried once more in a copy ..." % len(survivors), flush=True)
         shutil.rmtree(COPY, ignore_errors=True)

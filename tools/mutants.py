@@ -22,6 +22,7 @@ that did: one with a time limit may have failed for the load of the machine.
 
 import argparse
 import ast
+import gc
 import hashlib
 import json
 import mmap
@@ -376,7 +377,12 @@ class Judge:
         self.todo, self.record, self.limit, self.log = todo, record, limit, log
         self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
         self.noticed = []  # (function, test that noticed a change of it)
+        self.unsound = set()  # (function, test that fails without a change of it)
         self.begun = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")  # [0]: which test a child is at
+
+    def pytest_collection_finish(self, session):
+        gc.collect()
+        gc.freeze()  # children share what they do not look at
 
     def callers(self, items):
         """The tests that are at hand and call a function, by the function's key."""
@@ -387,19 +393,26 @@ class Judge:
                     found.setdefault(name, []).append(test)
         return found
 
-    def try_out(self, function, make, tests, items, line):
-        """Whether one of the tests notices what ``make`` does in a child; None for ``make``: it cannot be made."""
+    def try_out(self, function, make, tests, items, line, unchanged=None):
+        """Whether one of the tests notices what ``make`` does in a child; None for ``make``: it cannot be made.
+        ``unchanged`` does the same and changes nothing."""
         outcome, test = "not called" if make else "not made", None
         if make and tests:
-            outcome, test = self.noticing(function, make, [items[test] for test in tests])
+            sound = [items[test] for test in tests if (function, test) not in self.unsound]
+            outcome, test = self.noticing(function, make, sound, unchanged)
         self.counts[outcome] += 1
         if test is not None:
             self.noticed.append((function, test))
-            with open(self.log, "a", encoding="utf-8") as file:
-                file.write("%s: %s\n" % (test, line))
+        self.write(outcome, test, line)
         if outcome != "killed":
             print("%s: %s" % (outcome, line), flush=True)
         return test is not None
+
+    def write(self, outcome, test, line):
+        """Add what became of a change to the log."""
+        if test is not None:
+            with open(self.log, "a", encoding="utf-8") as file:
+                file.write("%s: %s\n" % (test, line))
 
     def chosen(self, function, tests):
         """Those that noticed an earlier change, of this function before others; after them as many as there is time
@@ -418,7 +431,7 @@ class Judge:
                 left -= seconds[test]
         return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
 
-    def noticing(self, function, make, items):
+    def noticing(self, function, make, items, unchanged=None):
         """(outcome, the test that noticed or None). One that fails behind the same tests without the change as well
         has noticed nothing."""
         while True:
@@ -426,9 +439,10 @@ class Judge:
             if outcome == "survived":
                 return outcome, None
             test = items[number].nodeid
-            if (function, test) in self.noticed or self.judge(None, items[: number + 1]) == "survived":
+            if (function, test) in self.noticed or self.judge(unchanged, items[: number + 1]) == "survived":
                 return outcome, test
             print("fails without a change: %s" % test, flush=True)
+            self.unsound.add((function, test))
             del items[number]
 
     def judge(self, make, items):
