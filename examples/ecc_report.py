@@ -42,7 +42,7 @@ def main():
                 for line in lines(pymtml.nvmlDeviceGetHandleByIndex(index)):
                     print("  " + line)
             except pymtml.NVMLError_NotSupported:
-                print("  memory errors: not told")
+                print("  memory errors: not reported")
             except pymtml.NVMLError as error:
                 print("  does not answer: %s" % error)
         if not count:

@@ -24,5 +24,5 @@ for index in range(mtmlLibraryCountDevice()):
     try:
         print("  Temperature: %d C" % mtmlGpuGetTemperature(device))
     except MTMLError_NotSupported:
-        print("  Temperature: not told, as in a virtual machine")
+        print("  Temperature: not reported, as in a virtual machine")
 mtmlLibraryShutDown()

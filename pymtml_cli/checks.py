@@ -83,7 +83,7 @@ def well(what, value=None, limit=None):
 
 def not_told(what):
     """The outcome of a question that the card does not answer."""
-    return Outcome(NOT_TOLD, what + " not told", None, None)
+    return Outcome(NOT_TOLD, what + " not reported", None, None)
 
 
 # ---- Questions: what a card says (list of Outcome) ----

@@ -256,23 +256,23 @@ def _parent(handle, known):
     return parent if not isinstance(parent, Unknown) and parent in known else None
 
 
-def _instances(card):
-    """Handles of the MPC instances of a card."""
+def _places(card):
+    """For each place that an MPC instance of a card may have its handle, or the Unknown that stands there instead."""
     count = card.ask(pymtml.nvmlDeviceGetMaxMigDeviceCount)
     if isinstance(count, Unknown):
-        return []
-    handles = (card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count))
-    return [handle for handle in handles if not isinstance(handle, Unknown)]
+        return [count]
+    return [card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count)]
+
+
+def _instances(card):
+    """Handles of the MPC instances of a card."""
+    return [place for place in _places(card) if not isinstance(place, Unknown)]
 
 
 def unlisted_instances(card):
-    """The Unknown for which not all MPC instances of a card are known, or None."""
-    count = card.ask(pymtml.nvmlDeviceGetMaxMigDeviceCount)
-    if isinstance(count, Unknown):
-        return count
-    answers = [card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count)]
-    failed = [answer for answer in answers if isinstance(answer, Unknown)]
-    return next((one for one in failed if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
+    """The Unknown for which not all MPC instances of a card are known, or None: an empty place is none."""
+    unknown = [place for place in _places(card) if isinstance(place, Unknown)]
+    return next((one for one in unknown if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
 
 
 def _is_named(card, name):

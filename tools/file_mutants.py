@@ -20,9 +20,11 @@ became of each change, and the test that noticed it, goes to build/mutants/file_
 
 import argparse
 import ast
+import concurrent.futures
 import importlib
 import multiprocessing
 import os
+import queue
 import random
 import re
 import shutil
@@ -116,7 +118,7 @@ def generated_lines(source):
 
 def is_sentence(text):
     """Whether a text is help or advice rather than a name, a unit or a format."""
-    return len(text.split()) > 3 and "%" not in text
+    return "%" not in text and (len(text.split()) > 3 or text[1:].endswith("."))
 
 
 def changes(source):
@@ -423,24 +425,55 @@ def put_in_place(module, key, old, new):
             setattr(other, key, new)
 
 
-def survives_in_a_copy(source, change, tests):
-    """Whether these tests pass in a copy of the project that has the change."""
-    begin, end, new = change
-    path = os.path.join(COPY, source.path)
-    with open(path, "wb") as stream:
-        stream.write(source.text[:begin] + new.encode() + source.text[end:])
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--timeout=120"] + tests
-    try:
-        done = subprocess.run(
-            command, cwd=COPY, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900
-        )
-        return done.returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        with open(path, "wb") as stream:
-            stream.write(source.text)
+class Copies:
+    """Copies of the project, one for each process, in which a change is in a file and other processes see it."""
+
+    def __init__(self, count, record, limit):
+        self.record, self.limit = record, limit
+        self.free = queue.Queue()
+        for number in range(count):
+            path = "%s-%d" % (COPY, number)
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.copytree(ROOT, path, ignore=COPY_LACKS, symlinks=True)
+            environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+            self.run(path, ["--collect-only", "tests/cli"] + DROP_IN, 600, environment)  # compiles what is not changed
+            self.free.put(path)
+
+    def run(self, path, arguments, limit, environment):
+        """Run pytest in a copy: its exit status; 0 if it takes too long."""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider"] + arguments
+        try:
+            return subprocess.run(
+                command,
+                cwd=path,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=limit,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return 0
+
+    def survives(self, source, change):
+        """Whether the tests that may see the change from elsewhere pass, as far as there is time for them."""
+        begin, end, new = change
+        path = self.free.get()
+        changed = os.path.join(path, source.path)
+        try:
+            with open(changed, "wb") as stream:
+                stream.write(source.text[:begin] + new.encode() + source.text[end:])
+            environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+            tests = from_elsewhere(self.record, source.path)
+            status = self.run(path, ["--timeout=120"] + tests, self.limit, environment)
+        finally:
+            with open(changed, "wb") as stream:
+                stream.write(source.text)
+            self.free.put(path)
+        with open(OUTCOMES, "a", encoding="utf-8") as stream:
+            outcome = "killed" if status else "survived elsewhere"
+            stream.write("%s\t%d\t%d" % place(source, change) + "\t%s\t\t%s\n" % (outcome, told(source, change)))
+        return status == 0
 
 
 def files(wanted=()):
@@ -454,13 +487,27 @@ def files(wanted=()):
 
 
 def from_elsewhere(record, path):
-    """The files of tests that may see a change of a file from other processes, likely ones first (list)."""
+    """The files of tests that may see a change of a file from other processes, or when they are read (list).
+
+    First those whose name, or text, has the name of the module, then the quick ones."""
     if path.startswith("pymtml_dropin/"):
         return DROP_IN
-    blind = {test.split("::")[0] for test, names in record["calls"].items() if not names}
-    blind = {test for test in blind if test.startswith("tests/cli/") == path.startswith("pymtml_cli/")}
-    name = os.path.basename(path).split(".")[0].split("_")[0]
-    return sorted(blind, key=lambda test: (name not in test, test))
+    seconds, blind = {}, set()
+    for test, names in record["calls"].items():
+        test_file = test.split("::")[0]
+        if test_file.startswith("tests/cli/") == path.startswith("pymtml_cli/"):
+            seconds[test_file] = seconds.get(test_file, 0) + record["seconds"][test]
+            blind.update([test_file] if not names else [])
+    name = os.path.basename(path)[: -len(".py")]
+    first = name.split("_")[0]
+
+    def order(test_file):
+        with open(os.path.join(ROOT, test_file), encoding="utf-8") as stream:
+            read = re.search(r"import .*\b%s\b|pymtml_cli\.%s\b" % (name, name), stream.read()) is not None
+        return first not in test_file, not read, seconds[test_file]
+
+    likely = [test_file for test_file in seconds if test_file in blind or order(test_file)[:2] != (True, True)]
+    return sorted(likely, key=order)
 
 
 def main():
@@ -470,6 +517,7 @@ def main():
     parser.add_argument("--seed", type=int, default=2, help="another one draws others")
     parser.add_argument("--seconds", type=float, default=30, help="how long the tests of a change may take (30)")
     parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a copy")
+    parser.add_argument("--elsewhere", type=float, default=900, help="how long the second try may take (900)")
     parser.add_argument("--resume", action="store_true", help="go on with an earlier run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (one for each CPU)")
     options = parser.parse_args()
@@ -501,11 +549,14 @@ def main():
         process.join()
     judged = outcomes()
     survivors = [pair for pair in todo if judged.get(place(*pair)) not in ("killed", "endless")]
-    if survivors and not options.quick:
-        print("%d changes left, tried once more in a copy ..." % len(survivors), flush=True)
-        shutil.rmtree(COPY, ignore_errors=True)
-        shutil.copytree(ROOT, COPY, ignore=COPY_LACKS, symlinks=True)
-        survivors = [pair for pair in survivors if survives_in_a_copy(*pair, from_elsewhere(record, pair[0].path))]
+    if not options.quick:
+        left = [pair for pair in survivors if judged.get(place(*pair)) != "survived elsewhere"]
+        print("%d changes left, tried once more in a copy ..." % len(left), flush=True)
+        copies = Copies(options.jobs, record, options.elsewhere)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            found = list(pool.map(lambda pair: copies.survives(*pair), left))
+        gone = {place(*pair) for pair, survives in zip(left, found) if not survives}
+        survivors = [pair for pair in survivors if place(*pair) not in gone]
     lines = [told(*pair) for pair in survivors]
     explained = mutants.explained_in(mutants.DOCUMENT)
     unexplained = [line for line in lines if line not in explained]

@@ -265,7 +265,7 @@ EDGES = [
     ),
     ("ecc", "ecc_uncorrected_volatile=2 max-ecc-errors=2", "OK 2/2", "uncorrected memory errors as it should be"),
     ("ecc", "ecc_mode=DISABLE", "N/A None/None", "ECC is off"),
-    ("ecc", "mtmlMemoryGetEccErrorCounter=NOT_SUPPORTED", "N/A None/None", "uncorrected memory errors not told"),
+    ("ecc", "mtmlMemoryGetEccErrorCounter=NOT_SUPPORTED", "N/A None/None", "uncorrected memory errors not reported"),
     (
         "aggregate_ecc",
         "ecc_uncorrected_aggregate=0",
@@ -302,15 +302,15 @@ EDGES = [
     ("links", "mtlink_state.3=DOWN mtlink_state.4=DOWN", "CRITICAL 12/14", "MtLink 3-4 down"),
     ("links", "mtlink_state.3=DOWNGRADE", "CRITICAL 13/14", "MtLink 3 at reduced width"),
     ("links", "mtmlDeviceGetMtLinkState=TIMEOUT@3x1", "CRITICAL None/None", "state of MtLink 3: Timeout"),
-    ("links", "mtmlDeviceGetMtLinkState=NOT_SUPPORTED", "N/A None/None", "state of MtLinks not told"),
+    ("links", "mtmlDeviceGetMtLinkState=NOT_SUPPORTED", "N/A None/None", "state of MtLinks not reported"),
     ("pcie_width", "pci_cur_width=16", "OK 16/16", "PCIe width as it should be"),
     ("pcie_width", "pci_cur_width=15", "WARNING 15/16", "PCIe x15, and the card has x16"),
-    ("pcie_width", "pci_cur_width=0", "N/A None/None", "PCIe width not told"),
-    ("pcie_width", "pci_max_width=0", "N/A None/None", "PCIe width not told"),
+    ("pcie_width", "pci_cur_width=0", "N/A None/None", "PCIe width not reported"),
+    ("pcie_width", "pci_max_width=0", "N/A None/None", "PCIe width not reported"),
     ("pcie_generation", "pci_cur_gen=5", "OK 5/5", "PCIe generation as it should be"),
     ("pcie_generation", "pci_cur_gen=4", "NOTE 4/5", "PCIe generation 4, and the card has 5"),
-    ("pcie_generation", "pci_cur_gen=0", "N/A None/None", "PCIe generation not told"),
-    ("pcie_generation", "pci_max_gen=0", "N/A None/None", "PCIe generation not told"),
+    ("pcie_generation", "pci_cur_gen=0", "N/A None/None", "PCIe generation not reported"),
+    ("pcie_generation", "pci_max_gen=0", "N/A None/None", "PCIe generation not reported"),
     ("pcie_replays", "pcie_replay_counter=0", "OK 0/100", "PCIe replays as it should be"),
     ("pcie_replays", "pcie_replay_counter=1", "NOTE 1/100", "1 PCIe replay(s)"),
     ("pcie_replays", "pcie_replay_counter=100", "NOTE 100/100", "100 PCIe replay(s)"),
@@ -413,7 +413,7 @@ def test_what_an_answer_is_called_that_does_not_come(question, function, name, n
     one = finding_of(question, UNUSED + function + "=TIMEOUT", monkeypatch)
     assert (one.level, one.text, one.value, one.limit) == ("CRITICAL", name + ": Timeout", None, None)
     one = finding_of(question, UNUSED + function + "=NOT_SUPPORTED", monkeypatch)
-    wanted = ("N/A", name + " not told") if needed else ("OK", one.text)
+    wanted = ("N/A", name + " not reported") if needed else ("OK", one.text)
     assert (one.level, one.text) == wanted
 
 

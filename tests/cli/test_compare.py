@@ -379,7 +379,7 @@ def test_no_card_on_all_hosts(count, bad, well, folder):
         ("WARNING", "PCIe x8, not x16", "GPU 0-3,5-7: OK; GPU 4: OK, WARNING: PCIe x8, not x16"),
         ("CRITICAL", "PCIe width: Timeout", "GPU 0-3,5-7: OK; GPU 4: CRITICAL: PCIe width: Timeout, OK"),
         ("NOTE", "PCIe generation 1, and the card has 5", None),
-        ("N/A", "PCIe width not told", None),
+        ("N/A", "PCIe width not reported", None),
     ],
 )
 def test_what_health_says_of_all_hosts(level, text, line, checked, folder):
@@ -439,7 +439,7 @@ def test_notes_of_health_are_no_difference(checked, folder):
 
 
 def test_what_health_did_not_ask_is_a_difference(checked, folder):
-    silent = health_with(checked, 4, "memory", "N/A", "memory not told")
+    silent = health_with(checked, 4, "memory", "N/A", "memory not reported")
     result = invoke("compare", folder(a=checked, b=checked, c=silent))
     assert result.lines[:3] == ["health.memory", "  2 hosts: OK", "   1 host: GPU 4: N/A: c"]
 

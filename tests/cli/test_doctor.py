@@ -201,7 +201,7 @@ def test_what_is_well_was_asked_and_answered(tmp_path, monkeypatch):
     _, found = findings()
     well = "GPU 0-1: answers, memory, utilization, temperature, pcie, processes as they should be"
     assert found["cards"] == [("ok", well, None)]
-    assert found["untold"] == [("n/a", "GPU 0-1: ecc, pages, links not told, or in part", None)]
+    assert found["unreported"] == [("n/a", "GPU 0-1: ecc, pages, links not reported, or in part", None)]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
     assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
 

@@ -51,7 +51,7 @@ def test_a_sound_machine(check):
     assert levels(result).count("OK") == 11 and set(levels(result)) == {"OK", "N/A"}
     assert "OK       devices: 2 of 2" in result.lines
     assert "OK       temperature: GPU 0-1: temperature of the GPU as it should be" in result.lines
-    assert "N/A      ecc: GPU 0-1: uncorrected memory errors not told" in result.lines
+    assert "N/A      ecc: GPU 0-1: uncorrected memory errors not reported" in result.lines
 
 
 @pytest.mark.parametrize(
