@@ -2429,7 +2429,8 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 
     Calls are counted: each needs its own mtmlLibraryShutDown.
 
-    Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
+    Raises: MTMLError_LibraryNotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure; MTMLError_ResourceIsBusy
+    from a signal handler in the middle of an init, a shutdown or a change of MPC.
     """
     return _start(_check).handle
 
@@ -4537,7 +4538,8 @@ def throwOnVersionMismatch(func) -> "_Any":
 def nvmlInit() -> "None":
     """Initialize the library, or count one more initialization.
 
-    Raises: NVMLError_LibraryNotFound (its text lists what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown.
+    Raises: NVMLError_LibraryNotFound (its text lists what was tried), NVMLError_DriverNotLoaded, NVMLError_Unknown;
+    NVMLError_InUse from a signal handler in the middle of an init, a shutdown or a change of MPC.
     MTML: mtmlLibraryInit.
     """
     _start(_nvml_check)
@@ -4546,7 +4548,7 @@ def nvmlInit() -> "None":
 def nvmlInitWithFlags(flags) -> "None":
     """Initialize the library like nvmlInit; MTML has no flags, so any value is accepted.
 
-    Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown.
+    Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown, NVMLError_InUse.
     MTML: mtmlLibraryInit.
     """
     _nvmlInit()

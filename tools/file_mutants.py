@@ -313,7 +313,7 @@ class FileJudge(mutants.Judge):
             first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", ())])
             lines = range(first, node.end_lineno + 1)
             found |= {key for key in self.by_file(one.path) if int(key.rpartition(":")[2]) in lines}
-        return found or set(self.by_file(source.path))
+        return found if inner else found or set(self.by_file(source.path))
 
     def by_file(self, path):
         """The keys of the functions of a file that some test calls."""
