@@ -208,7 +208,7 @@ def test_tests_that_fail_without_the_change_have_noticed_nothing(judge, capsys):
     assert capsys.readouterr().out == "fails without a change: a::slow\n"
     seeing = Item("b::fast", lambda: answer() == 1)
     assert judge.noticing(function, change, items + [seeing]) == ("killed", "b::fast")
-    judge.noticed = [(function, "b::slow")]  # which was looked at then
+    judge.sound = {(None, "b::slow")}  # which was looked at then
     assert judge.noticing(function, change, items + [seeing]) == ("killed", "b::slow")
 
 
@@ -289,17 +289,17 @@ def test_every_kind_of_change_of_a_file(source):
 
 def test_changes_of_a_table_matter_to_its_readers(source):
     (sizes,) = [node for node in source.tree.body if "SIZES" in file_mutants.bound(node)]
-    readers = file_mutants.Reader([source]).functions(file_mutants.bound(sizes))
+    readers = file_mutants.Readers([source]).functions(source, sizes)
     assert [node.name for _, node in readers] == ["told"]  # by way of FIRST and SECOND
 
 
 def test_what_is_made_of_a_changed_statement_is_made_anew(source):
     """READERS holds told, and calls it later: it is the same whatever told answers."""
-    sizes, first, told, last, readers = source.tree.body[1:]
-    reader = file_mutants.Reader([source])
-    assert [node for _, node in reader.tables(source, sizes)] == [first, last]
-    assert [node for _, node in reader.tables(source, told)] == [last]
-    assert reader.tables(source, readers) == []
+    sizes, first, told, last, table = source.tree.body[1:]
+    readers = file_mutants.Readers([source])
+    assert [node for _, node in readers.tables(source, sizes)] == [first, last]
+    assert [node for _, node in readers.tables(source, told)] == [last]
+    assert readers.tables(source, table) == []
 
 
 def test_statements_are_judged_once(source):
@@ -316,6 +316,19 @@ def test_statements_are_judged_once(source):
     assert sorted(file_mutants.place(*pair) for _, pairs in taken for pair in pairs) == sorted(
         file_mutants.place(*pair) for pair in todo
     )
+
+
+def test_fields_of_a_struct_are_not_set_twice(readers):
+    """Such a change would be an exception before any test has run, and look as if one had noticed it."""
+    source = file_mutants.Source("pymtml.py")
+    judge = file_mutants.FileJudge([], {"seconds": {}}, 60, multiprocessing.Value("i"))
+    for name, possible in (("c_mtmlPciInfo_t", False), ("_PATHS_MAX", True), ("_Life", True)):
+        statement = next(node for node in source.tree.body if name in file_mutants.bound(node))
+        begin, end = source.span(statement)
+        change = file_mutants.as_it_is(source, (begin, end, "something else"))
+        assert change == (begin, end, source.words(statement))
+        make = file_mutants.maker(source, statement, change, readers)
+        assert judge.is_possible(statement, make) is possible, name
 
 
 def test_a_run_goes_on_where_it_ended(source, monkeypatch, tmp_path):
@@ -373,25 +386,25 @@ def test_a_changed_statement_reaches_those_who_hold_what_it_made(monkeypatch):
 
 
 @pytest.fixture
-def reader():
-    """A reader of all files."""
-    return file_mutants.Reader([file_mutants.Source(path) for path in file_mutants.files()])
+def readers():
+    """Who reads which names of all files."""
+    return file_mutants.Readers([file_mutants.Source(path) for path in file_mutants.files()])
 
 
-def made(path, line, reader):
+def made(path, line, readers):
     """What makes the change of a file that reads so."""
     source = file_mutants.Source(path)
     found = {file_mutants.told(source, change): change for change in file_mutants.changes(source)}
     change = found["%s: %s" % (path, line)]
     (statement,) = source.within(source.tree.body, change[0])
-    return file_mutants.maker(source, statement, change, reader)
+    return file_mutants.maker(source, statement, change, readers)
 
 
-def test_a_change_is_made_in_the_module_itself(reader):
+def test_a_change_is_made_in_the_module_itself(readers):
     from pymtml_cli import numeric
 
     code, held = numeric.number.__code__, numeric.number
-    make = made("pymtml_cli/numeric.py", "`<=` -> `<` in `return value if least <= value <= most else None`", reader)
+    make = made("pymtml_cli/numeric.py", "`<=` -> `<` in `return value if least <= value <= most else None`", readers)
     assert held("0", 0, 9) == 0
     try:
         make()
@@ -400,10 +413,10 @@ def test_a_change_is_made_in_the_module_itself(reader):
         held.__code__ = code
 
 
-def test_a_change_is_made_in_tables_that_come_of_it(reader):
+def test_a_change_is_made_in_tables_that_come_of_it(readers):
     """In a process of its own, as the judge does: the command's tables are as they were afterwards."""
     line = '("clocks.current.graphics", "clocks.gr"),'
-    make = made("pymtml_cli/fields.py", "`\"clocks.gr\"` -> `'clocks.grx'` in `%s`" % line, reader)
+    make = made("pymtml_cli/fields.py", "`\"clocks.gr\"` -> `'clocks.grx'` in `%s`" % line, readers)
     child = os.fork()
     if not child:
         status = 1
@@ -422,4 +435,4 @@ def test_what_starts_the_program_is_not_run():
     source = file_mutants.Source("pymtml_cli/__main__.py")
     change = next(file_mutants.changes(source))
     (statement,) = source.within(source.tree.body, change[0])
-    assert file_mutants.maker(source, statement, change, file_mutants.Reader([source])) is None
+    assert file_mutants.maker(source, statement, change, file_mutants.Readers([source])) is None

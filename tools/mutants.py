@@ -22,6 +22,7 @@ that did: one with a time limit may have failed for the load of the machine.
 
 import argparse
 import ast
+import collections
 import gc
 import hashlib
 import json
@@ -377,6 +378,7 @@ class Judge:
         self.todo, self.record, self.limit, self.log = todo, record, limit, log
         self.survivors, self.counts = [], {"killed": 0, "survived": 0, "not called": 0, "not made": 0, "endless": 0}
         self.noticed = []  # (function, test that noticed a change of it)
+        self.sound = set()  # tests that do not fail without a change: (function if it has an unchanged form, test)
         self.unsound = set()  # (function, test that fails without a change of it)
         self.begun = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")  # [0]: which test a child is at
 
@@ -416,10 +418,11 @@ class Judge:
 
     def chosen(self, function, tests):
         """Those that noticed an earlier change, of this function before others; after them as many as there is time
-        for, some cases of each test before further ones. The quick ones of each kind come first."""
+        for, some cases of each test before further ones. Those that noticed much in little time come first."""
         seconds, cases = self.record["seconds"], {}
+        noticed = collections.Counter(test for _, test in self.noticed)
         own = {test for other, test in self.noticed if other is function}
-        others = {test for _, test in self.noticed}.intersection(tests) - own
+        others = set(noticed).intersection(tests) - own
         for test in sorted(set(tests) - own - others, key=seconds.get):
             cases.setdefault(test.split("[")[0], []).append(test)
         some = [test for tests in cases.values() for test in tests[:CASES]]
@@ -429,17 +432,20 @@ class Judge:
             if left > 0:
                 chosen.append(test)
                 left -= seconds[test]
-        return [test for kind in (own, others, chosen) for test in sorted(kind, key=seconds.get)]
+        known = [sorted(kind, key=lambda test: seconds[test] / noticed[test]) for kind in (own, others)]
+        return known[0] + known[1] + sorted(chosen, key=seconds.get)
 
     def noticing(self, function, make, items, unchanged=None):
         """(outcome, the test that noticed or None). One that fails behind the same tests without the change as well
-        has noticed nothing."""
+        has noticed nothing; it is asked that once, or once for each function that is made anew."""
         while True:
             outcome, number = self.judge(make, items), self.begun[0]
             if outcome == "survived":
                 return outcome, None
             test = items[number].nodeid
-            if (function, test) in self.noticed or self.judge(unchanged, items[: number + 1]) == "survived":
+            sound = (unchanged and function, test)
+            if sound in self.sound or self.judge(unchanged, items[: number + 1]) == "survived":
+                self.sound.add(sound)
                 return outcome, test
             print("fails without a change: %s" % test, flush=True)
             self.unsound.add((function, test))
@@ -469,7 +475,8 @@ class Judge:
                 return "survived" if status == 0 else "killed"
             if self.begun[0] != number:
                 number = self.begun[0]
-                deadline = time.monotonic() + SECONDS + 3 * self.record["seconds"][items[number].nodeid]
+                seconds = self.record["seconds"][items[number].nodeid] if items else 0
+                deadline = time.monotonic() + SECONDS + 3 * seconds
             if time.monotonic() > deadline:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
