@@ -431,6 +431,16 @@ def test_a_change_is_made_in_tables_that_come_of_it(readers):
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_a_change_reaches_a_table_that_is_filled_later(readers):
+    """OPTIONS is made of a table, then others are put in, and BY_SPELLING comes of all."""
+    source = file_mutants.Source("pymtml_cli/language.py")
+    by_name = {name: node for node in source.tree.body for name in file_mutants.bound(node)}
+    found = readers.tables(source, by_name["MODIFICATIONS"])
+    names = [sorted(file_mutants.bound(node) | file_mutants.filled(node)) for _, node in found]
+    assert names.index(["OPTIONS"]) < names.index(["BY_SPELLING"])
+    assert names.count(["OPTIONS"]) == 3 and ["OPTIONS", "_kind"] in names
+
+
 def test_what_starts_the_program_is_not_run():
     source = file_mutants.Source("pymtml_cli/__main__.py")
     change = next(file_mutants.changes(source))

@@ -203,11 +203,24 @@ def bound(statement):
     """The names that a statement of a module gives a value (set)."""
     if isinstance(statement, DEFINITION):
         return {statement.name}
+    if isinstance(statement, ast.Expr):
+        return set()
     targets = getattr(statement, "targets", None) or [statement]
     if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
         targets = [statement.target]
     nodes = [node for target in targets for node in ast.walk(target)]
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def filled(statement):
+    """The names of tables that a statement of a module puts something into (set)."""
+    found = set()
+    for node in [] if isinstance(statement, DEFINITION) else ast.walk(statement):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            found.add(getattr(node.value, "id", None))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("update", "append", "extend", "add"):
+            found.add(getattr(node.func.value, "id", None))
+    return found - {None}
 
 
 def called(statement):
@@ -226,9 +239,11 @@ class Readers:
 
     def __init__(self, sources):
         self.readers = {}  # (file, name): (source, statement) each; the file is None where it is not known
+        self.givers = {}  # (file, name): the (source, statement) that gives it a value
         for source in sources:
             imported = names_of_imports(source)
             for statement in source.tree.body:
+                self.givers.update(((source.path, name), (source, statement)) for name in bound(statement))
                 for name in {origin(node, source.path, imported) for node in ast.walk(statement)} - {None}:
                     self.readers.setdefault(name, []).append((source, statement))
 
@@ -261,9 +276,12 @@ class Readers:
             for source, node in self.readers.get((path, name), ()):
                 if isinstance(node, ast.FunctionDef):
                     todo.extend((source.path, one, True) for one in bound(node))
-                elif isinstance(node, (ast.Assign, ast.AnnAssign)) and (not by_call or name in called(node)):
-                    found[source.path, node.lineno] = (source, node)
-                    todo.extend((source.path, one, False) for one in bound(node))
+                elif not isinstance(node, DEFINITION) and (not by_call or name in called(node)):
+                    if isinstance(node, (ast.Assign, ast.AnnAssign)) or filled(node):
+                        found[source.path, node.lineno] = (source, node)
+                        todo.extend((source.path, one, False) for one in bound(node) | filled(node))
+                    for giver, one in (self.givers[source.path, name] for name in filled(node)):
+                        found[giver.path, one.lineno] = (giver, one)
         found.pop((own.path, statement.lineno), None)
         return sorted(found.values(), key=lambda pair: (pair[0].path != "pymtml.py", pair[0].path, pair[1].lineno))
 
@@ -412,7 +430,7 @@ def maker(source, statement, change, readers):
     def make():
         run_anew(source, statement, code)
         for one, node in tables:
-            if all(isinstance(vars(module_of(one)).get(name), PLAIN) for name in bound(node)):
+            if filled(node) or all(isinstance(vars(module_of(one)).get(name), PLAIN) for name in bound(node)):
                 tree = ast.Module([node], type_ignores=[])
                 run_anew(one, node, compile(tree, os.path.join(ROOT, one.path), "exec", dont_inherit=True))
 
