@@ -1008,9 +1008,9 @@ class _Alias(property):
     """Another name of a field or nested field, which other MTML bindings use."""
 
     def __init__(self, field, unit=None):
-        text = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")
         inside, _, name = field.rpartition(".")
-        super().__init__(lambda struct: getattr(getattr(struct, inside) if inside else struct, name), doc=text)
+        super().__init__(lambda struct: getattr(getattr(struct, inside) if inside else struct, name))
+        self.__doc__ = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")  # property(doc=) is hidden by ours
 
 
 class nvmlFriendlyObject:
@@ -4052,7 +4052,8 @@ class _LinkNumber(property):
     """A number of the PCIe link that MTML bindings have on nvmlPciInfo_t. Each access asks C, as it may change."""
 
     def __init__(self, name, text):
-        super().__init__(lambda info: getattr(_pci_at(info), name), doc=text)
+        super().__init__(lambda info: getattr(_pci_at(info), name))
+        self.__doc__ = text
 
 
 class nvmlPciInfo_t(_PrintableStructure):

@@ -389,7 +389,7 @@ def device_findings(init_seconds):
 
 
 def grouped(cards):
-    """Findings of all cards: those that differ in the card alone are one; of what is well or not reported, the checks."""
+    """Findings of all cards: those that differ in the card alone are one; of what is well or unreported, the checks."""
     groups, quiet = {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, and by check
     for card in cards:
         levels = {}
@@ -407,7 +407,8 @@ def grouped(cards):
         for indices, names in checks_by_cards(quiet[OK]):
             yield Finding(OK, "cards", "GPU %s: %s as they should be" % (ranges(indices), ", ".join(names)))
     for indices, names in checks_by_cards(quiet[NOT_APPLICABLE]):
-        yield Finding(NOT_APPLICABLE, "unreported", "GPU %s: %s not reported, or in part" % (ranges(indices), ", ".join(names)))
+        text = "GPU %s: %s not reported, or in part" % (ranges(indices), ", ".join(names))
+        yield Finding(NOT_APPLICABLE, "unreported", text)
 
 
 def checks_by_cards(cards_by_check):

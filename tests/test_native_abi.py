@@ -289,3 +289,34 @@ def test_docstring_lists_the_documented_errors(name):
     missing, odd = documented - raised(function), raised(function) - documented - own
     assert not missing, "the docstring of %s, Raises: name %s" % (name, ", ".join(sorted(missing)))
     assert not odd, "facts/mtml_api.json does not list for %s: %s" % (name, ", ".join(sorted(odd)))
+
+
+def test_what_is_an_address_or_an_id_prints_in_hexadecimal():
+    pci = pymtml.c_mtmlPciInfo_t(b"0001:3a:1f.0", 0x1A, 0x3A, 0x1F, 0x02011ED5, 0x0A3C1ED5, 16, 16.0, 8.0, 16, 8, 4, 3)
+    assert str(pci).startswith(
+        "c_mtmlPciInfo_t(sbdf: 0001:3a:1f.0, segment: 0x0000001A, bus: 0x3A, device: 0x1F, pciDeviceId: 0x02011ED5, "
+        "pciSubsystemId: 0x0A3C1ED5, busWidth: 16, pciMaxSpeed: 16.0, pciCurSpeed: 8.0, pciMaxWidth: 16, pciCurWidth: "
+        "8, pciMaxGen: 4, pciCurGen: 3, "
+    )
+    retired, pending = pymtml.c_mtmlPageRetirement_t(77, 0xBEEF000), pymtml.c_mtmlPageRetirementPending_t(1, 77, 0xBEEF)
+    assert str(retired).startswith("c_mtmlPageRetirement_t(timestamps: 77, address: 0xbeef000, ")
+    assert str(pending).startswith("c_mtmlPageRetirementPending_t(cause: 1, timestamps: 77, address: 0xbeef, ")
+
+
+UNITS = {"width": "pixels", "height": "pixels", "maxResWidth": "pixels", "maxResHeight": "pixels"}
+UNITS["fps"] = "frames per second"
+
+
+@pytest.mark.parametrize("name", sorted(STRUCTS))
+def test_help_says_what_another_name_of_a_field_stands_for(name):
+    struct = STRUCTS[name]
+    for alias, value in vars(struct).items():
+        if isinstance(value, pymtml._Alias):
+            found = re.match(r"Alias of ``([\w.]+)``(?:, (.+))?\.$", value.__doc__)
+            assert found and found.group(2) == UNITS.get(alias), (alias, value.__doc__)
+            assert inspect.getdoc(value) == value.__doc__
+            inside = struct
+            for part in found.group(1).split("."):
+                types_of = {field[0]: field[1] for field in inside._fields_}
+                assert part in types_of, (alias, value.__doc__)
+                inside = types_of[part]

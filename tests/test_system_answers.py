@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import dataclasses
 import functools
+import inspect
 import threading
 
 import pytest
@@ -395,6 +396,16 @@ def test_the_pci_object_has_the_names_of_mtml(device):
     assert nvml.mtmlLibraryInitDeviceByPciSbdf(info.sbdf) is device
     simulated.set_value(0, "pci_cur_gen", 3)
     assert info.pciCurGen == 3
+    texts = {name: inspect.getdoc(vars(nvml.nvmlPciInfo_t)[name]) for name in names}
+    assert texts == {
+        "busWidth": "The field of c_mtmlPciInfo_t.",
+        "pciMaxSpeed": "Maximum speed of a lane in GT/s.",
+        "pciCurSpeed": "Speed of a lane in GT/s.",
+        "pciMaxWidth": "Maximum number of lanes.",
+        "pciCurWidth": "Number of lanes in use.",
+        "pciMaxGen": "Maximum PCIe generation.",
+        "pciCurGen": "PCIe generation in use.",
+    }
 
 
 def test_names_of_what_is_returned(device):

@@ -22,6 +22,7 @@ import argparse
 import ast
 import concurrent.futures
 import csv
+import functools
 import importlib
 import multiprocessing
 import os
@@ -29,6 +30,7 @@ import queue
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import types
@@ -49,6 +51,7 @@ NATIVE = (
 )
 NATIVE += "native_functions devices_kinds nvlink_topology torch_hooks system_answers processes native_errors".split()
 DROP_IN = ["tests/test_dropin.py", "tests/test_dropin_metadata.py", "tests/cli/test_surroundings.py"]
+STARTERS = ("run", "drop_in")  # modules of the command that start programs with the drop-in
 TESTS = ["tests/cli", "test_pymtml.py", "test_pynvml.py"] + DROP_IN[:2]
 TESTS += ["tests/test_%s.py" % name for name in NATIVE]
 # A wrong value has to be noticed elsewhere: this test says how to record it.
@@ -494,50 +497,70 @@ class Copies:
 
     def __init__(self, count, record, limit):
         self.record, self.limit = record, limit
+        self.sound, self.unsound = set(), set()  # tests that pass, and that fail, without a change
         self.free = queue.Queue()
         for number in range(count):
             path = "%s-%d" % (COPY, number)
             shutil.rmtree(path, ignore_errors=True)
             shutil.copytree(ROOT, path, ignore=COPY_LACKS, symlinks=True)
             environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-            self.run(path, ["--collect-only", "tests/cli"] + DROP_IN, 600, environment)  # compiles what is not changed
+            self.run(path, ["--collect-only"] + TESTS, 600, environment)  # compiles what is not changed
             self.free.put(path)
 
-    def run(self, path, arguments, limit, environment):
-        """Run pytest in a copy: its exit status; 0 if it takes too long."""
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider"] + arguments
+    def run(self, path, tests, limit, environment=None):
+        """The test that fails in a copy, without its parameters, or the file that cannot be read; None if none does in
+        the time."""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--timeout=120"]
+        process = subprocess.Popen(
+            command + ["--deselect=" + test for test in sorted(self.unsound)] + tests,
+            cwd=path,
+            env=environment or dict(os.environ, PYTHONDONTWRITEBYTECODE="1"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
-            return subprocess.run(
-                command,
-                cwd=path,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=limit,
-            ).returncode
+            output = process.communicate(timeout=limit)[0].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
-            return 0
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return None
+        found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
+        return found and found.group(1)
 
     def survives(self, source, change):
         """Whether the tests that may see the change from elsewhere pass, as far as there is time for them."""
-        begin, end, new = change
         path = self.free.get()
-        changed = os.path.join(path, source.path)
         try:
-            with open(changed, "wb") as stream:
-                stream.write(source.text[:begin] + new.encode() + source.text[end:])
-            environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-            tests = from_elsewhere(self.record, source.path)
-            status = self.run(path, ["--timeout=120"] + tests, self.limit, environment)
+            test = self.noticing(path, source, change)
         finally:
-            with open(changed, "wb") as stream:
-                stream.write(source.text)
             self.free.put(path)
+        row = (place(source, change)) + ("killed" if test else "survived elsewhere", test or "", told(source, change))
         with open(OUTCOMES, "a", encoding="utf-8") as stream:
-            outcome = "killed" if status else "survived elsewhere"
-            stream.write("%s\t%d\t%d" % place(source, change) + "\t%s\t\t%s\n" % (outcome, told(source, change)))
-        return status == 0
+            stream.write("\t".join(map(str, row)) + "\n")
+        return test is None
+
+    def noticing(self, path, source, change):
+        """The test that notices a change in a copy; None if none does. One that fails without the change as well has
+        noticed nothing."""
+        begin, end, new = change
+        changed = os.path.join(path, source.path)
+        while True:
+            try:
+                with open(changed, "wb") as stream:
+                    stream.write(source.text[:begin] + new.encode() + source.text[end:])
+                test = self.run(path, from_elsewhere(self.record, source, change), self.limit)
+            finally:
+                with open(changed, "wb") as stream:
+                    stream.write(source.text)
+            if test is None or test in self.sound:
+                return test
+            if self.run(path, [test], self.limit) is None:
+                self.sound.add(test)
+                return test
+            print("fails without a change: %s" % test, flush=True)
+            self.unsound.add(test)
 
 
 def files(wanted=()):
@@ -550,28 +573,34 @@ def files(wanted=()):
     return [path for path in found if not wanted or path.startswith(tuple(wanted))]
 
 
-def from_elsewhere(record, path):
-    """The files of tests that may see a change of a file from other processes, or when they are read (list).
+def from_elsewhere(record, source, change):
+    """The files of tests that may see a change from other processes, or when pytest reads them (list).
 
-    First those whose name, or text, has the name of the module, then the quick ones."""
-    if path.startswith("pymtml_dropin/"):
-        return DROP_IN
-    seconds, blind = {}, set()
-    for test, names in record["calls"].items():
+    First those that are named as the module, or have the text that is changed, then the quick ones."""
+    seconds = {}
+    for test in record["calls"]:
         test_file = test.split("::")[0]
-        if test_file.startswith("tests/cli/") == path.startswith("pymtml_cli/"):
-            seconds[test_file] = seconds.get(test_file, 0) + record["seconds"][test]
-            blind.update([test_file] if not names else [])
-    name = os.path.basename(path)[: -len(".py")]
-    first = name.split("_")[0]
+        seconds[test_file] = seconds.get(test_file, 0) + record["seconds"][test]
+    name = os.path.basename(source.path)[: -len(".py")]
+    old = source.text[change[0] : change[1]].decode()
+    literal = old[1:-1] if old[:1] == '"' and len(old) > 4 else None
+    starts_others = source.path.startswith("pymtml_dropin/") or name in STARTERS
 
-    def order(test_file):
-        with open(os.path.join(ROOT, test_file), encoding="utf-8") as stream:
-            read = re.search(r"import .*\b%s\b|pymtml_cli\.%s\b" % (name, name), stream.read()) is not None
-        return first not in test_file, not read, seconds[test_file]
+    def rank(test_file):
+        likely = name.split("_")[0] in re.split(r"\W|_", test_file) or (literal and literal in text_of(test_file))
+        if starts_others:
+            return 0 if test_file in DROP_IN else 2 if likely else 9
+        near = test_file.startswith("tests/cli/") == source.path.startswith("pymtml_cli/")
+        return 0 if likely and near else 1 if near else 2 if likely else 9
 
-    likely = [test_file for test_file in seconds if test_file in blind or order(test_file)[:2] != (True, True)]
-    return sorted(likely, key=order)
+    return sorted((one for one in seconds if rank(one) < 9), key=lambda one: (rank(one), seconds[one]))
+
+
+@functools.lru_cache(maxsize=None)
+def text_of(path):
+    """The text of a file of the project."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+        return stream.read()
 
 
 def main():
@@ -605,7 +634,7 @@ def main():
     turn = multiprocessing.Value("i")
     judges = [
         multiprocessing.Process(target=judge, args=(left, record, options.seconds, turn, known))
-        for _ in range(options.jobs)
+        for _ in range(options.jobs if left else 0)
     ]
     for process in judges:
         process.start()
