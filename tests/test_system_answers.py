@@ -5,6 +5,7 @@ import ctypes
 import dataclasses
 import functools
 import inspect
+import os
 import threading
 
 import pytest
@@ -51,14 +52,14 @@ def test_interrupt_number(tree, device, text, answer):
 @pytest.mark.parametrize("text, base, sub", [("0x030000\n", 3, 0), ("0x120000\n", 0x12, 0), ("0x030200\n", 3, 2)])
 def test_class_codes(tree, device, text, base, sub):
     tree(PCI + "class", text)
+    simulated.set_value(0, "pci_subsystem_id", 0x0A3C1ED5)
     info = nvml.nvmlPciInfoExt_v1_t(version=nvml.nvmlPciInfoExt_v1)
     for given in (ctypes.byref(info), ctypes.pointer(info), info):
         ctypes.memset(ctypes.addressof(info) + 4, 0xFF, ctypes.sizeof(info) - 4)
         assert nvml.nvmlDeviceGetPciInfoExt(device, given) is None
         keys = simulated.device_keys("s5000x8", 0)
         assert (info.domain, info.bus, info.device, info.busId) == (0, 0x2A, 0, "00000000:2A:00.0")
-        ids = int(keys.get("pci_device_id"), 0), int(keys.get("pci_subsystem_id"), 0)
-        assert (info.pciDeviceId, info.pciSubSystemId) == ids
+        assert (info.pciDeviceId, info.pciSubSystemId) == (int(keys.get("pci_device_id"), 0), 0x0A3C1ED5)
         assert (info.baseClass, info.subClass, info.version) == (base, sub, nvml.nvmlPciInfoExt_v1)
 
 
@@ -202,6 +203,19 @@ def test_profiles_by_slices(divided):
     }
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 7, 8])
+def test_a_profile_of_each_number_of_slices(tmp_path, count):
+    """The profile's cards have none with 3, 6 or 7 cores, and others may."""
+    with open(os.path.join(simulated.PROFILES, "s3000-mpc.ini")) as file:
+        text = file.read()
+    path = tmp_path / "machine.ini"
+    path.write_text(text.replace("name = 8c+32gb\ncores = 8\n", "name = as many\ncores = %d\n" % count, 1))
+    with simulated.nvml(str(path)):
+        profile = getattr(nvml, "NVML_GPU_INSTANCE_PROFILE_%d_SLICE" % count)
+        info = nvml.nvmlDeviceGetGpuInstanceProfileInfo(nvml.nvmlDeviceGetHandleByIndex(0), profile)
+        assert (info.sliceCount, info.multiprocessorCount, info.name) == (count, count, "as many")
+
+
 def test_profiles_that_no_configuration_has(divided):
     nvml.nvmlShutdown()
     simulated.set_value(0, "mpc_configurations", "")
@@ -229,6 +243,9 @@ def test_instances_of_a_profile(divided):
         assert nvml.nvmlDeviceGetUUID(info.device) == nvml.nvmlDeviceGetUUID(divided)
         by_id = nvml.nvmlDeviceGetGpuInstanceById(divided, info.id)
         assert nvml.nvmlGpuInstanceGetInfo(by_id).profileId == 2
+    assert nvml.nvmlDeviceGetGpuInstances(divided, 1, array, count) == nvml.NVML_SUCCESS and count.value == 1
+    half = nvml.nvmlGpuInstanceGetInfo(array[0])
+    assert (half.id, half.profileId, half.placement.size) == (0, 1, 4)
     assert nvml.nvmlDeviceGetGpuInstances(divided, 3, array, count) == nvml.NVML_SUCCESS and count.value == 0
     fitting = (nvml.c_nvmlGpuInstance_t * 2)()
     assert nvml.nvmlDeviceGetGpuInstances(divided, 2, fitting, count) == nvml.NVML_SUCCESS
