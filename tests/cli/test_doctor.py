@@ -75,6 +75,7 @@ def test_links(state, words):
 def test_ecc_that_waits_for_a_reboot():
     _, found = findings(profile="s5000x8", set="*.ecc_pending_mode=DISABLE;*.retired_pages_pending=no")
     assert [(level, text) for level, text, _ in found["ecc"]] == [("note", "GPU 0-7: ECC is on and will be off")]
+    assert not any(re.search(r"\becc\b", text) for level, text, _ in found["cards"] if level == "ok")
 
 
 def test_pages_that_wait_for_a_reboot():
@@ -539,6 +540,7 @@ def test_a_power_limit_of_0_is_a_note(name, key):
     status, found = findings(set="*.%s_power_limit=0" % key)
     said = [(level, text) for level, text, _ in found["limits"]]
     assert (status, said) == (0, [("note", "GPU 0-1: the driver tells a %s of 0" % name)])
+    assert not any(re.search(r"\blimits\b", text) for level, text, _ in found["cards"] if level == "ok")
 
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):

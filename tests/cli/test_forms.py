@@ -302,6 +302,7 @@ def test_topology_says_what_mtml_says(profile):
         matrix = [line.split("\t") for line in invoke("topo", "-m").lines]
         plain_pci = [line.split("\t") for line in invoke("topo", "-mp").lines]
         reads = [line.split("\t") for line in invoke("topo", "-p2p", "r").lines]
+        assert matrix[0][-3:] == plain_pci[0][-3:] == ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
         pymtml.nvmlInit()
         cards = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
         for first, one in enumerate(cards):

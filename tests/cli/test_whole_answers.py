@@ -491,7 +491,19 @@ GPU 1: MTT S3000 (UUID: 8dbd7249-8d91-74f0-fe06-aa33a47f4e43)""",
         "Unable to create GPU instances on GPU  0: In use by another client\n"
         "Failed to create GPU instances: In use by another client",
     ),
+    (DIVIDED, "", "mig -cgi 1,2,2"): (0, "GPU instances of GPU  0 are already those of configuration 8-422"),
+    (DIVIDED, "", "-mig 1 -i 0"): (0, "MPC Mode is already Enabled for GPU 00000000:3B:00.0.\nAll done."),
     # What is asked for in a wrong way
+    (DIVIDED, "", "mig -cgi nope"): (
+        2,
+        "Unable to create a GPU instance on GPU  0 using profile nope: Invalid Argument\n"
+        "Failed to create GPU instances: Invalid Argument",
+    ),
+    (DIVIDED, "", "mig -cgi 3"): (
+        23,
+        "Unable to create a GPU instance on GPU  0 using profile 3: Insufficient Resources\n"
+        "Failed to create GPU instances: Insufficient Resources",
+    ),
     (DIVIDED, "", "mig -cci 0"): (
         3,
         "Unable to create a compute instance on GPU  0: Not Supported\n"
