@@ -33,6 +33,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import types
 
 import mutants
@@ -43,6 +44,7 @@ COPY = os.path.join(mutants.BUILD, "project")
 CALLS = os.path.join(mutants.BUILD, "file_calls.json")
 SURVIVORS = os.path.join(mutants.BUILD, "file_survivors.txt")
 EXPLAINED = os.path.join(ROOT, "tests", "unnoticed_changes.csv")
+HOOK = os.path.join(ROOT, "tools", "recorded_calls.py")
 OUTCOMES = os.path.join(mutants.BUILD, "file_outcomes.txt")
 COPY_LACKS = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "mutants")
 
@@ -53,7 +55,7 @@ NATIVE += "native_functions devices_kinds nvlink_topology torch_hooks system_ans
 NATIVE += "locks handles null_handles log native_arguments energy native_lifecycle keep_library".split()
 NATIVE += "lifecycle_facade standalone vendor_binding".split()
 DROP_IN = ["tests/test_dropin.py", "tests/test_dropin_metadata.py", "tests/cli/test_surroundings.py"]
-STARTERS = ("run", "drop_in")  # modules of the command that start programs with the drop-in
+MOST = 30  # tests that are tried in a copy though they call the changed function themselves
 TESTS = ["tests/cli", "test_pymtml.py", "test_pynvml.py"] + DROP_IN[:2]
 TESTS += ["tests/test_%s.py" % name for name in NATIVE] + ["tests/hostile/test_python.py"]
 # A wrong value has to be noticed elsewhere: this test says how to record it.
@@ -317,6 +319,30 @@ def origin(node, path, imported):
     return None
 
 
+class Keys:
+    """Knows the keys that a record of calls has of the functions to which a change matters."""
+
+    def __init__(self, record, readers):
+        self.readers, self.by_file = readers, {}
+        for names in list(record["calls"].values()) + list(record.get("children", {}).values()):
+            for key in names:
+                self.by_file.setdefault(key.split(":")[0], {})[key] = int(key.rpartition(":")[2])
+
+    def of(self, source, begin):
+        """The keys for a change that begins so (set)."""
+        (statement,) = source.within(source.tree.body, begin)
+        inner = source.within((node for node in ast.walk(statement) if isinstance(node, INNER)), begin)
+        places = [(source, inner[-1])] if inner else []
+        if not inner or not isinstance(statement, DEFINITION):
+            places += self.readers.functions(source, statement) + [(source, statement)]
+        found = set()
+        for one, node in places:
+            first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", ())])
+            lines = range(first, node.end_lineno + 1)
+            found |= {key for key, line in self.by_file.get(one.path, {}).items() if line in lines}
+        return found if inner else found or set(self.by_file.get(source.path, ()))
+
+
 class FileJudge(mutants.Judge):
     """The judge of changes in files: (Source, change) each; ``turn`` counts the statements that judges have taken."""
 
@@ -328,10 +354,11 @@ class FileJudge(mutants.Judge):
         items = {item.nodeid: item for item in session.items}
         callers = self.callers(items)
         readers = Readers([Source(path) for path in files()])
+        known = Keys(self.record, readers)
         for statement, pairs in self.taken(by_statement(self.todo)):
             for source, change in pairs:
-                keys = self.keys(source, statement, change[0], readers)
-                tests = self.chosen(statement, sorted({test for key in keys for test in callers.get(key, ())}))
+                tests = {test for key in known.of(source, change[0]) for test in callers.get(key, ())}
+                tests = self.chosen(statement, sorted(tests))
                 self.place = "%s\t%d\t%d" % place(source, change)
                 make, unchanged = maker(source, statement, change, readers), None
                 if make and not isinstance(statement, ast.FunctionDef):
@@ -359,27 +386,6 @@ class FileJudge(mutants.Judge):
     def write(self, outcome, test, line):
         with open(OUTCOMES, "a", encoding="utf-8") as stream:
             stream.write("\t".join([self.place, outcome, test or "", line]) + "\n")
-
-    def keys(self, source, statement, begin, readers):
-        """The keys of the functions to which a change matters."""
-        inner = source.within((node for node in ast.walk(statement) if isinstance(node, INNER)), begin)
-        places = [(source, inner[-1])] if inner else []
-        if not inner or not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            places += readers.functions(source, statement) + [(source, statement)]
-        found = set()
-        for one, node in places:
-            first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", ())])
-            lines = range(first, node.end_lineno + 1)
-            found |= {key for key in self.by_file(one.path) if int(key.rpartition(":")[2]) in lines}
-        return found if inner else found or set(self.by_file(source.path))
-
-    def by_file(self, path):
-        """The keys of the functions of a file that some test calls."""
-        if not hasattr(self, "known"):
-            self.known = {}
-            for key in {key for names in self.record["calls"].values() for key in names}:
-                self.known.setdefault(key.split(":")[0], []).append(key)
-        return self.known.get(path, [])
 
 
 def by_statement(todo):
@@ -499,6 +505,7 @@ class Copies:
 
     def __init__(self, count, record, limit):
         self.record, self.limit = record, limit
+        self.keys = Keys(record, Readers([Source(path) for path in files()]))
         self.sound, self.unsound = set(), set()  # tests that pass, and that fail, without a change
         self.free = queue.Queue()
         for number in range(count):
@@ -510,8 +517,8 @@ class Copies:
             self.free.put(path)
 
     def run(self, path, tests, limit, environment=None):
-        """The test that fails in a copy, without its parameters, or the file that cannot be read; None if none does in
-        the time."""
+        """(pytest's exit status, the test that fails in a copy, without its parameters, or the file that cannot be
+        read); (0, None) if none does in the time."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--timeout=120"]
         process = subprocess.Popen(
             command + ["--deselect=" + test for test in sorted(self.unsound)] + tests,
@@ -527,9 +534,9 @@ class Copies:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return None
+            return 0, None
         found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
-        return found and found.group(1)
+        return process.returncode, found and found.group(1)
 
     def survives(self, source, change):
         """Whether the tests that may see the change from elsewhere pass, as far as there is time for them."""
@@ -548,21 +555,26 @@ class Copies:
         noticed nothing."""
         begin, end, new = change
         changed = os.path.join(path, source.path)
-        while True:
+        tests = from_elsewhere(self.record, self.keys.of(source, begin), source.text[begin:end].decode())
+        while tests:
             try:
                 with open(changed, "wb") as stream:
                     stream.write(source.text[:begin] + new.encode() + source.text[end:])
-                test = self.run(path, from_elsewhere(self.record, source, change), self.limit)
+                status, test = self.run(path, tests, self.limit)
             finally:
                 with open(changed, "wb") as stream:
                     stream.write(source.text)
+            if status == pytest.ExitCode.USAGE_ERROR and tests != without_parameters(tests):
+                tests = without_parameters(tests)  # some come of what was changed
+                continue
             if test is None or test in self.sound:
                 return test
-            if self.run(path, [test], self.limit) is None:
+            if self.run(path, [test], self.limit)[1] is None:
                 self.sound.add(test)
                 return test
             print("fails without a change: %s" % test, flush=True)
             self.unsound.add(test)
+        return None
 
 
 def files(wanted=()):
@@ -575,27 +587,28 @@ def files(wanted=()):
     return [path for path in found if not wanted or path.startswith(tuple(wanted))]
 
 
-def from_elsewhere(record, source, change):
-    """The files of tests that may see a change from other processes, or when pytest reads them (list).
+def without_parameters(tests):
+    """Tests with all their cases, each once (list)."""
+    return list(dict.fromkeys(test.split("[")[0] for test in tests))
 
-    First those that are named as the module, or have the text that is changed, then the quick ones."""
-    seconds = {path: 2 for path in TESTS if path.endswith(".py")}  # where none has been timed
-    for test in record["calls"]:
-        test_file = test.split("::")[0]
-        seconds[test_file] = seconds.get(test_file, 0) + record["seconds"][test]
-    name = os.path.basename(source.path)[: -len(".py")]
-    old = source.text[change[0] : change[1]].decode()
-    literal = old[1:-1] if old[:1] == '"' and len(old) > 4 else None
-    starts_others = source.path.startswith("pymtml_dropin/") or name in STARTERS
 
-    def rank(test_file):
-        likely = name.split("_")[0] in re.split(r"\W|_", test_file) or (literal and literal in text_of(test_file))
-        if starts_others:
-            return 0 if test_file in DROP_IN else 2 if likely else 9
-        near = test_file.startswith("tests/cli/") == source.path.startswith("pymtml_cli/")
-        return 0 if likely and near else 1 if near else 2 if likely else 9
+def from_elsewhere(record, keys, old):
+    """The tests that may see a change of some functions from elsewhere (list).
 
-    return sorted((one for one in seconds if rank(one) < 9), key=lambda one: (rank(one), seconds[one]))
+    First those whose other processes call one, quick ones before others, some cases of each before more; then those
+    that call one themselves, in files that have the text, which they may have read before anything was changed."""
+    seconds, cases = record["seconds"], {}
+    found = [test for test, names in record["children"].items() if not keys.isdisjoint(names)]
+    for test in sorted(found, key=seconds.get):
+        cases.setdefault(test.split("[")[0], []).append(test)
+    some = [test for tests in cases.values() for test in tests[: mutants.CASES]]
+    more = [test for tests in cases.values() for test in tests[mutants.CASES :]]
+    chosen = sorted(some, key=seconds.get) + sorted(more, key=seconds.get)
+    if old[:1] == '"' and len(old) > 3:
+        callers = [test for test, names in record["calls"].items() if not keys.isdisjoint(names)]
+        readers = [test for test in without_parameters(callers) if old[1:-1] in text_of(test.split("::")[0])]
+        chosen += sorted(readers)[:MOST]
+    return chosen
 
 
 @functools.lru_cache(maxsize=None)
@@ -664,11 +677,41 @@ def main():
     return 1 if unexplained else 0
 
 
+class FileRecorder(mutants.Recorder):
+    """Learns what tests call in other processes, too: in ``children``, by the test."""
+
+    def __init__(self, sources):
+        keys = {os.path.join(ROOT, path): path + ":" for path in sources}
+        super().__init__(CALLS, keys, sources)
+        known = mutants.recorded(CALLS)
+        self.children = known.get("children", {}) if known["module"] == sources else {}
+        self.started = os.path.join(mutants.BUILD, "started")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        open(self.started, "w").close()
+        os.environ.update(FILE_MUTANTS_HOOK=HOOK, FILE_MUTANTS_CALLS=self.started)
+        yield from super().pytest_runtest_protocol(item)
+        del os.environ["FILE_MUTANTS_HOOK"], os.environ["FILE_MUTANTS_CALLS"]
+        with open(self.started, encoding="utf-8") as stream:
+            self.children[item.nodeid] = sorted(set(stream.read().split()))
+
+    def as_record(self):
+        return dict(super().as_record(), children=self.children)
+
+
 def learn(arguments):
     """Run tests and record which functions of the files they call; those that are known are left out."""
-    sources = {path: Source(path).text.decode() for path in files()}
-    keys = {os.path.join(ROOT, path): path + ":" for path in sources}
-    return pytest.main(arguments, plugins=[mutants.Recorder(CALLS, keys, sources)])
+    # What starts with a Python of this environment runs the hook, if the test has not left out the variables
+    entry = os.path.join(sysconfig.get_path("purelib"), "pymtml_file_mutants.pth")
+    with open(entry, "w") as stream:
+        stream.write(
+            'import os; p = os.environ.get("FILE_MUTANTS_HOOK"); p and exec(compile(open(p).read(), p, "exec"), {})\n'
+        )
+    try:
+        return pytest.main(arguments, plugins=[FileRecorder({path: Source(path).text.decode() for path in files()})])
+    finally:
+        os.remove(entry)
 
 
 if __name__ == "__main__":

@@ -345,9 +345,13 @@ class Recorder:
             self.failed.add(report.nodeid)
 
     def pytest_sessionfinish(self, session):
-        calls = {test: sorted(names) for test, names in self.calls.items() if test not in self.failed}
         with open(self.path, "w") as file:
-            json.dump({"module": self.sources, "calls": calls, "seconds": self.seconds, "files": self.files}, file)
+            json.dump(self.as_record(), file)
+
+    def as_record(self):
+        """What ``recorded`` reads."""
+        calls = {test: sorted(names) for test, names in self.calls.items() if test not in self.failed}
+        return {"module": self.sources, "calls": calls, "seconds": self.seconds, "files": self.files}
 
 
 def stamp():
