@@ -694,7 +694,8 @@ class FileRecorder(mutants.Recorder):
         yield from super().pytest_runtest_protocol(item)
         del os.environ["FILE_MUTANTS_HOOK"], os.environ["FILE_MUTANTS_CALLS"]
         with open(self.started, encoding="utf-8") as stream:
-            self.children[item.nodeid] = sorted(set(stream.read().split()))
+            whole = re.findall(r"^\S+:\S+:\d+$", stream.read(), re.MULTILINE)  # others write while this is read
+            self.children[item.nodeid] = sorted(set(whole))
 
     def as_record(self):
         return dict(super().as_record(), children=self.children)
