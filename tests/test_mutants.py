@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import subprocess
 import sys
 import textwrap
 import types
@@ -212,6 +213,19 @@ def test_tests_that_fail_without_the_change_have_noticed_nothing(judge, capsys):
     assert judge.noticing(function, change, items + [seeing]) == ("killed", "b::slow")
 
 
+def test_a_change_is_not_judged_where_making_it_anew_breaks_tests(judge, capsys):
+    """Each of them would be run again for each change; five may fail."""
+    items = [Item("a::fast", lambda: False) for _ in range(mutants.UNSOUND + 1)]
+    for number, item in enumerate(items):
+        item.nodeid = "a::%d" % number
+        judge.record["seconds"][item.nodeid] = 0.1
+    function = next(mutants.functions(SOURCE))
+    assert judge.noticing(function, bool, items[:-1], bool) == ("survived", None)
+    judge.unsound.clear()
+    assert judge.noticing(function, bool, items[:] + items[:1], bool) == ("not made", None)
+    assert capsys.readouterr().out.count("fails without a change") == 2 * mutants.UNSOUND + 1
+
+
 def test_tests_that_noticed_come_first(judge):
     """Those of the same function before those of others, which may not call this one; then the quick ones."""
     tests = ["b::slowest", "a::slow", "a::fast", "b::slow", "b::fast"]
@@ -285,6 +299,39 @@ def test_every_kind_of_change_of_a_file(source):
             '`told, "later": lambda: told(0)` -> `lambda: told(0), "later": told`',
         ]
     )
+
+
+@pytest.mark.parametrize(
+    "text, is_one", [("Product name.", True), ("say it in four", True), ("memory.", False), ("%d of them.", False)]
+)
+def test_sentences_are_told_from_names(text, is_one):
+    assert file_mutants.is_sentence(text) is is_one
+
+
+def test_tests_of_other_processes_and_of_what_was_read_before():
+    record = {
+        "seconds": {"tests/test_mutants.py::a[1]": 0.1, "tests/test_mutants.py::b": 0.2, "tests/test_build.py::c": 0.1},
+        "children": {"tests/test_mutants.py::b": ["x.py:f:1"], "tests/test_build.py::c": ["x.py:g:9"]},
+        "calls": {"tests/test_mutants.py::a[1]": ["x.py:f:1"], "tests/test_build.py::c": ["x.py:f:1"]},
+    }
+    chosen = file_mutants.from_elsewhere(record, {"x.py:f:1"}, '"said in this file alone"')
+    assert chosen == ["tests/test_mutants.py::b", "tests/test_mutants.py::a"]
+    assert file_mutants.from_elsewhere(record, {"x.py:f:1"}, "12") == ["tests/test_mutants.py::b"]
+
+
+def test_calls_of_other_processes_are_written_down(tmp_path):
+    """As the hook does that a line of a .pth file runs."""
+    calls = tmp_path / "calls"
+    calls.write_text("")
+    code = (
+        "exec(compile(open(%r).read(), 'hook', 'exec'), {}); from pymtml_cli import numeric; numeric.number('1', 0, 9)"
+    )
+    environment = dict(os.environ, FILE_MUTANTS_CALLS=str(calls), PYTHONPATH=simulated.ROOT)
+    subprocess.check_call([sys.executable, "-c", code % file_mutants.HOOK], env=environment, cwd=str(tmp_path))
+    from pymtml_cli import numeric
+
+    line = numeric.number.__code__.co_firstlineno
+    assert "pymtml_cli/numeric.py:number:%d" % line in calls.read_text().split("\n")
 
 
 def test_changes_of_a_table_matter_to_its_readers(source):

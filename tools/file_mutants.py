@@ -66,19 +66,6 @@ INNER = (ast.FunctionDef, ast.Lambda)
 DEFINITION = (ast.FunctionDef, ast.ClassDef)
 # What a table may be, or be made of, when it is made anew behind a changed one.
 PLAIN = (str, bytes, int, float, tuple, list, dict, set, frozenset, types.MappingProxyType, re.Pattern)
-QUIET = [
-    "-q",
-    "--tb=no",
-    "--assert=plain",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:faulthandler",
-    "-p",
-    "no:timeout",
-    "-o",
-    "timeout=0",
-]
 
 
 class Source:
@@ -126,8 +113,8 @@ def generated_lines(source):
 
 
 def is_sentence(text):
-    """Whether a text is help or advice rather than a name, a unit or a format."""
-    return "%" not in text and (len(text.split()) > 3 or text[1:].endswith("."))
+    """Whether a text is help or advice rather than a name, a unit, the begin of a key or a format."""
+    return "%" not in text and (len(text.split()) > 3 or text[:1].isupper() and text.endswith("."))
 
 
 def changes(source):
@@ -418,7 +405,7 @@ def outcomes():
 
 def judge(todo, record, limit, turn, tests):
     """Judge changes until none is left; several processes do this at a time."""
-    pytest.main(QUIET + ["--no-header", "--no-summary"] + tests, plugins=[FileJudge(todo, record, limit, turn)])
+    pytest.main(mutants.QUIET + ["--no-header", "--no-summary"] + tests, plugins=[FileJudge(todo, record, limit, turn)])
 
 
 def maker(source, statement, change, readers):
@@ -597,13 +584,8 @@ def from_elsewhere(record, keys, old):
 
     First those whose other processes call one, quick ones before others, some cases of each before more; then those
     that call one themselves, in files that have the text, which they may have read before anything was changed."""
-    seconds, cases = record["seconds"], {}
     found = [test for test, names in record["children"].items() if not keys.isdisjoint(names)]
-    for test in sorted(found, key=seconds.get):
-        cases.setdefault(test.split("[")[0], []).append(test)
-    some = [test for tests in cases.values() for test in tests[: mutants.CASES]]
-    more = [test for tests in cases.values() for test in tests[mutants.CASES :]]
-    chosen = sorted(some, key=seconds.get) + sorted(more, key=seconds.get)
+    chosen = mutants.some_of_each_first(found, record["seconds"])
     if old[:1] == '"' and len(old) > 3:
         callers = [test for test, names in record["calls"].items() if not keys.isdisjoint(names)]
         readers = [test for test in without_parameters(callers) if old[1:-1] in text_of(test.split("::")[0])]
@@ -638,7 +620,8 @@ def main():
     print("%d changes" % len(todo), flush=True)
     print("running the tests that are new to learn which functions they call ...", flush=True)
     subprocess.call(
-        [sys.executable, __file__, "--learn"] + QUIET + ["--ignore=" + LEFT_OUT] + TESTS, stdout=subprocess.DEVNULL
+        [sys.executable, __file__, "--learn"] + mutants.QUIET + ["--ignore=" + LEFT_OUT] + TESTS,
+        stdout=subprocess.DEVNULL,
     )
     record = mutants.recorded(CALLS)
     if not options.resume:
@@ -685,6 +668,8 @@ class FileRecorder(mutants.Recorder):
         super().__init__(CALLS, keys, sources)
         known = mutants.recorded(CALLS)
         self.children = known.get("children", {}) if known["module"] == sources else {}
+        if not self.children:  # what an earlier form of this tool has learned lacks them
+            self.calls = {}
         self.started = os.path.join(mutants.BUILD, "started")
 
     @pytest.hookimpl(hookwrapper=True)

@@ -63,6 +63,8 @@ OUTSIDE = {"tests/cli/test_main.py"}
 SECONDS = 20  # for a test beyond thrice its time: one that takes longer is in an endless loop
 CASES = 4  # of a test with parameters that are tried before further ones of others
 UNSOUND = 5  # tests that may fail without a change; if more do, it is what was made anew that they do not stand
+# How pytest is run where nobody reads what it says
+QUIET = "-q --tb=no --assert=plain -p no:cacheprovider -p no:faulthandler -p no:timeout -o timeout=0".split()
 LOCKS = "_under_lock"  # the decorator of functions that hold the lock
 
 COMPARISONS = {
@@ -374,6 +376,16 @@ def recorded(path=CALLS):
         return json.load(file)
 
 
+def some_of_each_first(tests, seconds):
+    """Tests, the quick ones first, but some cases of each test before further ones (list)."""
+    cases = {}
+    for test in sorted(tests, key=seconds.get):
+        cases.setdefault(test.split("[")[0], []).append(test)
+    some = [test for tests in cases.values() for test in tests[:CASES]]
+    more = [test for tests in cases.values() for test in tests[CASES:]]
+    return sorted(some, key=seconds.get) + sorted(more, key=seconds.get)
+
+
 class Judge:
     """Runs, for each change, the tests that call the changed function, each time in a child with the changed code.
 
@@ -424,16 +436,12 @@ class Judge:
     def chosen(self, function, tests):
         """Those that noticed an earlier change, of this function before others; after them as many as there is time
         for, some cases of each test before further ones. Those that noticed much in little time come first."""
-        seconds, cases = self.record["seconds"], {}
+        seconds = self.record["seconds"]
         noticed = collections.Counter(test for _, test in self.noticed)
         own = {test for other, test in self.noticed if other is function}
         others = set(noticed).intersection(tests) - own
-        for test in sorted(set(tests) - own - others, key=seconds.get):
-            cases.setdefault(test.split("[")[0], []).append(test)
-        some = [test for tests in cases.values() for test in tests[:CASES]]
-        more = [test for tests in cases.values() for test in tests[CASES:]]
         chosen, left = [], self.limit
-        for test in sorted(some, key=seconds.get) + sorted(more, key=seconds.get):
+        for test in some_of_each_first(set(tests) - own - others, seconds):
             if left > 0:
                 chosen.append(test)
                 left -= seconds[test]
@@ -600,18 +608,17 @@ def main():
     if options.sample and options.sample < len(todo):
         todo = random.Random(2).sample(todo, options.sample)
     print("%d changes of %d functions" % (len(todo), len(chosen)), flush=True)
-    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:timeout", "-o", "timeout=0"]
     print("running the tests that are new to learn which functions they call ...", flush=True)
     code = "import sys; sys.path.insert(0, 'tools'); import mutants, pytest; "
     code += "sys.exit(pytest.main(%r, plugins=[mutants.Recorder()]))" % (
-        quiet + ["--ignore=" + path for path in LEFT_OUT] + TESTS
+        QUIET + ["--ignore=" + path for path in LEFT_OUT] + TESTS
     )
     subprocess.call([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
     record = recorded()
     open(NOTICED, "w").close()
     judge = FunctionJudge(todo, record, options.seconds, NOTICED)
     files = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
-    pytest.main(quiet + ["--no-header", "--no-summary"] + files, plugins=[judge])
+    pytest.main(QUIET + ["--no-header", "--no-summary"] + files, plugins=[judge])
     survivors = judge.survivors
     if not options.quick and survivors:
         print("%d changes left, tried once more where other processes see them ..." % len(survivors), flush=True)
