@@ -348,7 +348,7 @@ class FileJudge(mutants.Judge):
                 tests = self.chosen(statement, sorted(tests))
                 self.place = "%s\t%d\t%d" % place(source, change)
                 make, unchanged = maker(source, statement, change, readers), None
-                if make and not isinstance(statement, ast.FunctionDef):
+                if make and (not isinstance(statement, ast.FunctionDef) or readers.tables(source, statement)):
                     unchanged = maker(source, statement, as_it_is(source, change), readers)
                     make = make if self.is_possible(statement, unchanged) else None
                 self.try_out(statement, make, tests, items, told(source, change), unchanged)
