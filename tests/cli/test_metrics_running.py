@@ -55,7 +55,11 @@ class Exporter:
             universal_newlines=True,
         )
         self.said = self.process.stderr.readline()
-        self.url = re.search(r"listening on (\S+)$", self.said).group(1)
+        found = re.search(r"listening on (\S+)$", self.said)
+        if found is None:  # it would run on
+            self.end()
+        assert found, self.said
+        self.url = found.group(1)
 
     def change(self, *lines):
         """Let the machine be its profile with these changes, and no others."""
