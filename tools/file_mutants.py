@@ -6,6 +6,8 @@
     python tools/file_mutants.py --sample 60        so many changes, drawn by lot; --seed chooses others
     python tools/file_mutants.py --quick            leave out the second try, below
     python tools/file_mutants.py --resume           leave out what an earlier run of the same files has judged
+    python tools/file_mutants.py pymtml_cli/health.py --tests tests/cli/test_health.py
+                                                    try what is left of a file with these tests, in a copy
 
 What is changed: everything in pymtml_cli and pymtml_dropin; in pymtml.py the tables outside functions, and within them
 assignments of several values, texts and the order of arguments (mutants.py has the rest). Sentences (help, advice) are
@@ -79,6 +81,7 @@ class Source:
         for line in self.text.split(b"\n"):
             self.starts.append(self.starts[-1] + len(line) + 1)
         self.tree = ast.parse(self.text)
+        self.lines_of_changes = {}  # by the change
 
     def place(self, line, column):
         return self.starts[line - 1] + column
@@ -186,11 +189,26 @@ def changes(source):
 
 
 def told(source, change):
-    """A change in one line."""
-    begin, end, new = change
-    old = source.text[begin:end].decode()
-    line = source.line(source.line_of(begin))
-    return "%s: `%s` -> `%s` in `%s`" % (source.path, " ".join(old.split()), " ".join(new.split()), line)
+    """A change in one line, which no other change of the file has."""
+    if not source.lines_of_changes:
+        alike = {}
+        for one in changes(source):
+            begin, end, new = one
+            old = source.text[begin:end].decode()
+            line = source.line(source.line_of(begin))
+            text = "%s: `%s` -> `%s` in `%s`" % (source.path, " ".join(old.split()), " ".join(new.split()), line)
+            alike.setdefault(text, []).append(one)
+        for text, ones in alike.items():
+            for number, one in enumerate(ones, 1):
+                source.lines_of_changes[one] = "%s (%d of %d)" % (text, number, len(ones)) if ones[1:] else text
+    return source.lines_of_changes[change]
+
+
+def is_explained(line, explained):
+    """Whether a row explains a change, or all changes of its line (``*`` in place of what is changed into what)."""
+    path, _, rest = line.partition(": ")
+    whole = "%s: * in `%s" % (path, re.sub(r" \(\d+ of \d+\)$", "", rest).rpartition("` in `")[2])
+    return line in explained or whole in explained
 
 
 def bound(statement):
@@ -346,7 +364,6 @@ class FileJudge(mutants.Judge):
             for source, change in pairs:
                 tests = {test for key in known.of(source, change[0]) for test in callers.get(key, ())}
                 tests = self.chosen(statement, sorted(tests))
-                self.place = "%s\t%d\t%d" % place(source, change)
                 make, unchanged = maker(source, statement, change, readers), None
                 if make and (not isinstance(statement, ast.FunctionDef) or readers.tables(source, statement)):
                     unchanged = maker(source, statement, as_it_is(source, change), readers)
@@ -371,8 +388,7 @@ class FileJudge(mutants.Judge):
             yield groups[number]
 
     def write(self, outcome, test, line):
-        with open(OUTCOMES, "a", encoding="utf-8") as stream:
-            stream.write("\t".join([self.place, outcome, test or "", line]) + "\n")
+        write_outcome(outcome, test, line)
 
 
 def by_statement(todo):
@@ -389,18 +405,19 @@ def as_it_is(source, change):
     return change[:2] + (source.text[change[0] : change[1]].decode(),)
 
 
-def place(source, change):
-    """What tells a change from all others."""
-    return (source.path,) + change[:2]
+def write_outcome(outcome, test, line):
+    """Add what became of a change, and the test that noticed it (None: none has)."""
+    with open(OUTCOMES, "a", encoding="utf-8") as stream:
+        stream.write("\t".join([outcome, test or "", line]) + "\n")
 
 
 def outcomes():
-    """What became of the changes that were judged ({(path, begin, end): outcome})."""
+    """What became of the changes that were judged ({the change in one line: outcome})."""
     if not os.path.exists(OUTCOMES):
         return {}
     with open(OUTCOMES, encoding="utf-8") as stream:
-        lines = [line.split("\t") for line in stream]
-    return {(path, int(begin), int(end)): outcome for path, begin, end, outcome, *_ in lines}
+        rows = [line.rstrip("\n").split("\t", 2) for line in stream]
+    return {line: outcome for outcome, _, line in rows}
 
 
 def judge(todo, record, limit, turn, tests):
@@ -490,9 +507,8 @@ def explanations():
 class Copies:
     """Copies of the project, one for each process, in which a change is in a file and other processes see it."""
 
-    def __init__(self, count, record, limit):
-        self.record, self.limit = record, limit
-        self.keys = Keys(record, Readers([Source(path) for path in files()]))
+    def __init__(self, count, choose, limit):
+        self.choose, self.limit = choose, limit  # choose: what gives the tests for a change
         self.sound, self.unsound = set(), set()  # tests that pass, and that fail, without a change
         self.free = queue.Queue()
         for number in range(count):
@@ -522,6 +538,8 @@ class Copies:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return 0, None
+        finally:
+            end_what_runs_in(path)
         found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
         return process.returncode, found and found.group(1)
 
@@ -532,9 +550,7 @@ class Copies:
             test = self.noticing(path, source, change)
         finally:
             self.free.put(path)
-        row = (place(source, change)) + ("killed" if test else "survived elsewhere", test or "", told(source, change))
-        with open(OUTCOMES, "a", encoding="utf-8") as stream:
-            stream.write("\t".join(map(str, row)) + "\n")
+        write_outcome("killed" if test else "survived elsewhere", test, told(source, change))
         return test is None
 
     def noticing(self, path, source, change):
@@ -542,7 +558,7 @@ class Copies:
         noticed nothing."""
         begin, end, new = change
         changed = os.path.join(path, source.path)
-        tests = from_elsewhere(self.record, self.keys.of(source, begin), source.text[begin:end].decode())
+        tests = self.choose(source, change)
         while tests:
             try:
                 with open(changed, "wb") as stream:
@@ -562,6 +578,16 @@ class Copies:
             print("fails without a change: %s" % test, flush=True)
             self.unsound.add(test)
         return None
+
+
+def end_what_runs_in(path):
+    """End the programs that changed tests have left in a copy: nothing else would, and each can take a whole CPU."""
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.readlink("/proc/%s/cwd" % number) + "/").startswith(path + "/"):
+                os.kill(int(number), signal.SIGKILL)
+        except OSError:  # it has ended
+            pass
 
 
 def files(wanted=()):
@@ -609,6 +635,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="do not try survivors once more in a copy")
     parser.add_argument("--elsewhere", type=float, default=900, help="how long the second try may take (900)")
     parser.add_argument("--resume", action="store_true", help="go on with an earlier run")
+    parser.add_argument("--tests", nargs="+", help="go on with an earlier run, with these tests and in a copy only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (one for each CPU)")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -618,16 +645,41 @@ def main():
     if options.sample and options.sample < len(todo):
         todo = random.Random(options.seed).sample(todo, options.sample)
     print("%d changes" % len(todo), flush=True)
+    if not (options.resume or options.tests):
+        open(OUTCOMES, "w").close()
+    explained = {row["change"] for row in explanations()}
+    if options.tests:
+        survivors = [pair for pair in unnoticed(todo) if not is_explained(told(*pair), explained)]
+        survivors = tried_elsewhere(survivors, lambda source, change: options.tests, options)
+    else:
+        survivors = tried(todo, options)
+    lines = [told(*pair) for pair in survivors]
+    unexplained = [line for line in lines if not is_explained(line, explained)]
+    with open(SURVIVORS, "w", encoding="utf-8") as stream:
+        stream.writelines(line + "\n" for line in unexplained)
+    counts = (len(todo), len(lines), len(lines) - len(unexplained))
+    print("%d changes, %d survivors, %d of them explained" % counts)
+    for line in unexplained:
+        print("survivor: " + line)
+    return 1 if unexplained else 0
+
+
+def unnoticed(pairs):
+    """Those of the changes that no test has noticed yet."""
+    judged = outcomes()
+    return [pair for pair in pairs if judged.get(told(*pair)) not in ("killed", "endless")]
+
+
+def tried(todo, options):
+    """Try changes with the tests that call what is changed; those that survive (list)."""
     print("running the tests that are new to learn which functions they call ...", flush=True)
     subprocess.call(
         [sys.executable, __file__, "--learn"] + mutants.QUIET + ["--ignore=" + LEFT_OUT] + TESTS,
         stdout=subprocess.DEVNULL,
     )
     record = mutants.recorded(CALLS)
-    if not options.resume:
-        open(OUTCOMES, "w").close()
     judged = outcomes()
-    left = [pair for pair in todo if place(*pair) not in judged]
+    left = [pair for pair in todo if told(*pair) not in judged]
     known = sorted({test.split("::")[0] for test, names in record["calls"].items() if names})
     turn = multiprocessing.Value("i")
     judges = [
@@ -638,26 +690,26 @@ def main():
         process.start()
     for process in judges:
         process.join()
-    judged = outcomes()
-    survivors = [pair for pair in todo if judged.get(place(*pair)) not in ("killed", "endless")]
-    if not options.quick:
-        left = [pair for pair in survivors if judged.get(place(*pair)) != "survived elsewhere"]
-        print("%d changes left, tried once more in a copy ..." % len(left), flush=True)
-        copies = Copies(options.jobs, record, options.elsewhere)
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            found = list(pool.map(lambda pair: copies.survives(*pair), left))
-        gone = {place(*pair) for pair, survives in zip(left, found) if not survives}
-        survivors = [pair for pair in survivors if place(*pair) not in gone]
-    lines = [told(*pair) for pair in survivors]
-    explained = {row["change"] for row in explanations()}
-    unexplained = [line for line in lines if line not in explained]
-    with open(SURVIVORS, "w", encoding="utf-8") as stream:
-        stream.writelines(line + "\n" for line in unexplained)
-    counts = (len(todo), len(lines), len(lines) - len(unexplained))
-    print("%d changes, %d survivors, %d of them explained" % counts)
-    for line in unexplained:
-        print("survivor: " + line)
-    return 1 if unexplained else 0
+    survivors, judged = unnoticed(todo), outcomes()
+    if options.quick:
+        return survivors
+    keys = Keys(record, Readers([Source(path) for path in files()]))
+
+    def choose(source, change):
+        begin, end, _ = change
+        return from_elsewhere(record, keys.of(source, begin), source.text[begin:end].decode())
+
+    tried_elsewhere([pair for pair in survivors if judged.get(told(*pair)) != "survived elsewhere"], choose, options)
+    return unnoticed(survivors)
+
+
+def tried_elsewhere(pairs, choose, options):
+    """Try changes once more in a copy; those that survive (list)."""
+    print("%d changes left, tried once more in a copy ..." % len(pairs), flush=True)
+    copies = Copies(options.jobs, choose, options.elsewhere)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        survives = list(pool.map(lambda pair: copies.survives(*pair), pairs))
+    return [pair for pair, one in zip(pairs, survives) if one]
 
 
 class FileRecorder(mutants.Recorder):
