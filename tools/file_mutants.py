@@ -507,7 +507,7 @@ def explanations():
 class Copies:
     """Copies of the project, one for each process, in which a change is in a file and other processes see it."""
 
-    def __init__(self, count, choose, limit):
+    def __init__(self, count, choose, limit, tests):
         self.choose, self.limit = choose, limit  # choose: what gives the tests for a change
         self.sound, self.unsound = set(), set()  # tests that pass, and that fail, without a change
         self.free = queue.Queue()
@@ -516,7 +516,7 @@ class Copies:
             shutil.rmtree(path, ignore_errors=True)
             shutil.copytree(ROOT, path, ignore=COPY_LACKS, symlinks=True)
             environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-            self.run(path, ["--collect-only"] + TESTS, 600, environment)  # compiles what is not changed
+            self.run(path, ["--collect-only"] + tests, 600, environment)  # compiles what is not changed
             self.free.put(path)
 
     def run(self, path, tests, limit, environment=None):
@@ -636,12 +636,14 @@ def main():
     parser.add_argument("--elsewhere", type=float, default=900, help="how long the second try may take (900)")
     parser.add_argument("--resume", action="store_true", help="go on with an earlier run")
     parser.add_argument("--tests", nargs="+", help="go on with an earlier run, with these tests and in a copy only")
+    parser.add_argument("--only", default="", help="try only changes whose line has this text")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (one for each CPU)")
     options = parser.parse_args()
     os.chdir(ROOT)
     os.makedirs(mutants.BUILD, exist_ok=True)
     sources = {path: Source(path) for path in files()}
     todo = [(sources[path], change) for path in files(options.file) for change in changes(sources[path])]
+    todo = [pair for pair in todo if options.only in told(*pair)]
     if options.sample and options.sample < len(todo):
         todo = random.Random(options.seed).sample(todo, options.sample)
     print("%d changes" % len(todo), flush=True)
@@ -706,7 +708,7 @@ def tried(todo, options):
 def tried_elsewhere(pairs, choose, options):
     """Try changes once more in a copy; those that survive (list)."""
     print("%d changes left, tried once more in a copy ..." % len(pairs), flush=True)
-    copies = Copies(options.jobs, choose, options.elsewhere)
+    copies = Copies(options.jobs, choose, options.elsewhere, options.tests or TESTS)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         survives = list(pool.map(lambda pair: copies.survives(*pair), pairs))
     return [pair for pair, one in zip(pairs, survives) if one]
