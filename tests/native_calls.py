@@ -665,18 +665,28 @@ CALLS["mtmlGpuGetTemperatureThreshold"] = Call(CARDS, lambda m: (m.gpu, 1), lamb
 
 
 def _from_keys(function):
-    """How to call a function of one handle, whose answer is the key that facts/mtml_api.json names."""
-    ((key, kind),) = function["keys"].items()
-    handle = function["params"][0]["ctype"].split()[1][len("Mtml") :].lower()
-    others = {"text": str, "capability": lambda text: tuple(map(int, text.split(".")))}
-    return _key(CARDS, handle, key, others.get(kind, lambda text: int(text, 0)))
+    """How to call a function of one handle, whose answer comes of the keys that facts/mtml_api.json names: the value of
+    the only one, or a struct with a field for each, in this order; None if it is neither."""
+    kinds = {"text": str, "capability": lambda text: tuple(map(int, text.split(".")))}
+    answers = [(key, kinds.get(kind, lambda text: int(text, 0))) for key, kind in function.get("keys", {}).items()]
+    handle, *others = [parameter["ctype"].replace("const ", "").rstrip(" *") for parameter in function["params"]]
+    handle = handle[len("Mtml") :].lower()
+    if len(answers) == 1:
+        return _key(CARDS, handle, *answers[0])
+    fields = [field["name"] for field in API["structs"].get(others[0], {"fields": ()})["fields"]]
+    if len(others) == 1 and len(fields) == len(answers):
+        return Call(
+            CARDS,
+            lambda m: (getattr(m, handle),),
+            lambda m: {field: convert(m.keys[key]) for field, (key, convert) in zip(fields, answers)},
+        )
+    return None
 
 
-CALLS.update(
-    (name, _from_keys(function))
-    for name, function in BEYOND.items()
-    if name not in CALLS and len(function.get("keys", ())) == 1
-)
+for _name in sorted(set(BEYOND) - set(CALLS)):
+    _call = _from_keys(BEYOND[_name])
+    if _call:
+        CALLS[_name] = _call
 
 LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown")
 FREES = tuple(name for name in FUNCTIONS if FUNCTIONS[name].get("deprecated") and "Free" in name)

@@ -247,15 +247,6 @@ def readme(copy):
     copy.insert("simulator/README.md", "| `processes` |", text)
 
 
-def calls(copy):
-    """tests/native_calls.py: how to call the one with the struct; a number with one key needs no line."""
-    text = """CALLS["mtmlDeviceGetFabricInfo"] = Call(
-    CARDS, lambda m: (m.device,), lambda m: {"cliqueId": m.integer("fabric_clique"), "state": m.integer("fabric_state")}
-)
-"""
-    copy.insert("tests/native_calls.py", "\ndef _from_keys(function):", text)
-
-
 def values(copy):
     """tests/test_values.py: what the facade makes of it."""
     text = 'case("nvmlDeviceGetModuleId", numbers("module_id"))\n'
@@ -273,7 +264,6 @@ STEPS = (
     simulation,
     profile,
     readme,
-    calls,
     values,
     capture,
 )
