@@ -84,9 +84,9 @@ def _head(machine, width):
     parts = [title, worded("MUSA Version: ") + musa, "Driver Version: " + driver]
     clock = machine.time.long.split()[3]
     room = width - len("+- %s  -+" % clock)
-    while len(parts) > 1 and len("  ".join(parts)) >= room:
+    while len(parts) > 1 and len("  ".join(parts)) > room - 2:
         parts.pop()
-    versions = fit("  ".join(parts), max(0, room - 2))
+    versions = fit("  ".join(parts), room - 2)
     return "+- %s %s %s -+" % (versions, "-" * (room - 1 - text_width(versions)), clock)
 
 
@@ -125,7 +125,7 @@ def _processes(cards, width):
         if process.instance is not None:
             number += ".%d" % process.instance.index
         begin = "%3s %9d %-4s " % (number, process.pid, process.kind) + ("%10s " % used) * with_memory
-        rows.append(begin + tail(cells.short(process.name), max(0, inner - len(begin))))
+        rows.append(begin + tail(cells.short(process.name), inner - len(begin)))
     if told == len(cards):
         for remark in remarks(cards, listed):
             rows += wrap(remark, inner)

@@ -19,7 +19,7 @@ import simulated
 from command import invoke, process_tree
 
 import pymtml
-from pymtml_cli import devices, encodersessions, mtlink, pmon, samples, scroll, table
+from pymtml_cli import cells, devices, encodersessions, mtlink, pmon, samples, scroll, table, topo
 
 DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
 MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
@@ -173,6 +173,41 @@ GPU 00000000:3C:00.0
     Accounting Mode                                    : Disabled
     Accounting Mode Buffer Size                        : N/A
     Accounted Processes                                : None""",
+    (DISTINCT, "-q -d POWER -i 1"): """\
+==============PYMTML LOG==============
+
+Timestamp                                              : Fri Dec  5 13:50:45 2025
+Driver Version                                         : 3.3.9-server
+MTML Version                                           : 2.2.1-simulator
+MUSA Version                                           : 4.3
+
+Attached GPUs                                          : 2
+GPU 00000000:3C:00.0
+    GPU Power Readings
+        Average Power Draw                             : 134.00 W
+        Instantaneous Power Draw                       : 134.00 W
+        Current Power Limit                            : 270.00 W
+        Requested Power Limit                          : 270.00 W
+        Default Power Limit                            : 290.00 W
+        Min Power Limit                                : N/A
+        Max Power Limit                                : N/A
+    Power Samples
+        Duration                                       : N/A
+        Number of Samples                              : N/A
+        Max                                            : N/A
+        Min                                            : N/A
+        Avg                                            : N/A
+    GPU Memory Power Readings
+        Average Power Draw                             : N/A
+        Instantaneous Power Draw                       : N/A
+    Module Power Readings
+        Average Power Draw                             : N/A
+        Instantaneous Power Draw                       : N/A
+        Current Power Limit                            : N/A
+        Requested Power Limit                          : N/A
+        Default Power Limit                            : N/A
+        Min Power Limit                                : N/A
+        Max Power Limit                                : N/A""",
     (DISTINCT, "-q -u"): """\
 ==============PYMTML LOG==============
 
@@ -183,6 +218,17 @@ MUSA Version                                           : 4.3
 
 HIC Info                                               : N/A
 Attached Units                                         : 0""",
+    (DISTINCT, "-q -x -u"): """\
+<?xml version="1.0" encoding="UTF-8" ?>
+<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_unit_v13.dtd">
+<nvidia_smi_log>
+\t<timestamp>Fri Dec  5 13:50:45 2025</timestamp>
+\t<driver_version>3.3.9-server</driver_version>
+\t<cuda_version>4.3</cuda_version>
+\t<hic_info>
+\t</hic_info>
+\t<attached_units>0</attached_units>
+</nvidia_smi_log>""",
     (DISTINCT, "--query-gpu=timestamp,index -i 1"): """\
 timestamp, index
 2025/12/05 13:50:45.250, 1""",
@@ -235,6 +281,11 @@ gpu_uuid, memory [MHz], graphics [MHz]
      17      -      -
     1    134     52     78     71     77     82     83      -      -      -      -   6144      -      -    509    713\
      19      -      -""",
+    (DISTINCT, "dmon -c 1 -s p -o DT"): """\
+#Date        Time         gpu    pwr  gtemp  mtemp
+#YYYYMMDD    HH:MM:SS     Idx      W      C      C
+ 20251205    13:50:45       0    123     51     72
+ 20251205    13:50:45       1    134     52     78""",
     (DISTINCT, "dmon -c 1 -s c --format csv,nounit -o T -i 1"): """\
 #Time, gpu, mclk, pclk
  13:50:45, 1, 2102, 1402""",
@@ -274,6 +325,34 @@ GPU 0: MTT S5000 (UUID: %s)
 \t Link 2: Remote Device 00000000:3C:00.0: Link 2"""
     % ONE,
     (DISTINCT, "mtlink -c -i 0 -l 3"): "GPU 0: MTT S5000 (UUID: %s)\n\t Invalid Link" % ONE,
+    (
+        DISTINCT,
+        "topo -m",
+    ): """\
+\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tMT2\t0-9\t0\t\tN/A
+GPU1\tMT2\t X \t10-19\t1\t\tN/A
+%s  MT#  = Connection traversing a bonded set of # MtLinks"""
+    % topo.LEGEND,
+    (DISTINCT, "topo -p2p w"): """\
+ \tGPU0\tGPU1
+ GPU0\tX\tGNS
+ GPU1\tGNS\tX
+
+Legend:
+
+  X    = Self
+  OK   = Status Ok
+  CNS  = Chipset not supported
+  GNS  = GPU not supported
+  TNS  = Topology not supported
+  NS   = Not supported
+  U    = Unknown""",
+    (
+        "s5000x8",
+        "topo -n 4 -i 1",
+    ): "Device 1 is connected by way of an on-CPU interconnect link between PCIe host bridges"
+    " to device(s): 0, 2, 3",
     (DISTINCT, "topo -p -i 0,1"): "Device 0 is connected to device 1 by way of an single on-board PCIe switch.",
     (DISTINCT, "topo -n 0 -i 1"): "Device 1 is connected by way of an single on-board PCIe switch to device(s): 0",
     (DIVIDED, "topo -n 3 -i 0"): "Device 0 is not connected to other devices by way of a PCIe host bridge.",
@@ -292,6 +371,14 @@ Setting sparse operation mode is not supported for GPU 00000000:3C:00.0.
 Treating as warning and moving on.
 All done.""",
     (DISTINCT, "clocks --sync-boost-remove 0 -i 1"): """\
+Synchronous boost is not supported for GPU 00000000:3C:00.0.
+Treating as warning and moving on.
+All done.""",
+    (DISTINCT, "clocks --sync-boost-list -i 1"): """\
+Synchronous boost is not supported for GPU 00000000:3C:00.0.
+Treating as warning and moving on.
+All done.""",
+    (DISTINCT, "clocks --sync-boost-add -i 1"): """\
 Synchronous boost is not supported for GPU 00000000:3C:00.0.
 Treating as warning and moving on.
 All done.""",
@@ -414,6 +501,10 @@ FAILURES = {
         0,
         FIRST_LINK
         + ": Up, 56 GB/s, remote Timeout\n\t Link 0: Timeout\n\t Link 0: Remote Device Timeout: Link Timeout",
+    ),
+    (DISTINCT, "mtmlDeviceGetPciInfo=TIMEOUT", "mtlink -s -p -i 0 -l 0"): (
+        0,
+        FIRST_LINK + ": Up, 56 GB/s, GPU 1 (N/A)\n\t Link 0: N/A",
     ),
     (DISTINCT, "mtmlDeviceGetMtLinkLayouts=TIMEOUT", "mtlink -R -i 0 -l 0"): (
         0,
@@ -547,6 +638,27 @@ def test_what_fails(machine, faults, arguments):
         result = invoke(*arguments.split())
     assert (result.status, text_of(result.lines)) == FAILURES[machine, faults, arguments]
     assert result.stderr.count("\n") <= 1
+
+
+@pytest.mark.parametrize(
+    "faults, first, second",
+    [
+        ("0.mtmlDeviceGetMtLinkLayouts=TIMEOUT", "N/A", "MT2"),
+        ("1.mtmlDeviceGetMtLinkLayouts=NOT_SUPPORTED", "MT2", "PIX"),
+        ("0.mtmlDeviceGetMtLinkState=TIMEOUT", "N/A", "N/A"),
+        ("mtmlDeviceGetMtLinkLayouts=NOT_SUPPORTED,mtmlDeviceGetTopologyLevel=TIMEOUT", "N/A", "N/A"),
+    ],
+)
+def test_each_card_says_how_it_reaches_the_others(faults, first, second):
+    """A row is what its card says, where the other one says something else, too."""
+    with simulated.machine(DISTINCT, faults=faults):
+        rows = [line.split("\t")[:3] for line in invoke("topo", "-m").lines[1:3]]
+    assert rows == [["GPU0", " X ", first], ["GPU1", second, " X "]]
+
+
+def test_each_card_says_which_others_it_reaches():
+    with simulated.machine(DISTINCT, set="1.p2p_read=CHIPSET_NOT_SUPPORTED"):
+        assert invoke("topo", "-p2p", "r").lines[1:3] == [" GPU0\tX\tOK\t", " GPU1\tCNS\tX\t"]
 
 
 def test_the_longest_delays(monkeypatch):
@@ -778,6 +890,75 @@ def test_a_table_on_a_terminal(machine, columns, monkeypatch):
     assert text_of(screen(machine, columns, monkeypatch).split("\n")) == SCREENS[machine, columns]
 
 
+HEADS = {
+    ("pymtml", 77): "+- pymtml 9.8.7  MUSA Version: 4.3 ------------------------------ 13:50:45 -+",
+    ("pymtml", 78): "+- pymtml 9.8.7  MUSA Version: 4.3  Driver Version: 3.3.9-server - 13:50:45 -+",
+    ("nvidia-smi", 60): "+- NVIDIA-SMI 3.3.9-server  CUDA Version: 4.3 -- 13:50:45 -+",
+}
+
+
+@pytest.mark.parametrize("name, columns", list(HEADS))
+def test_as_many_versions_as_there_is_room_for(name, columns, monkeypatch):
+    monkeypatch.setenv("PYMTML_COMMAND_NAME", name)
+    assert screen(DISTINCT, columns, monkeypatch).splitlines()[0] == HEADS[name, columns]
+
+
+def test_a_line_for_each_card_up_to_80_columns(monkeypatch):
+    """From there on it is nvidia-smi's table, with the time above."""
+    assert screen(DISTINCT, 81, monkeypatch).startswith("Fri Dec  5 13:50:45 2025       \n+-----")
+
+
+@pytest.mark.parametrize(
+    "driver, line",
+    [
+        ("1", "pymtml 9.8.7       MTML 2.2.1-simulator       Driver Version: 1       MUSA Version: 4.3"),
+        (
+            "3.3.9-server.12345",
+            "pymtml 9.8.7  MTML 2.2.1-simulator  Driver Version: 3.3.9-server.12345  MUSA Version...",
+        ),
+    ],
+)
+def test_blanks_between_versions(driver, line):
+    """Seven at most, two at least."""
+    with simulated.machine(DISTINCT, set="machine.driver_version=" + driver):
+        assert invoke().lines[2] == "| %s |" % line.ljust(87)
+
+
+def test_what_a_card_does_not_tell_and_what_failed(monkeypatch):
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetComputeMode", lambda device: pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)
+    faults = "mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetFanSpeed=NOT_SUPPORTED,mtmlMemoryGetUsed=TIMEOUT"
+    with simulated.machine(DISTINCT, faults=faults, set="0.ecc_mode=DISABLE"):
+        assert invoke().lines[8:11] == [
+            "|   0  MTT S5000                     N/A  |   00000000:2A:00.0 N/A |                  Off |",
+            "| N/A  ERR!    P2            123W /  240W |       ERR! /      ERR! |     61%Exclusive_... |",
+            "|                                         |                        |                  N/A |",
+        ]
+
+
+@pytest.mark.parametrize(
+    "celsius, slowdown, color",
+    [(77, "88", ""), (78, "88", cells.YELLOW), (87, "88", cells.YELLOW), (88, "88", cells.RED)]
+    + [(79, "0", ""), (80, "0", cells.YELLOW), (89, "0", cells.YELLOW), (90, "0", cells.RED)],
+)
+def test_how_hot_a_card_is(celsius, slowdown, color):
+    """By its own limit; 90 degrees where it has none."""
+    with simulated.machine(DISTINCT, set="0.gpu_temperature=%d;0.slowdown_temperature=%s" % (celsius, slowdown)):
+        with devices.Machine() as here:
+            cell = cells.temperature(here.cards[0])
+    assert (cell.text, cell.color) == ("%dC" % celsius, color)
+
+
+def test_long_names_keep_their_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "profile", lambda instance: "a-name-of-16-ch.")
+    with simulated.machine(DIVIDED):
+        assert invoke("-i", "0").lines[17] == (
+            "|   0   0  a-name-of-1...      7168MiB /  16384MiB      80%".ljust(90) + "|"
+        )
+    (tmp_path / "17" / "cmdline").write_text("/opt/" + "0123456789" * 6 + "\0")
+    row = screen(DISTINCT, 88, monkeypatch).splitlines()[-3]
+    assert row == "|    0       17     C  ...%s |" % ("0123456789" * 6)[-48:]
+
+
 @pytest.mark.parametrize("columns, blanks", [(91, 18), (80, 4)])
 def test_what_is_colored(columns, blanks, monkeypatch):
     """The number of uncorrected errors, and not the blanks before it."""
@@ -807,7 +988,7 @@ def test_encoder_sessions(monkeypatch):
 
     monkeypatch.setattr(encodersessions, "repeat", repeat)
     with simulated.machine(DISTINCT):
-        lines = invoke("encodersessions", "-l", "7").lines
+        result = invoke("encodersessions", "-l", "7")
     head = [
         "# GPU Session    Process   Codec       H       V Average     Average",
         "# Idx      Id         Id    Type     Res     Res     FPS Latency(us)",
@@ -817,7 +998,7 @@ def test_encoder_sessions(monkeypatch):
         "    0       2       5002    HEVC    1280     720      27        2500",
         "    1       -          -       -       -       -       -           -",
     ]
-    assert lines == head + 3 * sample + sample[:1] + head + sample[1:]
+    assert (result.status, result.lines) == (0, head + 3 * sample + sample[:1] + head + sample[1:])
     assert waited == [7]
 
 
@@ -943,6 +1124,26 @@ def test_a_file_has_what_stdout_would_have(arguments, tmp_path, monkeypatch):
         result = invoke(*(arguments + ["-f", str(file)]))
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert file.read_text() == shown != ""
+
+
+def test_a_file_is_written_sample_by_sample(tmp_path):
+    """Whoever reads it while it grows sees whole samples; it is there from the first one on, and closed at the end."""
+    file = tmp_path / "file"
+    with samples.Output(str(file)) as output:
+        assert not file.exists() and not output.is_terminal
+        for number in range(1, 3):
+            output.write("\udcff中\n")
+            assert file.read_bytes() == "\\udcff中\n".encode() * number
+    assert output._file.closed
+
+
+def test_a_file_that_cannot_be_written(tmp_path):
+    nowhere = str(tmp_path / "none" / "file")
+    with simulated.machine(DISTINCT):
+        for name, why in ((nowhere, "No such file or directory"), ("a\0b", "embedded null byte")):
+            result = invoke("-f", name)
+            said = "pymtml: cannot write %s: %s\n" % (name.replace("\0", "\\x00"), why)
+            assert (result.status, result.stdout, result.stderr) == (255, "", said)
 
 
 def test_parts_of_a_divided_card():
@@ -1189,6 +1390,33 @@ def test_json_of_an_instance():
     assert instance["codec"]["max_encoder_sessions"] == 4 and instance["gpu_path"] == "/dev/mtgpu.3"
 
 
+def test_json_of_a_library_that_cannot_be_used():
+    with simulated.machine("no-driver"):
+        result = invoke("--json")
+    assert json.loads(result.stdout) == {
+        "schema": 1,
+        "host": platform.node(),
+        "error": " ".join((NO_DRIVER % ("pymtml", "Moore Threads", "Moore Threads")).split()),
+        "status": 9,
+    }
+    assert (result.status, result.stderr) == (9, "")
+
+
+def test_a_brand_of_somebody_else_s():
+    with simulated.machine(DISTINCT, set="1.brand=UNKNOWN"):
+        cards = json.loads(invoke("--json").stdout)["devices"]
+        assert [card["brand"] for card in cards] == ["MTT", "unknown"]
+        assert "    Product Brand                                      : Unknown\n" in invoke("-q", "-i", "1").stdout
+
+
+def test_json_of_processes_that_nothing_tells(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "none"))
+    with simulated.machine(DISTINCT):
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    reasons = {"list": "Not Supported", "unseen": "Not Supported"}
+    assert card["processes"] == {"list": None, "unseen": None, "reasons": reasons}
+
+
 def test_paths_that_cannot_be_asked_for():
     with simulated.machine(DISTINCT, faults="mtmlDeviceGetP2PStatus=TIMEOUT"):
         lines = invoke("topo", "-p2p", "r").lines
@@ -1196,6 +1424,14 @@ def test_paths_that_cannot_be_asked_for():
     assert lines[1:3] == [" GPU0\tX\tU\t", " GPU1\tU\tX\t"]
     (pair,) = card["topology"]
     assert (pair["read"], pair["reasons"]) == (None, {"read": "Timeout", "write": "Timeout"})
+
+
+@pytest.mark.parametrize("status, word", [(3, "TNS"), (4, "U"), (5, "NS"), (6, "U"), (77, "U")])
+def test_what_mtml_does_not_say_of_paths(status, word, monkeypatch):
+    """As NVML numbers it, and what nobody has numbered."""
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetP2PStatus", lambda device, other, index: status)
+    with simulated.machine(DISTINCT):
+        assert invoke("topo", "-p2p", "p").lines[1] == " GPU0\tX\t%s\t" % word
 
 
 def test_displays_that_nothing_counts_are_not_known():
