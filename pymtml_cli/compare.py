@@ -125,11 +125,11 @@ class Comparison:
     def _groups(self, name):
         """Groups of the hosts that know a fact, the largest first."""
         known = [(host, host.facts[name]) for host in self.hosts.values() if name in host.facts]
-        counts = collections.Counter(host.cards.get(fact.kind, 0) for host, fact in known)
+        counts = collections.Counter(host.cards.get(fact.kind) for host, fact in known)
         usual = max(counts, key=lambda count: (counts[count], count))
         groups, later = {}, []
         for host, fact in known:
-            count = host.cards.get(fact.kind, 0)
+            count = host.cards.get(fact.kind)
             if fact.uniform or count == usual and fact.whole:
                 groups.setdefault(fact.key, Group(fact)).add(host.name, fact)
             elif count == usual or not fact.ordered:
@@ -137,7 +137,7 @@ class Comparison:
         # Some cards did not answer, or there are fewer or more of them: is what they do answer what others answer?
         ordered = sorted(groups.values(), key=lambda group: -len(group.hosts))
         for host, fact in later:
-            if host.cards.get(fact.kind, 0) == usual:
+            if host.cards.get(fact.kind) == usual:
                 like = [group for group in ordered if _agree(group.fact, fact)]
             else:
                 answers = set(fact.values.values())
@@ -251,9 +251,9 @@ def _head(hosts, groups):
 
 
 def _agree(whole, part):
-    """Whether a fact says the same as another one wherever both say something."""
-    if whole.uniform:
-        return set(part.values.values()) == set(whole.values.values())
+    """Whether a fact of several values says the same as another one wherever both say something."""
+    if whole.uniform:  # so do all its cards, also those that did not answer
+        return False
     return all(whole.values.get(index, value) == value for index, value in part.values.items())
 
 

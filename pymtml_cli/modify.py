@@ -202,8 +202,7 @@ def nvml_code(error):
 
 def exit_status(error):
     """Exit status for an error: NVML's code where that is one."""
-    code = nvml_code(error)
-    return code if 0 < code < OTHER else OTHER
+    return min(nvml_code(error), OTHER)
 
 
 def _unchanged(sentence):

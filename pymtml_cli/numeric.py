@@ -16,4 +16,4 @@ def number(text, least, most, whole=True):
 
 
 def _is_number(text):
-    return len(text) <= LONGEST and text.isdigit() and len(text) == len(text.encode("utf-8", "surrogatepass"))
+    return len(text) <= LONGEST and text.isascii() and text.isdigit()

@@ -50,7 +50,7 @@ class Settings:
         self.seconds = number(options.get("-d", "1"), 1, most)
         if self.seconds is None:
             raise refuse("Collection delay/interval should be between 1 second and %d seconds\n" % most)
-        self.count = number(options.get("-c", "1"), 1, 1 << 31) if "-c" in options else 0
+        self.count = number(options["-c"], 1, 1 << 31) if "-c" in options else 0
         if self.count is None:
             raise refuse("Invalid value for number of samples to be displayed\n")
         letters = options.get("-s", default)

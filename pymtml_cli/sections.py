@@ -406,10 +406,10 @@ TREE = (
     (
         "Retired Pages",
         "retired_pages",
-        (
-            ("Single Bit ECC", "multiple_single_bit_retirement", "retired_pages.single_bit_ecc.count"),
-            ("Double Bit ECC", "double_bit_retirement", "retired_pages.double_bit.count"),
-            ("Pending Page Blacklist", "pending_blacklist", "retired_pages.pending"),
+        (  # `xml_document` lists the pages
+            ("Single Bit ECC", None, "retired_pages.single_bit_ecc.count"),
+            ("Double Bit ECC", None, "retired_pages.double_bit.count"),
+            ("Pending Page Blacklist", None, "retired_pages.pending"),
         ),
         "PAGE_RETIREMENT",
     ),
@@ -716,7 +716,7 @@ def _process_lines(card):
     said = remarks([card], known)
     if not known:
         none = said[0] if said != [NONE_RUNNING] else "None"
-        return [_line("Processes", none, 1)] + [_line("", text, 1) for text in said[1:]]
+        return [_line("Processes", none, 1)] + [_line("", text) for text in said[1:]]
     lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
         rows = (

@@ -127,7 +127,7 @@ class Screen:
         kind = "MIG" if self._smi else "MPC"
         lines = ["+" + "-" * (width - 2) + "+", "| " + title.ljust(width - 4) + " |"]
         head = " GPU %s  Name               Memory-Usage            Util" % kind
-        lines += ["|" + fit(head, width - 2).ljust(width - 2) + "|", "|" + "=" * (width - 2) + "|"]
+        lines += ["|" + head.ljust(width - 2) + "|", "|" + "=" * (width - 2) + "|"]
         for instance in instances:
             used, share = memory(instance).text.strip(), left(fit(short(profile(instance)), 14), 14)
             text = " %3d %3d  %s %24s %8s" % (
@@ -137,7 +137,7 @@ class Screen:
                 used,
                 utilization(instance).text,
             )
-            lines.append("|" + left(fit(text, width - 2), width - 2) + "|")
+            lines.append("|" + left(text, width - 2) + "|")
         return lines + ["+" + "-" * (width - 2) + "+"]
 
     def _processes(self, cards, width, room):

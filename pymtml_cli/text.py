@@ -23,11 +23,7 @@ def _visible(character):
 
 def width(text):
     """Columns of a terminal that a safe text takes: two for a wide East Asian character, none for a combining mark."""
-    return len(text) if _is_ascii(text) else sum(map(_columns, text))
-
-
-def _is_ascii(text):
-    return len(text) == len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def _columns(character):
@@ -42,8 +38,6 @@ def _columns(character):
 
 def head(text, columns):
     """The longest beginning of a text that fits into some columns."""
-    if width(text) <= columns:
-        return text
     taken = 0
     for index, character in enumerate(text):
         taken += _columns(character)
@@ -56,14 +50,14 @@ def fit(text, columns):
     """A text cut to some columns, with dots where its end is missing."""
     if width(text) <= columns:
         return text
-    return head(text, max(0, columns - 3)) + "..."[: min(3, columns)]
+    return head(text, columns - 3) + "..."[:columns]
 
 
 def tail(text, columns):
     """The end of a text, such as a path, with dots where its beginning is missing."""
     if width(text) <= columns:
         return text
-    return "..."[: min(3, columns)] + head(text[::-1], max(0, columns - 3))[::-1]
+    return "..."[:columns] + head(text[::-1], columns - 3)[::-1]
 
 
 def left(text, columns):
