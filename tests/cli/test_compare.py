@@ -410,6 +410,37 @@ def test_each_host_is_in_one_group(document, folder):
     assert lines[lines.index("name") + 1].startswith("  3 hosts: ")
 
 
+@pytest.mark.parametrize(
+    "silent, named, lines",
+    [
+        # One card of c says something else, and one says nothing: those whose cards all say the same differ from it.
+        ((), "MTT S5000", ["  2 hosts: MTT S5000", "   1 host: GPU 0-2,4-6: MTT S5000; GPU 3: MTT S4000: c"]),
+        # The same where only one card of the others says anything
+        (range(1, 8), "MTT S5000", ["  2 hosts: MTT S5000", "   1 host: GPU 0-2,4-6: MTT S5000; GPU 3: MTT S4000: c"]),
+        (range(1, 8), "MTT S4000", ["  2 hosts: MTT S4000", "   1 host: GPU 0-2,4-6: MTT S5000; GPU 3: MTT S4000: c"]),
+    ],
+)
+def test_a_host_with_two_values_is_not_like_those_with_one(silent, named, lines, document, folder):
+    others, last = copy.deepcopy(document), copy.deepcopy(document)
+    for card in others["devices"]:
+        card.update(name=None, reasons={"name": "Timeout"}) if card["index"] in silent else card.update(name=named)
+    last["devices"][3]["name"] = "MTT S4000"
+    last["devices"][7].update(name=None, reasons={"name": "Timeout"})
+    said = invoke("compare", "--skip", "failing,mtlink.links.remote", folder(a=others, b=others, c=last)).lines
+    assert said[:3] == ["name"] + lines and said[-1].endswith(" 1 differ")
+
+
+def test_three_groups_have_a_block_for_each_difference(well, folder):
+    hosts = {name: dict(well, driver_version=name + "1", musa_version=name + "2") for name in "abc"}
+    assert invoke("compare", folder(**hosts)).lines[:-1] == (
+        ["driver_version"]
+        + ["  1 host: %s1: %s" % (name, name) for name in "abc"]
+        + ["", "musa_version"]
+        + ["  1 host: %s2: %s" % (name, name) for name in "abc"]
+        + [""]
+    )
+
+
 def health_with(checked, gpu, check, level, text):
     """A document of health with another finding for a card."""
     result = copy.deepcopy(checked)
@@ -904,11 +935,16 @@ def test_a_host_without_a_library_says_its_name(monkeypatch):
 
 
 def test_skip(document, folder):
-    where = folder(a=document, b=changed(document, ["driver_version"], "4.9.9"))
-    assert invoke("compare", "--skip", "driver_version", where).status == 0
-    result = invoke("compare", "--skip", "colour", where)
-    assert result.status == 2 and "no fact colour; there are documents, failing" in result.stderr
-    assert invoke("compare", "--hosts", "node[1", where).status == 2
+    where = folder(a=document, b=dict(document, driver_version="4.9.9", musa_version="9.0"))
+    assert invoke("compare", "--skip", "driver_version,musa_version", where).status == 0
+    assert invoke("compare", "--skip", "driver_version", where).status == 1
+    names = json.loads(invoke("compare", "--json", where).stdout)["facts"]
+    for arguments, words in (
+        (["--skip", "colour"], "--skip: no fact colour; there are " + ", ".join(names)),
+        (["--hosts", "node[1"], "--hosts: brackets do not fit in node[1"),
+    ):
+        result = invoke("compare", *(arguments + [where]))
+        assert (result.status, result.stdout, result.stderr) == (2, "", "pymtml: %s\n" % words)
 
 
 def test_json(document, folder):
@@ -949,6 +985,7 @@ FOLDED = {
     "node[03,17-25]": ["node03"] + ["node%d" % number for number in range(17, 26)],
     "n[8-11]": ["n8", "n9", "n10", "n11"],
     "n[08-10,100]": ["n08", "n09", "n10", "n100"],
+    "n[09-99,100]": ["n%02d" % number for number in range(9, 101)],
     "10.0.0.[9-10]": ["10.0.0.9", "10.0.0.10"],
     "gpu[0-1].dc1.example.com": ["gpu0.dc1.example.com", "gpu1.dc1.example.com"],
     "login,r1n[1-2],r2n1": ["r1n1", "r1n2", "r2n1", "login"],
@@ -997,6 +1034,7 @@ def test_how_long_a_number_may_be_and_how_many_hosts():
     [
         ("n[1", "brackets do not fit in n[1"),
         ("n]1[", "brackets do not fit in n]1["),
+        ("n1]", "brackets do not fit in n1]"),
         ("n[2-1]", "the range 2-1 goes down"),
         ("n[a-b]", "no range of numbers: [a-b]"),
         ("n[]", "no range of numbers: []"),

@@ -118,6 +118,8 @@ def test_three_words_at_most_and_the_likeliest_first():
     assert hints.near("na", ["name.of.something.long"]) == []
     listed = "pymtml --help lists them"
     assert hints.option("--querry-gpu=name", ["--query-gpu", "-q"]) == "did you mean --query-gpu? " + listed
+    long = "--querry-gpu=index,name,uuid,utilization.gpu,temperature.gpu"
+    assert hints.option(long, ["--query-gpu", "-q"]) == "did you mean --query-gpu? " + listed
     assert hints.option("--xyzzy", ["--query-gpu", "-q"]) == listed
     assert hints.field("nam", ["name"], "gpu") == "did you mean name? pymtml --help-query-gpu lists them"
 

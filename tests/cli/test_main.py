@@ -37,9 +37,9 @@ def test_help_names_the_subcommands():
 def test_versions(name, keys):
     first = "3.3.9-server" if name == "nvidia-smi" else pymtml.__version__
     with simulated.machine(simulated.DISTINCT):
-        lines = invoke("--version", name=name).lines
+        result = invoke("--version", name=name)
     values = [first, "2.2.1-simulator", "3.3.9-server", "4.3"]
-    assert lines == ["%-20s: %s" % pair for pair in zip(keys, values)]
+    assert (result.status, result.lines) == (0, ["%-20s: %s" % pair for pair in zip(keys, values)])
     with simulated.machine("no-driver"):
         assert invoke("--version", name=name).lines[1:] == ["%-20s: N/A" % key for key in keys[1:]]
 

@@ -9,7 +9,7 @@ import simulated
 from command import capture_file, invoke, process_tree
 
 import pymtml
-from pymtml_cli import language
+from pymtml_cli import language, modify
 
 RECORDED = {row["command"]: row for row in capture_file("modifications.json")["rows"]}
 ADDRESS = "00000000:2A:00.0"
@@ -94,7 +94,7 @@ TAKES = [
     ("-e", "0/DISABLED 1/ENABLED", "2 ON"),
     ("--gom", "0/ALL_ON 1/COMPUTE 2/LOW_DP", "3 ALL"),
     ("-vm", "3/VGPU 4/VSGA", "0 2 5 NONE"),
-    ("-lgc", "1000 1000,1200", "x 1,2,3 -5 1.5"),
+    ("-lgc", "1000 1000,1200 0,0", "x 1,2,3 -5 1.5"),
     ("-lmc", "1000 1000,1200", "x 1,2,3"),
     ("-lmcd", "1000", "x 1,2"),
     ("-ac", "1000,1200", "x 1000 1,2,3"),
@@ -116,8 +116,12 @@ TAKES_NOTHING = ("-rgc", "-rmc", "-rmcd", "-rac", "-caa")
 
 @pytest.mark.parametrize("option, taken, refused", TAKES, ids=[row[0] for row in TAKES])
 def test_each_option_takes_its_values_and_answers(option, taken, refused):
+    value = modify.VALUES[language.BY_SPELLING[option]]
     with machine("NOT_SUPPORTED"):
         for forms in taken.split():
+            if hasattr(value, "words"):
+                number, word = forms.split("/")
+                assert value(number) == value(word) == value(word.lower()) == int(number)
             said = {
                 form: smi(option + "=" + form, "-i", "0") for form in forms.split("/") + [forms.split("/")[-1].lower()]
             }
@@ -140,7 +144,9 @@ def test_every_change_is_tried():
             assert result.status == 0 and ADDRESS in result.lines[0] and result.lines[-1] == "All done."
 
 
-@pytest.mark.parametrize("modifier, values, of", [("--mode", "01", "-lgc"), ("--scope", ("0", "1", "GPU"), "-pl")])
+@pytest.mark.parametrize(
+    "modifier, values, of", [("--mode", "01", "-lgc"), ("--scope", ("0", "1", "GPU", "total_module"), "-pl")]
+)
 def test_what_modifies_another_option(modifier, values, of):
     with simulated.machine("s3000x2"):
         for value in values:
@@ -175,7 +181,7 @@ def test_ecc_mode():
         again = smi("-e", "DISABLED", "-i", "2")
         text = "ECC support is already Disabled for GPU 00000000:4C:00.0.\nAll done.\nReboot required.\n"
         assert (again.status, again.stdout) == (0, text)
-        assert smi("-e", "1").stdout.splitlines()[-1] == "All done."
+        assert smi("-e", "1", "-i", "2").stdout == "Enabled ECC support for GPU 00000000:4C:00.0.\nAll done.\n"
         assert simulated.get_value(2, "ecc_pending_mode") == "ENABLE"
 
 
@@ -183,11 +189,17 @@ def test_a_change_that_does_not_stick_is_a_failure(monkeypatch):
     """The driver says yes, and nothing changes."""
     for name in ("nvmlDeviceSetEccMode", "nvmlDeviceClearEccErrorCounts", "nvmlDeviceSetMigMode"):
         monkeypatch.setattr(pymtml, name, lambda *_: None)
+    # What will be is not what is.
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetMigMode", lambda _: [pymtml.NVML_DEVICE_MIG_DISABLE, 1])
     with simulated.machine("s5000x8", set="0.ecc_uncorrected_volatile=7"):
-        for command in ("-e 0", "-p 0", "-mig 1"):
+        for command, words in (
+            ("-e 0", "set ECC config"),
+            ("-p 0", "clear ECC errors"),
+            ("-mig 1", "enable MIG Mode"),
+        ):
             result = smi(*(shlex.split(command) + ["-i", "0"]))
-            assert result.status == 255 and "nothing changed" in result.stdout, command
-            assert result.stdout.endswith("Terminating early due to previous errors.\n")
+            text = "Unable to %s for GPU %s: the driver accepted it, and nothing changed\n" % (words, ADDRESS)
+            assert (result.status, result.stdout) == (255, text + modify.EARLY)
 
 
 @pytest.mark.parametrize("text, counter", [("0", "volatile"), ("AGGREGATE", "aggregate")])
@@ -252,6 +264,40 @@ def test_a_reset():
         assert result.stdout.endswith("Terminating early due to previous errors.\n")
 
 
+@pytest.mark.parametrize(
+    "key, value, words",
+    [
+        ("visible", "no", "is not there any more"),
+        ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error"),
+    ],
+)
+def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
+    reset = pymtml.mtmlDeviceReset
+
+    def then_changed(device):
+        reset(device)
+        simulated.set_value(1, key, value)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(pymtml, "mtmlDeviceReset", then_changed)
+    with simulated.machine("s3000x2"):
+        result = smi("-r", "-i", "1")
+    assert (result.status, result.stdout) == (255, "GPU 00000000:AF:00.0 was reset, and %s\n%s" % (words, modify.EARLY))
+
+
+def test_a_reset_takes_one_word():
+    with simulated.machine("s3000x2"):
+        result = smi("-r", "card", "-i", "0")
+    text = "ERROR: Option card is invalid for -r. Please run 'nvidia-smi -h' for help.\n\n"
+    assert (result.status, result.stdout) == (2, text)
+
+
+@pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])
+def test_the_exit_status_of_an_error(code, status):
+    """NVML's code where there is such an error, and where that can be an exit status."""
+    assert modify.exit_status(pymtml.NVMLError(code)) == status
+
+
 def test_changes_are_made_in_their_order_on_all_cards():
     with simulated.machine("s3000x2"):
         lines = smi("-am", "0", "-rgc", "-c", "0", "-i", "1,0").lines
@@ -275,6 +321,9 @@ def test_a_reset_is_for_root(monkeypatch):
 
 def test_a_card_that_does_not_answer():
     with simulated.machine("s3000x2", set="1.lost=DRIVER_FAILURE"):
-        for command in ("-e 0", "-p 0", "-mig 1"):
+        for command, words in (("-e 0", "set ECC config"), ("-p 0", "clear ECC errors"), ("-mig 1", "enable MIG Mode")):
             result = smi(*(shlex.split(command) + ["-i", "1"]))
-            assert result.status in (15, 255) and "Terminating early" in result.stdout, command
+            assert (result.status, result.stdout) == (
+                255,
+                "Unable to %s for GPU 1: Unknown Error\n" % words + modify.EARLY,
+            )

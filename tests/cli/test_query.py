@@ -108,6 +108,23 @@ def test_help_is_read_as_exporters_read_it(kind):
     assert result.stdout.startswith('List of valid properties to query for the switch "--query-%s":\n\n"' % kind)
 
 
+def test_help_says_what_properties_are():
+    """Names, then what it is; the page of nvidia-smi's has the same form."""
+    blocks = invoke("--help-query-gpu").stdout.split("\n\n")
+    assert blocks[5] == '"name" or "gpu_name"\nProduct name.'
+    for name, words in (
+        ("corrected.volatile.texture_memory", "corrected errors in texture memory, since the driver was loaded."),
+        ("uncorrected.aggregate.sram", "uncorrected errors in SRAM, in the card's life."),
+        ("corrected.aggregate.total", "corrected errors anywhere on the card, in the card's life."),
+    ):
+        assert '"ecc.errors.%s"\nNumber of %s' % (name, words) in blocks
+
+
+def test_a_format_without_words_is_that_of_csv(two_cards):
+    assert invoke("--query-gpu=index,fan.speed", "--format").lines == invoke("--query-gpu=index,fan.speed").lines
+    assert invoke("--query-gpu=index,power.draw", "--format").lines[0] == "index, power.draw [W]"
+
+
 class Teller:
     """A card that tells what these cards do not, with NVML's numbers: ECC errors say what they were asked for."""
 

@@ -72,17 +72,78 @@ def test_help(command, name):
     assert not [word for word in other if word in result.stdout]
     if command.startswith("topo"):
         assert "n (%s), " % ("NVLink" if name == "nvidia-smi" else "MtLink") in result.stdout
+    if "link" in command:
+        words = ", and the card at its other end" * command.startswith("mtlink")
+        assert "  -s, --status          state and speed of each link%s" % words in result.lines
+
+
+HELP_OF_WHAT_SCROLLS = """\
+usage: pymtml %s [OPTION]...
+
+  -i, --id CARDS        only these: index, UUID or PCI address, separated by commas
+  -d, --delay SECONDS   time between samples, 1 to %d (default 1)
+  -c, --count N         stop after N samples
+  -s, --select LETTERS  what to show (default %s):
+%s
+  -o, --options DT      D with the date, T with the time
+  -f, --filename FILE   into a file
+"""
+LETTERS = {
+    "dmon": """\
+                        p  power and temperature
+                        u  utilization
+                        c  clocks of memory and GPU
+                        v  time lost to power and heat
+                        m  memory
+                        e  ECC errors and PCIe replays
+                        t  PCIe throughput""",
+    "pmon": """\
+                        u  utilization
+                        m  memory""",
+}
+FORMATS = "      --format WORDS    csv, nounit, noheader, separated by commas (default: aligned columns with units)\n"
+
+
+@pytest.mark.parametrize("command, most, default, more", [("dmon", 600, "puc", FORMATS), ("pmon", 10, "u", "")])
+def test_help_of_what_scrolls(command, most, default, more):
+    assert invoke(command, "-h").stdout == HELP_OF_WHAT_SCROLLS % (command, most, default, LETTERS[command]) + more
+
+
+NO_TEMPERATURE = "argument --max-temperature: '%s' is no whole number from 1 to 1000"
 
 
 @pytest.mark.parametrize(
-    "command, most, default, letters", [("dmon", 600, "puc", "pucvmet"), ("pmon", 10, "u", "um")], ids=["dmon", "pmon"]
+    "arguments, words",
+    [
+        ("health --bogus", "unrecognized arguments: --bogus"),
+        ("compare --bogus", "unrecognized arguments: --bogus"),
+        ("health --max-temperature x", NO_TEMPERATURE % "x"),
+        ("health --max-temperature " + "9" * 40, NO_TEMPERATURE % ("9" * 40)),
+        ("health --max-temperature " + "9" * 41, NO_TEMPERATURE % ("9" * 37 + "...")),
+    ],
 )
-def test_help_of_what_scrolls(command, most, default, letters):
-    lines = invoke(command, "-h").lines
-    assert "  -d, --delay SECONDS   time between samples, 1 to %d (default 1)" % most in lines
-    start = lines.index("  -s, --select LETTERS  what to show (default %s):" % default) + 1
-    assert [line.split()[0] for line in lines[start : start + len(letters)]] == list(letters)
-    assert lines[start + len(letters)].startswith("  -o, --options DT ")
+def test_what_argparse_refuses_is_one_line(arguments, words):
+    result = smi(*arguments.split())
+    line = "nvidia-smi: %s; `nvidia-smi %s --help` says more\n" % (words, arguments.split()[0])
+    assert (result.status, result.stdout, result.stderr) == (2, "", line)
+
+
+NODE = "an on-CPU interconnect link between PCIe host bridges"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("topo -i -m", 'Option "-i" is missing its value.\n'),
+        ("topo -C -i", 'Option "-i" is missing its value.\n'),
+        ("topo -p --id=0,1", "Device 0 is connected to device 1 by way of %s.\n\n" % NODE),
+        ("topo -n 3 -i 0,1", "Option -n must be used with -i, which must be a single device.\n"),
+        ("topo -C", "Option -C must be used with -i, which must be a single device.\n"),
+    ],
+)
+def test_values_of_options_below_a_subcommand(arguments, words):
+    with simulated.machine("s3000x2"):
+        assert smi(*arguments.split()).stdout == words
 
 
 # ---- mig ----
@@ -199,7 +260,8 @@ def test_a_change_that_fails(fault, status):
 def test_a_change_that_does_not_stick(divided, monkeypatch):
     monkeypatch.setattr(pymtml, "mtmlDeviceSetMpcConfiguration", lambda *_: None)
     result = smi("mig", "-cgi", "1,1")
-    assert result.status == 255 and "divided in another way" in result.stdout
+    words = "Unable to create GPU instances on GPU  0: the driver accepted it, and GPU 0 is divided in another way\n"
+    assert (result.status, result.stdout) == (255, words)
 
 
 def test_a_card_in_use_is_left_alone(divided, tmp_path, monkeypatch):
@@ -242,10 +304,18 @@ def test_draining_that_is_not_possible_is_a_failure(arguments, words):
     assert (result.status, result.stdout) == (3, words)
 
 
-@pytest.mark.parametrize("arguments, status", [("-p 00:00.0 -q", 6), ("-p 3B:00.0 -m 2", 2), ("-p 3B:00.0 -m x", 2)])
-def test_draining_of_what_is_none(arguments, status):
+@pytest.mark.parametrize(
+    "arguments, status, words",
+    [
+        ("-p 00:00.0 -q", 6, "No devices were found\n"),
+        ("-p 3B:00.0 -m 2", 2, "Option 2 is invalid for -m.\n"),
+        ("-p 3B:00.0 -m x", 2, "Option x is invalid for -m.\n"),
+    ],
+)
+def test_draining_of_what_is_none(arguments, status, words):
     with simulated.machine("s3000x2"):
-        assert smi("drain", *arguments.split()).status == status
+        result = smi("drain", *arguments.split())
+    assert (result.status, result.stdout) == (status, words)
 
 
 def test_encoder_sessions():

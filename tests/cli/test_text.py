@@ -51,7 +51,8 @@ def test_numbers_without_a_value_are_null():
 
 
 @pytest.mark.parametrize(
-    "name, columns", [("abc", 3), ("é", 1), ("e\u0301", 1), ("中文", 4), ("ｱ", 1), ("Ａ", 2), ("", 0)]
+    "name, columns",
+    [("abc", 3), ("é", 1), ("e\u0300", 1), ("e\u0301", 1), ("a\u20dd", 1), ("中文", 4), ("ｱ", 1), ("Ａ", 2), ("", 0)],
 )
 def test_width(name, columns):
     assert text.width(name) == columns
@@ -127,6 +128,12 @@ def test_numbers_with_a_point(written, value):
 )
 def test_what_is_no_number(written):
     assert number(written, 0, 100) is None and number(written, 0, 100, whole=False) is None
+
+
+def test_as_many_digits_as_a_float_keeps():
+    assert number("9" * 15, 0, 10**16) == number("9" * 15, 0, 10**16, whole=False) == 10**15 - 1
+    for written in ("0" * 16, "9" * 16, "0." + "9" * 15):
+        assert number(written, 0, 10**16) is None and number(written, 0, 10**16, whole=False) is None
 
 
 def test_a_whole_number_has_no_point():

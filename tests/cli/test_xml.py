@@ -150,18 +150,16 @@ def test_what_cannot_be_combined():
     assert (result.status, result.stdout) == (2, "Invalid combination of input arguments: %s\n" % text)
 
 
-def test_units():
-    with simulated.machine("s3000x2"):
-        result = invoke("-q", "-u", "-x", name="nvidia-smi")
-    root = document(result)
-    assert '"nvsmi_unit_v13.dtd"' in result.lines[1]
-    assert [child.tag for child in root] == [
-        "timestamp",
-        "driver_version",
-        "cuda_version",
-        "hic_info",
-        "attached_units",
-    ]
+def test_what_a_card_does_not_tell_is_left_out_or_empty():
+    with simulated.machine(simulated.DISTINCT):
+        told = document(invoke("-q", "-x"))
+        (second,) = document(invoke("-q", "-x", "-i", "1")).iter("gpu")
+    with simulated.machine(simulated.DISTINCT, faults="mtmlGpuGetVoltage=NOT_SUPPORTED"):
+        untold = document(invoke("-q", "-x"))
+    assert [gpu.findtext("voltage/graphics_volt") for gpu in told.iter("gpu")] == ["805.000 mV", "806.000 mV"]
+    assert second.get("id") == "00000000:3C:00.0" and untold.find("gpu/voltage") is None
+    for tag, text in (("accounted_processes", ""), ("mig_devices", "None")):
+        assert [element.text.strip() for element in told.iter(tag)] == [text] * 2
 
 
 # ---- readers ----
