@@ -1572,7 +1572,7 @@ class _Native:
 class _Life:
     """The state of the module from a first init to the last shutdown."""
 
-    _own, _of = "library", None  # as in a handle, because ``filled`` and a change of MPC treat both alike
+    _of = None  # as in the library's handle, because a change of MPC treats both alike
     library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
     handle: "_Any"  # the library's handle, for callers
     changes = 0  # number of changes of MPC and resets that were begun
@@ -2151,9 +2151,7 @@ def _slow_status(name, slot, handle, *arguments):
 def _pair_status(name, device1, device2, *arguments):
     """MTML status of a C call whose first two parameters are devices."""
     status, second = _resolve("_device", device2)
-    if status:
-        return _resolve("_device", device1)[0] or status
-    return _status(name, "_device", device1, second, *arguments)
+    return status or _status(name, "_device", device1, second, *arguments)
 
 
 def _library_status(name, *arguments):

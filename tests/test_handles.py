@@ -1,6 +1,7 @@
 """Handles as objects: equality, hash, repr, copies through ctypes, pickling."""
 
 import _thread
+import contextlib
 import copy
 import ctypes
 import gc
@@ -41,12 +42,27 @@ def test_equality_and_hash_are_those_of_the_address():
 def test_a_stale_handle_equals_only_itself():
     """C may give the next life the same addresses."""
     with Scene("s5000x8") as scene:
-        old = [getattr(scene, kind) for kind in KINDS]
+        old = [getattr(scene, kind) for kind in KINDS + ("library",)]
         copies = [ctypes.cast(handle, type(handle)) for handle in old]
         assert old == copies
     for handle, copied in zip(old, copies):
         assert handle == handle and not handle != handle
         assert handle != copied and copied != handle and not handle == copied and hash(handle) == hash(copied)
+
+
+def test_a_stale_handle_does_not_name_the_device_that_has_its_address_now(monkeypatch):
+    monkeypatch.delenv("PYMTML_KEEP_LIBRARY")  # C goes on, with the same addresses
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        old = pymtml.nvmlDeviceGetHandleByIndex(0)
+        pymtml.nvmlShutdown()
+        pymtml.nvmlInit()
+        new = pymtml.nvmlDeviceGetHandleByIndex(0)
+        assert old._address == new._address and pymtml.nvmlDeviceGetTopologyCommonAncestor(new, new) is not None
+        for pair in ((old, new), (new, old)):
+            with pytest.raises(pymtml.NVMLError_InvalidArgument):
+                pymtml.nvmlDeviceGetTopologyCommonAncestor(*pair)
+        simulated.shut_down()
 
 
 def test_repr_names_class_and_address():
@@ -368,3 +384,32 @@ def test_a_life_that_begins_before_any_line_of_a_query(ask):
             assert answer or answer in (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument), step
             simulated.shut_down()
     assert step > 3
+
+
+def test_a_life_that_ends_before_any_line_of_a_question_that_names_no_card(monkeypatch):
+    """In another thread, of a library that lacks the function: that is said, or that no library is initialized."""
+    monkeypatch.delitem(pymtml._functions, "mtmlLibraryGetVersion")
+    step, ended, answers = 0, True, []
+    with simulated.machine("s80"):
+        while ended:
+            step += 1
+            pymtml.nvmlInit()
+            answer, ended = before_line(step, pymtml.mtmlLibraryGetVersion, pymtml.nvmlShutdown)
+            answers.append(answer)
+            simulated.shut_down()
+    assert set(answers) == {pymtml.MTMLError_Uninitialized, pymtml.MTMLError_FunctionNotFound}
+
+
+def test_what_a_handle_holds_lies_in_its_slots():
+    """Which are read faster than a dict, and which the class lists."""
+    with Scene("s5000x8") as scene:
+        for name in dir(pymtml):
+            if name.startswith("nvmlDeviceGet"):
+                for further in ((), (0,)):
+                    with contextlib.suppress(TypeError, pymtml.NVMLError):
+                        getattr(pymtml, name)(scene.device, *further)
+        filled = [slot for slot in pymtml.c_mtmlDevice_t.__slots__ if hasattr(scene.device, slot)]
+        assert len(filled) > 15, filled
+        for kind in KINDS + ("library",):
+            handle = getattr(scene, kind)
+            assert hasattr(handle, handle._own) and handle._address and vars(handle) == {}

@@ -198,6 +198,9 @@ def test_char_fields_of_a_programs_own_struct():
     assert (mine.letter, mine.text, mine.name) == ("x", "y z", "abc")
     for name, _ in Mine._fields_:
         assert repr(getattr(Mine, name)) == repr(getattr(Plain, name)) and "Field " in repr(getattr(Mine, name))
+    for struct in (Mine, Plain):
+        friendly = pymtml.nvmlStructToFriendlyObject(struct(b"\xff", None, b"abc"))
+        assert vars(friendly) == {"letter": "\ufffd", "text": None, "name": "abc"}
 
 
 def test_prototypes():

@@ -281,6 +281,21 @@ def test_impossible_size_of_an_affinity_mask(name, size):
             getattr(pymtml, name)(scene.device, size)
 
 
+def test_counts_beyond_the_largest_do_not_reach_c():
+    with Scene("s5000x8") as scene:
+        pair, paths = (scene.at(0), scene.at(1)), pymtml.mtmlDeviceGetMtLinkShortestPaths
+        assert paths(*pair, 4096, 2) == paths(*pair, 1, 4096) == paths(*pair) == [list(pair)]
+        largest = 2**26 // ctypes.sizeof(pymtml.c_mtmlMtLinkLayout_t)
+        simulated.reset_calls()
+        for counts in ((4097, 2), (1, 4097)):
+            with pytest.raises(pymtml.MTMLError_InvalidArgument):
+                paths(*pair, *counts)
+        assert simulated.calls() == 0
+        with pytest.raises(pymtml.MTMLError_InvalidArgument):
+            pymtml.mtmlDeviceGetMtLinkLayouts(*pair, largest + 1)
+        assert simulated.calls("mtmlDeviceGetMtLinkLayouts") == 0
+
+
 @pytest.mark.parametrize("value, name", [(None, "NoneType"), (7, "int"), (bytearray(b"GPU"), "bytearray")])
 def test_what_is_no_text_is_named(value, name):
     with Scene("s80"):

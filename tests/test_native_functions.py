@@ -230,6 +230,10 @@ def test_shortest_paths_over_other_devices():
                 pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, *size)
         assert pymtml.mtmlDeviceCountMtLinkShortestPaths(zero, four) == (0, 0)
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, four) == []
+        simulated.set_faults("1.mtmlDeviceCountMtLinkShortestPaths=DRIVER_FAILURE")
+        assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one) == paths  # counted from the local device
+        with pytest.raises(pymtml.MTMLError_DriverFailure):
+            pymtml.mtmlDeviceGetMtLinkShortestPaths(one, zero)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,9 @@ def test_one_object_per_native_object():
         assert pymtml.mtmlLibraryInitDeviceByPciSbdf(scene.keys["pci_sbdf"]) is device
         assert pymtml.mtmlDeviceGetMtLinkRemoteDevice(scene.at(0), 2) is device
         assert scene.gpu is scene.gpu and scene.memory is scene.memory and scene.vpu is scene.vpu
-        assert scene.system is scene.system
+        system = scene.system
+        simulated.reset_calls()
+        assert scene.system is system and simulated.calls("mtmlLibraryInitSystem") == 0
         for kind in ("gpu", "memory", "vpu"):
             assert getattr(pymtml, "mtmlDeviceInit" + kind.capitalize())(getattr(scene, kind)) is getattr(scene, kind)
         assert len({scene.at(i) for i in range(8)}) == 8

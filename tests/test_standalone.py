@@ -1,5 +1,7 @@
-"""Files that are run by themselves: the typed program, and each file of scenarios."""
+"""Files that are run by themselves: the typed program, each file of scenarios, and what ``python -m`` starts."""
 
+import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -63,3 +65,36 @@ def test_failed_scenario_is_told_by_the_exit_status(file, tmp_path):
     done = run(str(copy), "-q", "-p", "no:cacheprovider", "-k", "that_fails")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
     assert "1 failed" in done.stdout
+
+
+@pytest.mark.parametrize("program", ["another", "pymtml"])
+def test_a_program_of_python_m_takes_no_ctypes_from_the_current_folder(program, tmp_path):
+    """That Python puts first on the path; there it stays for another program, which may need it."""
+    here, packages = tmp_path / "here", tmp_path / "packages"
+    show = (
+        "import ctypes, json, sys\ndef main():\n    path = sys.path[: sys.path.index(%r) + 1]\n"
+        "    print(json.dumps({'ctypes': ctypes.__file__, 'path': path, 'arguments': sys.argv[1:]}))\n"
+    ) % simulated.ROOT
+    for file, text in {
+        here / "ctypes.py": "raise SystemExit('that of somebody else')\n",
+        packages / "another" / "__init__.py": "import pymtml\n",
+        packages / "another" / "__main__.py": show + "main()\n",
+        packages / "pymtml_cli" / "__init__.py": "",
+        packages / "pymtml_cli" / "main.py": show,
+    }.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(packages), simulated.ROOT])
+    done = subprocess.run(
+        [sys.executable, "-m", program, "an", "argument"],
+        env=environment,
+        cwd=str(here),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    path = [str(packages), simulated.ROOT]
+    expected = {"ctypes": ctypes.__file__, "path": path if program == "pymtml" else [str(here)] + path}
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout) == dict(expected, arguments=["an", "argument"])
