@@ -47,7 +47,6 @@ class Failed(Exception):
     """Ends a question of which a part has no answer."""
 
     def __init__(self, what, unknown):
-        Exception.__init__(self, what)
         self.what, self.unknown = what, unknown
 
 
@@ -127,20 +126,21 @@ def idle(card, limits):
     if rates.gpu:
         return [well("utilization", rates.gpu)]
     info = told_or(None, "memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
-    used = 100.0 * info.used / info.total if info and info.total else 0
+    used = 100.0 * info.used / info.total if info and info.total else None
     watts = told_or(None, "power", card.ask(pymtml.nvmlDeviceGetPowerUsage))
     most = told_or(None, "power limit", card.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit))
     drawn = 100.0 * watts / most if watts and most else None
     clock = told_or(None, "clock", card.ask(pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
     fastest = told_or(None, "greatest clock", card.ask(pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
     speed = 100.0 * clock / fastest if clock and fastest else None
-    text = "utilization 0 %, with " + "%d %% of the memory in use" % used
-    text += " and %d W drawn" % (watts / 1000) if watts else ""
+    parts = ["%d %% of the memory in use" % used] if used is not None else []
+    parts += ["%d W drawn" % (watts / 1000)] if watts else []
+    text = "utilization 0 %, with " + " and ".join(parts)
     resting = speed is not None and speed < BUSY_CLOCK
     if drawn is not None and drawn > limits["max-idle-power"] and not resting:
         text += ": the utilization cannot be right"
         return [Outcome(WARNING, text, round(drawn, 1), limits["max-idle-power"])]
-    if used > limits["max-idle-memory"]:
+    if used is not None and used > limits["max-idle-memory"]:
         busy = speed is not None if drawn is None else drawn > BUSY_POWER
         if busy and not resting:
             text += ": the utilization cannot be right"
@@ -250,8 +250,6 @@ def pcie_width(card, limits):
     """Whether the slot has the lanes that the card has."""
     value = told("PCIe width", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkWidth))
     most = told("PCIe width", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkWidth))
-    if not value or not most:
-        return [not_told("PCIe width")]
     if value < most:
         return [Outcome(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most)]
     return [well("PCIe width", value, most)]
@@ -261,8 +259,6 @@ def pcie_generation(card, limits):
     """The generation that the PCIe link runs at: it drops when the card is idle."""
     value = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkGeneration))
     most = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkGeneration))
-    if not value or not most:
-        return [not_told("PCIe generation")]
     if value < most:
         return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
     return [well("PCIe generation", value, most)]

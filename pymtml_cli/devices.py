@@ -189,15 +189,8 @@ class Machine:
         if isinstance(count, Unknown):
             text = "cannot count the devices: %s; `pymtml doctor` says more" % describe(count.error)
             raise CommandError(text, OTHER)
-        handles = [ask(pymtml.nvmlDeviceGetHandleByIndex, index) for index in range(count)]
-        known = [handle for handle in handles if not isinstance(handle, Unknown)]
-        parents = {handle: _parent(handle, known) for handle in known}
-        cards = []
-        for handle in handles:
-            if not isinstance(handle, Unknown) and parents[handle] is not None:
-                continue
-            card = Device(self, handle, len(cards))
-            cards.append(card)
+        cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
+        for card in cards:
             card.instances = [Device(self, instance, number, card) for number, instance in enumerate(_instances(card))]
         return cards
 
@@ -245,15 +238,6 @@ def _not_found(names, cards):
             parts.append(form % (name, instance.index, instance.parent.index))
     here = "card 0" if len(cards) == 1 else "cards 0 to %d" % (len(cards) - 1)
     return "%s; %s -L lists %s" % (", ".join(parts), called(), here)
-
-
-def _parent(handle, known):
-    """The visible card that a handle is an instance of, or None."""
-    is_instance = ask(pymtml.nvmlDeviceIsMigDeviceHandle, handle)
-    if isinstance(is_instance, Unknown) or not is_instance.value:
-        return None
-    parent = ask(pymtml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
-    return parent if not isinstance(parent, Unknown) and parent in known else None
 
 
 def _places(card):

@@ -193,6 +193,10 @@ def in_use(memory, watts, words):
     return "utilization 0 %%, with %d %% of the memory in use and %d W drawn: %s" % (memory, watts, words)
 
 
+# Nothing that a card is asked for is answered
+SILENT = "mtmlDeviceGetName=TIMEOUT mtmlDeviceGetUUID=TIMEOUT mtmlDeviceGetPciInfo=TIMEOUT mtmlMemoryGetTotal=TIMEOUT "
+SILENT += "mtmlGpuGetUtilization=TIMEOUT"
+
 # Question; what the card is like (keys, and functions that fail) and limits, which have a "-" in their names;
 # level, value/limit and text of what it comes to: both sides of each edge. The card has 80 GiB, 950 W and 1750 MHz.
 EDGES = [
@@ -203,6 +207,8 @@ EDGES = [
     ("answers", "mtmlDeviceGetPciInfo=TIMEOUT", "CRITICAL None/None", "PCI address: Timeout"),
     ("answers", "mtmlMemoryGetUsed=TIMEOUT", "CRITICAL None/None", "memory: Timeout"),
     ("answers", "mtmlGpuGetUtilization=TIMEOUT", "CRITICAL None/None", "utilization: Timeout"),
+    ("answers", SILENT, "CRITICAL None/None", "no answer: Timeout"),
+    ("answers", SILENT.replace("TIMEOUT", "NOT_SUPPORTED", 4), "CRITICAL None/None", "no answer: Timeout"),
     ("memory", "memory_used=85899345920", "OK 85899345920/85899345920", "used memory as it should be"),
     (
         "memory",
@@ -219,7 +225,12 @@ EDGES = [
     # and more than 30 percent of the power limit, and of the clock half or more
     ("idle", USED + "power_usage=285000 gpu_clock=1750", "NOTE 90.0/50", in_use(90, 285, HELD)),
     ("idle", USED + "power_usage=286000 gpu_clock=1750", "WARNING 90.0/50", in_use(90, 286, WRONG)),
-    ("idle", USED + "power_usage=286000 gpu_clock=875", "WARNING 90.0/50", in_use(90, 286, WRONG)),
+    (
+        "idle",
+        "memory_used=77400000000 power_usage=286000 gpu_clock=875",
+        "WARNING 90.1/50",
+        in_use(90, 286, WRONG),
+    ),
     ("idle", USED + "power_usage=286000 gpu_clock=874", "NOTE 90.0/50", in_use(90, 286, HELD)),
     # More than half of the power limit
     ("idle", UNUSED + "power_usage=475000 gpu_clock=1750", "OK 0/None", IDLE),
@@ -228,6 +239,13 @@ EDGES = [
     ("idle", UNUSED + "power_usage=476000 gpu_clock=875", "WARNING 50.1/50", in_use(0, 476, WRONG)),
     ("idle", UNUSED + "power_usage=476000 gpu_clock=874", "OK 0/None", IDLE),
     ("idle", UNUSED + "power_usage=476000 mtmlGpuGetClock=NOT_SUPPORTED", "WARNING 50.1/50", in_use(0, 476, WRONG)),
+    # Where the memory is not told, nothing is said of it
+    (
+        "idle",
+        "power_usage=476000 gpu_clock=1750 mtmlMemoryGetUsed=NOT_SUPPORTED",
+        "WARNING 50.1/50",
+        "utilization 0 %, with 476 W drawn: " + WRONG,
+    ),
     # Where the limit of the power is not told, the clock tells
     ("idle", USED + "gpu_clock=875 enforced_power_limit=0 power_usage=9000", "WARNING 90.0/50", in_use(90, 9, WRONG)),
     ("idle", USED + "gpu_clock=874 enforced_power_limit=0 power_usage=9000", "NOTE 90.0/50", in_use(90, 9, HELD)),
@@ -247,6 +265,7 @@ EDGES = [
         "OK 89/90",
         "temperature of the GPU as it should be",
     ),
+    ("gpu_temperature", "gpu_temperature=0 slowdown_temperature=1", "OK 0/1", "temperature of the GPU as it should be"),
     ("gpu_temperature", "gpu_temperature=90 slowdown_temperature=0", "CRITICAL 90/90", "90 C, and 90 C is the limit"),
     (
         "gpu_temperature",
@@ -441,12 +460,42 @@ def test_processes_that_could_not_be_looked_into(monkeypatch, unseen):
     monkeypatch.setattr(pymtml, "unseen_processes", lambda: unseen)
     with simulated.machine("s80"):
         (one,) = [one for one in asked() if one.check == "processes"]
-    assert (one.level, one.value) == ("NOTE" if unseen else "OK", unseen)
+    assert (one.level, one.value, one.limit) == ("NOTE" if unseen else "OK", unseen, 0)
 
 
 def test_what_is_asked_of_processes_is_kept_with_the_number_that_belongs_to_it():
     with simulated.machine("s80"), Machine() as machine:
         assert machine.cards[0].ask(compute_processes) == ([], 0)
+
+
+def test_a_card_that_fails_in_many_ways_says_each():
+    faults = SILENT.replace("mtmlDeviceGetUUID=TIMEOUT", "mtmlDeviceGetUUID=DRIVER_FAILURE").split()
+    with simulated.machine("s80", faults=",".join("0." + fault for fault in faults)):
+        found = [(one.level, one.text, one.value, one.limit) for one in asked() if one.check == "answers"]
+    said = ["name: Timeout", "UUID: Unknown Error", "PCI address: Timeout", "memory: Timeout", "utilization: Timeout"]
+    assert found == [("CRITICAL", text, None, None) for text in said]
+
+
+def test_processes_that_nobody_tells(monkeypatch):
+    def failing(handle):
+        raise pymtml.NVMLError(code)
+
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetComputeRunningProcesses", failing)
+    found = []
+    with simulated.machine("s80"):
+        for code in (pymtml.NVML_ERROR_TIMEOUT, pymtml.NVML_ERROR_NOT_SUPPORTED):
+            found += [(one.level, one.text) for one in asked() if one.check == "processes"]
+    assert found == [("CRITICAL", "processes: Timeout"), ("N/A", "processes not reported")]
+
+
+def test_which_check_is_asked_is_told_before():
+    """In the order of the checks; a card that does not answer is asked no more."""
+    for changes, names in (("", list(checks.QUESTIONS)), ("0.lost=TIMEOUT", ["answers"])):
+        told = []
+        with simulated.machine("s80", set=changes), Machine() as machine:
+            for found in checks.card_findings(machine.cards[0], checks.Limits(), asking=told.append):
+                assert found[0].check == told[-1] or found[0].text == "not asked, as the card does not answer"
+        assert told == names
 
 
 def test_a_card_that_tells_nothing_is_a_warning():
