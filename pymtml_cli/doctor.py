@@ -518,7 +518,6 @@ def fork_finding(opened):
     told = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
     if not hasattr(os, "fork"):
         return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % told)
-    sys.stdout.flush()
     child = os.fork()
     if not child:
         status = 1

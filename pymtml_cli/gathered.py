@@ -236,7 +236,7 @@ def _broken(piece, error, begin):
     if isinstance(error, RecursionError):
         return "JSON too deep to be read"
     end = len(piece.rstrip())
-    if getattr(error, "pos", 0) - begin >= end - 1 or not piece.rstrip().endswith("}"):
+    if getattr(error, "pos", 0) - begin >= end or not piece.rstrip().endswith("}"):
         return "cut off after %d characters" % end
     return "no JSON: %s" % error
 

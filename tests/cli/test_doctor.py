@@ -1,5 +1,8 @@
 """doctor: a finding for each thing that is wrong, nothing for what is right, and the exit status that follows."""
 
+import contextlib
+import ctypes
+import io
 import json
 import os
 import re
@@ -52,17 +55,35 @@ def test_every_warning_has_a_next_step(profile):
 
 
 @pytest.mark.parametrize(
-    "change, check, level, words",
+    "change, check, level, text, step",
     [
-        ("0.memory_used=99999999999", "memory", "warn", "GPU 0: 95367 MiB of"),
-        ("0.enforced_power_limit=0", "limits", "note", "GPU 0: the driver tells a power limit of 0"),
-        ("1.lost=DRIVER_FAILURE", "cards", "warn", "GPU 1: no answer: Unknown Error"),
+        (
+            "0.memory_used=99999999999",
+            "memory",
+            "warn",
+            "GPU 0: 95367 MiB of 32768 MiB in use, more than there is",
+            "seen with the IOMMU off: turn it on",
+        ),
+        (
+            "0.enforced_power_limit=0",
+            "limits",
+            "note",
+            "GPU 0: the driver tells a power limit of 0",
+            "pymtml calls it unknown",
+        ),
+        (
+            "1.lost=DRIVER_FAILURE",
+            "cards",
+            "warn",
+            "GPU 1: no answer: Unknown Error",
+            "look at dmesg; a card that fell off the bus",
+        ),
     ],
 )
-def test_findings_on_a_card(change, check, level, words):
+def test_findings_on_a_card(change, check, level, text, step):
     status, found = findings(set=change)
     assert status == (1 if level == "warn" else 0)
-    assert [(entry[0], entry[1][: len(words)]) for entry in found[check]] == [(level, words)]
+    assert [(entry[0], entry[1], entry[2][: len(step)]) for entry in found[check]] == [(level, text, step)]
 
 
 @pytest.mark.parametrize("state, words", [("DOWN", "down"), ("DOWNGRADE", "at reduced width")])
@@ -72,10 +93,18 @@ def test_links(state, words):
     assert [text for level, text, _ in found["links"] if level == "warn"] == ["GPU 2: MtLink 3 %s" % words]
 
 
-def test_ecc_that_waits_for_a_reboot():
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """A proc file system in which everything can be seen."""
+    (tmp_path / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+
+
+def test_ecc_that_waits_for_a_reboot(seen):
     _, found = findings(profile="s5000x8", set="*.ecc_pending_mode=DISABLE;*.retired_pages_pending=no")
     assert [(level, text) for level, text, _ in found["ecc"]] == [("note", "GPU 0-7: ECC is on and will be off")]
-    assert not any(re.search(r"\becc\b", text) for level, text, _ in found["cards"] if level == "ok")
+    well = "GPU 0-7: answers, memory, utilization, temperature, pages, links, pcie, processes as they should be"
+    assert found["cards"] == [("ok", well, None)]
 
 
 def test_pages_that_wait_for_a_reboot():
@@ -98,23 +127,48 @@ def test_a_library_that_lacks_functions():
 
 def test_an_init_that_works_once():
     status, found = findings(set="machine.reinit=DRIVER_FAILURE")
-    assert (status, levels(found, "reinit")) == (1, ["warn"])
-    assert "PYMTML_KEEP_LIBRARY=1" in found["reinit"][0][2]
+    step = "nvmlShutdown keeps the library; PYMTML_KEEP_LIBRARY=1 is for programs that call mtmlLibraryShutDown"
+    text = "an init after a shutdown fails: Unknown Error: it was shut down before, and not every library can be "
+    text += (
+        "initialized again in the same process: NVML's names keep it initialized unless PYMTML_KEEP_LIBRARY=0 is in "
+    )
+    text += "the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do too"
+    assert (status, found["reinit"]) == (1, [("warn", text, step)])
 
 
-def test_an_init_that_fails_in_a_forked_child():
-    _, found = findings(faults="mtmlLibraryInit=DRIVER_FAILURE@1x1")
-    assert levels(found, "fork") == ["warn"] and "forked child fails" in found["fork"][0][1]
+LEAVES = "an init leaves no device node open"
+IN_THE_CHILD = "initialize in the child alone, or start it by spawn"
+
+
+@pytest.mark.parametrize("fault", ["mtmlLibraryInit=DRIVER_FAILURE", "mtmlLibraryCountDevice=TIMEOUT"])
+def test_an_init_that_fails_in_a_forked_child(fault):
+    """And one after which not even the cards can be counted."""
+    with simulated.machine("s80", faults=fault):
+        found = finding_of(doctor.fork_finding([]))
+    assert found == ("warn", "fork", "an init in a forked child fails; " + LEAVES, IN_THE_CHILD)
 
 
 def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
-    monkeypatch.setattr(doctor, "FORK_SECONDS", 0.2)
-    monkeypatch.setattr(doctor.os, "fork", lambda fork=os.fork: fork() or time.sleep(60))
-    finding = doctor.fork_finding([])
-    assert (finding.level, "hangs" in finding.text) == ("warn", True)
-    monkeypatch.undo()
-    finding = doctor.fork_finding(["/dev/mtgpu.0"])
-    assert "an init opens /dev/mtgpu.0" in finding.text
+    """It is looked at again and again, until the time is over; nothing of it stays."""
+    pauses, children = [], []
+
+    def fork(real=os.fork):
+        child = real()
+        children.append(child)
+        return child or time.sleep(60)
+
+    clock = types.SimpleNamespace(monotonic=lambda: 100 + len(pauses), sleep=pauses.append)
+    monkeypatch.setattr(doctor, "time", clock)
+    monkeypatch.setattr(doctor, "FORK_SECONDS", 3)
+    monkeypatch.setattr(os, "fork", fork)
+    found = finding_of(doctor.fork_finding([]))
+    assert found == ("warn", "fork", "an init in a forked child hangs; " + LEAVES, IN_THE_CHILD)
+    assert pauses == [0.01] * 3
+    with pytest.raises(ChildProcessError):
+        os.waitpid(children[0], os.WNOHANG)
+    monkeypatch.delattr(os, "fork")
+    opens = "an init opens /dev/mtgpu.0; this system does not fork"
+    assert finding_of(doctor.fork_finding(["/dev/mtgpu.0"])) == ("n/a", "fork", opens, None)
 
 
 @pytest.mark.parametrize("profile, check", [("no-driver", "init"), ("empty", "devices")])
@@ -178,6 +232,32 @@ def test_text_and_json_say_the_same():
             assert "%-5s %-10s %s" % (finding["level"], finding["check"], finding["text"]) in text.lines
 
 
+class Terminal(io.StringIO):
+    """An output that knows what was there when it was flushed."""
+
+    flushed = ()
+
+    def flush(self):
+        self.flushed += (self.getvalue(),)
+
+
+def test_each_finding_is_there_before_the_next_is_looked_for(monkeypatch):
+    found = [doctor.Finding("ok", "library", "is there"), doctor.Finding("warn", "nodes", "none\n", "look at dmesg")]
+    first = "ok    library    is there\n"
+    both = first + "warn  nodes      none\\x0a\n                 -> look at dmesg\n"
+
+    def examine():
+        for said, one in zip(("", first), found):
+            assert out.getvalue() == said and out.flushed == ((said,) if said else ())
+            yield one
+
+    monkeypatch.setattr(doctor, "examine", examine)
+    with contextlib.redirect_stdout(Terminal()) as out:
+        assert doctor.run([]) == 1
+    assert out.flushed == (first, both)
+    assert out.getvalue() == both + "\nverdict: pymtml works in part: 1 warning(s) above\n"
+
+
 def test_another_pynvml_is_a_note():
     status, found = findings()
     assert status == 0
@@ -195,14 +275,19 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
     assert "%s stands on the path, too, and is not used" % (tmp_path / "pymtml.py") in texts
 
 
-def test_what_is_well_was_asked_and_answered(tmp_path, monkeypatch):
+def test_what_is_well_was_asked_and_answered(seen):
     """A check is called well of the cards on which all its questions are; what is not told is called that."""
-    (tmp_path / "1" / "fd").mkdir(parents=True)
-    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     _, found = findings()
     well = "GPU 0-1: answers, memory, utilization, temperature, pcie, processes as they should be"
     assert found["cards"] == [("ok", well, None)]
     assert found["unreported"] == [("n/a", "GPU 0-1: ecc, pages, links not reported, or in part", None)]
+    _, found = findings(faults="1.mtmlMemoryGetTemperature=NOT_SUPPORTED")
+    assert sorted(text for check in ("cards", "unreported") for _, text, _ in found[check]) == [
+        "GPU 0-1: answers, memory, utilization, pcie, processes as they should be",
+        "GPU 0-1: ecc, pages, links not reported, or in part",
+        "GPU 0: temperature as they should be",
+        "GPU 1: temperature not reported, or in part",
+    ]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
     assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
 
@@ -307,14 +392,42 @@ def test_distributions_with_files_of_the_same_name(tmp_path, monkeypatch):
     }
 
 
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="distributions cannot be listed there")
+def test_distributions_of_other_kinds(tmp_path, monkeypatch):
+    """One that has both modules, and does not tell its name; and one that setup.py wrote."""
+    (tmp_path / "x-1.0.dist-info").mkdir()
+    (tmp_path / "x-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nVersion: 1.0\n")
+    (tmp_path / "x-1.0.dist-info" / "RECORD").write_text("pymtml.py,,\npynvml/__init__.py,,\nx.py,,\n")
+    (tmp_path / "old-1.0.egg-info").mkdir()
+    (tmp_path / "old-1.0.egg-info" / "PKG-INFO").write_text("Metadata-Version: 1.0\nName: old\nVersion: 1.0\n")
+    (tmp_path / "old-1.0.egg-info" / "SOURCES.txt").write_text("pynvml.py\n")
+    (tmp_path / "old-1.0.egg-info" / "installed-files.txt").write_text("../pynvml.py\n")
+    (tmp_path / "pynvml.py").write_text("")
+    (tmp_path / "pynvml").mkdir()
+    (tmp_path / "pynvml" / "__init__.py").write_text("")
+    (tmp_path / "pymtml.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    owners = {module: sorted(found) for module, found in doctor.file_owners().items()}
+    assert owners == {
+        "pymtml": [("?", str(tmp_path / "pymtml.py"))],
+        "pynvml": [("?", str(tmp_path / "pynvml" / "__init__.py")), ("old", str(tmp_path / "pynvml.py"))],
+    }
+
+
 def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "pynvml.py").write_text("")
     (tmp_path / "c").symlink_to(tmp_path / "a")
+    (tmp_path / "b" / "pynvml").mkdir()
+    (tmp_path / "b" / "pynvml" / "__init__.py").write_text("")
     monkeypatch.setattr(sys, "path", [str(tmp_path / name) for name in "abca"])
     found = [(path, used) for module, path, used in doctor.files_on_path() if module == "pynvml"]
-    assert found == [(str(tmp_path / "a" / "pynvml.py"), True), (str(tmp_path / "b" / "pynvml.py"), False)]
+    assert found == [
+        (str(tmp_path / "a" / "pynvml.py"), True),
+        (str(tmp_path / "b" / "pynvml" / "__init__.py"), False),
+        (str(tmp_path / "b" / "pynvml.py"), False),
+    ]
 
 
 def finding_of(one):
@@ -375,9 +488,10 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
         "functions",
         text % (header, further - others, further, lacks[0]),
     )
-    assert one.step.startswith("not answered, or in part: nvml")
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
-    assert named in doctor.resting_on(lacks) and named in one.step
+    assert one.step == "not answered, or in part: " + named
+    beside = "mtmlMemoryGetBandwidth"  # which functions name that do not rest on it
+    assert doctor.resting_on([beside] + list(lacks)) == [named]
 
 
 def test_where_the_library_was_found(monkeypatch):
@@ -395,6 +509,20 @@ def test_where_the_library_was_found(monkeypatch):
         )
 
 
+def test_the_file_that_holds_the_library(monkeypatch):
+    """What lies where the function lies: not what ends there, and no memory without a file."""
+    with simulated.machine("s80"), Machine():
+        first = ctypes.cast(pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"), ctypes.c_void_p).value
+        maps = "%x-%x r--p 00000000 fe:01 17   /x/before.so\n" % (first - 4096, first)
+        maps += "%x-%x r-xp 00001000 fe:01 18   /x/a folder/lib.so\n" % (first, first + 4096)
+        maps += "%x-%x r--p 00002000 fe:01 18   /x/behind.so\n" % (first + 4096, first + 8192)
+        nameless = "%x-%x r-xp 00000000 00:00 0 \n" % (first, first + 1)
+        for text, file in ((maps, "/x/a folder/lib.so"), (nameless, None), ("", None)):
+            opened = {"/proc/self/maps": io.StringIO(text)}
+            monkeypatch.setattr(doctor, "open", opened.__getitem__, raising=False)
+            assert doctor.loaded_file() == file
+
+
 @pytest.mark.parametrize(
     "error, words",
     [
@@ -410,10 +538,9 @@ def test_what_to_do_about_an_init_that_fails(error, words):
 
 
 def test_whether_it_works_once_more(monkeypatch):
-    leaves = "an init leaves no device node open"
     nodes = ["/dev/dri/renderD128", "/dev/mtgpu.0"]
     with simulated.machine("s80"):
-        assert finding_of(doctor.fork_finding([])) == ("ok", "fork", "an init in a forked child works; " + leaves, None)
+        assert finding_of(doctor.fork_finding([])) == ("ok", "fork", "an init in a forked child works; " + LEAVES, None)
         assert doctor.fork_finding(nodes).text == (
             "an init in a forked child works; an init opens %s, which a child inherits" % ", ".join(nodes)
         )
@@ -468,6 +595,11 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     assert [bool(finding.step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
 
 
+def test_where_nodes_are(monkeypatch):
+    monkeypatch.setattr("glob.glob", {"/dev/mtgpu*": ["/dev/mtgpu.1", "/dev/mtgpu.0"]}.__getitem__)
+    assert doctor.nodes() == ["/dev/mtgpu.0", "/dev/mtgpu.1"]
+
+
 @pytest.mark.parametrize(
     "inside, version, loaded",
     [
@@ -501,7 +633,7 @@ def test_the_tables_of_processes(tmp_path):
         (tmp_path / "driver" / "musa" / name).mkdir(parents=True)
         (tmp_path / "driver" / "musa" / name / "proc_util").write_text("")
     one = doctor.table_finding(str(tmp_path))
-    assert (one.level, one.step) == ("ok", None)
+    assert (one.level, one.check, one.step) == ("ok", "processes", None)
     assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu[01]\)$" % tmp_path, one.text)
     (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").unlink()
     (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").mkdir()  # cannot be read as a file
@@ -613,26 +745,60 @@ def test_a_container_that_got_everything(tree, monkeypatch):
     }
 
 
+RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
+NO_RUNTIME = "=all, and no nodes: the runtime of mthreads did not start this container"
+DAEMON = "docker run --runtime=mthreads; /etc/docker/daemon.json must know that runtime"
+BESIDE = "--privileged and --device bring nodes beside those of the runtime"
+
+
 @pytest.mark.parametrize(
-    "visible, nodes, level, words, step",
+    "visible, nodes, level, text, step",
     [
-        (None, 0, "warn", "is not set: no cards were asked for", "--runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"),
-        (None, 2, "note", "is not set: the nodes came by --device or --privileged", None),
-        ("none", 0, "warn", "=none: no cards were asked for", "MTHREADS_VISIBLE_DEVICES=all"),
-        ("", 0, "warn", "=: no cards were asked for", "MTHREADS_VISIBLE_DEVICES=all"),
-        ("all", 0, "warn", "the runtime of mthreads did not start this container", "--runtime=mthreads"),
+        (None, 0, "warn", " is not set: no cards were asked for", RUNTIME),
+        (None, 2, "note", " is not set: the nodes came by --device or --privileged", None),
+        ("none", 0, "warn", "=none: no cards were asked for", RUNTIME),
+        ("", 0, "warn", "=: no cards were asked for", RUNTIME),
+        ("Void ", 1, "warn", "=Void : no cards were asked for", RUNTIME),
+        ("NoDevFiles", 1, "warn", "=NoDevFiles: no cards were asked for", RUNTIME),
+        ("all", 0, "warn", NO_RUNTIME, DAEMON),
+        ("All", 1, "ok", "=All", None),
         ("0,1", 2, "ok", "=0,1", None),
-        ("0,1", 1, "note", "2 card(s) asked for, and 1 node(s) are here", "--device"),
-        ("0,1", 0, "warn", "2 card(s) asked for, and 0 node(s) are here", "--runtime=mthreads"),
+        ("0, 1,,0", 2, "ok", "=0, 1,,0", None),
+        ("0,1", 1, "note", "=0,1: 2 card(s) asked for, and 1 node(s) are here", BESIDE),
+        ("0,1", 0, "warn", "=0,1: 2 card(s) asked for, and 0 node(s) are here", "docker run --runtime=mthreads"),
     ],
 )
-def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, words, step):
+def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, text, step):
     if visible is not None:
         monkeypatch.setenv("MTHREADS_VISIBLE_DEVICES", visible)
     for number in range(nodes):
         tree.write("dev/mtgpu.%d" % number)
-    text, said = tree.findings()[level, "variable"]
-    assert words in text and (step is None or step in said)
+    assert tree.findings()[level, "variable"] == ("MTHREADS_VISIBLE_DEVICES" + text, step)
+
+
+def test_where_a_container_is_looked_at(tree, monkeypatch):
+    """In the system itself, if nobody names another folder."""
+    asked = []
+    for module, name, answer in (
+        (containers, "read", None),
+        (os.path, "exists", False),
+        (os.path, "isdir", True),
+        (os, "listdir", []),
+    ):
+        monkeypatch.setattr(module, name, lambda path, answer=answer: asked.append(path) or answer)
+    found = containers.container(), containers.mounts(), len(list(containers.findings(True)))
+    monkeypatch.undo()
+    assert found == (None, [], 2)
+    names = [".dockerenv", "run/.containerenv", "proc/1/cgroup", "proc/self/mountinfo", "proc/self/mountinfo"]
+    names += ["dev", "dev/dri", "proc/self/mountinfo", "proc/driver/musa", "sys/bus/pci/devices"]
+    assert asked == ["/" + name for name in names]
+
+
+def test_what_is_mounted(tree):
+    """Lines that are none of mounts are left out."""
+    lines = ["22 1 0:20 / / - overlay", "23 22 0:5 /x - ext4 x", "24 22 0:5 /x /y rw - ", "25 22 0:5 /x /z rw shared:1"]
+    tree.write("proc/self/mountinfo", "\n".join(lines + ["26 22 0:5 /x /dev rw shared:1 master:2 - devtmpfs x rw", ""]))
+    assert containers.mounts(str(tree.root)) == [("/", "overlay"), ("/dev", "devtmpfs")]
 
 
 def test_which_options_of_docker_are_missing(tree):
@@ -649,9 +815,6 @@ def test_which_options_of_docker_are_missing(tree):
     ):
         assert words in steps
     assert [level for level, _, text, _ in found if "libmtml" in text] == ["warn"]
-
-
-RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
 
 
 def test_all_that_a_container_may_lack(tree):

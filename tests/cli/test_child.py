@@ -1,0 +1,200 @@
+"""child: what a process that asks the driver says comes through, and nothing of it stays behind."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+
+import pytest
+import simulated
+
+from pymtml_cli import child
+
+LONG = 30  # seconds, for what takes a moment
+CODE = """
+import atexit, json, os, signal, sys
+sys.path.insert(0, %r)
+from pymtml_cli.child import answering
+def work(wanted, send):
+    %%s
+answering(sys.argv[1], work)
+""" % simulated.ROOT
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Starts children that do something of their own."""
+    children = []
+
+    def start(work, wanted=None, system="posix", **options):
+        code = CODE % work.replace("\n", "\n    ")
+        monkeypatch.setattr(child, "command", lambda _, request: [sys.executable, "-c", code, json.dumps(request)])
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "name", system)
+            children.append(child.Child("module", wanted or {}, **options))
+        return children[-1]
+
+    yield start
+    for one in children:
+        one.stop()
+
+
+def said(one):
+    """All messages of a child (list)."""
+    return list(one.messages(time.monotonic() + LONG))
+
+
+# With pipes that can be waited for, and without
+SYSTEMS = pytest.mark.parametrize("system", ["posix", "nt"])
+
+NOISE = """
+os.write(1, b"[\\"noise\\", 1]\\n")
+send("one", wanted["what"])
+os.write(1, b"and more\\n")
+send("two", sys.stdin.read())
+"""
+
+
+@SYSTEMS
+def test_answers_come_through_and_what_the_driver_prints_does_not(system, started):
+    """Answers are ASCII, whatever is in them; the child of a parent that tells nothing has nothing to read."""
+    one = started(NOISE, {"what": ["中", None, 1.5]}, system)
+    assert said(one) == [["one", ["中", None, 1.5]], ["two", ""], ["end", None]]
+    assert one.failure(LONG) == "the check ended with status 0: and more"
+
+
+@SYSTEMS
+def test_a_child_that_listens(system, started):
+    one = started("for line in sys.stdin: send('heard', json.loads(line))", system=system, listens=True)
+    one.tell({"a": "中"})
+    messages = one.messages(time.monotonic() + LONG)
+    assert next(messages) == ["heard", {"a": "中"}] and not one.ended
+    one.tell([1])
+    assert next(messages) == ["heard", [1]]
+    one.stop()
+    assert one.ended
+
+
+@pytest.mark.parametrize("variables, value", [(None, "before"), ({"PYMTML_TEST": "after"}, "after")])
+def test_variables_of_a_child(variables, value, started, monkeypatch):
+    monkeypatch.setenv("PYMTML_TEST", "before")
+    one = started("send('has', [os.environ['PYMTML_TEST'], 'PATH' in os.environ])", environment=variables)
+    assert said(one) == [["has", [value, True]], ["end", None]]
+
+
+@pytest.mark.parametrize(
+    "work, failure",
+    [
+        ("os._exit(3)", "with status 3: no output"),
+        ("os.write(2, b'first\\n \\xd6\\x1b \\n\\n'); os._exit(0)", "with status 0: \ufffd\\x1b"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "by signal 9: no output"),
+    ],
+)
+def test_why_a_child_has_ended(work, failure, started, monkeypatch):
+    """Its last words are waited for, which a thread of their own may still be reading."""
+    monkeypatch.setattr(
+        child,
+        "_in_background",
+        lambda function, *arguments: types.SimpleNamespace(join=lambda timeout: function(*arguments)),
+    )
+    one = started(work)
+    assert said(one) == [] and one.failure(LONG) == "the check ended " + failure
+
+
+def test_a_child_that_does_not_answer(started):
+    one = started("send('first', 1)\nsys.stdin.read()", listens=True)
+    messages = one.messages(time.monotonic() + LONG)
+    assert next(messages) == ["first", 1]
+    assert list(one.messages(time.monotonic())) == []
+    assert one.failure(1.5) == "no answer within 1.5 seconds" and not one.ended
+    one.stop()
+    assert one.ended
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only there a process sees which files it has open")
+@SYSTEMS
+def test_no_file_stays_open(system, started):
+    before = sorted(os.listdir("/proc/self/fd"))
+    one = started("send('one', 1)", system=system, listens=True)
+    assert said(one) == [["one", 1], ["end", None]]
+    one.stop()
+    for listener in one._listeners:
+        listener.join(LONG)
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    with pytest.raises(ValueError):
+        started("\0", system=system)
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_asks_in_the_background_does_not_keep_a_program():
+    called = threading.Event()
+    thread = child._in_background(called.set)
+    thread.join(LONG)
+    assert thread.daemon and called.is_set()
+
+
+@pytest.mark.parametrize("now, seconds", [(5.0, 2.5), (7.5, 0), (9.0, 0)])
+def test_how_long_an_answer_is_waited_for(now, seconds, monkeypatch):
+    """Until the moment that is given, which may be over."""
+    waited = []
+    monkeypatch.setattr(child, "time", types.SimpleNamespace(monotonic=lambda: now))
+    reading, writing = os.pipe()
+    pipe = child._Pipe(reading)
+    pipe._poll = types.SimpleNamespace(poll=lambda milliseconds: waited.append(milliseconds / 1000))
+    assert pipe.next_line(7.5) is None
+    pipe.close()
+    os.close(writing)
+
+    def get(timeout):
+        waited.append(timeout)
+        raise queue.Empty
+
+    monkeypatch.setattr(child, "_in_background", lambda *arguments: None)
+    lines = child._Queue(None)
+    lines._lines = types.SimpleNamespace(get=get)
+    assert lines.next_line(7.5) is None
+    assert waited == [seconds, seconds]
+
+
+def test_how_a_child_is_started():
+    """By this Python, with nothing of the current folder or of variables."""
+    assert child.command("health", {"a": 1}) == [
+        sys.executable,
+        "-I",
+        "-c",
+        child._BOOT,
+        simulated.ROOT,
+        "health",
+        '{"a": 1}',
+    ]
+
+
+def run_child(work, **wanted):
+    """A child that is started as any process may be (CompletedProcess)."""
+    request = json.dumps(dict({"parent": os.getpid(), "channel": child.STANDARD_OUTPUT}, **wanted))
+    return subprocess.run(
+        [sys.executable, "-c", CODE % work, request], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONG
+    )
+
+
+def test_a_child_ends_without_what_the_driver_does_at_the_end():
+    result = run_child("atexit.register(os.write, 2, b'the end'); send('one', 'é')")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b'["one", "\\u00e9"]\n["end", null]\n', b"")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")
+def test_a_child_whose_parent_is_gone_does_not_ask():
+    result = run_child("send('one', 1)", parent=os.getpid() + 1)
+    assert (result.returncode, result.stdout, result.stderr) == (1, b"", b"")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")
+def test_the_signal_that_a_child_gets_when_its_parent_ends(started):
+    """The one that a driver which hangs cannot hold back."""
+    asked = "import ctypes; told = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(told))"
+    assert said(started(asked + "; send('signal', told.value)"))[0] == ["signal", int(signal.SIGKILL)]

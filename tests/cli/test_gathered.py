@@ -1,0 +1,99 @@
+"""gathered: which host said what, for each form in which it comes; what compare makes of it is in test_compare.py."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from pymtml_cli import gathered
+
+GOOD = {"schema": 1, "device_count": 0, "devices": []}
+FAILED = "fail  init       no library\n                 -> install it\n\nverdict: pymtml does not work\n"
+RULE = "-" * 16 + "\n"
+CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
+BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'
+
+
+def no_json(text):
+    """What Python says of a text that is no JSON."""
+    with pytest.raises(ValueError) as raised:
+        json.loads(text)
+    return "no JSON: %s" % raised.value
+
+
+def told(found):
+    """[(host, kind, or the reason why there is none)]"""
+    return [(one.host, one.kind if isinstance(one, gathered.Document) else one.reason) for one in found]
+
+
+@pytest.mark.parametrize(
+    "text, title, expected",
+    [
+        (json.dumps(GOOD), "a", [("a", "json")]),
+        (json.dumps(dict(GOOD, host="b")), None, [("b", "json")]),
+        # What is no document
+        (CUT_OFF, "a", [("a", "cut off after 33 characters")]),
+        (CUT_OFF + "\n \n", "a", [("a", "cut off after 33 characters")]),
+        (BROKEN[0], "a", [("a", no_json(BROKEN[0]))]),
+        (BROKEN[1], "a", [("a", no_json(BROKEN[1]))]),
+        ('{"schema": NaN}', "a", [("a", "no JSON: NaN is no number")]),
+        (json.dumps(dict.fromkeys("abcdef")), "a", [("a", "no document of pymtml: a, b, c, d, e, f")]),
+        (json.dumps(dict.fromkeys("abcdefg")), "a", [("a", "no document of pymtml: a, b, c, d, e, f")]),
+        # Lines with the host, or with the number of a task, in front
+        ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "no document; it says: nothing")]),
+        ("3: %s\n" % json.dumps(GOOD), None, [("task 3", "json")]),
+        ("3: %s\n" % json.dumps(dict(GOOD, host="c")), None, [("c", "json")]),
+        ("".join("a: %s\n" % line for line in FAILED.splitlines()), None, [("a", "doctor: init: no library")]),
+        # Heads with hosts
+        (RULE + "a\n" + RULE + FAILED, None, [("a", "doctor: init: no library")]),
+        (
+            (RULE + "a\n" + RULE + json.dumps(GOOD) + "\n") * 2 + RULE + "b\n" + RULE + "sh: no pymtml\n",
+            None,
+            [("a", "json"), ("a", "json"), ("b", "no document; it says: sh: no pymtml")],
+        ),
+        (RULE + "a\n" + RULE + "sh: no pymtml", None, [("a", "no document; it says: sh: no pymtml")]),
+    ],
+)
+def test_what_a_text_says_of_which_host(text, title, expected):
+    assert told(gathered.parse(text, title)) == expected
+
+
+@pytest.mark.parametrize("length, shown", [(160, "x" * 160), (161, "x" * 157 + "...")])
+def test_a_long_reason_is_cut(length, shown):
+    assert gathered.Unreadable("a", "x" * length).reason == shown
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\xff\r\n"), "ascii"),
+        io.StringIO(json.dumps(GOOD)),
+    ],
+    ids=["bytes", "text"],
+)
+def test_what_comes_through_a_pipe(stdin, monkeypatch):
+    """Its bytes, whatever Python takes them for."""
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert told(gathered.read(["-"])) == [("standard input", "json")]
+
+
+def test_the_files_of_a_folder(tmp_path):
+    """Neither those that are hidden nor those in folders within; a folder without any is named."""
+    (tmp_path / "empty" / "within").mkdir(parents=True)
+    (tmp_path / "empty" / ".hidden").write_text("")
+    (tmp_path / "full").mkdir()
+    for name in ("b.json", "a", ".c.json"):
+        (tmp_path / "full" / name).write_text(json.dumps(GOOD))
+    found = gathered.read([str(tmp_path / "empty"), str(tmp_path / "full")])
+    assert told(found) == [(str(tmp_path / "empty"), "a folder without files"), ("a", "json"), ("b", "json")]
+
+
+def test_files_of_one_name(tmp_path):
+    """As much of a path as tells it apart, without suffix; two that differ in it alone are two of one name."""
+    for name in ("x/a.json", "y/a.json", "x/b.json", "x/b.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(GOOD))
+    found = gathered.read([str(tmp_path / "x"), str(tmp_path / "y")])
+    whole = str(tmp_path / "x" / "b")
+    assert told(found) == [("x/a", "json"), (whole, "json"), (whole, "json"), ("y/a", "json")]

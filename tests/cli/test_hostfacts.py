@@ -1,0 +1,189 @@
+"""hostfacts: each fact that a document says, as a whole; what compare makes of them is in test_compare.py."""
+
+import copy
+import json
+
+import pytest
+import simulated
+from command import invoke
+
+import pymtml
+from pymtml_cli import hostfacts
+from pymtml_cli.gathered import DOCTOR, HEALTH, MACHINE
+from pymtml_cli.hostfacts import Host
+
+
+@pytest.fixture(scope="module")
+def document():
+    """What `pymtml --json` says of two cards, of which one is divided (dict)."""
+    with simulated.machine("s3000-mpc"):
+        return json.loads(invoke("--json").stdout)
+
+
+def facts(kind, content):
+    """({name: (values, what is shown, whether all cards answered)}, number of cards) of a document."""
+    host = Host("a")
+    host.add(kind, content)
+    assert host.kinds == [kind] and {fact.kind for fact in host.facts.values()} == {kind}
+    return {name: (fact.values, fact.shown, fact.whole) for name, fact in host.facts.items()}, host.cards[kind]
+
+
+def alike(values):
+    """A fact that is shown as it is, and that all cards tell."""
+    return values, values, True
+
+
+# Of the machine; of both cards alike; of each card
+OF_ALL = {
+    "pymtml_version": pymtml.__version__,
+    "library_version": "2.2.0-simulator",
+    "driver_version": "3.3.5-server",
+    "musa_version": "4.3",
+    "device_count": "2",
+}
+OF_BOTH = {
+    "name": "MTT S3000",
+    "brand": "MTT",
+    "firmware_version": "3.4.8",
+    "cores": "8",
+    "compute_capability": "2.1",
+    "virtualization": "none",
+    "pci.device_id": "0x02221ED5",
+    "pci.subsystem_id": "0x02221ED5",
+    "pci.max_generation": "5",
+    "pci.width": "16",
+    "pci.max_width": "16",
+    "memory.total_bytes": "32768 MiB",
+    "memory.type": "GDDR6",
+    "memory.vendor": "Samsung",
+    "memory.bus_width_bits": "256",
+    "memory.bandwidth_gigabytes_per_second": "448",
+    "memory.speed_megabits_per_second": "14000",
+    "temperature.slowdown_celsius": "85",
+    "temperature.shutdown_celsius": "96",
+    "power.limit_milliwatts": "250000",
+    "power.default_limit_milliwatts": "250000",
+    "clocks.max_graphics_megahertz": "1900",
+    "clocks.max_memory_megahertz": "1750",
+    "affinity.cpus": "0-31",
+    "affinity.nodes": "0",
+    "ecc.enabled": "N/A",
+    "ecc.pending": "N/A",
+    "ecc.uncorrected_volatile": "N/A",
+    "ecc.uncorrected_aggregate": "N/A",
+    "retired_pages.pending": "N/A",
+    "fans.count": "N/A",
+    "mtlink.version": "N/A",
+    "mtlink.bandwidth_gigabytes_per_second": "N/A",
+    "mtlink.count": "N/A",
+    "mtlink.links.state": "none",
+    "mtlink.links.remote": "none",
+    "displays": "DP 7680 x 4320, DP 7680 x 4320",
+}
+PAGES = "ecc.corrected_volatile, ecc.corrected_aggregate, retired_pages.single_bit, retired_pages.double_bit"
+VIDEO = "utilization.encoder_percent, utilization.decoder_percent, clocks.video_megahertz, codec.encoder_sessions, "
+VIDEO += "codec.encoder_frames_per_second, "
+OF_EACH = {
+    "clocks.max_video_megahertz": ["N/A", "1200"],
+    "codec.max_encoder_sessions": ["N/A", "16"],
+    "codec.max_decoder_sessions": ["N/A", "32"],
+    "mpc.enabled": ["yes", "no"],
+    "mpc.instances": ["4c+16gb, 2c+8gb, 2c+8gb", "none"],
+    "topology.level": ["node: 1", "node: 0"],
+    "topology.mtlinks": ["N/A: 1", "N/A: 0"],
+    "topology.read": ["no: 1", "no: 0"],
+    "topology.write": ["no: 1", "no: 0"],
+    "not_told": [VIDEO + PAGES, PAGES],
+}
+
+
+def test_all_facts_of_a_machine(document):
+    expected = {"failing": alike({0: "none", 1: "none", None: "none"})}
+    expected.update((name, alike({None: value})) for name, value in OF_ALL.items())
+    expected.update((name, alike({0: value, 1: value})) for name, value in OF_BOTH.items())
+    expected.update((name, alike(dict(enumerate(values)))) for name, values in OF_EACH.items())
+    assert facts(MACHINE, document) == (expected, 2)
+    host = Host("a")
+    host.add(MACHINE, document)
+    ordered = {name for name, fact in host.facts.items() if fact.ordered}
+    assert ordered == {"mtlink.links.remote"} | {"topology." + key for key in ("level", "mtlinks", "read", "write")}
+
+
+@pytest.mark.parametrize(
+    "key, name", [("retired_pages", "single_bit"), ("retired_pages", "double_bit"), ("processes", "list")]
+)
+def test_what_is_different_on_every_machine_does_not_fail(key, name, document):
+    """Lists of pages and processes: whatever is in them, and whether all of it is known."""
+    other = copy.deepcopy(document)
+    other["devices"][1][key][name] = []
+    empty = facts(MACHINE, other)
+    other["devices"][1][key][name] = [{"memory_bytes": None, "reasons": {"memory_bytes": "Timeout"}}]
+    assert facts(MACHINE, other) == empty
+
+
+def test_queries_that_fail_by_their_reasons(document):
+    """What hardware, driver or library never tell does not fail."""
+    other = copy.deepcopy(document)
+    card = other["devices"][1]
+    card["reasons"] = {}
+    for key, reason in (("fan", "Timeout"), ("a", "Unknown Error"), ("b", "Not Supported: x"), ("c", "Timeout")):
+        card[key], card["reasons"][key] = None, reason
+    card["d"], card["reasons"]["d"] = None, "Function Not Found"
+    found, _ = facts(MACHINE, other)
+    assert found["failing"] == alike({0: "none", 1: "Timeout: fan, c; Unknown Error: a", None: "none"})
+    assert found["not_told"][0][1] == PAGES + ", b, d"
+
+
+@pytest.mark.parametrize(
+    "card, silent",
+    [
+        ({"name": None, "reasons": {"name": "Timeout"}}, True),
+        ({"name": None, "reasons": {"name": "Not Supported"}}, False),
+        ({"name": None}, False),
+        ({"name": "MTT S80", "reasons": {"name": "Timeout"}}, False),
+    ],
+)
+def test_which_card_says_nothing(card, silent):
+    assert hostfacts._is_silent(card) == silent
+
+
+@pytest.mark.parametrize(
+    "name, value, text",
+    [
+        ("memory.total_bytes", 3 << 20, "3 MiB"),
+        ("memory.total_bytes", (1 << 20) + 1, "1048577"),
+        ("cores", 1 << 20, "1048576"),
+        ("name", True, "yes"),
+        ("name", False, "no"),
+        ("name", None, "N/A"),
+        ("name", "\x1b", "\\x1b"),
+    ],
+)
+def test_a_value_as_text(name, value, text):
+    assert hostfacts._shown(name, value) == text
+
+
+@pytest.mark.parametrize("check", "driver devices answers memory utilization temperature ecc pages links pcie".split())
+def test_numbers_in_what_health_says(check):
+    """Those that name something stay; those that are measured are a "#"; what is well is OK, whatever it says."""
+    found, cards = facts(
+        HEALTH,
+        {
+            "findings": [
+                {"check": check, "level": "WARNING", "gpu": 0, "text": "7 of x16 at 1.5"},
+                {"check": check, "level": "OK", "gpu": 1, "text": "7"},
+                {"check": check, "level": "NOTE", "gpu": 1, "text": "8"},
+                {"check": check, "level": "N/A", "gpu": 4, "text": "9 not reported"},
+            ]
+        },
+    )
+    shown = {0: "WARNING: 7 of x16 at 1.5", 1: "OK", 4: "N/A"}
+    exact = check in ("driver", "devices", "answers", "links")
+    compared = shown if exact else {0: "WARNING: # of x16 at #", 1: "OK", 4: "N/A"}
+    assert (found, cards) == ({"health." + check: (compared, shown, True)}, 3)
+
+
+def test_what_doctor_says_is_of_the_machine():
+    text = {"check": "fork", "level": "warn", "text": "fails 7 times"}
+    found = facts(DOCTOR, {"findings": [text, dict(text, level="ok", text="works")]})
+    assert found == ({"doctor.fork": alike({None: "warn: fails 7 times, works"})}, 0)
