@@ -53,7 +53,8 @@ class Life:
         self._limits = checks.Limits()
         self._limits.update(wanted["limits"])
         self._checks = [name for name in wanted["checks"] if name in checks.QUESTIONS]
-        self._machine, self._is_new, self._failed, self._lives = None, False, False, 0
+        self._machine = self._is_new = self._failed = None  # until a life begins
+        self._has_lived = False
         self._identities = {}  # of the cards in this life: they do not change while it lasts
 
     def collect(self, asked, send):
@@ -62,7 +63,7 @@ class Life:
             self._go_on()
         except CommandError as error:
             self._machine = None
-            send("worn" if self._lives else "driver", _reason(error))
+            send("worn" if self._has_lived else "driver", _reason(error))
             return False
         while not self._cards(asked, send):
             try:
@@ -88,7 +89,7 @@ class Life:
         self._identities = {}
         self._machine = Machine()
         self._is_new, self._failed = True, False
-        self._lives += 1
+        self._has_lived = True
 
     def _cards(self, asked, send):
         """Ask the cards (whether that is all; else the handles died, and all must be asked anew)."""
@@ -177,8 +178,8 @@ def _take_processes(card, reading, wanted):
         reading.take("processes", "processes", (), found)
         return
     if not unseen([card]):
-        reading.take("processes", "processes", (), len(found))
+        reading.values["processes", ()] = len(found)
     if wanted == NAMED:
         for process in found[:MOST_PROCESSES]:
             labels = (str(process.pid), process.kind, text_or_empty(process.name))
-            reading.take("processes", "process_info", labels, 1)
+            reading.values["process_info", labels] = 1

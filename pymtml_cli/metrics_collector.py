@@ -212,7 +212,8 @@ class Round:
 
     def begin_again(self):
         """Forget the answers: all is asked anew."""
-        self.order, self.cards, self._driver_failed = None, {}, False
+        self.order = self._driver_failed = None
+        self.cards = {}
 
     def take(self, kind, value):
         """Note a message."""

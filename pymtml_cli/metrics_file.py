@@ -1,6 +1,7 @@
 """The file of `pymtml metrics --textfile`: readers see the old one or the new one, never a part."""
 
 import contextlib
+import errno
 import os
 
 MODE = 0o644  # another user reads it: node_exporter's
@@ -12,7 +13,7 @@ def write(path, text):
     Raises: OSError.
     """
     if os.path.lexists(path) and not os.path.isfile(path):
-        raise OSError(0, "it is there, and is no file")
+        raise OSError(errno.EEXIST, "it is there, and is no file")
     temporary = "%s.%d.tmp" % (path, os.getpid())
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)

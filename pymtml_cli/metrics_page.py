@@ -18,7 +18,7 @@ class Writer:
 
     def __init__(self, expected):
         self._expected = expected
-        self._series, self._pieces = None, []
+        self._series = self._pieces = None  # of the page before
 
     def page(self, collection):
         """The text (bytes, UTF-8)."""
@@ -36,7 +36,7 @@ class Writer:
 
 def _pieces(families):
     """The page of families without its values: a text for each sample, with what stands before it (list of str)."""
-    registry = CollectorRegistry(auto_describe=False)
+    registry = CollectorRegistry()
     registry.register(_Families(families))
     pieces, before = [], ""
     for line in generate_latest(registry).decode("utf-8").splitlines(True):

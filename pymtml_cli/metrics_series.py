@@ -214,7 +214,7 @@ QUESTIONS_OF_PARTS = QUESTIONS[:2]  # the rest of an instance or a virtual devic
 def code_name(error):
     """What `code` of query_errors_total calls an error (str): the name of its class, or its number."""
     name = type(error).__name__.partition("_")[2]
-    return name or str(getattr(error, "value", "unknown"))
+    return name or str(error.value)
 
 
 class Reading:

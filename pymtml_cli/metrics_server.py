@@ -163,13 +163,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def handle_one_request(self):
         self.connection.settimeout(IDLE_SECONDS)
-        try:
-            waits = not self.rfile.peek(1)
-        except OSError:  # nothing came
-            waits = True
-        if waits:
-            self.close_connection = True
-            return
+        self.rfile.peek()  # waits for a request; OSError where none comes, which ends the connection
         self.connection.settimeout(REQUEST_SECONDS)
         http.server.BaseHTTPRequestHandler.handle_one_request(self)
 

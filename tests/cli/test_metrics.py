@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import sys
 
 import pytest
 import simulated
@@ -11,8 +10,7 @@ import yaml
 from command import WORKING_PROFILES, invoke, process_tree
 
 import pymtml
-import pymtml_cli
-from pymtml_cli import checks, health, metrics, metrics_child
+from pymtml_cli import checks, health, metrics, metrics_child, metrics_collector, metrics_series
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
@@ -78,42 +76,12 @@ def test_series_are_those_of_the_table(page, profile):
     assert one(found, "mthreads_driver_up") == 1
 
 
-def test_values(page):
+def test_what_a_machine_of_eight_cards_has(page):
     found = page("--expect", "9")
-    keys = simulated.device_keys("s5000x8", 3)
-    card = {"gpu": "3", "uuid": keys["uuid"], "instance_id": ""}
     assert one(found, "mthreads_gpus") == 8 and one(found, "mthreads_gpus_expected") == 9
-    assert one(found, "mthreads_gpu_up", **card) == 1
-    expected = {
-        ("utilization_ratio", "engine", "gpu"): int(keys["gpu_utilization"]) / 100,
-        ("utilization_ratio", "engine", "memory"): int(keys["memory_utilization"]) / 100,
-        ("temperature_celsius", "sensor", "gpu"): int(keys["gpu_temperature"]),
-        ("temperature_celsius", "sensor", "memory"): int(keys["memory_temperature"]),
-        ("temperature_limit_celsius", "limit", "slowdown"): int(keys["slowdown_temperature"]),
-        ("temperature_limit_celsius", "limit", "shutdown"): int(keys["shutdown_temperature"]),
-        ("clock_hertz", "clock", "graphics"): int(keys["gpu_clock"]) * 1e6,
-        ("clock_max_hertz", "clock", "memory"): int(keys["memory_max_clock"]) * 1e6,
-        ("mtlinks", "state", "up"): int(keys["mtlink_count"]),
-        ("mtlinks", "state", "down"): 0,
-    }
-    for (name, label, text), value in expected.items():
-        assert one(found, OF_CARD + name, **dict(card, **{label: text})) == value, name
-    for name, value in {
-        "memory_used_bytes": int(keys["memory_used"]),
-        "memory_total_bytes": int(keys["memory_total"]),
-        "power_watts": int(keys["power_usage"]) / 1000,
-        "power_limit_watts": int(keys["enforced_power_limit"]) / 1000,
-        "ecc_enabled": 1,
-        "retired_pages_pending": 0,
-        "pcie_width": 16,
-        "pcie_generation_max": int(keys["pci_max_gen"]),
-        "pcie_replays_total": int(keys["pcie_replay_counter"]),
-        "processes": 0,
-    }.items():
-        assert one(found, OF_CARD + name, **card) == value, name
-    (info,) = [labels for labels, _ in found["mthreads_gpu_info"] if labels["gpu"] == "3"]
-    assert (info["name"], info["serial"], info["driver"]) == (keys["name"], keys["serial_number"], "5.1.0-server")
-    assert info["pci_bus_id"] == keys["pci_sbdf"].upper() and info["vbios"] == keys["mtbios_version"]
+    assert (
+        one(found, OF_CARD + "mtlinks", gpu="3", state="down") == 0 and one(found, OF_CARD + "processes", gpu="3") == 0
+    )
     assert "mthreads_gpu_fan_ratio" not in found and "mthreads_gpu_query_errors_total" not in found
 
 
@@ -211,14 +179,26 @@ def test_the_worst_of_each_check(page):
         ("mtmlMemoryGetRetiredPagesPendingStatus", "retired_pages"),
         ("mtmlDeviceGetPcieReplayCounter", "pcie"),
         ("mtmlDeviceGetMtLinkState", "mtlink"),
+        ("mtmlDeviceGetGpuPath", "processes"),
     ],
 )
 @pytest.mark.parametrize("code, name", [("TIMEOUT", "Timeout"), ("NO_PERMISSION", "NoPermission")])
 def test_what_failed_has_a_name(page, function, query, code, name):
-    found = page("--processes", "none", faults="3.%s=%s" % (function, code))
+    found = page(faults="3.%s=%s" % (function, code))
     ((labels, value),) = found["mthreads_gpu_query_errors_total"]
     assert (labels["gpu"], labels["query"], labels["code"], value) == ("3", query, name, 1)
     assert one(found, "mthreads_gpu_up", gpu="3") == 1
+
+
+def test_what_failed_with_a_code_that_nobody_knows():
+    errors = [pymtml.NVMLError(4711), pymtml.MTMLError(4712), pymtml.MTMLError(pymtml.MTML_ERROR_TIMEOUT)]
+    assert [metrics_series.code_name(error) for error in errors] == ["4711", "4712", "Timeout"]
+
+
+def test_links_in_a_state_that_nobody_knows(page):
+    found = page("--processes", "none", set="3.mtlink_state.1=7;3.mtlink_state.2=9;3.mtlink_state.4=DOWN")
+    states = [(labels["state"], value) for labels, value in found["mthreads_gpu_mtlinks"] if labels["gpu"] == "3"]
+    assert states == [("up", 11), ("down", 1), ("downgraded", 0), ("other", 2)]
 
 
 def test_a_card_that_does_not_answer_is_asked_three_questions(page):
@@ -232,12 +212,12 @@ def test_a_card_that_does_not_answer_is_asked_three_questions(page):
 
 @pytest.mark.parametrize("key, series", [("enforced_power_limit", "power_limit_watts"), ("slowdown_temperature", "")])
 def test_a_limit_of_0_is_absent(page, key, series):
-    found = page(set="0.%s=0" % key)
+    found = page(set="0.%s=0;0.shutdown_temperature=1" % key)
     if series:
         assert one(found, OF_CARD + series, gpu="0") is None
     else:
         assert one(found, OF_CARD + "temperature_limit_celsius", gpu="0", limit="slowdown") is None
-        assert one(found, OF_CARD + "temperature_limit_celsius", gpu="0", limit="shutdown") == 105
+        assert one(found, OF_CARD + "temperature_limit_celsius", gpu="0", limit="shutdown") == 1
     assert "mthreads_gpu_query_errors_total" not in found
 
 
@@ -288,6 +268,12 @@ def test_instances_are_parts_of_their_card(life):
         assert values["memory_used_bytes", ()] == int(own["memory_used"])
         assert values["utilization_ratio", ("gpu",)] == int(own["gpu_utilization"]) / 100
         assert {series for series, _ in values} == {"memory_used_bytes", "memory_total_bytes", "utilization_ratio"}
+
+
+def test_an_instance_whose_profile_is_not_told_has_the_name_that_it_tells(life):
+    with simulated.machine("s3000-mpc", faults="mtmlDeviceGetMpcProfileInfo=TIMEOUT"):
+        first, _ = cards_of(life()[0])
+    assert [part["info"][1] for part in first["parts"]] == [simulated.device_keys("s3000-mpc", 0)["name"]] * 3
 
 
 def test_virtual_devices_are_parts_of_their_card(life):
@@ -371,6 +357,8 @@ def test_a_library_that_cannot_be_used(life):
         simulated.set_faults("1.mtmlGpuGetTemperature=TIMEOUT")
         said, goes_on = life()
         assert [kind for kind, _ in said] == ["cards", "card", "error", "worn"] and not goes_on
+        ((kind, _),), goes_on = life()  # and not "driver": a new process can use it
+        assert kind == "worn" and not goes_on
 
 
 @pytest.mark.parametrize("hidden", [0, 1])
@@ -387,23 +375,7 @@ def test_processes_of_a_card(wanted, hidden, tmp_path, monkeypatch, life):
     assert ("processes" in card["status"]) == (wanted != "none")
 
 
-# ---- The page ----
-
-
-def test_without_a_driver(page):
-    found = page(profile="no-driver")
-    assert one(found, "mthreads_driver_up") == 0
-    assert found["mthreads_health_status"] == [({"check": "driver"}, 2)]
-    assert set(found) == {OF_MACHINE + name for name in MACHINE_SERIES if not name.startswith("gpus")}
-
-
-def test_without_prometheus_client(monkeypatch):
-    monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    monkeypatch.delitem(sys.modules, "pymtml_cli.metrics_page", raising=False)
-    monkeypatch.delattr(pymtml_cli, "metrics_page", raising=False)
-    result = invoke("metrics")
-    assert result.status != 0 and result.stdout == ""
-    assert result.stderr.count("\n") == 1 and "pip install 'pymtml-nvml[metrics]'" in result.stderr
+# ---- The documents ----
 
 
 def test_the_page_in_the_documents_has_every_series():
@@ -462,6 +434,17 @@ def test_what_a_rule_counts_on_is_what_the_command_does():
     assert metrics.INTERVAL == 15 and "every 15 seconds" in head and "two minutes" in head
 
 
+def test_what_the_options_take():
+    limits = ["--expect", "0", "--interval", "3600", "--timeout", "86400"]
+    found = vars(metrics.parser().parse_args(limits))
+    unsaid = dict.fromkeys(["textfile", "listen", "limits", "certfile", "keyfile", "client_cafile", "lock"])
+    assert found == dict(unsaid, expect=0, interval=3600, timeout=86400, skip="", processes="count")
+    found = vars(metrics.parser().parse_args([]))
+    assert found == dict(unsaid, expect=None, interval=None, timeout=10, skip="", processes="count")
+    for word in ("none", "count", "names"):
+        assert metrics.parser().parse_args(["--processes", word]).processes == word
+
+
 def test_the_page_in_the_documents_has_every_option_and_alert():
     with open(os.path.join(simulated.ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
         text = file.read()
@@ -473,6 +456,7 @@ def test_the_page_in_the_documents_has_every_option_and_alert():
     assert options == set(re.findall(r"`(?:pymtml metrics )?(--[\w-]+)", rows))
     assert "| `--interval SECONDS` | %d |" % metrics.INTERVAL in text
     assert "| `--timeout SECONDS` | %d |" % metrics.TIMEOUT in text
+    assert "at most every %d seconds" % metrics_collector.PROCESS_PAUSE in text
     groups = yaml.safe_load(fleet_file("rules.yml"))["groups"]
     alerts = [
         (rule["alert"], rule["labels"]["severity"]) for group in groups for rule in group["rules"] if "alert" in rule
