@@ -31,6 +31,8 @@ def write(path, text):
 def read(path, most):
     """The text of a file (str), or None where there is none that can be read, or that is longer than ``most`` bytes."""
     try:
+        if not os.path.isfile(path):  # a pipe would be waited for
+            return None
         with open(path, encoding="utf-8") as file:
             text = file.read(most + 1)
     except (OSError, ValueError):

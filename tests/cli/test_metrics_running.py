@@ -1,16 +1,16 @@
 """metrics that serves, while what it serves breaks and recovers: the simulator's control file changes it."""
 
 import contextlib
-import gzip
+import http.server
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+import types
 import urllib.request
 
 import pytest
@@ -18,12 +18,13 @@ import simulated
 from command import COMMAND, command_environment, invoke
 from test_metrics import MOST_SERIES_OF_A_CARD, one, read
 
-from pymtml_cli import child, metrics_collector, metrics_file, metrics_server
+from pymtml_cli import child, health, metrics, metrics_collector, metrics_file, metrics_server
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the control file and /proc are Linux's")
 
 UP = "mthreads_gpu_up"
 TEMPERATURE = {"sensor": "gpu", "instance_id": ""}
+NOWHERE = "No such file or directory"
 
 
 def until(condition, seconds=30):
@@ -107,6 +108,39 @@ def exporter(tmp_path):
             return found
 
         yield start
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """Runs the command in this process: a list of functions says what is done where it waits for the next collection,
+    then it ends as by SIGTERM. Its servers are in ``rounds.servers``, the seconds that it waited in ``rounds.waited``.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+
+    def serve_forever(server):
+        run.servers.append(server)
+        http.server.HTTPServer.serve_forever(server, 0.01)
+
+    def run(arguments, *steps):
+        def sleep(seconds):
+            run.waited.append(seconds)
+            try:
+                steps[len(run.waited) - 1]()
+                if len(run.waited) == len(steps):
+                    signal.getsignal(signal.SIGTERM)(signal.SIGTERM, None)
+            except BaseException:
+                for server in run.servers:  # its thread would go on in this process
+                    server.shutdown()
+                raise
+
+        clock = types.SimpleNamespace(monotonic=lambda: time.monotonic() + sum(run.waited), sleep=sleep)
+        monkeypatch.setattr(metrics, "time", clock)
+        return invoke(*arguments)
+
+    run.servers, run.waited = [], []
+    monkeypatch.setattr(metrics_server.Server, "serve_forever", serve_forever)
+    yield run
+    signal.signal(signal.SIGTERM, before)
 
 
 def up(page, **labels):
@@ -409,8 +443,8 @@ class Scripted:
     script, started = [], []
     pid = 4711
 
-    def __init__(self, *arguments, **options):
-        self.ended, self.told, self.arguments = False, [], arguments
+    def __init__(self, *arguments, listens):
+        self.ended, self.told, self.arguments = False, [], arguments + (listens,)
         Scripted.started.append(self)
 
     def tell(self, value):
@@ -458,12 +492,14 @@ def test_the_worst_of_all_cards(collector):
     found, started = collector([order(1, 0, 2)] + cards + [DONE], [order(1, 0, 2)] + cards + [DONE], expect=3)
     result = found.collect()
     assert (result.failure, result.count) == (None, 3) and [one["gpu"] for one in result.cards] == [0, 1, 2]
+    assert abs(result.time - time.time()) < 600 and 0 <= result.duration < 600
     assert result.status == {"driver": 0, "devices": 0, "answers": 1, "memory": 2}
     assert list(result.status) == ["driver", "devices", "answers", "memory"]
     found.settings.expect = 4
     assert found.collect().status["devices"] == 2 and len(started) == 1 and not started[0].ended
     assert [told["processes"] for told in started[0].told] == ["count", "none"]
-    assert started[0].arguments[:2] == ("metrics", {"limits": {}, "checks": ["devices", "answers", "memory"]})
+    wanted = {"limits": {}, "checks": ["devices", "answers", "memory"]}
+    assert started[0].arguments == ("metrics", wanted, [], {"PYMTML_KEEP_LIBRARY": "0"}, True)
     found.stop()
     assert started[0].ended
 
@@ -498,6 +534,7 @@ def test_the_card_at_which_a_child_falls_silent(collector, names, status):
         ([[("driver", "no library")]], "no library", None, 1),
         ([[order(0), card(0), ("worn", "no second init")], [order(1), card(1), DONE]], None, 1, 2),
         ([[("worn", "no")], [("worn", "no")]], "the driver cannot be used again", None, 2),
+        ([[order(0), card(0), ("worn", "no")], [("worn", "no")]], "the driver cannot be used again", None, 2),
         ([[order(0, failed=True), card(0), DONE]], "it does not tell its version", 1, 1),
         ([[]], "no answer within 7 seconds", None, 1),
     ],
@@ -510,6 +547,27 @@ def test_what_becomes_of_a_driver(script, failure, count, children, collector):
     assert [one["gpu"] for one in result.cards] == ([] if count is None else [1 if children == 2 else 0])
     assert result.errors == {} and all(child.ended for child in started[:-1])
     assert started[-1].ended == (count is None)
+
+
+def test_what_was_said_before_all_is_asked_anew_counts_no_more(collector):
+    found, _ = collector([order(0, 1), card(0), ("error", [1, ["ecc", "Timeout"]]), order(0, 1)])
+    result = found.collect()
+    assert [one["up"] for one in result.cards] == [False, False] and result.failure == "no answer within 7 seconds"
+    assert result.errors == {(1, ""): {("ecc", "Timeout"): 1}, (0, ""): {("all", "NoAnswer"): 1}}
+
+
+def test_a_child_whose_pipe_is_closed_is_replaced(collector, monkeypatch):
+    found, started = collector([order(0), card(0), DONE], [order(0), card(0), DONE])
+
+    def fail(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    assert found.collect().failure is None
+    monkeypatch.setattr(started[0], "tell", fail)
+    assert found.collect().failure is None and [child.ended for child in started] == [True, False]
+    monkeypatch.setattr(Scripted, "tell", fail)
+    assert found.collect().failure == "cannot start the collecting process: Broken pipe"
+    assert [child.ended for child in started] == [True, True, True]
 
 
 def test_errors_are_counted_by_card_and_kind(collector):
@@ -544,10 +602,22 @@ def test_what_is_known_of_a_card_that_does_not_answer(collector):
         result = found.collect()
         assert [one["uuid"] for one in result.cards] == ["uuid 0", known] and not result.cards[1]["up"]
     assert result.status["driver"] == 0
+    assert result.cards[1]["info"] == ["name 1"]
     result = found.collect()  # nobody answers: the cards of before are there, and are not up
     assert [(one["gpu"], one["up"], one["info"]) for one in result.cards] == [
         (0, False, ["name 0"]),
         (1, False, ["name 1"]),
+    ]
+
+
+def test_a_card_has_no_uuid_of_another_one(collector):
+    """Which was its own before: cards may change their places."""
+    found, _ = collector([order(0, 1), card(0), card(1), DONE], [order(0, 1), card(0, uuid="uuid 1")])
+    found.collect()
+    result = found.collect()
+    assert [(one["uuid"], one["info"], one["up"]) for one in result.cards] == [
+        ("uuid 1", ["name 0"], True),
+        ("", [], False),
     ]
 
 
@@ -570,7 +640,7 @@ def test_a_collecting_process_that_cannot_start(monkeypatch):
     with simulated.machine("s3000x2"):
         result = invoke("metrics")
     assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
-    assert "# The driver is not up: cannot start the collecting process: No such file" in result.stdout
+    assert result.stdout.endswith("# The driver is not up: cannot start the collecting process: %s\n" % NOWHERE)
 
 
 def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
@@ -616,84 +686,85 @@ def test_scrapes_do_not_wait_for_each_other(exporter):
     assert running.process.poll() is None
 
 
-def test_http(exporter):
-    running = exporter("--interval", "60")
-    request = urllib.request.Request(running.url, headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(request) as answer:
-        assert answer.headers["Content-Encoding"] == "gzip"
-        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-        assert gzip.decompress(answer.read()).decode("utf-8") == running.text()
-    with urllib.request.urlopen(urllib.request.Request(running.url, method="HEAD")) as answer:
-        assert answer.read() == b"" and int(answer.headers["Content-Length"]) == len(running.text().encode("utf-8"))
-    with urllib.request.urlopen(running.url.replace("/metrics", "/")) as answer:
-        assert answer.read() == b"pymtml: the metrics are at /metrics\n" and answer.version == 11
-        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-    with urllib.request.urlopen(running.url + "?collect=all") as answer:
-        assert answer.read().decode("utf-8") == running.text() and answer.headers["Content-Encoding"] is None
-        assert answer.headers["Server"].strip() == "pymtml"
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(running.url + "x")
-    assert refused.value.code == 404 and refused.value.read() == b"there is only /metrics\n"
-
-
-def test_ipv6(exporter):
-    with contextlib.ExitStack() as stack:
-        probe = stack.enter_context(socket.socket(socket.AF_INET6))
-        try:
-            probe.bind(("::1", 0))
-        except OSError:
-            pytest.skip("this machine has no IPv6")
-    running = exporter("--listen", "[::1]:0")
-    assert running.url.startswith("http://[::1]:")
-    running.until(all_up)
-
-
-@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl to make certificates")
-def test_tls_and_clients_with_certificates(exporter, tmp_path):
-    import ssl
-
-    cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-keyout", key, "-out", cert, "-subj", "/CN=host", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    running = exporter("--certfile", cert, "--keyfile", key, "--client-cafile", cert)
-    assert running.url.startswith("https://")
-    context = ssl.create_default_context(cafile=cert)
-    with pytest.raises(OSError):
-        urllib.request.urlopen(running.url, context=context).read()
-    context.load_cert_chain(cert, key)
-    with urllib.request.urlopen(running.url, context=context) as answer:
-        assert all_up(read(answer.read().decode("utf-8")))
-
-
 @pytest.mark.parametrize(
-    "arguments, words",
+    "arguments, status, said",
     [
-        (["--listen", ":9406"], "no host before the colon"),
-        (["--listen", "::1:9406"], "an IPv6 address stands in brackets"),
-        (["--listen", "99999"], "no port from 0 to 65535"),
-        (["--listen", "localhost:"], "no port from 0 to 65535"),
-        (["--listen", "127.0.0.1:x"], "no port from 0 to 65535"),
-        (["--listen", "no.such.host.invalid:9406"], "cannot listen on no.such.host.invalid, port 9406: "),
-        (["--listen", "192.0.2.1:9406"], "cannot listen on 192.0.2.1, port 9406: "),
-        (["--listen", "9406", "--keyfile", "k"], "TLS needs --certfile"),
-        (["--listen", "9406", "--certfile", "/nowhere"], "cannot use /nowhere for TLS: No such file or directory\n"),
-        (["--listen", "9406", "--textfile", "a.prom"], "not allowed with argument"),
-        (["--certfile", "c"], "--certfile is for --listen"),
-        (["--client-cafile", "c"], "--client-cafile is for --listen"),
-        (["--listen", "9406", "--client-cafile", "c"], "TLS needs --certfile"),
-        (["--interval", "5"], "--interval is for --listen and --textfile"),
-        (["--interval", "nan", "--listen", "1"], "no number from"),
-        (["--skip", "nothing"], "no check 'nothing'"),
-        (["--limits", "/nowhere"], "cannot read /nowhere"),
-        (["--textfile", "/nowhere/x.prom"], "cannot write /nowhere/x.prom: No such file or directory"),
+        (["--listen", ":9406"], 2, "--listen :9406: no host before the colon: 0.0.0.0:PORT is all of them"),
+        (["--listen", "::1:9406"], 2, "--listen ::1:9406: an IPv6 address stands in brackets: [::1]:9406"),
+        (["--listen", "99999"], 2, "--listen 99999: no port from 0 to 65535"),
+        (["--listen", "localhost:"], 2, "--listen localhost:: no port from 0 to 65535"),
+        (["--listen", "127.0.0.1:x"], 2, "--listen 127.0.0.1:x: no port from 0 to 65535"),
+        (["--listen", "no.such.host.invalid:9406"], 255, "cannot listen on no.such.host.invalid, port 9406: ..."),
+        (["--listen", "192.0.2.1:9406"], 255, "cannot listen on 192.0.2.1, port 9406: Cannot assign requested address"),
+        (["--listen", "9406", "--keyfile", "k"], 2, "TLS needs --certfile"),
+        (["--listen", "9406", "--client-cafile", "c"], 2, "TLS needs --certfile"),
+        (["--listen", "9406", "--certfile", "/nowhere"], 255, "cannot use /nowhere for TLS: " + NOWHERE),
+        (
+            ["--listen", "9406", "--textfile", "a.prom"],
+            2,
+            "argument --textfile: not allowed with argument --listen; ...",
+        ),
+        (["--certfile", "c"], 2, "--certfile is for --listen"),
+        (["--keyfile", "c"], 2, "--keyfile is for --listen"),
+        (["--client-cafile", "c"], 2, "--client-cafile is for --listen"),
+        (["--interval", "5"], 2, "--interval is for --listen and --textfile"),
+        (["--interval", "nan", "--listen", "1"], 2, "argument --interval: 'nan' is no number from 0.1 to 3600; ..."),
+        (["--interval", "3601", "--listen", "1"], 2, "argument --interval: '3601' is no number from 0.1 to 3600; ..."),
+        (["--expect", "-1"], 2, "argument --expect: '-1' is no whole number from 0 to 10000; ..."),
+        (["--skip", "nothing"], 2, "no check 'nothing'; there are " + ", ".join(health.CHECKS[1:])),
+        (["--limits", "/nowhere"], 2, "cannot read /nowhere: " + NOWHERE),
+        (["--textfile", "/nowhere/x.prom"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
+        (["--textfile", "/nowhere/x.prom", "--interval", "1"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
     ],
 )
-def test_what_is_refused_is_one_line(arguments, words):
+def test_what_is_refused_is_one_line(arguments, status, said, rounds):
     with simulated.machine("s3000x2"):
-        result = invoke("metrics", *arguments)
-    assert result.status != 0 and result.stdout == ""
-    assert result.stderr.count("\n") == 1 and words in result.stderr
+        result = rounds(["metrics"] + arguments)
+    assert (result.status, result.stdout) == (status, "") and result.stderr.count("\n") == 1
+    words = "`pymtml metrics --help` says more" if status == 2 else result.stderr.rpartition(": ")[2][:-1]
+    assert result.stderr == "pymtml: %s\n" % said.replace("...", words)
+
+
+def test_it_serves_what_it_collects(rounds):
+    pages = []
+
+    def scrape():
+        with urllib.request.urlopen(rounds.servers[0].url, timeout=20) as answer:
+            assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+            pages.append(read(answer.read().decode("utf-8")))
+
+    with simulated.machine("s3000x2"):
+        result = rounds(["metrics", "--listen", "0"], scrape, scrape)
+    (server,) = rounds.servers
+    said = "pymtml: listening on http://127.0.0.1:%d/metrics\n" % server.server_port
+    assert (result.status, result.stdout, result.stderr) == (0, "", said)
+    assert all(all_up(page, 2) for page in pages)
+    moments = [one(page, "mthreads_collect_timestamp_seconds") for page in pages]
+    assert moments[0] < moments[1] and all(0 < seconds <= 15 for seconds in rounds.waited)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.server_port), 20)
+
+
+def test_when_the_next_collection_is_due(monkeypatch, capsys):
+    """After the interval, or at once where collecting took longer; what changes of the driver is said."""
+    moment, waited = [100.0], []
+    clock = types.SimpleNamespace(monotonic=lambda: moment[0], sleep=waited.append)
+    monkeypatch.setattr(metrics, "time", clock)
+    took = iter([(1, None), (6, "it hangs"), (2, "it hangs"), (0, None), (3, None)])
+    found = []
+
+    class Slow:
+        def collect(self):
+            moment[0] += sum(waited[len(found) - 1 :])
+            seconds, failure = next(took)
+            moment[0] += seconds
+            found.append(metrics_collector.not_collected(failure))
+            return found[-1]
+
+    collections = metrics._again_and_again(Slow(), 5)
+    assert [next(collections) for _ in range(5)] == found
+    assert waited == [4, 0, 3, 5]
+    assert capsys.readouterr().err == "pymtml: the driver is not up: it hangs\npymtml: the driver is up again\n"
 
 
 def test_a_port_in_use():
@@ -703,13 +774,6 @@ def test_a_port_in_use():
         result = invoke("metrics", "--listen", "%d" % other.getsockname()[1])
     assert result.status == 255 and result.stderr.endswith(": Address already in use\n")
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "text, found", [("9406", ("127.0.0.1", 9406)), ("0.0.0.0:1", ("0.0.0.0", 1)), ("[::]:2", ("::", 2))]
-)
-def test_addresses(text, found):
-    assert metrics_server.address(text) == found
 
 
 # ---- The file ----
@@ -766,6 +830,40 @@ def test_what_is_taken_from_the_file_of_before():
         metrics_page.earlier("mthreads_gpu_info{gpu=")
 
 
+def test_a_file_that_cannot_be_written_for_a_while(tmp_path, rounds):
+    """A full disk may have room again: it is said, and the next collection is tried."""
+    folder, away = tmp_path / "folder", tmp_path / "away"
+    folder.mkdir()
+    path = folder / "mthreads.txt"
+    texts = []
+
+    def see(then=lambda: None):
+        texts.append(path.read_text())
+        then()
+
+    with simulated.machine("s3000x2"):
+        result = rounds(
+            ["metrics", "--textfile", str(path), "--interval", "7"],
+            lambda: see(lambda: folder.rename(away)),
+            lambda: away.rename(folder),
+            see,
+        )
+    said = "pymtml: node_exporter reads files that end in .prom alone, and %s does not\n" % path
+    said += "pymtml: cannot write %s: No such file or directory\n" % path
+    assert (result.status, result.stdout, result.stderr) == (0, "", said)
+    moments = [one(read(text), "mthreads_collect_timestamp_seconds") for text in texts]
+    assert moments[0] < moments[1] and all_up(read(texts[1]), 2)
+    assert len(rounds.waited) == 3 and all(0 < seconds <= 7 for seconds in rounds.waited)
+
+
+def test_the_file_that_keeps_two_runs_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # so that it is not root's own folder
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with simulated.machine("no-driver"):
+        assert invoke("metrics").status == 0
+    assert os.listdir(str(tmp_path)) == ["pymtml-metrics-%d.lock" % os.geteuid()]
+
+
 def test_without_a_lock_it_is_said(tmp_path):
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--lock", str(tmp_path / "nowhere" / "lock"))
@@ -778,27 +876,49 @@ def test_a_file_of_something_else_is_replaced(tmp_path):
     path.write_text('mthreads_gpu_info{gpu="0" 1\n')
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--textfile", str(path), "--lock", str(tmp_path / "lock"))
-    assert result.status == 0 and "was no file of metrics: errors are counted from 0" in result.stderr
+    said = "pymtml: %s was no file of metrics: errors are counted from 0\n" % path
+    assert (result.status, result.stdout, result.stderr) == (0, "", said)
     assert all_up(read(path.read_text()), 2)
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path):
     """Such as /dev/null, which root could replace: the pipe stands for it, so that a failure harms nothing."""
-    pipe = tmp_path / "pipe"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
-    for path in (tmp_path, pipe):
-        with pytest.raises(OSError, match="it is there, and is no file"):
-            metrics_file.write(str(path), b"")
-    assert os.listdir(str(tmp_path)) == ["pipe"] and pipe.is_fifo()
+    with pytest.raises(OSError, match="it is there, and is no file"):
+        metrics_file.write(str(folder), b"")
+    with simulated.machine("no-driver"):
+        result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
+    assert result.stderr == "pymtml: cannot write %s: it is there, and is no file\n" % pipe
+    assert (result.status, result.stdout) == (255, "")
+    assert os.listdir(str(folder)) == ["pipe.prom"] and pipe.is_fifo()
 
 
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "a.prom"
     metrics_file.write(str(path), b"one\n")
-    monkeypatch.setattr(os, "replace", lambda *_: os.stat("/nowhere"))
+    temporary = "%s.%d.tmp" % (path, os.getpid())  # which node_exporter does not read
+
+    def fail(*paths):
+        assert paths == (temporary, str(path))
+        os.stat("/nowhere")
+
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError):
         metrics_file.write(str(path), b"two\n")
     assert path.read_bytes() == b"one\n" and os.listdir(str(tmp_path)) == ["a.prom"]
+
+
+def test_a_link_in_the_place_of_the_new_file_leads_nowhere(tmp_path):
+    """Somebody else may have put it there, in a folder in which all may write."""
+    path, other = tmp_path / "a.prom", tmp_path / "other"
+    other.write_bytes(b"mine\n")
+    os.symlink(str(other), "%s.%d.tmp" % (path, os.getpid()))
+    with pytest.raises(OSError):
+        metrics_file.write(str(path), b"text\n")
+    assert other.read_bytes() == b"mine\n" and not path.exists()
 
 
 def test_how_long_a_file_may_be_that_is_read_again(tmp_path):
@@ -835,7 +955,17 @@ def test_two_runs_do_not_collect_at_once(tmp_path):
             result = invoke("metrics", *(lock[:2] + ["--timeout", "0.3"]))
         first.kill()
     assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
-    assert "another run (process %d) has not ended within 0.3 seconds" % first.pid in result.stdout
+    said = "# The driver is not up: another run (process %d) has not ended within 0.3 seconds\n" % first.pid
+    assert result.stdout.endswith(said) and 'mthreads_health_status{check="driver"} 2.0\n' in result.stdout
+
+
+def test_a_frozen_program_starts_itself(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    frozen = child.command
+    monkeypatch.setattr(child, "command", lambda *of: [sys.executable, "-m", "pymtml"] + frozen(*of)[1:])
+    with simulated.machine("s3000x2"):
+        result = invoke("metrics", "--lock", str(tmp_path / "lock"))
+    assert result.status == 0 and all_up(read(result.stdout), 2)
 
 
 def test_lines_of_a_pipe():

@@ -1,0 +1,289 @@
+"""metrics --listen: what its server answers, whole, through sockets."""
+
+import contextlib
+import gzip
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+
+import pytest
+
+from pymtml_cli import metrics_server
+from pymtml_cli.errors import CommandError
+
+TEXT = b"mthreads_gpus 8.0\n" * 50
+PAGE_TYPE, TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8", "text/plain; charset=utf-8"
+WHERE, NOT_FOUND = b"pymtml: the metrics are at /metrics\n", b"there is only /metrics\n"
+SECONDS = 20  # a test does not wait longer for what does not come
+
+
+class Server(metrics_server.Server):
+    """The server, which ends sooner."""
+
+    sockets = ()  # of its connections
+
+    def serve_forever(self, poll_interval=0.01):
+        super().serve_forever(poll_interval)
+
+    def process_request(self, request, client_address):
+        self.sockets += (request,)
+        super().process_request(request, client_address)
+
+
+@pytest.fixture
+def serving():
+    """Starts servers of TEXT."""
+    with contextlib.ExitStack() as stack:
+
+        def start(host="127.0.0.1", tls=None):
+            server = Server(host, 0, tls)
+            stack.callback(server.server_close)
+            assert not server.serves
+            server.page = metrics_server.Page(TEXT, PAGE_TYPE)
+            server.start()
+            assert server.serves
+            stack.callback(server.shutdown)
+            return server
+
+        yield start
+
+
+@contextlib.contextmanager
+def connection(server, tls=None):
+    """A connection to a server: its socket."""
+    with contextlib.closing(socket.create_connection(server.server_address[:2], SECONDS)) as plain:
+        if tls is None:
+            yield plain
+        else:
+            with contextlib.closing(tls.wrap_socket(plain, server_hostname="127.0.0.1")) as secured:
+                yield secured
+
+
+def answer(stream):
+    """The next answer on a connection: lines of its head, without Date."""
+    lines = []
+    for line in iter(stream.readline, b"\r\n"):
+        assert line.endswith(b"\r\n")
+        lines.append(line.decode("ascii").strip())
+    assert [line for line in lines if re.match(r"Date: \w+, \d\d \w+ \d{4} [\d:]{8} GMT$", line)]
+    return [line for line in lines if not line.startswith("Date: ")]
+
+
+def head(status, content_type, length, *others):
+    lines = ["HTTP/1.1 " + status, "Server: pymtml", "Content-Type: " + content_type, "Content-Length: %d" % length]
+    return lines + list(others)
+
+
+def asked(server, request, tls=None):
+    """(head, body) of a request after which the connection ends."""
+    with connection(server, tls) as there, there.makefile("rb") as stream:
+        there.sendall(request.encode("ascii") + b"\r\n")
+        return answer(stream), stream.read()
+
+
+@pytest.mark.parametrize(
+    "path, status, content_type, body",
+    [
+        ("/metrics", "200 OK", PAGE_TYPE, TEXT),
+        ("/metrics?collect=all", "200 OK", PAGE_TYPE, TEXT),
+        ("/", "200 OK", TEXT_TYPE, WHERE),
+        ("/?x", "200 OK", TEXT_TYPE, WHERE),
+        ("/metrics/", "404 Not Found", TEXT_TYPE, NOT_FOUND),
+        ("/metricsx", "404 Not Found", TEXT_TYPE, NOT_FOUND),
+        ("/favicon.ico", "404 Not Found", TEXT_TYPE, NOT_FOUND),
+    ],
+)
+def test_what_it_answers(serving, path, status, content_type, body):
+    server, expected = serving(), head(status, content_type, len(body))
+    assert asked(server, "GET %s HTTP/1.1\r\nConnection: close\r\n" % path) == (expected, body)
+    assert asked(server, "GET %s HTTP/1.0\r\n" % path) == (expected, body)
+    assert asked(server, "HEAD %s HTTP/1.0\r\n" % path) == (expected, b"")
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "deflate, GZip;q=1.0"])
+def test_a_client_that_accepts_it_gets_it_compressed(serving, accepted):
+    server, request = serving(), "%s /metrics HTTP/1.0\r\nAccept-Encoding: %s\r\n"
+    lines, body = asked(server, request % ("GET", accepted))
+    expected = head("200 OK", PAGE_TYPE, len(body), "Content-Encoding: gzip")
+    assert lines == expected and gzip.decompress(body) == TEXT and len(body) < len(TEXT) / 5
+    assert asked(server, request % ("HEAD", accepted)) == (expected, b"")
+    plain = head("200 OK", PAGE_TYPE, len(TEXT)), TEXT
+    assert asked(server, request % ("GET", "deflate")) == plain
+    server.page = metrics_server.Page(b"", "text/html")
+    assert asked(server, request % ("GET", "")) == (head("200 OK", "text/html", 0), b"")
+
+
+@pytest.mark.parametrize("request_line, status", [("POST /metrics", "501"), ("DELETE /", "501"), ("GET / /", "400")])
+def test_what_it_does_not_do(serving, request_line, status):
+    lines, _ = asked(serving(), request_line + " HTTP/1.1\r\n")
+    assert lines[0].split()[:2] == ["HTTP/1.1", status] and "Connection: close" in lines
+
+
+def test_a_connection_lives_on(serving):
+    """For the next request; what is sent leaves at once, and its thread keeps no process from ending."""
+    before, server = set(threading.enumerate()), serving()
+    with connection(server) as there, there.makefile("rb") as stream:
+        for _ in range(3):
+            there.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+            assert answer(stream) == head("200 OK", PAGE_TYPE, len(TEXT)) and stream.read(len(TEXT)) == TEXT
+        (request,) = server.sockets
+        assert request.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert [thread.daemon for thread in set(threading.enumerate()) - before] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "name, sent", [("IDLE", b""), ("REQUEST", b"GET /metrics HT"), ("REQUEST", b"GET / HTTP/1.1\r\n")]
+)
+def test_a_client_that_says_too_little_is_left(serving, monkeypatch, capsys, name, sent):
+    monkeypatch.setattr(metrics_server, name + "_SECONDS", 0.05)
+    with connection(serving()) as there:
+        there.sendall(sent)
+        assert there.recv(100) == b""
+    assert capsys.readouterr().err == ""
+
+
+def test_too_many_connections_are_closed(serving):
+    server = serving()
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connection(server)) for _ in range(64)]
+        for there in held:
+            there.sendall(b"GET / HTTP/1.1\r\n")
+        for _ in range(2):
+            with connection(server) as one_more:
+                assert one_more.recv(100) == b""
+        held[5].sendall(b"Connection: close\r\n\r\n")
+        with held[5].makefile("rb") as stream:
+            assert answer(stream)[0] == "HTTP/1.1 200 OK" and stream.read() == WHERE
+        for _ in range(1000):  # another one has its place, as soon as its thread has let go of it
+            with contextlib.suppress(ConnectionError), connection(server) as one_more:
+                one_more.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                if one_more.recv(100):
+                    break
+        else:
+            pytest.fail("the place of a connection that ended is not given to another one")
+        held[6].sendall(b"\r\n")
+        with held[6].makefile("rb") as stream:
+            assert answer(stream)[0] == "HTTP/1.1 200 OK"
+
+
+def test_a_thread_that_cannot_start_takes_no_place(serving, monkeypatch, capsys):
+    monkeypatch.setattr(metrics_server, "MOST_CONNECTIONS", 1)
+    server = serving()
+
+    def fail(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(threading.Thread, "start", fail)
+        for _ in range(2):
+            with connection(server) as there:
+                assert there.recv(100) == b""
+    assert asked(server, "GET / HTTP/1.0\r\n")[1] == WHERE
+    assert capsys.readouterr().err == 'pymtml: a request failed: RuntimeError("can\'t start new thread")\n' * 2
+
+
+def test_what_fails_is_said_in_a_line(serving, capsys):
+    server = serving()
+    for error in (ConnectionResetError(104, "x"), socket.timeout("x"), ssl.SSLError(1, "x")):  # the client's doing
+        try:
+            raise error
+        except OSError:
+            server.handle_error(None, None)
+    assert capsys.readouterr().err == ""
+    server.page = metrics_server.Page("no bytes \x1b", PAGE_TYPE)
+    with connection(server) as there:
+        there.sendall(b"GET /metrics HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n")
+        assert there.recv(100) == b""
+    said = capsys.readouterr().err
+    assert re.match(r"pymtml: a request failed: TypeError\(.*\)\n$", said) and said.count("\n") == 1
+
+
+def test_urls(serving):
+    server = serving()
+    assert server.url == "http://127.0.0.1:%d/metrics" % server.socket.getsockname()[1]
+    assert serving("0.0.0.0").url.startswith("http://0.0.0.0:")
+
+
+def test_ipv6(serving):
+    try:
+        server = serving("::1")
+    except CommandError:
+        pytest.skip("this machine has no IPv6")
+    assert server.url == "http://[::1]:%d/metrics" % server.socket.getsockname()[1]
+    assert asked(server, "GET /metrics HTTP/1.0\r\n")[1] == TEXT
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("9406", ("127.0.0.1", 9406)),
+        ("0", ("127.0.0.1", 0)),
+        ("0.0.0.0:1", ("0.0.0.0", 1)),
+        ("[::]:2", ("::", 2)),
+        ("host:65535", ("host", 65535)),
+    ],
+)
+def test_addresses(text, found):
+    assert metrics_server.address(text) == found
+
+
+# ---- TLS ----
+
+
+def certificate(folder, name, *options):
+    """(certificate, key) of a host that it is an authority for itself: new files in a folder."""
+    cert, key = str(folder / (name + ".pem")), str(folder / (name + ".key"))
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    command += ["-keyout", key, "-out", cert, "-subj", "/CN=" + name, "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command + list(options or ["-nodes"]), check=True, stderr=subprocess.DEVNULL)
+    return cert, key
+
+
+needs_openssl = pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl to make certificates")
+
+
+@needs_openssl
+def test_tls(serving, tmp_path, monkeypatch):
+    cert, key = certificate(tmp_path, "host")
+    server = serving(tls=metrics_server.tls_context(cert, key, None))
+    assert server.url == "https://127.0.0.1:%d/metrics" % server.server_port
+    client = ssl.create_default_context(cafile=cert)
+    assert asked(server, "GET /metrics HTTP/1.0\r\n", client)[1] == TEXT
+    monkeypatch.setattr(metrics_server, "REQUEST_SECONDS", 0.05)
+    with connection(server) as there:  # which does not even begin to speak TLS
+        assert there.recv(100) == b""
+
+
+@needs_openssl
+def test_clients_with_certificates(serving, tmp_path, capsys):
+    """Only those of the authorities that were named."""
+    cert, key = certificate(tmp_path, "host")
+    server = serving(tls=metrics_server.tls_context(cert, key, cert))
+    client, stranger, nobody = [ssl.create_default_context(cafile=cert) for _ in range(3)]
+    client.load_cert_chain(cert, key)
+    stranger.load_cert_chain(*certificate(tmp_path, "stranger"))
+    for refused in (stranger, nobody):
+        with pytest.raises(OSError):
+            assert asked(server, "GET /metrics HTTP/1.0\r\n", refused) == "an answer"
+    assert asked(server, "GET /metrics HTTP/1.0\r\n", client)[1] == TEXT
+    assert capsys.readouterr().err == ""
+
+
+@needs_openssl
+def test_certificates_that_cannot_be_used(tmp_path):
+    cert, key = certificate(tmp_path, "host", "-passout", "pass:secret")
+    for files, text in (
+        ((cert, key, None), "cannot use %s for TLS: the key has a password" % cert),
+        ((cert, str(tmp_path / "none"), None), "cannot use %s for TLS: No such file or directory" % cert),
+        ((str(tmp_path / "none"), key, None), "cannot use %s/none for TLS: No such file or directory" % tmp_path),
+        (
+            certificate(tmp_path, "other") + (str(tmp_path / "none"),),
+            "cannot use %s/none for TLS: No such file or directory" % tmp_path,
+        ),
+    ):
+        with pytest.raises(CommandError) as refused:
+            metrics_server.tls_context(*files)
+        assert (refused.value.text, refused.value.status) == (text, 255)
