@@ -138,6 +138,8 @@ def test_a_connection_lives_on(serving):
     "name, sent", [("IDLE", b""), ("REQUEST", b"GET /metrics HT"), ("REQUEST", b"GET / HTTP/1.1\r\n")]
 )
 def test_a_client_that_says_too_little_is_left(serving, monkeypatch, capsys, name, sent):
+    monkeypatch.setattr(metrics_server, "IDLE_SECONDS", 300)
+    monkeypatch.setattr(metrics_server, "REQUEST_SECONDS", 300)
     monkeypatch.setattr(metrics_server, name + "_SECONDS", 0.05)
     with connection(serving()) as there:
         there.sendall(sent)
