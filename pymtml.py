@@ -1655,7 +1655,7 @@ def _find_library():
     """Load the library; return an MTML status."""
     if _session.cdll is not None:  # another thread was faster
         return MTML_SUCCESS
-    tried = []
+    tried, foreign = [], False
     for name in _library_files():
         try:
             cdll = CDLL(name)
@@ -1663,6 +1663,7 @@ def _find_library():
             tried.append("%s (%s)" % (name, error))
             continue
         if not hasattr(cdll, "mtmlLibraryInit"):
+            foreign = True
             tried.append("%s (no MTML library: it lacks mtmlLibraryInit)" % name)
             continue
         for table in (_PROTOTYPES, _OPTIONAL_PROTOTYPES):
@@ -1676,14 +1677,14 @@ def _find_library():
         _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
         _session.cdll = cdll
         return MTML_SUCCESS
-    _session.load_report = "tried %s; %s" % (", ".join(tried), _load_hint())
+    _session.load_report = "tried %s; %s" % (", ".join(tried), _load_hint(foreign))
     return _LIBRARY_NOT_FOUND
 
 
-def _load_hint():
-    """Advice (str) for a library that cannot be loaded: it depends on the likely cause."""
+def _load_hint(foreign):
+    """Advice (str) for a library that cannot be loaded, by the likely cause. ``foreign``: one lacks mtmlLibraryInit."""
     chosen = _setting("PYMTML_LIBRARY")
-    if chosen and os.path.isfile(chosen):
+    if chosen and (foreign or os.path.isfile(chosen)):
         return "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % (
             os.uname().machine if hasattr(os, "uname") else "Windows"
         )

@@ -388,6 +388,7 @@ def test_a_life_that_begins_before_any_line_of_a_query(ask):
 
 def test_a_life_that_ends_before_any_line_of_a_question_that_names_no_card(monkeypatch):
     """In another thread, of a library that lacks the function: that is said, or that no library is initialized."""
+    pymtml._mtmlGetFunctionPointer("mtmlLibraryGetVersion")  # loads the library
     monkeypatch.delitem(pymtml._functions, "mtmlLibraryGetVersion")
     step, ended, answers = 0, True, []
     with simulated.machine("s80"):

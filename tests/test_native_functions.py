@@ -304,6 +304,12 @@ def test_text_that_is_not_utf_8(name):
         assert text_of(getattr(pymtml, name)(scene.device)) == "a\ufffd\ufffdb"
 
 
+def test_uuid_of_a_virtual_device_that_is_not_utf_8():
+    with Scene("s3000-vgpu-host") as scene:
+        simulated.set_value(1 << 16, "uuid", "a\\xff\\xc3b")
+        assert pymtml.mtmlDeviceGetActiveVirtDeviceUuids(scene.device)[0] == "a\ufffd\ufffdb"
+
+
 def test_system_text_that_is_not_utf_8():
     with Scene("s80"):
         simulated.set_value(simulated.MACHINE, "driver_version", "3.\\xe9")

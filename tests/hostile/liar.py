@@ -45,7 +45,7 @@ def write_functions(file, missing):
         if name in missing:
             continue
         if name == "mtmlErrorString":
-            file.write('const char *mtmlErrorString(unsigned code) { (void)code; return "x"; }\n')
+            file.write('const char *mtmlErrorString(unsigned code) { (void)code; return "x\\377"; }\n')
             continue
         params = described[name]["params"]
         lines = []

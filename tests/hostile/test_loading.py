@@ -1,5 +1,6 @@
 """The loader's hints, by cause, and its variables in a process with raised privileges."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -16,18 +17,30 @@ try:
 except pymtml.NVMLError_LibraryNotFound as error:
     print(error.detail)
 """
+NO_FILE = "PYMTML_LIBRARY names no file that can be found: correct it, or unset it for the usual search"
+WRONG = "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % os.uname().machine
 HINTS = {
-    "a file that is not there": ("/nonexistent/libmtml.so", "PYMTML_LIBRARY names no file that can be found"),
-    "a name that is not there": ("libno-such-mtml.so", "PYMTML_LIBRARY names no file that can be found"),
-    "a file that is no library": (__file__, "PYMTML_LIBRARY names this file: it must be an MTML library for "),
+    "a file that is not there": ("/nonexistent/libmtml.so", NO_FILE),
+    "a name that is not there": ("libno-such-mtml.so", NO_FILE),
+    "a file that is no library": (__file__, WRONG),
+    "a file that is no MTML library": (simulated.MUSA_LIBRARY, WRONG),
+    "a name that is no MTML library": ("libm.so.6", WRONG),
 }
 CONTAINER = "tart the container with the Moore Threads runtime"
 PLACES = {  # of the files that tell where a process runs, those that are there; what is said then
-    "no driver": ((), "; install the Moore Threads driver or set PYMTML_LIBRARY\n"),
-    "a card": (("/dev/mtgpu.0", "/.dockerenv"), "; the card is there: s%s, or set PYMTML_LIBRARY\n" % CONTAINER),
-    "docker": (("/.dockerenv",), "; s%s on a host with its driver, or set PYMTML_LIBRARY\n" % CONTAINER),
-    "podman": (("/run/.containerenv",), "; s%s on a host with its driver, or set PYMTML_LIBRARY\n" % CONTAINER),
+    "no driver": ((), "install the Moore Threads driver or set PYMTML_LIBRARY"),
+    "a card": (("/dev/mtgpu.0", "/.dockerenv"), "the card is there: s%s, or set PYMTML_LIBRARY" % CONTAINER),
+    "docker": (("/.dockerenv",), "s%s on a host with its driver, or set PYMTML_LIBRARY" % CONTAINER),
+    "podman": (("/run/.containerenv",), "s%s on a host with its driver, or set PYMTML_LIBRARY" % CONTAINER),
 }
+
+
+def tried(name):
+    """What is said of a file that was looked for."""
+    try:
+        return "%s (no MTML library: it lacks mtmlLibraryInit)" % ctypes.CDLL(name)._name
+    except OSError as error:
+        return "%s (%s)" % (name, error)
 
 
 @pytest.mark.parametrize("cause", HINTS)
@@ -35,7 +48,13 @@ def test_hints_fit_the_cause(cause):
     chosen, hint = HINTS[cause]
     extra = {"PYMTML_LIBRARY": chosen, "LD_LIBRARY_PATH": ""}
     result = simulated.run_python(CODE, extra_environment=extra)
-    assert result.returncode == 0 and result.stdout.startswith("tried ") and hint in result.stdout, result.stdout
+    assert (result.returncode, result.stdout) == (0, "tried %s; %s\n" % (tried(chosen), hint))
+
+
+def test_windows_is_named_where_the_system_names_no_machine():
+    code = "import ctypes, os; del os.uname\n" + CODE
+    result = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": __file__})
+    assert result.stdout.endswith("; PYMTML_LIBRARY names this file: it must be an MTML library for Windows\n")
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -43,7 +62,8 @@ def test_hints_fit_the_place(place):
     there, hint = PLACES[place]
     code = "import os; os.path.exists = lambda path: path in %r\n" % (there,) + CODE
     result = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": "", "LD_LIBRARY_PATH": ""})
-    assert result.returncode == 0 and result.stdout.endswith(hint), result.stdout
+    both = [tried("libno-such.so").replace("libno-such.so", name) for name in ("libmtml.so.2", "libmtml.so")]
+    assert (result.returncode, result.stdout) == (0, "tried %s; %s\n" % (", ".join(both), hint))
 
 
 def test_library_for_another_machine(tmp_path):
