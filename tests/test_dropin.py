@@ -645,7 +645,8 @@ NOT_THERE = "No module named 'pynvml'"
 
 def test_the_file_enables(site_folder, variables):
     assert start_of_python(site_folder, variables) == "pymtml"
-    assert (site_folder / drop_in.FILE).read_text().count("\n") == 1
+    text = (site_folder / drop_in.FILE).read_text()
+    assert (text.count("\n"), text[:17], text[-2:]) == (1, "import sys; exec(", ")\n")
 
 
 @pytest.mark.parametrize(

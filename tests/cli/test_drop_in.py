@@ -1,0 +1,183 @@
+"""`pymtml drop-in`: what it says and does to an environment, each time all of it; tests/test_distribution.py installs."""
+
+import os
+import shutil
+import site
+import sys
+import sysconfig
+import venv
+
+import pytest
+import simulated
+import wheels
+from command import invoke
+
+import pymtml_dropin
+from pymtml_cli import drop_in
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the Python of the environment is a link")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """An environment with nothing in it (path)."""
+    folder = tmp_path_factory.mktemp("bare") / "environment"
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(str(folder))
+    return folder
+
+
+@pytest.fixture
+def packages(bare, tmp_path, monkeypatch):
+    """The folder of packages of an environment, empty; this process takes itself for one of that environment (path)."""
+    folder = bare / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
+    shutil.rmtree(str(folder))
+    folder.mkdir()
+    monkeypatch.setattr(sys, "executable", str(bare / "bin" / "python"))
+    monkeypatch.setattr(sys, "prefix", str(bare))
+    monkeypatch.setattr(sysconfig, "get_path", {"purelib": str(tmp_path / "first"), "platlib": str(folder)}.get)
+    monkeypatch.setattr(site, "getsitepackages", lambda: [str(folder)])
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", False)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
+    (tmp_path / "first").mkdir()
+    return folder
+
+
+@pytest.fixture
+def installed(packages, monkeypatch):
+    """The same with pymtml in it, as a wheel brings it: the folder of packages (path)."""
+    (packages / "pymtml").mkdir()
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(packages / "pymtml" / "__init__.py"))
+    shutil.copytree(os.path.dirname(pymtml_dropin.__file__), str(packages / "pymtml_dropin"), ignore=wheels.UNCOMPILED)
+    monkeypatch.setattr(pymtml_dropin, "__file__", str(packages / "pymtml_dropin" / "__init__.py"))
+    return packages
+
+
+@pytest.fixture
+def driver(tmp_path):
+    """What a driver of NVIDIA's leaves (path)."""
+    mark = tmp_path / "proc" / "driver" / "nvidia" / "version"
+    mark.parent.mkdir(parents=True)
+    mark.write_text("NVRM version: NVIDIA\n")
+    return mark
+
+
+def told(*arguments):
+    """What `pymtml drop-in` answers: exit status, lines of stdout, lines of stderr."""
+    result = invoke("drop-in", *arguments)
+    return result.status, result.lines, result.stderr.splitlines()
+
+
+WROTE, UNDO = "wrote %s", "pymtml drop-in disable undoes it"
+TAKE = "programs of %s take pymtml for pynvml from their next start"
+
+
+def test_on_and_off(installed, bare, tmp_path, monkeypatch):
+    """What PYTHONPATH has for this process is no part of the environment."""
+    (tmp_path / "pynvml.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    module, file = str(installed / "pymtml" / "__init__.py"), installed / drop_in.FILE
+    ours, nothing = "import pymtml: " + module, "import pynvml: not found"
+    before = sorted(os.listdir(str(installed)))
+    assert told("status") == (1, ["not enabled in %s" % bare, ours, nothing], [])
+    assert told("disable") == (0, ["not enabled in %s: nothing to undo" % bare], [])
+    assert told("enable") == (0, [WROTE % file, TAKE % bare, UNDO], [])
+    assert file.read_text() == drop_in.line(False, str(installed))
+    assert sorted(os.listdir(str(installed))) == sorted(before + [drop_in.FILE])
+    assert told("status") == (0, ["enabled by %s" % file, ours, "import pynvml: pymtml"], [])
+    assert told("disable") == (0, ["removed %s" % file], [])
+    assert sorted(os.listdir(str(installed))) == before
+    (installed / "pynvml.py").write_text("")
+    theirs = "import pynvml: %s" % (installed / "pynvml.py")
+    assert told("status") == (1, ["not enabled in %s" % bare, ours, theirs], [])
+
+
+def test_beside_a_driver_of_nvidias(installed, bare, driver):
+    """pynvml stays NVIDIA's, unless the user says otherwise."""
+    file = installed / drop_in.FILE
+    (installed / "pynvml.py").write_text("")
+    module = "import pymtml: %s" % (installed / "pymtml" / "__init__.py")
+    theirs = "import pynvml: %s" % (installed / "pynvml.py")
+    present = "an NVIDIA driver is present (%s): " % driver
+    stays = present + "pynvml stays as it is here; --force takes it over all the same"
+    assert told("status") == (1, ["not enabled in %s" % bare, module, theirs], [])
+    assert told("enable") == (0, [WROTE % file, stays, UNDO], [])
+    assert told("status") == (0, ["enabled by %s" % file, module, theirs, present + "pynvml is left as it is"], [])
+    assert told("enable", "--force") == (0, [WROTE % file, TAKE % bare, UNDO], [])
+    assert file.read_text() == drop_in.line(True, str(installed))
+    assert told("status") == (0, ["enabled by %s" % file, module, "import pynvml: pymtml"], [])
+
+
+def test_a_package_that_is_not_among_the_packages(packages, bare, tmp_path):
+    """As of an editable install, or a module instead of a wheel: the file goes into the first folder."""
+    (packages / "editable.pth").write_text(simulated.ROOT + "\n")
+    file = tmp_path / "first" / drop_in.FILE
+    assert told("enable") == (0, [WROTE % file, TAKE % bare, UNDO], [])
+    assert file.read_text() == drop_in.line(False, None)
+    assert os.listdir(str(packages)) == ["editable.pth"]
+
+
+def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
+    said = ["pymtml drop-in: pymtml is not installed in %s; install it there first" % bare]
+    assert told("enable") == (1, [], said)
+    lines = ["not enabled in %s" % bare, "import pymtml: not found", "import pynvml: not found"]
+    assert told("status") == (1, lines, [])
+    assert os.listdir(str(packages)) == os.listdir(str(tmp_path / "first")) == []
+
+
+def test_an_environment_with_a_pymtml_of_somebody_elses(packages):
+    other = packages / "pymtml.py"
+    other.write_text("")
+    said = "pymtml drop-in: import pymtml gives %s here, which is not this pymtml; remove it (pip uninstall) first"
+    assert told("enable") == (1, [], [said % other])
+    assert os.listdir(str(packages)) == ["pymtml.py"]
+
+
+def test_a_python_that_does_not_start(packages, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    assert drop_in.found() == ("", "")
+
+
+def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
+    """Nothing is left of the attempt; a folder stands for what only root could refuse."""
+    file = installed / drop_in.FILE
+    file.mkdir()
+    before = sorted(os.listdir(str(installed)))
+    said = "pymtml drop-in: cannot write %s: Is a directory; PYTHONPATH=$(pymtml drop-in path) needs no file" % file
+    assert told("enable") == (1, [], [said])
+    assert sorted(os.listdir(str(installed))) == before
+    file.rmdir()
+    file.write_text("")
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "unlink", refused)
+    assert told("disable") == (1, [], ["pymtml drop-in: cannot remove %s: Permission denied" % file])
+
+
+def test_the_folders_that_python_reads(monkeypatch):
+    """Each once, the user's last, where the user's is on; an old virtualenv had no list of its own."""
+    monkeypatch.setattr(sysconfig, "get_path", {"purelib": "/e/lib", "platlib": "/e/lib64"}.get)
+    monkeypatch.setattr(site, "getsitepackages", lambda: ["/e/lib64", "/e/dist"])
+    monkeypatch.setattr(site, "getusersitepackages", lambda: "/home/u/lib")
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", True)
+    assert drop_in.site_folders() == ["/e/lib", "/e/lib64", "/e/dist", "/home/u/lib"]
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", None)
+    monkeypatch.delattr(site, "getsitepackages")
+    assert drop_in.site_folders() == ["/e/lib", "/e/lib64"]
+
+
+def test_the_folder_for_pythonpath():
+    assert told("path") == (0, [os.path.join(simulated.ROOT, "pymtml_dropin", "path")], [])
+
+
+def test_a_command_without_an_action():
+    missing = "the following arguments are required: path | enable | disable | status"
+    assert told() == (2, [], ["pymtml: %s; `pymtml drop-in --help` says more" % missing])
+
+
+@pytest.mark.parametrize("action", ["path", "enable", "disable", "status"])
+def test_a_frozen_program_has_no_environment(action, monkeypatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    said = "needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it"
+    assert told(action) == (1, [], ["pymtml drop-in: " + said])
