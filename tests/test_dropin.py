@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
+from importlib.machinery import ModuleSpec
 
 import pytest
 import simulated
@@ -101,13 +103,36 @@ def test_a_copy_whose_program_is_not_installed(variables, tmp_path):
     assert "No module named 'clearml'" in said
 
 
+def test_one_finder_before_all_others(monkeypatch):
+    """Also before those of editable installs. Who names pymtml later is heard; what is asked is not forgotten."""
+    monkeypatch.delenv("PYMTML_DROPIN_MODULES", raising=False)
+    others, said = [object(), object()], []
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "meta_path", list(others))
+        for asked in (False, True, False):
+            pymtml_dropin.install(asked=asked)
+            said.append((sys.meta_path[1:] == others, sys.meta_path[0].asked, sys.meta_path[0].names))
+    wider = pymtml_dropin.NAMES | {"pymtml", "pymtml_cli"}
+    assert said == [(True, False, pymtml_dropin.NAMES), (True, True, wider), (True, True, wider)]
+
+
+def test_a_package_keeps_its_folder(monkeypatch):
+    """pymtml is a package where it is installed: what lies in that may be imported also after pynvml."""
+    package, alias = types.ModuleType("pymtml"), types.ModuleType("a.copy")
+    package.__path__, alias.__spec__ = ["folder"], ModuleSpec("a.copy", None)
+    monkeypatch.setitem(sys.modules, "pymtml", package)
+    monkeypatch.setitem(sys.modules, "a.copy", alias)
+    hook.Alias("pymtml").exec_module(alias)
+    assert sys.modules["a.copy"] is package and package.__path__ == ["folder"]
+
+
 IDENTITY = """
 import importlib.util, sys
 assert "pymtml" not in sys.modules
 before = importlib.util.find_spec("pynvml")
 assert before.origin == %r
 import pynvml
-assert pynvml.nvml is pynvml
+assert sys.modules["pynvml.nvml"] is pynvml.nvml is pynvml
 import pymtml
 assert pynvml is pymtml
 assert pymtml.__name__ == pymtml.__spec__.name == "pymtml", pymtml.__spec__
@@ -190,7 +215,8 @@ ASK_MANAGER = """
 import inspect, os
 from ray._private.accelerators import nvidia_gpu as module
 manager = module.NvidiaGPUAcceleratorManager
-assert manager.get_resource_name() == "GPU" and "Ray's own" in inspect.getsource(module)
+source = inspect.getsource(module)
+assert manager.get_resource_name() == "GPU" and "Ray's own" in source == module.__loader__.get_source(module.__name__)
 print(manager.get_visible_accelerator_ids_env_var(), module.CUDA_VISIBLE_DEVICES_ENV_VAR)
 print(module.NOSET_CUDA_VISIBLE_DEVICES_ENV_VAR)
 print(manager.get_current_process_visible_accelerator_ids())
@@ -400,9 +426,28 @@ def test_capabilities_of_the_file(public):
 @pytest.mark.parametrize("value, raised", [(0, False), (1, True)])
 def test_the_kernels_word_on_privileges(tmp_path, value, raised):
     vector = tmp_path / "auxv"
-    vector.write_bytes(struct.pack("@6L", 6, 4096, 23, value, 0, 0))
-    assert hook.raised_privileges(str(vector)) is raised
+    for words in ([6, 4096, 23, value, 0, 0], [6, 23, 23, value]):
+        vector.write_bytes(struct.pack("@%dL" % len(words), *words))
+        assert hook.raised_privileges(str(vector)) is raised
     assert hook.raised_privileges(str(tmp_path / "none")) is False
+
+
+def test_what_else_tells_of_privileges(monkeypatch):
+    """The kernel that hides the vector; a user or a group that is not the one who started it. Windows has none."""
+
+    def hidden(path, mode):
+        assert (path, mode) == ("/proc/self/auxv", "rb")
+        raise PermissionError(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(hook, "open", hidden, raising=False)
+        assert hook.raised_privileges() is True
+        patched.delattr(os, "getuid")
+        assert hook.raised_privileges() is False
+    for name in ("geteuid", "getegid"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, lambda: 12345)
+            assert hook.raised_privileges("/no such file") is True
 
 
 def test_an_nvidia_driver(variables, tmp_path):
@@ -604,6 +649,9 @@ def test_nvidia_smi_takes_nothing_else_of_its_folder(variables, tmp_path):
     shim = str(tmp_path / "ours" / "pymtml_dropin" / "bin" / "nvidia-smi")
     variables.update(PYTHONPATH="", PYMTML_PYTHON=sys.executable)
     assert run([shim, "health", "--help"], variables, tmp_path).startswith("usage: nvidia-smi health ")
+    # Nor does it need to be among the packages of the Python that runs it.
+    alone = [sys.executable, "-S", str(tmp_path / "ours" / "pymtml_dropin" / "nvidia_smi.py"), "health", "--help"]
+    assert run(alone, variables, tmp_path).startswith("usage: nvidia-smi health ")
 
 
 def test_nvidia_smi_speaks_nvidias_words(command, variables, tmp_path):

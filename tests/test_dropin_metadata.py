@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 import simulated
 import wheels
 from test_interpreters import interpreter
 
-from pymtml_dropin import metadata
+from pymtml_dropin import hook, metadata
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 8), reason="Python 3.7 has no importlib.metadata")
 
@@ -29,6 +30,43 @@ found = [d.version for d in m.distributions(name="nvidia-ml-py")]
 print(json.dumps([of("nvidia-ml-py"), of("nvidia_ml_py"), of("NVIDIA.ML.PY"), of("pynvml"), of("no-such"), listed,
                   by_path, found]))
 """
+
+TEXT = """\
+Metadata-Version: 2.1
+Name: nvidia-ml-py
+Version: %s
+Summary: Not installed: pymtml stands in for it, with the names of this version, for Moore Threads GPUs
+""" % metadata.VERSION
+
+
+class Finder:
+    """A finder of sys.meta_path that knows distributions."""
+
+    def __init__(self, *known):
+        self.find_distributions = lambda context: iter(known)
+
+
+@pytest.mark.parametrize(
+    "name, asked, driver, real, answers",
+    [
+        ("nvidia-ml-py", False, None, [], 1),
+        ("NVIDIA_ml.py", False, None, [], 1),
+        ("pynvml", False, None, [], 0),
+        ("nvidia-ml-py", False, "a driver", [], 0),
+        ("nvidia-ml-py", True, "a driver", [], 1),
+        ("nvidia-ml-py", False, None, ["a real one"], 0),
+        ("nvidia-ml-py", True, "a driver", ["a real one"], 0),
+    ],
+)
+def test_who_is_answered(name, asked, driver, real, answers, monkeypatch):
+    asking = Finder("itself")
+    context = types.SimpleNamespace(name=name)
+    with monkeypatch.context() as patched:
+        patched.setattr(hook, "nvidia_driver", lambda: driver)
+        patched.setattr(sys, "meta_path", [asking, object(), Finder(*real)])
+        found = list(metadata.find(context, asking, asked))
+    said = [(one.read_text("METADATA"), one.read_text("RECORD"), str(one.locate_file("x"))) for one in found]
+    assert said == [(TEXT, None, os.path.join(simulated.ROOT, "x"))] * answers
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`pymtml drop-in`: what it says and does to an environment, each time all of it; tests/test_distribution.py installs."""
+"""All that `pymtml drop-in` says and does to an environment; tests/test_distribution.py installs it in real ones."""
 
 import os
 import shutil
