@@ -414,3 +414,54 @@ def test_what_a_handle_holds_lies_in_its_slots():
         for kind in KINDS + ("library",):
             handle = getattr(scene, kind)
             assert hasattr(handle, handle._own) and handle._address and vars(handle) == {}
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
+def test_no_question_reaches_c_during_a_change(monkeypatch):
+    """Of the library either, whose pointer C may end."""
+    carry_out, answers = pymtml._Change.carry_out, []
+    questions = (
+        pymtml.mtmlLibraryCountDevice,
+        pymtml.mtmlSystemGetDriverVersion,
+        lambda: pymtml.mtmlDeviceGetName(card),
+    )
+
+    def asked(self, *arguments):
+        for question in questions:
+            thread, ends = in_thread(question)
+            thread.join(30)
+            answers.extend(map(type, ends))
+        assert simulated.calls() == 0
+        return carry_out(self, *arguments)
+
+    with simulated.nvml("s3000-mpc"):
+        card = pymtml.mtmlLibraryInitDeviceByIndex(0)
+        monkeypatch.setattr(pymtml._Change, "carry_out", asked)
+        simulated.reset_calls()
+        pymtml.mtmlDeviceReset(card)
+    assert answers == [pymtml.MTMLError_ResourceIsBusy] * len(questions)
+
+
+def test_a_query_of_a_signal_handler_in_the_middle_of_an_init_is_seen(monkeypatch):
+    """Below it are the frames of the handler and of the init; a shutdown of another thread must not end C."""
+    seen = []
+
+    def looked(*arguments):
+        seen.append(pymtml._query_on(sys._getframe()).f_code.co_name)
+        return real(*arguments)
+
+    def handler(frame, event, argument):
+        if frame.f_code is pymtml._start.__code__:
+            sys.settrace(None)
+            pymtml.nvmlDeviceGetPowerUsage(card)
+
+    with simulated.nvml("s80"):
+        card, real = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._c.mtmlDeviceGetPowerUsage
+        monkeypatch.setattr(pymtml._c, "mtmlDeviceGetPowerUsage", looked)
+        sys.settrace(handler)
+        try:
+            pymtml.nvmlInit()
+        finally:
+            sys.settrace(None)
+        pymtml.nvmlShutdown()
+    assert seen == ["nvmlDeviceGetPowerUsage"]
