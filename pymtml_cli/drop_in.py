@@ -30,14 +30,15 @@ except Exception:
  pass
 """
 
-# What a new Python of this environment, which inherits nothing of this one, finds under the two names.
+# What a new Python of this environment, which inherits nothing of this one, finds under the two names. A folder that an
+# uninstalled package has left behind, with what a Python compiled in it, is a package without a file.
 LOOK = """
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]
 import importlib.util
 for name in ("pymtml", "pynvml"):
     spec = importlib.util.find_spec(name)
-    print(spec.origin if spec else "")
+    print(spec and spec.origin or "")
 """
 
 

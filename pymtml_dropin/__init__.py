@@ -37,6 +37,9 @@ MODULES = {"ray._private.accelerators.nvidia_gpu": "pymtml_dropin.ray"}
 # none of these, or the pymtml.py of another distribution.
 OWN = frozenset(("pymtml", "pymtml_cli"))
 
+# Whose metadata is answered, as such names are compared: in lower case, with hyphens.
+DISTRIBUTION = "nvidia-ml-py"
+
 
 class Finder:
     """Finds pymtml for the names of the table (a finder of sys.meta_path)."""
@@ -55,6 +58,9 @@ class Finder:
     def find_distributions(self, context):
         """Metadata of nvidia-ml-py, for who asks for it by name and not in a folder (importlib.metadata calls this)."""
         if context.name is None or "path" in vars(context):
+            return iter(())
+        # What programs ask of all other names must not depend on the rest of this package, which may be gone by then.
+        if context.name.lower().replace("_", "-").replace(".", "-") != DISTRIBUTION:
             return iter(())
         from pymtml_dropin import metadata
 

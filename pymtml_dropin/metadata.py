@@ -7,14 +7,13 @@ real nvidia-ml-py is installed, nor to those who look into folders, as pip and u
 import pathlib
 import sys
 
-from pymtml_dropin import hook
+from pymtml_dropin import DISTRIBUTION, hook
 
 try:
     from importlib.metadata import Distribution
 except ImportError:  # Python 3.7: whoever asks has the backport
     from importlib_metadata import Distribution
 
-NAME = "nvidia-ml-py"
 VERSION = "13.615.71"
 METADATA = """\
 Metadata-Version: 2.1
@@ -29,7 +28,7 @@ class StandIn(Distribution):
 
     def read_text(self, filename):
         """The text of a metadata file, or None: there is no list of files, no requirement, no entry point."""
-        return METADATA.format(name=NAME, version=VERSION) if filename == "METADATA" else None
+        return METADATA.format(name=DISTRIBUTION, version=VERSION) if filename == "METADATA" else None
 
     def locate_file(self, path):
         """Where a file of the distribution would be."""
@@ -37,9 +36,7 @@ class StandIn(Distribution):
 
 
 def find(context, asking, asked):
-    """The distributions that a context of importlib.metadata names: one, or none (an iterator, as Python 3.8 wants)."""
-    if context.name.lower().replace("_", "-").replace(".", "-") != NAME:
-        return
+    """What stands in for nvidia-ml-py, which the context names: one, or none (an iterator, as Python 3.8 wants)."""
     if not asked and hook.nvidia_driver():
         return  # pynvml is NVIDIA's there
     for finder in sys.meta_path:

@@ -172,6 +172,28 @@ def test_smi_of_an_old_pynvml(code, variables, tmp_path):
     assert run([sys.executable, "-c", code], variables, tmp_path) == "pymtml\n"
 
 
+@pytest.mark.parametrize(
+    "there, found",
+    [
+        ((), None),
+        (("smi",), None),
+        (("pynvml", "smi"), None),
+        (("pynvml.nvml", "smi"), None),
+        (("pynvml.smi", "pynvml_utils.smi"), os.path.join("pynvml", "smi.py")),
+        (("pynvml.nvml", "pynvml_utils.smi"), "pynvml_utils.smi"),
+        (("pynvml", "pynvml_utils.smi"), "pynvml_utils.smi"),
+    ],
+)
+def test_which_smi(there, found, tmp_path, monkeypatch):
+    """Never a module smi of somebody else's."""
+    for name in there:
+        make_package(tmp_path, name)
+    monkeypatch.setattr(sys, "path", [hook.FOLDER, str(tmp_path)])
+    spec = hook.find_smi()
+    said = spec and (spec.loader.real if spec.origin is None else os.path.relpath(spec.origin, str(tmp_path)))
+    assert said == found
+
+
 def test_no_smi(variables, tmp_path):
     said = run([sys.executable, "-S", "-c", "import pynvml\nimport pynvml.smi"], variables, tmp_path, status=1)
     assert "ModuleNotFoundError: No module named 'pynvml.smi'" in said
@@ -488,13 +510,27 @@ def test_the_marks_of_an_nvidia_driver(platform, environment, mark, monkeypatch)
     assert (found, hook.nvidia_driver()) == (mark, None)
 
 
+UNRELATED = """
+import sys
+sys.path.insert(0, %r)
+before = set(sys.modules)
+from pymtml_dropin import install
+install(asked=False)
+import json, email.message
+try:
+    import importlib.metadata
+    importlib.metadata.version("no-such-distribution")
+except ImportError:  # there is none; Python 3.7 lacks the module
+    pass
+print(sorted(name for name in set(sys.modules) - before if "pymtml" in name))
+"""
+
+
 def test_cost_of_an_unrelated_start(variables, tmp_path):
-    """The finder brings one module along, and none more until a name of the table is imported."""
-    code = "import sys; sys.path.insert(0, %r); before = set(sys.modules); from pymtml_dropin import install; "
-    code += "install(asked=False); import json, email.message; "
-    code += "print(sorted(name for name in set(sys.modules) - before if 'pymtml' in name))"
+    """The finder brings one module along, and none more until a name of the table is imported, or asked for: that the
+    others are damaged, or gone since the start, is nothing to a program that wants the version of something else."""
     variables["PYTHONPATH"] = ""
-    assert run([sys.executable, "-c", code % simulated.ROOT], variables, tmp_path) == "['pymtml_dropin']\n"
+    assert run([sys.executable, "-c", UNRELATED % simulated.ROOT], variables, tmp_path) == "['pymtml_dropin']\n"
 
 
 # ---- pymtml run ----
@@ -727,9 +763,10 @@ def test_a_package_that_is_being_replaced_stays_on(site_folder, variables):
     assert start_of_python(site_folder, variables) == "pymtml"
 
 
-def test_a_package_elsewhere_may_be_out_of_sight(site_folder, variables):
-    """As of an editable install: what is not beside the file may come and go with the path."""
-    (site_folder / drop_in.FILE).write_text(drop_in.line(False, None))
+@pytest.mark.parametrize("folder", [None, "/no/such/folder"])
+def test_a_package_elsewhere_may_be_out_of_sight(folder, site_folder, variables):
+    """As of an editable install: what is not beside the file may come and go with the path. A folder that was moved."""
+    (site_folder / drop_in.FILE).write_text(drop_in.line(False, folder))
     shutil.rmtree(str(site_folder / "pymtml_dropin"))
     assert start_of_python(site_folder, variables) == NOT_THERE
     assert (site_folder / drop_in.FILE).exists()

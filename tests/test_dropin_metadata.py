@@ -11,6 +11,7 @@ import simulated
 import wheels
 from test_interpreters import interpreter
 
+import pymtml_dropin
 from pymtml_dropin import hook, metadata
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 8), reason="Python 3.7 has no importlib.metadata")
@@ -39,7 +40,7 @@ Summary: Not installed: pymtml stands in for it, with the names of this version,
 """ % metadata.VERSION
 
 
-class Finder:
+class Other:
     """A finder of sys.meta_path that knows distributions."""
 
     def __init__(self, *known):
@@ -47,24 +48,26 @@ class Finder:
 
 
 @pytest.mark.parametrize(
-    "name, asked, driver, real, answers",
+    "context, asked, driver, real, answers",
     [
-        ("nvidia-ml-py", False, None, [], 1),
-        ("NVIDIA_ml.py", False, None, [], 1),
-        ("pynvml", False, None, [], 0),
-        ("nvidia-ml-py", False, "a driver", [], 0),
-        ("nvidia-ml-py", True, "a driver", [], 1),
-        ("nvidia-ml-py", False, None, ["a real one"], 0),
-        ("nvidia-ml-py", True, "a driver", ["a real one"], 0),
+        ({"name": "nvidia-ml-py"}, False, None, [], 1),
+        ({"name": "NVIDIA_ml.py"}, False, None, [], 1),
+        ({"name": "pynvml"}, False, None, [], 0),
+        ({"name": None}, False, None, [], 0),
+        ({"name": "nvidia-ml-py", "path": ["folder"]}, True, None, [], 0),
+        ({"name": "nvidia-ml-py"}, False, "a driver", [], 0),
+        ({"name": "nvidia-ml-py"}, True, "a driver", [], 1),
+        ({"name": "nvidia-ml-py"}, False, None, ["a real one"], 0),
+        ({"name": "nvidia-ml-py"}, True, "a driver", ["a real one"], 0),
     ],
 )
-def test_who_is_answered(name, asked, driver, real, answers, monkeypatch):
-    asking = Finder("itself")
-    context = types.SimpleNamespace(name=name)
+def test_who_is_answered(context, asked, driver, real, answers, monkeypatch):
+    finder = pymtml_dropin.Finder(pymtml_dropin.NAMES)
+    finder.asked = asked
     with monkeypatch.context() as patched:
         patched.setattr(hook, "nvidia_driver", lambda: driver)
-        patched.setattr(sys, "meta_path", [asking, object(), Finder(*real)])
-        found = list(metadata.find(context, asking, asked))
+        patched.setattr(sys, "meta_path", [finder, object(), Other(*real)])
+        found = list(finder.find_distributions(types.SimpleNamespace(**context)))
     said = [(one.read_text("METADATA"), one.read_text("RECORD"), str(one.locate_file("x"))) for one in found]
     assert said == [(TEXT, None, os.path.join(simulated.ROOT, "x"))] * answers
 

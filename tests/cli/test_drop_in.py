@@ -117,11 +117,15 @@ def test_a_package_that_is_not_among_the_packages(packages, bare, tmp_path):
 
 
 def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
+    """What an uninstalled one may leave behind, and Python takes for a package, is none."""
+    left = ["pymtml", "pynvml"]
+    for name in left:
+        (packages / name / "__pycache__").mkdir(parents=True)
     said = ["pymtml drop-in: pymtml is not installed in %s; install it there first" % bare]
     assert told("enable") == (1, [], said)
     lines = ["not enabled in %s" % bare, "import pymtml: not found", "import pynvml: not found"]
     assert told("status") == (1, lines, [])
-    assert os.listdir(str(packages)) == os.listdir(str(tmp_path / "first")) == []
+    assert (sorted(os.listdir(str(packages))), os.listdir(str(tmp_path / "first"))) == (left, [])
 
 
 def test_an_environment_with_a_pymtml_of_somebody_elses(packages):
