@@ -1,5 +1,6 @@
 """Energy by adding up the power: when it is asked for alone, how near it comes, and the thread that samples."""
 
+import _thread
 import os
 import subprocess
 import sys
@@ -189,6 +190,51 @@ def test_samples_that_fail(sampling):
         simulated.set_faults("")
         time.sleep(0.3)
         assert energy(device) == pytest.approx((time.monotonic() - began) * 200000, rel=0.05)
+
+
+def test_a_thread_that_ends_with_an_exception_is_replaced(sampling, monkeypatch):
+    """Without it the sum would be of the questions' own samples alone, far apart."""
+
+    def clock():
+        if _thread.get_ident() != asking:
+            raise MemoryError
+        return time.monotonic()
+
+    asking = _thread.get_ident()
+    with simulated.nvml("s5000x8"):
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        energy(device)
+        (meter,) = nvml._meters.values()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "unraisablehook", lambda unraisable: None, raising=False)  # Python 3.7 has none
+            patch.setattr(nvml._session, "monotonic", clock)
+            assert settles(lambda: meter.life is None)
+        energy(device)
+        assert [one is not meter and one.life is nvml._session.life for one in nvml._meters.values()] == [True]
+
+
+def test_when_a_thread_goes_on(sampling):
+    """It does while a change of MPC has taken the handle away, which may come back; only for its own life."""
+    with simulated.nvml("s5000x8"):
+        device, life = nvml.nvmlDeviceGetHandleByIndex(0), nvml._session.life
+        energy(device)
+        ((uuid, meter),) = nvml._meters.items()
+        assert meter.sample() is True
+        life.changing.append("one")
+        del life.devices[device._address]
+        assert meter.sample() is True
+        del life.changing[:]
+        assert meter.sample() is False
+        life.devices[device._address] = device
+        assert meter.sample() is True
+        nvml._meters[uuid] = None
+        assert meter.sample() is False
+        nvml._meters[uuid] = meter
+        nvml.nvmlShutdown()
+        life.changing.append("one")
+        assert meter.sample() is False
+        nvml.nvmlInit()
+        assert meter.sample() is False
 
 
 def test_an_instance_of_a_divided_card(sampling):

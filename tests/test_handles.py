@@ -173,8 +173,10 @@ def test_a_slot_that_is_filled_during_a_last_shutdown_is_looked_for_again(monkey
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
-def test_a_query_that_a_refused_change_overtakes_raises_in_use(monkeypatch):
+@pytest.mark.parametrize("function", ["nvmlDeviceGetName", "nvmlDeviceGetBoardId"])
+def test_a_query_that_a_refused_change_overtakes_raises_in_use(function, monkeypatch):
     """Its handle was not good when it looked, and is again: that is not the caller's fault."""
+    ask = getattr(pymtml, function)
     find, ends = pymtml._live_device, []
 
     def overtaken(handle):
@@ -189,9 +191,24 @@ def test_a_query_that_a_refused_change_overtakes_raises_in_use(monkeypatch):
         copy = ctypes.cast(other, pymtml.c_mtmlDevice_t)  # is looked for, as it has no slots
         monkeypatch.setattr(pymtml, "_live_device", overtaken)
         with pytest.raises(pymtml.NVMLError_InUse):
-            pymtml.nvmlDeviceGetName(copy)
+            ask(copy)
         assert [type(end) for end in ends] == [pymtml.NVMLError_InUse]
-        assert pymtml.nvmlDeviceGetName(copy) == pymtml.nvmlDeviceGetName(other) == "MTT S3000"
+        assert ask(copy) == ask(other)
+
+
+@pytest.mark.parametrize("function", ["nvmlDeviceGetName", "nvmlDeviceGetBoardId"])
+def test_a_handle_that_is_not_good_during_a_change_may_be_afterwards(function):
+    ask = getattr(pymtml, function)
+    with simulated.nvml("s3000-mpc"):
+        card, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
+        copy = ctypes.cast(card, pymtml.c_mtmlDevice_t)
+        del life.devices[card._address]
+        life.changing.append("one")
+        with pytest.raises(pymtml.NVMLError_InUse):
+            ask(copy)
+        life.changing.remove("one")
+        with pytest.raises(pymtml.NVMLError_InvalidArgument):
+            ask(copy)
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")

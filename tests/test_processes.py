@@ -3,6 +3,7 @@
 The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
 """
 
+import errno
 import gc
 import json
 import os
@@ -521,6 +522,30 @@ def test_without_a_free_descriptor_nothing_is_told(proc, device, with_table):
         assert compute(device) == [5]
 
     assert in_child(child) == 0
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+@pytest.mark.parametrize("what", ["driver/musa", "driver/musa/gpu0/devname", "driver/musa/gpu0/proc_util", "5/fd"])
+def test_a_descriptor_that_is_lacking_in_between_hides_nothing(what, number, proc, device, monkeypatch):
+    """Other threads may take the last one at any moment: what cannot be read then is not missing."""
+    proc.process(5, "/dev/mtgpu.0")
+    if what != "5/fd":
+        proc.table("gpu0", "mtgpu.0", NEWER, "5 0 9 0 0 0 9 0 x")
+
+    def lacking(real):
+        def wrapper(path, *arguments):
+            if str(path) == str(proc.root / what):
+                raise OSError(number, os.strerror(number), path)
+            return real(path, *arguments)
+
+        return wrapper
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", lacking(os.listdir))
+        patch.setattr(nvml, "_open", lacking(nvml._open))
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            compute(device)
+    assert compute(device) == [5]
 
 
 def test_what_must_not_be_looked_into_is_counted(proc, device, monkeypatch):
