@@ -51,16 +51,17 @@ CODECS = {
 }
 SESSION_STATES = {
     pymtml.MTML_CODEC_SESSION_STATE_UNKNOWN: "UNKNOWN",
-    pymtml.MTML_CODEC_SESSION_STATE_IDLE: "IDLE",
     pymtml.MTML_CODEC_SESSION_STATE_ACTIVE: "ACTIVE",
 }
 # The C API does not tell the generation; the high byte of the PCI device id does.
 GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
 NEWEST_GENERATION = "PINGHU"
+# The codes of C, by the names that profiles have for them; the others are pymtml's own.
 CODES = {
     getattr(pymtml, name): name[len("MTML_ERROR_") :]
     for name in dir(pymtml)
-    if name.startswith("MTML_ERROR_") and name != "MTML_ERROR_GPU_IS_LOST"
+    if name.startswith("MTML_ERROR_")
+    and not pymtml.MTML_ERROR_UNINITIALIZED <= getattr(pymtml, name) <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
 }
 
 # Keys that hold one number or text: (key, function, arguments, names of the answer's values or None)
@@ -163,20 +164,19 @@ class Walk:
 
 
 def escaped(text):
-    """A text as profiles write it."""
+    """A text as profiles write it, in ASCII whatever the locale."""
     result = ""
     for character in text:
         if character == "\\":
             result += "\\\\"
-        elif not character.isprintable():
-            encoded = character.encode("utf-8", "backslashreplace")
-            result += {"\n": "\\n", "\t": "\\t"}.get(character) or "".join("\\x%02x" % byte for byte in encoded)
-        else:
+        elif " " <= character <= "~":
             result += character
-    for strip, position in ((result[:1] == " ", 0), (result[1:] and result[-1:] == " ", -1)):
-        if strip:
-            result = "\\s" + result[1:] if position == 0 else result[:-1] + "\\s"
-    return result
+        else:
+            encoded = character.encode("utf-8")
+            result += {"\n": "\\n", "\t": "\\t"}.get(character) or "".join("\\x%02x" % byte for byte in encoded)
+    if result.startswith(" "):
+        result = "\\s" + result[1:]
+    return result[:-1] + "\\s" if result.endswith(" ") else result
 
 
 def identifier(text):
@@ -371,8 +371,9 @@ class Card:
 
     def __init__(self, device, number):
         self.device, self.number = device, number
-        self.keys, self.refused = {}, []
-        self.children = []  # (section's end, keys, refused)
+        self.keys = {}
+        self.refused = []
+        self.children = []  # (section's end, keys, refused, None where nobody was asked)
         self.peers = []  # (number of the card, number of the link there) or None by link
 
 
@@ -423,6 +424,7 @@ def add_child(walk, card, end, device):
 
 
 CHILD_ALWAYS = ("uuid", "memory_total", "memory_used", "gpu_cores", "encoder_capacity", "decoder_capacity")
+CHILD_ALWAYS += ("encoder_sessions", "decoder_sessions")
 
 
 def fill_mpc(walk, card):
@@ -440,27 +442,39 @@ def fill_mpc(walk, card):
     if not isinstance(configurations, Failed):
         card.keys["mpc_configurations"] = ", ".join(str(configuration.id) for configuration in configurations)
         for configuration in configurations:
-            ids = [str(profile) for profile in configuration.profileId if profile >= 0]
-            walk.definitions["mpc_configuration.%d" % configuration.id] = {
-                "name": escaped(configuration.name),
-                "profiles": ", ".join(ids),
-            }
+            define_configuration(walk, configuration)
     mode = walk.ask("mtmlDeviceGetMpcMode", card.device)
     if isinstance(mode, Failed):
         return
-    card.keys["mpc_mode"] = named(SWITCH, mode)
-    if mode != pymtml.MTML_DEVICE_MPC_ENABLE:
-        return
-    current = walk.ask("mtmlDeviceGetMpcConfiguration", card.device)
-    if not isinstance(current, Failed):
+    if mode == pymtml.MTML_DEVICE_MPC_ENABLE:
+        current = walk.ask("mtmlDeviceGetMpcConfiguration", card.device)
+        if isinstance(current, Failed):
+            return  # no profile has a card that is divided nobody knows how
+        define_configuration(walk, current)
         card.keys["mpc_configuration"] = str(current.id)
+        fill_instances(walk, card, sum(profile >= 0 for profile in current.profileId))
+    card.keys["mpc_mode"] = named(SWITCH, mode)
+
+
+def define_configuration(walk, configuration):
+    """A configuration, and its profiles, with nothing in them as long as no answer tells of them."""
+    ids = [str(profile) for profile in configuration.profileId if profile >= 0]
+    walk.definitions["mpc_configuration.%d" % configuration.id] = {
+        "name": escaped(configuration.name),
+        "profiles": ", ".join(ids),
+    }
+    for profile in ids:
+        walk.definitions.setdefault("mpc_profile." + profile, {})
+
+
+def fill_instances(walk, card, count):
+    """Instances that can be seen, and as many others as there are."""
     instances = walk.ask("mtmlDeviceGetMpcInstances", card.device)
     instances = [] if isinstance(instances, Failed) else instances
     for number, instance in enumerate(instances):
         add_child(walk, card, "instance.%d" % number, instance)
-    if not isinstance(current, Failed):
-        for number in range(len(instances), sum(profile >= 0 for profile in current.profileId)):
-            card.children.append(("instance.%d" % number, {"visible": "no"}, []))
+    for number in range(len(instances), count):
+        card.children.append(("instance.%d" % number, {"visible": "no"}, None))
     walk.label = "device.%d" % card.number
 
 
@@ -468,29 +482,36 @@ def fill_virtual(walk, card):
     """Types of virtual devices, and those that are active."""
     types = walk.ask("mtmlDeviceGetSupportedVirtTypes", card.device)
     if not isinstance(types, Failed):
-        card.keys["virt_types"] = ", ".join(identifier(kind.id) for kind in types)
-        for kind in types:
-            walk.definitions["virt_type." + identifier(kind.id)] = {
-                "name": escaped(kind.name),
-                "api": escaped(kind.api),
-                "horizontal_resolution": str(kind.horizontalResolution),
-                "vertical_resolution": str(kind.verticalResolution),
-                "frame_buffer": str(kind.frameBuffer),
-                "max_encode": str(kind.maxEncodeNum),
-                "max_decode": str(kind.maxDecodeNum),
-                "max_instances": str(kind.maxInstances),
-                "max_displays": str(kind.maxVirtualDisplay),
-            }
+        card.keys["virt_types"] = ", ".join(define_type(walk, kind) for kind in types)
     uuids = walk.ask("mtmlDeviceGetActiveVirtDeviceUuids", card.device)
-    for number, uuid in enumerate([] if isinstance(uuids, Failed) else uuids):
+    number = 0
+    for uuid in [] if isinstance(uuids, Failed) else uuids:
+        walk.label = "device.%d" % card.number
         device = walk.ask("mtmlDeviceInitVirtDevice", card.device, uuid)
         if isinstance(device, Failed):
             continue
         add_child(walk, card, "virt.%d" % number, device)
+        number += 1
         kind = walk.ask("mtmlDeviceGetVirtType", device)
         if not isinstance(kind, Failed):
-            card.children[-1][1]["virt_type"] = identifier(kind.id)
-    walk.label = "device.%d" % card.number
+            card.children[-1][1]["virt_type"] = define_type(walk, kind)
+
+
+def define_type(walk, kind):
+    """A type of virtual devices; the name of its section."""
+    name = identifier(kind.id)
+    walk.definitions["virt_type." + name] = {
+        "name": escaped(kind.name),
+        "api": escaped(kind.api),
+        "horizontal_resolution": str(kind.horizontalResolution),
+        "vertical_resolution": str(kind.verticalResolution),
+        "frame_buffer": str(kind.frameBuffer),
+        "max_encode": str(kind.maxEncodeNum),
+        "max_decode": str(kind.maxDecodeNum),
+        "max_instances": str(kind.maxInstances),
+        "max_displays": str(kind.maxVirtualDisplay),
+    }
+    return name
 
 
 def fill_pairs(walk, found):
@@ -592,7 +613,7 @@ def section(name, keys):
     return ["", "[%s]" % name] + [("%s = %s" % (key, value)).rstrip() for key, value in keys.items()]
 
 
-def profile(unmasked=False):
+def profile(unmasked):
     """The profile as text.
 
     Raises: MTMLError_LibraryNotFound.
@@ -642,14 +663,15 @@ def profile(unmasked=False):
     for card in found:
         lines += section("device.%d" % card.number, with_refused(card.keys, card.refused, absent))
         for end, keys, refused in card.children:
-            lines += section("device.%d.%s" % (card.number, end), with_refused(keys, refused, absent))
+            keys = with_refused(keys, card.refused if refused is None else refused, absent, card.refused)
+            lines += section("device.%d.%s" % (card.number, end), keys)
     return "\n".join(lines) + "\n"
 
 
-def with_refused(keys, refused, absent):
-    """Keys with the functions that the device refuses."""
-    names = [name for name in refused if name not in absent]
-    return dict(keys, unsupported=", ".join(names)) if names else keys
+def with_refused(keys, refused, absent, of_card=()):
+    """Keys with the functions that a device refuses, where a child's are not those of its card."""
+    names, inherited = ([name for name in one if name not in absent] for one in (refused, of_card))
+    return keys if names == inherited else dict(keys, unsupported=", ".join(names))
 
 
 def natural(name):

@@ -11,10 +11,11 @@ import sys
 
 import pytest
 import simulated
-from command import invoke
+from command import invoke, run_command
 from native_calls import plain
 
 import pymtml
+from pymtml_cli import capture
 
 # What would change the machine, or hands out what differs from life to life
 LEFT_OUT = {
@@ -180,6 +181,61 @@ def test_a_captured_machine_answers_as_the_original(profile, tmp_path):
     assert set(captured[0]) == set(original[0])
 
 
+CAPTURED = os.path.join(simulated.ROOT, "tests", "captured.ini")
+
+
+def test_a_capture_of_a_captured_machine_says_the_same():
+    """Of a card with MPC, one with virtual devices and one of a guest, whose keys, definitions and refusals differ."""
+    expected = captured_text().split("\n\n", 1)[1]
+    with simulated.machine(CAPTURED):
+        result = invoke("capture", "--unmasked")
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout.split("\n", 3)[3] == expected
+
+
+def captured_text():
+    with open(CAPTURED) as file:
+        return file.read()
+
+
+def test_names_that_no_section_can_have(tmp_path):
+    file = tmp_path / "odd.ini"
+    file.write_text(captured_text().replace("mtgpu-10", "MT vGPU/10"))
+    with simulated.machine(str(file)):
+        captured = parsed(invoke("capture").stdout)
+    assert captured["device.1"]["virt_types"] == "mtgpu-2, MT_vGPU_10"
+    assert captured["device.1.virt.0"]["virt_type"] == "MT_vGPU_10"
+    assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
+
+
+ASKED = sorted(set(re.findall(r'\.ask\("(mtml\w+)"', inspect.getsource(capture)))) + ["mtmlDeviceInitVirtDevice@1x1"]
+
+
+def test_a_capture_is_a_profile_whatever_fails(tmp_path):
+    """What cannot be told is left out, and nothing refers to it."""
+    file = tmp_path / "captured.ini"
+    assert len(ASKED) > 30
+    for function in ASKED:
+        name, at, times = function.partition("@")
+        with simulated.machine(CAPTURED, faults=name + "=TIMEOUT" + at + times):
+            file.write_text(invoke("capture").stdout)
+        with simulated.nvml(str(file)):
+            pass  # the simulator refuses a profile in which something is missing
+
+
+@pytest.mark.parametrize(
+    "fault, told",
+    [
+        ("0.mtmlDeviceGetSupportedVirtTypes=TIMEOUT", "mtmlDeviceGetSupportedVirtTypes: TIMEOUT (device.0)"),
+        ("mtmlDeviceInitVirtDevice=TIMEOUT@1x1", "mtmlDeviceInitVirtDevice: TIMEOUT (device.1)"),
+        ("mtmlDeviceGetVirtType=TIMEOUT@1x1", "mtmlDeviceGetVirtType: TIMEOUT (device.1.virt.1)"),
+    ],
+)
+def test_who_did_not_answer(fault, told):
+    with simulated.machine(CAPTURED, set="0.virt_capability=yes", faults=fault):
+        assert "# " + told in invoke("capture").lines
+
+
 def parsed(text):
     parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",))
     parser.read_string(text)
@@ -195,10 +251,10 @@ def test_short_serial_numbers_are_masked_whole(serial):
 
 
 def test_names_of_slots_and_odd_paths_are_masked():
-    change = "0.slot_name=rack 17;0.gpu_path=/dev/host17/mtgpu.0;0.primary_path=/dev/dri/card0;0.render_path=/x/y"
+    change = "0.slot_name=rack 17;0.gpu_path=/dev/host17/mtgpu.0;0.primary_path=/dev/host18;0.render_path=/x/y"
     with simulated.machine("s80", set=change):
         masked, open_ = invoke("capture").stdout, invoke("capture", "--unmasked").stdout
-    for secret in ("rack 17", "host17", "/x/y"):
+    for secret in ("rack 17", "host17", "host18", "/x/y"):
         assert secret in open_ and secret not in masked
     paths = "gpu_path = /dev/mtgpu.0", "primary_path = /dev/dri/card0", "render_path = /dev/dri/renderD0"
     for line in ("slot_name = slot 1",) + paths:
@@ -252,23 +308,52 @@ def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
 
 
 def test_versions_symbols_and_failures_are_told():
-    with simulated.machine("s3000x2", faults="mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetName=4711"):
-        text = invoke("capture").stdout
-    head = [line for line in text.splitlines() if line.startswith("#")]
-    assert re.match(r"# Captured by pymtml \S+ on \d{4}-\d\d-\d\d: library \S+, driver \S+\.$", head[0])
+    faults = "mtmlGpuGetTemperature=TIMEOUT,mtmlDeviceGetName=4711,mtmlSystemGetDriverVersion=NOT_FOUND"
+    with simulated.machine("s3000x2", faults=faults):
+        head = [line for line in invoke("capture").lines if line.startswith("#")]
+    first = r"# Captured by pymtml \S+ on \d{4}-\d\d-\d\d: library 2\.2\.0-simulator, driver unknown\.$"
+    assert re.match(first, head[0])
     assert "# mtmlGpuGetTemperature: TIMEOUT (device.0; device.1)" in head
     assert "# mtmlDeviceGetName: 4711 (device.0; device.1)" in head
+    assert "# mtmlSystemGetDriverVersion: NOT_FOUND (machine)" in head
     result = subprocess.check_output(
         [sys.executable, "-m", "pymtml", "capture"], env=simulated.environment("old-library"), universal_newlines=True
     )
-    missing = parsed(result)["machine"]["missing"].split(", ")
-    assert sorted(missing) == sorted(simulated.missing_functions("old-library"))
-    assert "# Not exported: " in result
+    missing = parsed(result)["machine"]["missing"]
+    assert sorted(missing.split(", ")) == sorted(simulated.missing_functions("old-library"))
+    assert "\n# Not exported: %s\n" % missing in result
 
 
-def test_a_second_life_that_fails_is_captured():
-    with simulated.machine("s3000x2", set="machine.reinit=DRIVER_FAILURE"):
-        assert parsed(invoke("capture").stdout)["machine"]["reinit"] == "DRIVER_FAILURE"
+def test_a_library_that_is_no_simulator_becomes_one(tmp_path):
+    """As each library that is captured in the field: its name is cut, so that there is room for the addition."""
+    source, library = tmp_path / "named.c", tmp_path / "named.so"
+    source.write_text(
+        "#include <stdio.h>\nint mtmlLibraryGetVersion(void *library, char *text, unsigned int size)\n"
+        '{ (void)library; snprintf(text, size, "2.3.0+abcdefghijklmnopqrstuvwxyz"); return 0; }\n'
+    )
+    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", str(library)]
+    subprocess.run(command + [str(source), "-L" + simulated.BUILD, "-l:libmtml.so.2"], check=True)
+    result = run_command("capture", name="s80", extra_environment={"PYMTML_LIBRARY": str(library)})
+    assert parsed(result.stdout)["machine"]["library_version"] == "2.3.0+abcdefghijklmn-simulator"
+    assert "library 2.3.0+abcdefghijklmnopqrstuvwxy, driver " in result.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("code", ["DRIVER_FAILURE", "RESOURCE_IS_BUSY", "666", "667", "669", "670", "4711"])
+def test_an_init_that_fails_is_captured(code, tmp_path):
+    """Also where a driver answers what pymtml has for errors of its own: no profile has a name for that."""
+    with simulated.machine("s3000x2", set="machine.reinit=" + code):
+        assert parsed(invoke("capture").stdout)["machine"]["reinit"] == code
+    with simulated.machine("s3000x2", set="machine.init=" + code):
+        result = invoke("capture")
+    assert (result.status, result.stderr) == (0, "")
+    head, _, machine = result.stdout.partition("\n\n")
+    assert re.match("# Captured by .*: mtmlLibraryInit returns %s\\.\n" % code, head)
+    expected = "[machine]\nlibrary_version = unknown-simulator\ndriver_version = unknown\ninit = %s\n"
+    assert machine == expected % code
+    file = tmp_path / "init.ini"
+    file.write_text(machine)
+    with simulated.machine(str(file)):
+        assert invoke("capture").stdout == result.stdout
 
 
 def test_links_that_are_down_keep_their_far_ends(tmp_path):
@@ -294,11 +379,19 @@ def test_links_keep_their_far_ends_where_no_layout_tells_them(fault):
 
 
 @pytest.mark.parametrize(
-    "written, meant", [(r"\sMTT\tS\\3000\s", " MTT\tS\\3000 "), (r"a\s", "a "), (r"\s", " "), (r"\s\s", "  ")]
+    "written, meant",
+    [
+        (r"\sMTT\tS\\3000\s", " MTT\tS\\3000 "),
+        (r"a\s", "a "),
+        (r"\s", " "),
+        (r"\s\s", "  "),
+        (r"~!\n\x01\x7f\xe8\xae\xad", "~!\n\x01\x7f\u8bad"),
+    ],
 )
 def test_texts_that_need_escapes(written, meant, tmp_path):
     with simulated.machine("s3000x2", set="0.name=" + written):
         text = invoke("capture", "--unmasked").stdout
+    assert "\nname = %s\n" % written in text
     file = tmp_path / "escaped.ini"
     file.write_text(text)
     with simulated.machine(str(file)):
