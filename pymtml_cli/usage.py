@@ -49,7 +49,8 @@ What to change, of the cards that -i names (default: all):
                              MPC
   -r, --gpu-reset            reset the cards that -i names
   -eow, --error-on-warning   exit status 3 where a card cannot do it (default: a warning, and 0)
-  nvidia-smi's other options that change something say that these cards have not that: {others}
+  nvidia-smi's other options that change something say that these cards have not that:
+    {others} ...
 
 Subcommands ({name} SUBCOMMAND --help says more):
 {subcommands}
@@ -74,7 +75,7 @@ def answer(_):
         "subcommands": "\n".join(form % (name, summary) for name, (_, summary) in sorted(SUBCOMMANDS.items())),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
-        "others": "\n    " + ", ".join(OTHERS) + " ...",
+        "others": ", ".join(OTHERS),
     }
     title = _TITLE.format(version=_version()) if called() == NVIDIA_SMI else ""
     print(title + worded(_HELP.format(**values)), end="")

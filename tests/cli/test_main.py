@@ -1,30 +1,51 @@
 """How the command starts: one copy of pymtml, nothing imported that was not asked for, a lone pymtml.py."""
 
 import ast
+import contextlib
 import importlib
 import inspect
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
 import simulated
 import wheels
-from command import invoke, run_command
+from command import command_environment, invoke, run_command
 
 import pymtml
-from pymtml_cli import language
+from pymtml_cli import errors, language
+from pymtml_cli import main as main_module
 from pymtml_cli.subcommands import SUBCOMMANDS
 
+SECTIONS_OF_HELP = """\
+  -d, --display=SECTIONS     with -q: only these sections: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK,
+                             COMPUTE, PIDS, PERFORMANCE, SUPPORTED_CLOCKS,
+                             PAGE_RETIREMENT, ACCOUNTING, ENCODER_STATS,
+                             SUPPORTED_GPU_TARGET_TEMP, VOLTAGE, FBC_STATS,
+                             ROW_REMAPPER, GSP_FIRMWARE_VERSION, POWER_SMOOTHING,
+                             POWER_PROFILES
+  -x, --xml-format           with -q: as XML
+"""
+OTHERS_OF_HELP = """
+  nvidia-smi's other options that change something say that these cards have not that:
+    -pm, -c, -pl, -lgc, -rgc, -lmc, -rmc, -ac, -rac, -am, -caa, --gom ...
+"""
 
-def test_help_names_the_subcommands():
-    result = run_command("--help")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("usage: pymtml [OPTION [VALUE]]...\n       pymtml SUBCOMMAND ...\n")
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_names_options_sections_and_subcommands(option):
+    result = invoke(option)
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout.startswith("usage: pymtml [OPTION [VALUE]]...\n       pymtml SUBCOMMAND ...\n\nShows Moore")
     assert "  --watch[=SECONDS]          the table, in place, until Ctrl-C (default: every 2 s)\n" in result.stdout
-    for name in SUBCOMMANDS:
-        assert "  %s " % name in result.stdout
+    assert "again and again (default: every 5 s); -lms, --loop-ms[=MILLISECONDS] likewise\n" in result.stdout
+    assert SECTIONS_OF_HELP in result.stdout and OTHERS_OF_HELP in result.stdout
+    summaries = "".join("  %-15s  %s\n" % (name, SUBCOMMANDS[name][1]) for name in sorted(SUBCOMMANDS))
+    assert result.stdout.endswith("\n\nSubcommands (pymtml SUBCOMMAND --help says more):\n" + summaries)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +191,94 @@ def test_called_by_the_name_of_nvidia_smi(tmp_path):
     )
     table = subprocess.check_output([str(link)], env=env, universal_newlines=True)
     assert "| NVIDIA-SMI " in table and "CUDA Version: " in table
+
+
+def test_what_another_wrote_before_stays_on_stdout():
+    """The command takes stdout for itself, and leaves what its program has not flushed yet where it belongs."""
+    code = "import sys; print('before'); sys.argv = ['pymtml', '-L']; from pymtml_cli.main import main; main()"
+    result = simulated.run_python(code, name="s80")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.match(r"before\nGPU 0: MTT S80 \(UUID: \S+\)\n$", result.stdout)
+
+
+@pytest.fixture
+def doing(monkeypatch):
+    """Lets the command print a text and then raise an error, if there is one; signals that it sends are not sent, but
+    listed, with what was on stdout then and what the process would do."""
+    sent, before = [], signal.getsignal(signal.SIGINT)
+
+    def do(error=None):
+        def dispatch(_):
+            print("so far")
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(main_module, "dispatch", dispatch)
+        return sent
+
+    def kill(pid, number):
+        written = sys.stdout.buffer.getvalue() if hasattr(sys.stdout.buffer, "getvalue") else None
+        sent.append((pid, number, signal.getsignal(number), written))
+
+    monkeypatch.setattr(os, "kill", kill)
+    yield do
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_the_command_by_the_signal(doing):
+    """A status says it where no signal comes."""
+    sent = doing(KeyboardInterrupt())
+    result = invoke("-L")
+    assert sent == [(os.getpid(), signal.SIGINT, signal.SIG_DFL, b"so far\n")]
+    assert (result.status, result.stdout, result.stderr) == (130, "so far\n", "")
+
+
+@pytest.mark.parametrize(
+    "error, status", [(None, 141), (errors.CommandError("text", 9), 141), (KeyboardInterrupt(), 130)], ids=repr
+)
+def test_a_pipe_that_nobody_reads_takes_what_is_left(error, status, doing):
+    """So that the interpreter has nothing to complain of when it closes stdout."""
+    doing(error)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as stream, contextlib.redirect_stdout(stream):
+        assert main_module.main(["-L"]) == status
+
+
+def test_what_a_frozen_program_lacks(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymtml_cli.topo", None)
+    with pytest.raises(ModuleNotFoundError):
+        invoke("topo", "-m")
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    result = invoke("topo", "-m")
+    said = "pymtml: this program was frozen without pymtml_cli.topo; "
+    said += "PyInstaller takes all with --collect-submodules pymtml_cli\n"
+    assert (result.status, result.stdout, result.stderr) == (255, "", said)
+
+
+@pytest.mark.parametrize("package", ["pymtml", "pymtml_cli"])
+def test_packages_in_the_current_folder_are_not_ours(package, tmp_path):
+    """As an installed wheel starts, in which pymtml/__main__.py is that of pymtml_cli."""
+    (tmp_path / "site" / "pymtml").mkdir(parents=True)
+    ours = os.path.join(simulated.ROOT, "pymtml_cli")
+    shutil.copytree(ours, str(tmp_path / "site" / "pymtml_cli"), ignore=wheels.UNCOMPILED)
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "site" / "pymtml" / "__init__.py"))
+    shutil.copy(os.path.join(ours, "__main__.py"), str(tmp_path / "site" / "pymtml"))
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    for name in ("pymtml_cli", "pymtml"):
+        if name != package:
+            (trap / name).mkdir()
+            (trap / name / "__init__.py").write_text("raise SystemExit('imported')\n")
+    result = subprocess.run(
+        [sys.executable, "-m", package, "-L"],
+        cwd=str(trap),
+        env=command_environment(name="s80", extra_environment={"PYTHONPATH": str(tmp_path / "site")}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert (result.returncode, result.stderr) == (0, "") and result.stdout.startswith("GPU 0: MTT S80 (")
 
 
 ERRORS = {

@@ -123,13 +123,6 @@ def test_run_in_a_frozen_program_says_what_it_needs(tmp_path):
         assert result.returncode == status and "needs a Python of its own" in result.stderr
 
 
-def test_a_program_frozen_without_a_subcommand_says_what_it_needs(tmp_path):
-    code = "import sys; sys.frozen = True; sys.modules['pymtml_cli.topo'] = None; " + CODE
-    result = in_folder(tmp_path, [sys.executable, "-c", code, "topo", "-m"])
-    assert (result.returncode, result.stdout) == (255, "")
-    assert result.stderr.count("\n") == 1 and "--collect-submodules pymtml_cli" in result.stderr
-
-
 @pytest.mark.parametrize("encoding", ["gbk", "latin-1", "ascii", "utf-8"])
 @pytest.mark.parametrize("arguments", [["-q", "-x"], ["--json"], ["health", "--json"]], ids=" ".join)
 def test_documents_in_any_encoding_of_the_terminal(tmp_path, encoding, arguments):

@@ -1,6 +1,7 @@
 """The command on a terminal, on a closed pipe, and when somebody presses Ctrl-C."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -14,6 +15,9 @@ import time
 
 import pytest
 from command import COMMAND, command_environment, run_command
+from simulated import run_python
+
+from pymtml_cli.terminal import OtherScreen
 
 COLORS = ("\x1b[31m", "\x1b[33m")
 
@@ -273,6 +277,41 @@ def test_watch_that_ignores_a_signal_goes_on():
     assert GIVEN_BACK not in terminal.text
     os.kill(terminal.process.pid, signal.SIGTERM)
     assert terminal.finish()[0] == -signal.SIGTERM
+
+
+SCREEN = """
+import signal, sys
+from pymtml_cli.terminal import OtherScreen
+
+def state():
+    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())), signal.getsignal(signal.SIGINT)
+
+before, during = state(), None
+with OtherScreen(sys.stdout) as screen:
+    during = state()
+    screen.draw("one,")
+    screen.draw("two")
+ending = sorted((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP))
+print(before == state() == ([], signal.default_int_handler), during == (ending, signal.SIG_DFL))
+"""
+
+
+def test_the_other_screen_leaves_everything_as_it_was():
+    """Where a program ends for another reason than a signal."""
+    result = run_python(SCREEN)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "\x1b[?1049h\x1b[?25lone,two" + GIVEN_BACK + "True True\n"
+
+
+def test_the_other_screen_where_no_signal_can_be_blocked(monkeypatch):
+    """Windows: it is given back when the command ends."""
+    monkeypatch.delattr(signal, "pthread_sigmask")
+    output, before = io.StringIO(), signal.getsignal(signal.SIGINT)
+    with OtherScreen(output) as screen:
+        assert screen.wakeup is None and output.getvalue() == ""
+        screen.draw("text")
+        assert signal.getsignal(signal.SIGINT) == before
+    assert output.getvalue() == "\x1b[?1049h\x1b[?25ltext" + GIVEN_BACK
 
 
 def test_watch_without_cards_never_takes_the_terminal():
