@@ -169,7 +169,7 @@ def escaped(text):
     for character in text:
         if character == "\\":
             result += "\\\\"
-        elif " " <= character <= "~":
+        elif character.isascii() and character.isprintable():
             result += character
         else:
             encoded = character.encode("utf-8")
@@ -346,10 +346,10 @@ def ecc_keys(walk, device):
         keys["ecc_mode"], keys["ecc_pending_mode"] = (named(SWITCH, mode) for mode in modes)
     counts = walk.ask("mtmlMemoryGetRetiredPagesCount", device)
     for key, cause, count in (("retired_pages_sbe", 0, "singleBitEcc"), ("retired_pages_dbe", 1, "doubleBitEcc")):
-        number = 0 if isinstance(counts, Failed) else getattr(counts, count)
-        pages = walk.ask("mtmlMemoryGetRetiredPages", device, cause, number or 1)
+        size = 1 if isinstance(counts, Failed) else max(getattr(counts, count), 1)
+        pages = walk.ask("mtmlMemoryGetRetiredPages", device, cause, size)
         if not isinstance(pages, Failed):
-            keys[key] = ", ".join("0x%x@%d" % (page.address, page.timestamp) for page in pages[:number])
+            keys[key] = ", ".join("0x%x@%d" % (page.address, page.timestamp) for page in pages)
     return keys
 
 

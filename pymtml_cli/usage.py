@@ -1,5 +1,7 @@
 """--help: what the command can be asked for."""
 
+from textwrap import wrap
+
 import pymtml
 from pymtml_cli.devices import Unknown, ask
 from pymtml_cli.errors import NVIDIA_SMI, called, worded
@@ -61,17 +63,10 @@ OTHERS = ("-pm", "-c", "-pl", "-lgc", "-rgc", "-lmc", "-rmc", "-ac", "-rac", "-a
 
 def answer(_):
     """Print the help (exit status)."""
-    lines, line = [], ""
-    for section in SECTIONS:
-        if len(line) + len(section) > 55:
-            lines.append(line.rstrip())
-            line = ""
-        line += section + ", "
-    lines.append(line.rstrip(", "))
     form = "  %%-%ds  %%s" % max(map(len, SUBCOMMANDS))
     values = {
         "name": called(),
-        "sections": ("\n" + " " * 29).join(lines),
+        "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 55)),
         "subcommands": "\n".join(form % (name, summary) for name, (_, summary) in sorted(SUBCOMMANDS.items())),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,

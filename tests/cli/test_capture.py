@@ -300,11 +300,18 @@ def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
         assert invoke("capture").stdout == alone
         open_ = invoke("capture", "--unmasked").stdout
     assert subprocess.check_output(unmasked, env=env, universal_newlines=True) == open_ != alone
+    helped = subprocess.check_output(unmasked + ["--help"], env=env, universal_newlines=True)
+    assert "\n\ncapture: walks a machine through the MTML C API and prints a profile" in helped
     env["PYMTML_LIBRARY"] = str(tmp_path / "none.so")
-    result = subprocess.run(
-        [sys.executable, str(tmp_path / "capture.py")], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert (result.returncode, result.stdout, result.stderr.count(b"\n")) == (12, b"", 1)
+    result = subprocess.run(unmasked, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    assert (result.returncode, result.stdout) == (12, "")
+    assert re.match(r"capture: MTML shared library not found: tried .*none\.so.*search\n\Z", result.stderr)
+
+
+def test_a_count_that_fails_is_no_machine_with_cards():
+    with simulated.machine("s80", faults="mtmlLibraryCountDevice=TIMEOUT"):
+        text = invoke("capture").stdout
+    assert parsed(text).sections() == ["machine"] and "\n# mtmlLibraryCountDevice: TIMEOUT (machine)\n" in text
 
 
 def test_versions_symbols_and_failures_are_told():
