@@ -196,7 +196,7 @@ def test_called_by_the_name_of_nvidia_smi(tmp_path):
 def test_what_another_wrote_before_stays_on_stdout():
     """The command takes stdout for itself, and leaves what its program has not flushed yet where it belongs."""
     code = "import sys; print('before'); sys.argv = ['pymtml', '-L']; from pymtml_cli.main import main; main()"
-    result = simulated.run_python(code, name="s80")
+    result = simulated.run_python(code, name="s80", extra_environment={"PYTHONUNBUFFERED": ""})
     assert (result.returncode, result.stderr) == (0, "")
     assert re.match(r"before\nGPU 0: MTT S80 \(UUID: \S+\)\n$", result.stdout)
 
