@@ -19,7 +19,7 @@ import simulated
 from command import invoke, process_tree
 
 import pymtml
-from pymtml_cli import cells, devices, encodersessions, mtlink, pmon, samples, scroll, table, topo
+from pymtml_cli import cells, devices, encodersessions, language, mtlink, pmon, samples, scroll, table, topo
 
 DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
 MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
@@ -688,6 +688,14 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
     }.get(room)
 
 
+def test_a_terminal_that_does_not_tell_its_size(monkeypatch):
+    """It has 91 columns and 24 lines."""
+    monkeypatch.setattr(shutil, "get_terminal_size", os.terminal_size)
+    with simulated.machine("s5000x8"), devices.Machine() as here:
+        lines = table._in_place(table.Screen(Looked_at()), here, here.cards).split("\x1b[K\r\n")
+    assert (len(lines), len(lines[1]), lines[-1][:-3]) == (23, 91, "... 28 more lines")
+
+
 def test_a_remark_on_processes_takes_the_lines_it_needs(tmp_path, monkeypatch):
     (tmp_path / "empty" / "1" / "fd").mkdir(parents=True)
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "empty"))
@@ -1184,6 +1192,13 @@ def test_parts_of_a_divided_card():
     expected += ["sram_uncorrectable N/A", "total 8192 MiB", "reserved N/A", "used 2048 MiB", "free 6144 MiB"]
     expected += ["total N/A", "used N/A", "free N/A"]  # of BAR1
     assert ["%s %s" % (element.tag, element.text) for element in part.iter() if not len(element)] == expected
+
+
+def test_all_sections_at_once():
+    """Each line that one of them shows."""
+    with simulated.machine(DISTINCT):
+        texts = [invoke("-q", "-d", names).lines for names in (",".join(language.SECTIONS),) + language.SECTIONS]
+    assert set(texts[0]) == {line for lines in texts[1:] for line in lines} and len(texts[0]) > 200
 
 
 @pytest.mark.parametrize("machine", [DISTINCT, DIVIDED, HOST], ids=os.path.basename)
