@@ -71,6 +71,21 @@ def test_persistence_mode_has_a_sentence_of_the_same_form():
 
 
 @pytest.mark.parametrize(
+    "command, sentence",
+    [
+        ("-c 3", "Setting compute mode to EXCLUSIVE_PROCESS is not supported for GPU: %s."),
+        ("-am 1", "Unable to enable Accounting Mode for GPU %s: Not Supported"),
+        ("-am 0", "Unable to disable Accounting Mode for GPU %s: Not Supported"),
+    ],
+)
+def test_what_would_be_another_mode_is_a_warning(command, sentence, monkeypatch):
+    monkeypatch.setattr(pymtml, "nvmlDeviceGetAccountingMode", lambda _: pymtml.NVML_FEATURE_ENABLED)
+    with simulated.machine("s5000x8"):
+        result = smi(*(shlex.split(command) + ["-i", "0"]))
+    assert (result.status, result.stdout) == (0, sentence % ADDRESS + "\n" + modify.WARNING + modify.DONE)
+
+
+@pytest.mark.parametrize(
     "command", ["-pm 3", "-pl x", "-lgc 1,2,3", "-lgc x", "-ac 5", "-gtt -x", "--gom=7", "-am 2", "-pm ٣"]
 )
 def test_bad_values(command):
@@ -148,6 +163,7 @@ def test_every_change_is_tried():
     "modifier, values, of", [("--mode", "01", "-lgc"), ("--scope", ("0", "1", "GPU", "total_module"), "-pl")]
 )
 def test_what_modifies_another_option(modifier, values, of):
+    assert modify.VALUES[language.BY_SPELLING[modifier]].words == tuple(word.upper() for word in values[-2:])
     with simulated.machine("s3000x2"):
         for value in values:
             result = smi(of, "200", modifier, value)

@@ -188,6 +188,11 @@ def test_lists_agree_with_the_library(divided):
     assert len(cells(smi("mig", "-lgi", "-gi", "1,2").lines)) == 2
 
 
+def test_profiles_of_a_card_that_no_configuration_divides():
+    with simulated.machine("s3000-mpc", set="0.mpc_configurations="):
+        assert [row[4] for row in cells(smi("mig", "-lgip").lines)] == ["N/A/0"] * 4
+
+
 @pytest.mark.parametrize(
     "wanted, names",
     [

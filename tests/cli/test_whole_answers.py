@@ -670,6 +670,22 @@ def test_the_longest_delays(monkeypatch):
     assert delays == [600, 10]
 
 
+@pytest.mark.parametrize("command, lines", [("dmon", 2), ("pmon", 3)])
+def test_samples_go_on_until_as_many_as_were_asked_for(command, lines, monkeypatch):
+    """Below one head; without -c until somebody interrupts."""
+
+    def repeat(machine, seconds, sample):
+        for first in (True, False, False, False):
+            sample(first)
+
+    monkeypatch.setattr(scroll, "repeat", repeat)
+    with simulated.machine(DISTINCT):
+        for options, samples_taken in (([], 4), (["-c", "1"], 1), (["-c", "3"], 3)):
+            result = invoke(command, *options)
+            assert (result.status, len(result.lines)) == (0, 2 + lines * samples_taken)
+            assert [line[:5] for line in result.lines if line.startswith("#")] == ["# gpu", "# Idx"]
+
+
 @pytest.mark.parametrize("room", [1, 2, 8, 9, 10])
 def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
     """The last line stays empty, and one says how many are left out."""
