@@ -210,13 +210,14 @@ def test_a_pipe_has_the_full_table_whatever_the_terminal_is(tmp_path):
 
 
 def test_watch_draws_in_place_until_interrupted():
-    terminal = Terminal("--watch", "0.2", name="s3000x2")
+    terminal = Terminal("--watch", "0.2", "-i", "1", name="s3000x2")
     terminal.read_until(lambda text: text.count("\x1b[H") >= 3)
     os.kill(terminal.process.pid, signal.SIGINT)
     status, text = terminal.finish()
     assert status == -signal.SIGINT
     assert text.startswith("\x1b[?1049h\x1b[?25l") and text.endswith("\x1b[?25h\x1b[?1049l")
     assert "Traceback" not in text and "\n\n\x1b" not in plain(text)
+    assert "AF:00.0" in text and "3B:00.0" not in text  # of the cards that -i names
 
 
 GIVEN_BACK = "\x1b[?25h\x1b[?1049l"
