@@ -192,7 +192,8 @@ def test_a_query_that_a_refused_change_overtakes_raises_in_use(function, monkeyp
         monkeypatch.setattr(pymtml, "_live_device", overtaken)
         with pytest.raises(pymtml.NVMLError_InUse):
             ask(copy)
-        assert [type(end) for end in ends] == [pymtml.NVMLError_InUse]
+        waited = "a query of another thread did not return within 0.01 seconds, and nothing was changed"
+        assert [(type(end), end.detail) for end in ends] == [(pymtml.NVMLError_InUse, waited)]
         assert ask(copy) == ask(other)
 
 

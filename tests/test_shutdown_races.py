@@ -268,10 +268,7 @@ def test_a_change_waits_for_a_query_within_bounds(change, monkeypatch):
         assert inside.wait(20)
         simulated.reset_calls()
         began, worked = time.monotonic(), time.thread_time()
-        with pytest.raises(
-            pymtml.NVMLError_InUse,
-            match=": a query of another thread did not return within 0.15 seconds, and nothing was changed$",
-        ):
+        with pytest.raises(pymtml.NVMLError_InUse, match="did not return within 0.15 seconds"):
             turn()
         assert 0.1 < time.monotonic() - began < 2 and time.thread_time() - worked < 0.1, "did not sleep"
         assert simulated.calls("mtmlDeviceSetMpcMode") == simulated.calls("mtmlDeviceReset") == 0
