@@ -648,11 +648,12 @@ def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
 
     process_tree(tmp_path, monkeypatch, {4242: ("python", 10), 4243: ("vllm", 20)})
     settings = metrics_collector.Settings(None, 20, {}, ["processes"], "names")
-    collector = metrics_collector.Collector(settings)
+    collector, children = metrics_collector.Collector(settings), set()
     with simulated.machine("s3000x2"):
 
         def processes():
             card = collector.collect().cards[0]
+            children.add(collector._child.pid)
             names = [labels[2] for series, labels, _ in card["values"] if series == "process_info"]
             return [value for series, _, value in card["values"] if series == "processes"], names
 
@@ -663,6 +664,7 @@ def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
         collector._walked -= metrics_collector.PROCESS_PAUSE
         assert processes() == ([1], ["python"])
         collector.stop()
+    assert len(children) == 1  # it lives on
 
 
 # ---- Serving ----
