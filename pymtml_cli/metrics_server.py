@@ -46,14 +46,15 @@ def tls_context(certfile, keyfile, client_cafile):
     import ssl
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    name = certfile
+    name = certfile if keyfile is None else "%s with the key %s" % (certfile, keyfile)
     try:
         context.load_cert_chain(certfile, keyfile, password=_no_password)
         if client_cafile:
             name = client_cafile
             context.load_verify_locations(client_cafile)
             context.verify_mode = ssl.CERT_REQUIRED
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SystemError) as error:
+        error = error.__cause__ or error  # Python 3.7 raises SystemError from what _no_password raises
         raise CommandError("cannot use %s for TLS: %s" % (name, getattr(error, "strerror", None) or error), OTHER)
     return context
 

@@ -81,7 +81,8 @@ def asked(server, request, tls=None):
     """(head, body) of a request after which the connection ends."""
     with connection(server, tls) as there, there.makefile("rb") as stream:
         there.sendall(request.encode("ascii") + b"\r\n")
-        return answer(stream), stream.read()
+        # That it ends is not said in TLS, which some Pythons call an error of it.
+        return answer(stream), stream.read() if tls is None else stream.read(len(TEXT))
 
 
 @pytest.mark.parametrize(
@@ -276,16 +277,14 @@ def test_clients_with_certificates(serving, tmp_path, capsys):
 
 @needs_openssl
 def test_certificates_that_cannot_be_used(tmp_path):
-    cert, key = certificate(tmp_path, "host", "-passout", "pass:secret")
+    cert, key = certificate(tmp_path, "locked", "-passout", "pass:secret")
+    good, none = certificate(tmp_path, "host"), str(tmp_path / "none")
     for files, text in (
-        ((cert, key, None), "cannot use %s for TLS: the key has a password" % cert),
-        ((cert, str(tmp_path / "none"), None), "cannot use %s for TLS: No such file or directory" % cert),
-        ((str(tmp_path / "none"), key, None), "cannot use %s/none for TLS: No such file or directory" % tmp_path),
-        (
-            certificate(tmp_path, "other") + (str(tmp_path / "none"),),
-            "cannot use %s/none for TLS: No such file or directory" % tmp_path,
-        ),
+        ((cert, key, None), "%s with the key %s for TLS: the key has a password" % (cert, key)),
+        ((good[0], none, None), "%s with the key %s for TLS: No such file or directory" % (good[0], none)),
+        ((none, None, None), "%s for TLS: No such file or directory" % none),
+        (good + (none,), "%s for TLS: No such file or directory" % none),
     ):
         with pytest.raises(CommandError) as refused:
             metrics_server.tls_context(*files)
-        assert (refused.value.text, refused.value.status) == (text, 255)
+        assert (refused.value.text, refused.value.status) == ("cannot use " + text, 255)
