@@ -22,8 +22,8 @@ usage: {name} completion bash | zsh | fish
 
 SHELLS = ("bash", "zsh", "fish")
 
-# Where the value of an option is a file, or one of a few words; some are lists with commas
-FILES = ("filename", "-f", "--filename", "--limits", "--lock")
+# Where the value of an option is a file (argparse says so itself), or one of a few words; some are lists with commas
+FILES = ("filename", "-f")
 WORDS = {
     ("topo", "-p2p"): ("r", "w", "n", "a", "p"),
     ("topo", "-n"): tuple("012345"),
@@ -43,7 +43,7 @@ TAKE_FILES = ("compare",)  # and files
 class Option:
     """An option: its spellings, whether a value follows, and what that may be (words, and whether with commas)."""
 
-    def __init__(self, spellings, takes_value, words=(), commas=False, file=False):
+    def __init__(self, spellings, takes_value, words, commas, file):
         self.spellings, self.takes_value = spellings, takes_value
         self.words, self.commas, self.file = words, commas, file
 
@@ -80,14 +80,14 @@ def _of_subcommand(name):
         return _of_parser(module.parser(), name)
     else:
         table = (_RUN if name == "run" else ()) + ((("-h", "--help"), False),)
-    options = [_option(name, spellings, takes) for spellings, takes in table]
+    options = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in table]
     return options, words
 
 
-def _option(name, spellings, takes):
+def _option(name, spellings, takes, file):
     key = (name, spellings[0])
     words = LISTS.get(key, WORDS.get(key, ()))
-    return Option(spellings, takes, words, key in LISTS, spellings[0] in FILES)
+    return Option(spellings, takes, words, key in LISTS, file)
 
 
 def _of_parser(parser, name):
@@ -95,7 +95,8 @@ def _of_parser(parser, name):
     options, words = [], []
     for action in parser._actions:
         if action.option_strings:
-            options.append(_option(name, tuple(action.option_strings), action.nargs != 0))
+            spellings = tuple(action.option_strings)
+            options.append(_option(name, spellings, action.nargs != 0, action.metavar == "FILE"))
         elif isinstance(action.choices, dict):  # subparsers
             words += list(action.choices)
             for below in action.choices.values():

@@ -1,5 +1,6 @@
 """Shells complete the command: driven for real, on a terminal of their own, where the shells are there."""
 
+import importlib
 import os
 import pty
 import re
@@ -13,8 +14,10 @@ import simulated
 from command import invoke
 
 from pymtml_cli import completion
+from pymtml_cli.completion import Option
 from pymtml_cli.fields import BY_NAME
-from pymtml_cli.language import BY_SPELLING, SECTIONS
+from pymtml_cli.language import BY_SPELLING, KINDS, SECTIONS
+from pymtml_cli.query import QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -170,6 +173,134 @@ def test_everything_is_in_the_script(shell, tmp_path):
         assert subprocess.run([shell, "-n", str(tmp_path / ("completion." + shell))]).returncode == 0
 
 
+# A small command: options with a list, a file, a word, and any value; a quote in what a subcommand is said to do
+SMALL = {
+    "": (
+        [
+            Option(("-d", "--display"), True, ("ECC", "PIDS"), True, False),
+            Option(("-L", "--list"), False, (), False, False),
+        ],
+        ["compare", "run", "topo"],
+    ),
+    "compare": ([Option(("-f", "--filename"), True, (), False, True)], []),
+    "run": ([Option(("-m",), True, (), False, False)], []),
+    "topo": ([Option(("-n", "--near"), True, ("0", "1"), False, False)], ["all", "some"]),
+}
+SUMMARIES = {"topo": ("", "how cards are joined"), "run": ("", "run a program"), "compare": ("", "what isn't alike")}
+WRITTEN = {
+    "bash": r"""# Completion of nvidia-smi for bash: eval "$(nvidia-smi completion bash)"
+_pymtml_as_nvidia_smi() {
+    local current=${COMP_WORDS[COMP_CWORD]} option="" command="" prefix
+    if [[ $current == "=" ]]; then
+        current="" option=${COMP_WORDS[COMP_CWORD-1]}
+    elif (( COMP_CWORD > 1 )); then
+        option=${COMP_WORDS[COMP_CWORD-1]}
+        [[ $option == "=" ]] && option=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    if (( COMP_CWORD > 1 )) && [[ " compare run topo " == *" ${COMP_WORDS[1]} "* ]]; then
+        command=${COMP_WORDS[1]}
+    fi
+    COMPREPLY=()
+    case "$command $option" in
+        " -d"|" --display")
+            prefix=""
+            [[ $current == *,* ]] && prefix=${current%,*},
+            COMPREPLY=($(compgen -P "$prefix" -W "ECC PIDS" -- "${current##*,}"))
+            compopt -o nospace
+            return;;
+        "compare -f"|"compare --filename")
+            compopt -o filenames
+            COMPREPLY=($(compgen -f -- "$current"))
+            return;;
+        "run -m")
+            return;;
+        "topo -n"|"topo --near")
+            COMPREPLY=($(compgen -W "0 1" -- "$current"))
+            return;;
+    esac
+    case "$command" in
+        "")
+            COMPREPLY=($(compgen -W "compare run topo -d --display -L --list" -- "$current"));;
+        "compare")
+            COMPREPLY=($(compgen -W "-f --filename" -- "$current"))
+            if [[ $current != -* ]]; then
+                compopt -o filenames
+                COMPREPLY+=($(compgen -f -- "$current"))
+            fi;;
+        "run")
+            COMPREPLY=($(compgen -W "-m" -- "$current"))
+            if [[ $current != -* ]]; then
+                compopt -o filenames
+                COMPREPLY+=($(compgen -c -- "$current") $(compgen -f -- "$current"))
+            fi;;
+        "topo")
+            COMPREPLY=($(compgen -W "all some -n --near" -- "$current"));;
+    esac
+}
+complete -F _pymtml_as_nvidia_smi nvidia-smi
+""",
+    "zsh": r"""#compdef pymtml
+# Completion of pymtml for zsh: eval "$(pymtml completion zsh)", below compinit
+_pymtml() {
+    local option="" command=""
+    if [[ $PREFIX == -*=* ]]; then
+        option=${PREFIX%%=*}
+        compset -P '*='
+    elif (( CURRENT > 2 )); then
+        option=$words[CURRENT-1]
+    fi
+    if (( CURRENT > 2 )) && [[ " compare run topo " == *" $words[2] "* ]]; then
+        command=$words[2]
+    fi
+    case "$command $option" in
+        (" -d"|" --display") compset -P '*,'; compadd -S '' -- ECC PIDS; return;;
+        ("compare -f"|"compare --filename") _files; return;;
+        ("run -m") return;;
+        ("topo -n"|"topo --near") compadd -- 0 1; return;;
+    esac
+    case "$command" in
+        ("") local -a subcommands=('compare:what isn'\''t alike' 'run:run a program' 'topo:how cards are joined');"""
+    r""" _describe subcommand subcommands; compadd -- -d --display -L --list;;
+        ("compare") compadd -- -f --filename; [[ $PREFIX == -* ]] || _files;;
+        ("run") compadd -- -m; [[ $PREFIX == -* ]] || { _command_names; _files; };;
+        ("topo") compadd -- all some; compadd -- -n --near;;
+    esac
+}
+compdef _pymtml pymtml
+""",
+    "fish": r"""# Completion of pymtml for fish: pymtml completion fish | source
+function __pymtml_list --description 'words behind what is there before the last comma'
+    set -l before (commandline -ct | string replace -r '^-[^=]*=' '' | string match -r '^.*,')
+    set -q before[1]; or set before ''
+    printf '%s\n' $before$argv
+end
+complete -c pymtml -f
+complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -a compare -d 'what isn\'t alike'
+complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -a run -d 'run a program'
+complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -a topo -d 'how cards are joined'
+complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo'"""
+    r""" -o d -l display -x -a '(__pymtml_list ECC PIDS)'
+complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -o L -l list
+complete -c pymtml -n '__fish_seen_subcommand_from compare' -F
+complete -c pymtml -n '__fish_seen_subcommand_from compare' -o f -l filename -r -F
+complete -c pymtml -n '__fish_seen_subcommand_from run' -F -a '(__fish_complete_command)'
+complete -c pymtml -n '__fish_seen_subcommand_from run' -o m -x
+complete -c pymtml -n '__fish_seen_subcommand_from topo' -a all -d ''
+complete -c pymtml -n '__fish_seen_subcommand_from topo' -a some -d ''
+complete -c pymtml -n '__fish_seen_subcommand_from topo' -o n -l near -x -a '0 1'
+""",
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_whole_script_of_a_small_command(shell, monkeypatch):
+    """Also where the shell itself is not there to try it."""
+    monkeypatch.setattr(completion, "SUBCOMMANDS", SUMMARIES)
+    monkeypatch.setattr(completion, "tables", lambda: SMALL)
+    result = invoke("completion", shell, name="nvidia-smi" if shell == "bash" else "pymtml")
+    assert (result.status, result.stdout, result.stderr) == (0, WRITTEN[shell], "")
+
+
 # Options whose value is one of a few words: what else their question needs, and the status of a word that is known
 OFFERED = {
     ("topo", "-p2p"): ([], 0),
@@ -197,11 +328,57 @@ def test_the_words_that_are_offered_are_those_that_the_command_takes():
             for word in ["csv," + word for word in words[1:]] + words[:1] if found[key].commas else words:
                 assert invoke(*key, word, *others).status == status, key + (word,)
             assert invoke(*key, words[0] + "x", *others).status not in (0, status), key
-    # Of a file that is written, or of limits, a name
-    files = {
-        spelling for options, _ in completion.tables().values() for o in options if o.file for spelling in o.spellings
-    }
-    assert files == {"-f", "--filename", "--limits", "--lock"}
+
+
+# The same of nvidia-smi's options; the fields of queries apart
+SWITCH, WHO = ("DISABLED", "ENABLED"), ("UNRESTRICTED", "RESTRICTED")
+OFFERED_BEHIND = {
+    "--display": SECTIONS,
+    "--format": ("csv", "noheader", "nounits"),
+    "--persistence-mode": SWITCH,
+    "--ecc-config": SWITCH,
+    "--reset-ecc-errors": ("VOLATILE", "AGGREGATE"),
+    "--compute-mode": ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"),
+    "--gom": ("ALL_ON", "COMPUTE", "LOW_DP"),
+    "--applications-clocks-permission": WHO,
+    "--cuda-clocks": ("RESTORE_DEFAULT", "OVERRIDE"),
+    "--accounting-mode": SWITCH,
+    "--auto-boost-default": SWITCH,
+    "--auto-boost-permission": WHO,
+    "--multi-instance-gpu": SWITCH,
+    "--dram-encryption": SWITCH,
+    "--driver-model": ("WDDM", "WDM", "MCDM"),
+    "--force-driver-model": ("WDDM", "WDM", "MCDM"),
+    "--mode": ("0", "1"),
+    "--scope": ("GPU", "TOTAL_MODULE"),
+}
+
+
+def test_what_is_offered_behind_nvidia_smis_options():
+    found = {option.spellings[-1]: option for option in completion.tables()[""][0] if option.words}
+    queries = {"--query-" + kind: [name for line in QUERIES[kind][0] for name in line[0]] for kind in KINDS}
+    assert {spelling: option.words for spelling, option in found.items()} == dict(OFFERED_BEHIND, **queries)
+    assert {spelling for spelling, option in found.items() if option.commas} == {"--display", "--format"} | set(queries)
+
+
+def test_the_options_whose_value_is_a_file():
+    files = [
+        (name, option.spellings[-1])
+        for name, (options, _) in completion.tables().items()
+        for option in options
+        if option.file
+    ]
+    metrics = ("--textfile", "--limits", "--certfile", "--keyfile", "--client-cafile", "--lock")
+    assert sorted(files) == sorted(
+        [
+            ("", "--filename"),
+            ("dmon", "--filename"),
+            ("pmon", "--filename"),
+            ("health", "--limits"),
+            ("health", "--lock"),
+        ]
+        + [("metrics", spelling) for spelling in metrics]
+    )
 
 
 @pytest.mark.parametrize("name", [""] + sorted(SUBCOMMANDS))
@@ -216,11 +393,19 @@ def test_all_options_that_help_names_are_offered(name):
         unnamed = {option.spellings[0] for option in options if named.isdisjoint(option.spellings)}
         # What no card has, and what stands in the help of `drop-in enable`
         assert unnamed - {"-h"} == {"mig": {"-ci", "-cci", "-dci"}, "drop-in": {"--force"}}.get(name, set())
+    assert len(offered) == sum(len(option.spellings) for option in options)
+    for spelling in ("-h", "--help"):
+        result = invoke(*([name, spelling] if name else [spelling]))
+        assert (result.status, result.stdout, spelling in offered) == (0, helped, True)
     if not name:
         assert set(re.findall(r"\w+", helped)) >= set(SECTIONS)
     elif name == "run":
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
-    elif name not in ("capture", "compare", "completion", "doctor", "drop-in", "health", "metrics"):  # argparse's own
+    elif hasattr(importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0]), "parser"):  # argparse's own
+        for option in options:
+            shown = re.search(r"^  (-\w, )?%s \S" % option.spellings[-1], helped, re.M)
+            assert option.takes_value is (shown is not None), option.spellings
+    elif name != "completion":
         for option in options:
             for spelling in option.spellings:
                 result = invoke(name, spelling, *(["1"] * option.takes_value), "--help")
