@@ -1610,6 +1610,7 @@ class _Session:
         self.clock: "_Any" = None  # time.time, when the library is loaded
         self.monotonic: "_Any" = None  # time.monotonic, when the library is loaded
         self.sleep: "_Any" = None  # time.sleep, when the library is loaded
+        self.unseen = 0  # number of processes that the last query could not inspect
         self.log_callback: "int | None" = None  # address of the installed callback
         self.log_callback_owners: "list[_Any]" = []  # keeps the installed callback alive; during a change, both
 
@@ -8079,7 +8080,7 @@ def patch_torch_c_for_musa() -> "list[str]":
     torch detects a build with CUDA are not added. No attribute is replaced, and torch.cuda is not changed. Without
     torch_musa nothing happens.
     """
-    source = getattr(sys.modules.get("torch_musa") or _import_torch_musa(), "_MUSAC", None)
+    source = getattr(_import_torch_musa(), "_MUSAC", None)
     target = getattr(sys.modules.get("torch"), "_C", None)
     if source is None or target is None:
         return []
@@ -8186,9 +8187,7 @@ def _catalogue_struct(name) -> "_Any":
         fields.append((field, _catalogue_type(expression)) + ((int(bits),) if bits else ()))
         if value:
             initial[field] = int(value, 0)
-    namespace: "dict[str, object]" = {"__module__": __name__}
-    if fields:
-        namespace["_fields_"] = fields
+    namespace: "dict[str, object]" = {"_fields_": fields} if fields else {}
     if name in _CATALOGUE_FORMATS:
         namespace["_fmt_"] = _CATALOGUE_FORMATS[name]
     if initial or name in _CATALOGUE_PARAMETERS:

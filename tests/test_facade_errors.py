@@ -478,9 +478,9 @@ def test_checks_before_ecc_counters_are_cleared(counter, device):
 def test_uuid_in_binary(device):
     """16 bytes, and nothing else, stand for a UUID; a text of 16 characters does not."""
     raw = bytes.fromhex(nvml.nvmlDeviceGetUUID(device).replace("-", ""))
-    for good in (raw, bytearray(raw)):
+    for good in (raw, bytearray(raw), type("Raw", (bytes,), {})(raw)):
         assert nvml.nvmlDeviceGetHandleByUUIDV(good, nvml.NVML_UUID_TYPE_BINARY) is device
-    for bad in (raw[:-1], raw + b"\0", b"", "x" * 16, list(raw), None, 16, memoryview(raw)):
+    for bad in (raw[:-1], raw + b"\0", b"", "x" * 16, list(raw), None, 16, memoryview(raw), object()):
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             nvml.nvmlDeviceGetHandleByUUIDV(bad, nvml.NVML_UUID_TYPE_BINARY)
     with pytest.raises(nvml.NVMLError_NotFound):
@@ -579,6 +579,8 @@ def test_codes_can_be_walked():
         ("nvmlDeviceGetHandleByUUIDV", (b"short", nvml.NVML_UUID_TYPE_BINARY)),
         ("nvmlDeviceGetHandleByUUIDV", ("x", 99)),
         ("nvmlDeviceGetHandleBySerial", (None,)),
+        ("nvmlDeviceGetHandleBySerial", (b"\xff",)),
+        ("nvmlDeviceGetHandleByPciBusId", (b"\xff",)),
     ],
 )
 def test_uninitialized_comes_before_what_names_no_device(function, arguments):

@@ -1,5 +1,6 @@
 """NVML's C functions, as programs get them from _nvmlGetFunctionPointer and call them: C arguments in, a code out."""
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
@@ -302,30 +303,33 @@ def facade_answer(name, inputs):
         return error.value, None
 
 
+@contextlib.contextmanager
+def what_there_is(profile):
+    """What the words in CALLS stand for on a machine, which is initialized meanwhile (dict)."""
+    with simulated.nvml(profile):
+        first = nvml.nvmlDeviceGetHandleByIndex(0)
+        last = nvml.nvmlDeviceGetHandleByIndex(nvml.nvmlDeviceGetCount() - 1)
+        machine = {DEVICE: first, PEER: last, INSTANCE: first, VGPU_TYPE: 1, VGPU: 1}
+        if profile == "s3000-mpc":
+            machine[INSTANCE] = nvml.nvmlDeviceGetMigDeviceHandleByIndex(first, 0)
+        if profile == "s3000-vgpu-host":
+            machine[VGPU_TYPE] = nvml.nvmlDeviceGetSupportedVgpus(first)[0]
+            machine[VGPU] = nvml.nvmlDeviceGetActiveVgpus(first)[0]
+        yield machine
+
+
 def compare(profile):
     """Assert that all calls end as the facade's do on one machine; the names of those that answered (set)."""
     answered = set()
-    with simulated.machine(profile):
-        nvml.nvmlInit()
-        try:
-            first = nvml.nvmlDeviceGetHandleByIndex(0)
-            last = nvml.nvmlDeviceGetHandleByIndex(nvml.nvmlDeviceGetCount() - 1)
-            machine = {DEVICE: first, PEER: last, INSTANCE: first, VGPU_TYPE: 1, VGPU: 1}
-            if profile == "s3000-mpc":
-                machine[INSTANCE] = nvml.nvmlDeviceGetMigDeviceHandleByIndex(first, 0)
-            if profile == "s3000-vgpu-host":
-                machine[VGPU_TYPE] = nvml.nvmlDeviceGetSupportedVgpus(first)[0]
-                machine[VGPU] = nvml.nvmlDeviceGetActiveVgpus(first)[0]
-            for name, ask, inputs, facade, facade_inputs in CALLS:
-                code, result = ask(pointer(name), values_of(inputs, machine))
-                expected, value = facade_answer(facade, values_of(facade_inputs, machine))
-                where = "%s%r on %s" % (name, inputs, profile)
-                assert code == expected, where
-                if code == 0:
-                    answered.add(name)
-                    assert normal(result) == normal(value), where
-        finally:
-            nvml.nvmlShutdown()
+    with what_there_is(profile) as machine:
+        for name, ask, inputs, facade, facade_inputs in CALLS:
+            code, result = ask(pointer(name), values_of(inputs, machine))
+            expected, value = facade_answer(facade, values_of(facade_inputs, machine))
+            where = "%s%r on %s" % (name, inputs, profile)
+            assert code == expected, where
+            if code == 0:
+                answered.add(name)
+                assert normal(result) == normal(value), where
     return answered
 
 
@@ -334,6 +338,19 @@ def test_pointers_agree_with_the_facade():
     named = {name for name, _, _, _, _ in CALLS}
     by_identity = {name for name in named if "HandleBy" in name and "Index" not in name}
     assert named - by_identity - {name for name in named if is_refused(name)} == answered
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=os.path.basename)
+def test_the_long_way_leads_to_the_same_answers(profile, monkeypatch):
+    """As where a query finds nothing at hand, because a change of MPC has emptied a handle, and C then refuses it."""
+    asked = [(facade, inputs) for _, _, _, facade, inputs in CALLS]
+    asked += [("nvmlDeviceGetP2PStatus", (DEVICE, PEER, index)) for index in range(nvml.NVML_P2P_CAPS_INDEX_UNKNOWN)]
+    with what_there_is(profile) as machine:
+        asked = [(name, values_of(inputs, machine)) for name, inputs in asked]
+        answers = [(name, facade_answer(name, inputs)) for name, inputs in asked]
+        monkeypatch.setattr(nvml, "_c", None)
+        assert [(name, facade_answer(name, inputs)) for name, inputs in asked] == answers
+        monkeypatch.undo()
 
 
 def is_refused(name):
@@ -902,6 +919,19 @@ def test_profiles_of_instances():
             assert (info.version, info.id, info.memorySizeMB) == (1, 0, 0)
             info.version = expected.version
             assert (pointer(name)(card, number, byref(info)), bytes(info)) == (nvml.NVML_SUCCESS, bytes(expected))
+
+
+def test_instances_of_a_profile():
+    with simulated.nvml("s3000-mpc"):
+        card, ask = nvml.nvmlDeviceGetHandleByIndex(0), pointer("nvmlDeviceGetGpuInstances")
+        found, count = (nvml.c_nvmlGpuInstance_t * 2)(), c_uint(2)
+        assert (ask(card, c_uint(2), found, byref(count)), count.value) == (nvml.NVML_SUCCESS, 2)
+        assert [nvml.nvmlGpuInstanceGetInfo(instance).id for instance in found] == [1, 2]
+        assert ask(card, c_uint(2), found) == nvml.NVML_ERROR_INVALID_ARGUMENT
+
+
+def test_a_text_is_returned_itself():
+    assert pointer("nvmlErrorString")(c_uint(nvml.NVML_ERROR_NOT_SUPPORTED)) == b"Not Supported"
 
 
 def test_an_instance_goes_into_a_pointer_of_its_own_kind():

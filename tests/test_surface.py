@@ -1,13 +1,18 @@
 """Every public name of nvidia-ml-py is in pymtml, with its value, signature or layout: facts/nvml_surface.json."""
 
 import ast
+import contextlib
 import ctypes
+import dataclasses
+import functools
 import inspect
 import json
 import os
 import re
+import string
 import subprocess
 import sys
+import threading
 import types
 
 import pytest
@@ -172,6 +177,8 @@ def test_other_names():
         pass
     modules = [name for name, kind in SURFACE["other"].items() if kind == "module"]
     assert [name for name in modules if not inspect.ismodule(getattr(pymtml, name, None))] == []
+    borrowed = (pymtml.contextmanager, pymtml.dataclass, pymtml.string, pymtml.threading, pymtml.wraps)
+    assert borrowed == (contextlib.contextmanager, dataclasses.dataclass, string, threading, functools.wraps)
 
 
 def test_ctypes_names_are_re_exported():
@@ -185,12 +192,15 @@ def names_in_new_process(code):
 def test_dir_lists_everything():
     listed = names_in_new_process("import pymtml; print(json.dumps(dir(pymtml)))")
     assert len(listed) == len(set(listed))
-    assert [name for name in NAMES + ctypes_names() if name not in set(listed)] == []
+    made = ["_nvmlLib_refcount", "libHandle", "libLifecycleLock", "mtmlLib", "nvmlLib"]
+    assert [name for name in NAMES + ctypes_names() + made if name not in set(listed)] == []
 
 
 def test_star_import_brings_everything():
     brought = set(names_in_new_process("from pymtml import *; print(json.dumps(sorted(globals())))"))
     assert [name for name in PUBLIC + ctypes_names() if name not in brought] == []
+    assert [name for name in brought if name.startswith("_") and not name.startswith("__")] == []
+    assert "TYPE_CHECKING" not in brought
 
 
 def test_source_shows_every_name():

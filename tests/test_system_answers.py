@@ -179,6 +179,15 @@ def divided():
         yield nvml.nvmlDeviceGetHandleByIndex(0)
 
 
+def test_the_number_of_a_virtual_type_is_what_its_id_ends_with(tmp_path):
+    with open(os.path.join(simulated.PROFILES, "s3000-vgpu-host.ini")) as file:
+        text = file.read()
+    path = tmp_path / "machine.ini"
+    path.write_text(text.replace("mtgpu-1104", "mtgpu-x1104"))
+    with simulated.nvml(str(path)):
+        assert nvml.nvmlVgpuTypeGetName(1104) == "MT vGPU S3000-1104"
+
+
 def test_profiles_by_slices(divided):
     found = {}
     for profile in range(nvml.NVML_GPU_INSTANCE_PROFILE_COUNT):
@@ -268,7 +277,8 @@ def test_what_is_no_instance(divided):
     card = ctypes.cast(divided, nvml.c_nvmlGpuInstance_t)
     device = nvml.nvmlDeviceGetMigDeviceHandleByIndex(divided, 0)
     other_types = device, ctypes.cast(device, ctypes.c_void_p), ctypes.cast(device, ctypes.c_void_p).value
-    for bad in (None, 0, 4096, "x", divided, card, nvml.c_nvmlGpuInstance_t(), ctypes.c_void_p(4096)) + other_types:
+    other_types += "x", object(), ctypes.c_void_p(4096)
+    for bad in (None, 0, 4096, divided, card, nvml.c_nvmlGpuInstance_t()) + other_types:
         with pytest.raises(nvml.NVMLError_InvalidArgument):
             nvml.nvmlGpuInstanceGetInfo(bad)
     nvml.nvmlShutdown()

@@ -56,6 +56,9 @@ TORCH_MUSA = {
 
         class MUSAAllocator:
             pass
+
+        __all__ = ["_musa_init"]
+        _has_cuda = True
     """,
 }
 BROKEN = {"torch_musa/__init__.py": "raise OSError('libmusart.so.4: cannot open shared object file')"}
@@ -111,7 +114,7 @@ def test_patch_adds_what_torch_lacks_and_replaces_nothing(run):
 def test_patch_adds_no_name_by_which_torch_tells_a_build_with_cuda(run):
     """As torch of a CPU build, which lacks the name, and goes by whether it is there."""
     packages = dict(TORCH, **TORCH_MUSA)
-    packages["torch/_C.py"] = "_has_cuda = False"
+    packages["torch/_C.py"] = ""
     packages["torch/cuda.py"] = """
         from . import _C
 
@@ -120,7 +123,7 @@ def test_patch_adds_no_name_by_which_torch_tells_a_build_with_cuda(run):
     """
     code = "import torch\nadded = nvml.patch_torch_c_for_musa()\n"
     added, available, built = run(
-        packages, code + "print(json.dumps([added, torch.cuda.is_available(), torch._C._has_cuda]))"
+        packages, code + "print(json.dumps([added, torch.cuda.is_available(), hasattr(torch._C, '_has_cuda')]))"
     )
     assert "_musa_getDeviceCount" in added and "_cuda_memoryStats" in added
     assert (available, built) == (False, False)
@@ -227,6 +230,7 @@ def test_the_library_comes_before_an_imported_torch_musa(run):
         ("MTT X300", [2, 1]),
         ("MTT S3000E", [2, 1]),
         ("MTT S80ES", [2, 1]),
+        ("MTT S80-16G", [2, 1]),
         ("MTT S60", [1, 0]),
         ("MTT S1000M", [1, 0]),
     ],

@@ -175,7 +175,7 @@ case(
 )
 case(
     "nvmlDeviceGetMinorNumber",
-    [({"gpu_path": "/dev/mtgpu.0"}, 0), ({"gpu_path": "/dev/mtgpu.17"}, 17)],
+    [({"gpu_path": "/dev/mtgpu.0"}, 0), ({"gpu_path": "/dev/mtgpu.17"}, 17), ({"gpu_path": "/dev/musax3"}, 3)],
     kept=True,
 )
 
