@@ -128,6 +128,32 @@ def test_what_passes_between_two_lives_does_not_count(sampling, as_a_program, mo
         simulated.shut_down()
 
 
+def test_what_the_thread_adds(sampling, monkeypatch):
+    """Half of the power at both ends for the time between; it rests for 100 ms before each sample, or until the end."""
+    now, started, rests = [1000.0], [], []
+
+    class Rest:
+        """Of a thread: its time is over twice, then another meter takes its place."""
+
+        def acquire(self, *arguments):
+            rests.append(arguments)
+            now[0] += 2
+            return len(rests) == 3
+
+    with simulated.nvml("s5000x8"):
+        monkeypatch.setattr(nvml._session, "monotonic", lambda: now[0])
+        monkeypatch.setattr(nvml._thread, "start_new_thread", lambda *arguments: started.append(arguments))
+        device = nvml.nvmlDeviceGetHandleByIndex(1)
+        simulated.set_value(1, "power_usage", 100000)
+        assert energy(device) == 0
+        ((run, (meter,)),) = started
+        simulated.set_value(1, "power_usage", 300000)
+        meter.rest = Rest()
+        run(meter)
+        assert (meter.state, meter.life) == ((1004.0, 300000, 2 * 200000 + 2 * 300000), None)
+        assert rests == [(True, 0.1)] * 3
+
+
 def test_where_no_thread_can_be_started(sampling, monkeypatch):
     def refuse(function, arguments):
         raise RuntimeError("can't start new thread")
