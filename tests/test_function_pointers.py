@@ -667,6 +667,12 @@ def test_places_too_many_or_too_small(device):
     assert (buffer.raw, first.value) == (b"\0" * 4, 77)
 
 
+@pytest.mark.parametrize("name", ["nvmlDeviceIsMigDeviceHandle", "nvmlDeviceGetIndex"])
+def test_a_number_fills_a_wider_place(device, name):
+    place = c_ulonglong((1 << 64) - 1)
+    assert (pointer(name)(device, byref(place)), place.value) == (nvml.NVML_SUCCESS, 0)
+
+
 def test_lists_too_long_for_their_place(device):
     devices, count = (nvml.c_nvmlDevice_t * 7)(), c_uint(1)
     nearest = pointer("nvmlDeviceGetTopologyNearestGpus")

@@ -194,6 +194,32 @@ def test_a_link_is_up_where_both_its_ends_say_so(faults):
             nvml.nvmlInit()
 
 
+@pytest.mark.parametrize("faults", ["", "mtmlDeviceCountMtLinkLayouts=NOT_SUPPORTED"])
+def test_a_link_has_a_number_at_each_end(faults):
+    """The links of the same numbers at the other ends are down, and join nothing."""
+    with simulated.nvml("s5000x8"):
+        for card, far, numbers in ((0, 1, "1.3, -, -, -"), (1, 0, "-, -, -, 0.0")):
+            simulated.set_value(card, "mtlink_count", 4)
+            simulated.set_value(card, "mtlink_peer", numbers)
+            simulated.set_value(card, "mtlink_state.%d" % (3 * far), "DOWN")
+        simulated.set_faults(faults)
+        first, second = handles()[:2]
+        for pair in ((first, second), (second, first)):
+            assert nvml.nvmlDeviceGetP2PStatus(*pair, NVLINK) == OK
+            assert nvml.nvmlDeviceGetP2PStatus(*pair, PCI) == ABSENT
+
+
+def test_wiring_is_read_once_for_each_pair():
+    with simulated.nvml("s5000x8"):
+        simulated.set_faults("mtmlDeviceCountMtLinkLayouts=NOT_SUPPORTED")
+        first, *others = handles()[:3]
+        simulated.reset_calls()
+        for other in others + others:
+            assert nvml.nvmlDeviceGetP2PStatus(first, other, NVLINK) == OK
+        assert simulated.calls("mtmlDeviceCountMtLinkLayouts") == 2
+        assert simulated.calls("mtmlDeviceGetMtLinkSpec") == 3  # of each card
+
+
 def test_the_far_end_of_a_card_that_does_not_answer():
     """Its silence is no word: the error is the caller's to see, whichever card comes first."""
     with simulated.nvml("s5000x8"):
@@ -639,11 +665,15 @@ for call in (
         ("nvmlDeviceGetTopologyCommonAncestor", (), "mtmlDeviceGetTopologyLevel"),
         ("nvmlDeviceOnSameBoard", (), "mtmlDeviceGetTopologyLevel"),
         ("nvmlDeviceGetP2PStatus", (READ,), "mtmlDeviceGetP2PStatus"),
+        ("nvmlDeviceGetP2PStatus", (NVLINK,), "mtmlDeviceGetMtLinkLayouts"),
+        ("nvmlDeviceGetP2PStatus", (ATOMICS,), "mtmlDeviceGetMtLinkLayouts"),
+        ("nvmlDeviceGetP2PStatus", (PCI,), "mtmlDeviceGetMtLinkLayouts"),
     ],
 )
 def test_it_is_the_first_of_two_cards_that_is_asked(function, arguments, native):
-    with simulated.nvml("s5000x8", set="0.unsupported=" + (native or function)):
+    with simulated.nvml("s5000x8"):
         first, second = handles()[:2]
-        with pytest.raises(nvml.NVMLError_NotSupported):
+        simulated.set_faults("0.%s=TIMEOUT" % (native or function))
+        with pytest.raises(nvml.NVMLError_Timeout):
             getattr(nvml, function)(first, second, *arguments)
         getattr(nvml, function)(second, first, *arguments)

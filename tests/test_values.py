@@ -926,6 +926,14 @@ def test_kept_answers_are_not_taken_for_each_other():
     assert first == again == backwards == fresh
 
 
+def test_the_index_of_an_instance_is_asked_once():
+    with simulated.nvml("s3000-mpc"):
+        instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(nvml.nvmlDeviceGetHandleByIndex(0), 1)
+        assert nvml.nvmlDeviceGetIndex(instance) == 1
+        simulated.reset_calls()
+        assert (nvml.nvmlDeviceGetIndex(instance), simulated.calls()) == (1, 0)
+
+
 def test_free_memory_never_wraps_around():
     """Total and used are two reads; a driver whose counters disagree must not make 16 EiB of free memory."""
     with simulated.nvml("s80"):
