@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -350,6 +351,12 @@ def test_tests_of_other_processes_and_of_what_was_read_before():
     chosen = file_mutants.from_elsewhere(record, {"x.py:f:1"}, '"said in this file alone"')
     assert chosen == ["tests/test_mutants.py::b", "tests/test_mutants.py::a"]
     assert file_mutants.from_elsewhere(record, {"x.py:f:1"}, "12") == ["tests/test_mutants.py::b"]
+
+
+def test_tests_whose_interpreter_dies_have_noticed_a_change(tmp_path):
+    (tmp_path / "test_dying.py").write_text("import os\ndef test_it():\n    os.abort()\n")
+    copies = file_mutants.Copies(0, None, 60, [])
+    assert copies.run(str(tmp_path), ["test_dying.py"], 60) == (-signal.SIGABRT, "test_dying.py")
 
 
 def test_calls_of_other_processes_are_written_down(tmp_path):

@@ -522,7 +522,7 @@ class Copies:
 
     def run(self, path, tests, limit, environment=None):
         """(pytest's exit status, the test that fails in a copy, without its parameters, or the file that cannot be
-        read); (0, None) if none does in the time."""
+        read, or the first test where the interpreter itself dies); (0, None) if none does in the time."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--timeout=120"]
         process = subprocess.Popen(
             command + ["--deselect=" + test for test in sorted(self.unsound)] + tests,
@@ -542,7 +542,8 @@ class Copies:
         finally:
             end_what_runs_in(path)
         found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
-        return process.returncode, found and found.group(1)
+        died = process.returncode in (-signal.SIGABRT, -signal.SIGSEGV)
+        return process.returncode, found.group(1) if found else tests[0] if died else None
 
     def survives(self, source, change):
         """Whether the tests that may see the change from elsewhere pass, as far as there is time for them."""
