@@ -933,17 +933,19 @@ def test_a_line_for_each_card_up_to_80_columns(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "driver, line",
+    "own, driver, line",
     [
-        ("1", "pymtml 9.8.7       MTML 2.2.1-simulator       Driver Version: 1       MUSA Version: 4.3"),
+        ("1", "1", "pymtml 1       MTML 2.2.1-simulator       Driver Version: 1       MUSA Version: 4.3"),
         (
+            "9.8.7",
             "3.3.9-server.12345",
             "pymtml 9.8.7  MTML 2.2.1-simulator  Driver Version: 3.3.9-server.12345  MUSA Version...",
         ),
     ],
 )
-def test_blanks_between_versions(driver, line):
+def test_blanks_between_versions(own, driver, line, monkeypatch):
     """Seven at most, two at least."""
+    monkeypatch.setattr(pymtml, "__version__", own)
     with simulated.machine(DISTINCT, set="machine.driver_version=" + driver):
         assert invoke().lines[2] == "| %s |" % line.ljust(87)
 
