@@ -1164,9 +1164,11 @@ def test_a_file_is_written_sample_by_sample(tmp_path):
 
 
 def test_a_file_that_cannot_be_written(tmp_path):
-    nowhere = str(tmp_path / "none" / "file")
+    nowhere, nonsense = str(tmp_path / "none" / "file"), str(tmp_path / "a\0b")
+    with pytest.raises(ValueError) as error:
+        open(nonsense)
     with simulated.machine(DISTINCT):
-        for name, why in ((nowhere, "No such file or directory"), ("a\0b", "embedded null byte")):
+        for name, why in ((nowhere, "No such file or directory"), (nonsense, str(error.value))):
             result = invoke("-f", name)
             said = "pymtml: cannot write %s: %s\n" % (name.replace("\0", "\\x00"), why)
             assert (result.status, result.stdout, result.stderr) == (255, "", said)
