@@ -51,7 +51,7 @@ def argument_type(least, most, whole=True):
         value = number(text, least, most, whole)
         if value is None:
             kind = "whole number" if whole else "number"
-            raise argparse.ArgumentTypeError("%s is no %s from %g to %g" % (shortened(text), kind, least, most))
+            raise argparse.ArgumentTypeError("%s is no %s from %s to %s" % (shortened(text), kind, least, most))
         return value
 
     return read

@@ -118,6 +118,11 @@ NO_TEMPERATURE = "argument --max-temperature: '%s' is no whole number from 1 to 
         ("health --bogus", "unrecognized arguments: --bogus"),
         ("compare --bogus", "unrecognized arguments: --bogus"),
         ("health --max-temperature x", NO_TEMPERATURE % "x"),
+        (
+            "health --max-ecc-errors 1000000000000000",
+            "argument --max-ecc-errors: '1000000000000000' is no whole number from 0 to 999999999999999",
+        ),
+        ("health --timeout 0", "argument --timeout: '0' is no number from 0.1 to 86400"),
         ("health --max-temperature " + "9" * 40, NO_TEMPERATURE % ("9" * 40)),
         ("health --max-temperature " + "9" * 41, NO_TEMPERATURE % ("9" * 37 + "...")),
     ],
