@@ -123,7 +123,7 @@ def test_a_package_keeps_its_folder(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymtml", package)
     monkeypatch.setitem(sys.modules, "a.copy", alias)
     hook.Alias("pymtml").exec_module(alias)
-    assert sys.modules["a.copy"] is package and package.__path__ == ["folder"]
+    assert sys.modules["a.copy"] is package and package.__path__ == ["folder"] and not hasattr(package, "nvml")
 
 
 IDENTITY = """

@@ -150,11 +150,14 @@ def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
     assert told("enable") == (1, [], [said])
     assert sorted(os.listdir(str(installed))) == before
     file.rmdir()
-    file.write_text("")
 
-    def refused(path):
+    def refused(*arguments):
         raise PermissionError(13, "Permission denied")
 
+    with monkeypatch.context() as patched:
+        patched.setattr(drop_in, "open", refused, raising=False)
+        assert told("enable") == (1, [], [said.replace("Is a directory", "Permission denied")])
+    file.write_text("")
     monkeypatch.setattr(os, "unlink", refused)
     assert told("disable") == (1, [], ["pymtml drop-in: cannot remove %s: Permission denied" % file])
 
