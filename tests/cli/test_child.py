@@ -15,7 +15,7 @@ import simulated
 
 from pymtml_cli import child
 
-LONG = 30  # seconds, for what takes a moment
+LONG = 20  # seconds, for what takes a moment
 CODE = """
 import atexit, json, os, signal, sys
 sys.path.insert(0, %r)
@@ -51,6 +51,26 @@ def said(one):
 
 # With pipes that can be waited for, and without
 SYSTEMS = pytest.mark.parametrize("system", ["posix", "nt"])
+
+
+def open_files():
+    return set(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only there a process sees which files it has open")
+@SYSTEMS
+def test_no_file_stays_open(system, started):
+    before = open_files()
+    one = started("send('one', 1)", system=system, listens=True)
+    assert said(one) == [["one", 1], ["end", None]]
+    one.stop()
+    for listener in one._listeners:
+        listener.join(LONG)
+    assert open_files() <= before
+    with pytest.raises(ValueError):
+        started("\0", system=system)
+    assert open_files() <= before
+
 
 NOISE = """
 os.write(1, b"[\\"noise\\", 1]\\n")
@@ -114,21 +134,6 @@ def test_a_child_that_does_not_answer(started):
     assert one.failure(1.5) == "no answer within 1.5 seconds" and not one.ended
     one.stop()
     assert one.ended
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only there a process sees which files it has open")
-@SYSTEMS
-def test_no_file_stays_open(system, started):
-    before = sorted(os.listdir("/proc/self/fd"))
-    one = started("send('one', 1)", system=system, listens=True)
-    assert said(one) == [["one", 1], ["end", None]]
-    one.stop()
-    for listener in one._listeners:
-        listener.join(LONG)
-    assert sorted(os.listdir("/proc/self/fd")) == before
-    with pytest.raises(ValueError):
-        started("\0", system=system)
-    assert sorted(os.listdir("/proc/self/fd")) == before
 
 
 def test_what_asks_in_the_background_does_not_keep_a_program():
