@@ -422,17 +422,11 @@ def test_what_is_in_the_file_of_a_lock(tmp_path):
 
 def test_how_a_lock_is_waited_for(tmp_path, monkeypatch):
     """It is tried again after each pause, until the time is over."""
-    clock, pauses = [100.0], []
-
-    def sleep(seconds):
-        pauses.append(seconds)
-        clock[0] += seconds
-
-    monkeypatch.setattr(lock, "time", types.SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
-    monkeypatch.setattr(lock, "PAUSE", 0.25)
+    pauses, times = [], iter([1.0, 2.0, 2.0, 2.25, 2.5, 3.0, 3.0])
+    monkeypatch.setattr(lock, "time", types.SimpleNamespace(monotonic=times.__next__, sleep=pauses.append))
     first, second = Lock(str(tmp_path / "lock")), Lock(str(tmp_path / "lock"))
     assert first.take(0.5) is None and pauses == []
-    assert second.take(0.5) == " (process %d)" % os.getpid() and pauses == [0.25, 0.25]
+    assert second.take(0.5) == " (process %d)" % os.getpid() and pauses == [lock.PAUSE] * 2
     monkeypatch.setattr(lock.time, "sleep", lambda seconds: first.leave())
     assert second.take(0.5) is None
     second.leave()
