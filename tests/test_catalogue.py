@@ -238,7 +238,7 @@ def test_bit_fields(monkeypatch):
     description = "Structure(version: c_uint : 3 = 0x5, items: c_ubyte * 2, rest: c_uint : 29)"
     monkeypatch.setitem(pymtml._CATALOGUE_STRUCTS, "c_nvmlWithBits_t", description)
     made = pymtml.c_nvmlWithBits_t
-    monkeypatch.delattr(pymtml, "c_nvmlWithBits_t")
+    delattr(pymtml, "c_nvmlWithBits_t")  # where it is kept once it is made
     assert made._fields_ == [("version", ctypes.c_uint, 3), ("items", ctypes.c_ubyte * 2), ("rest", ctypes.c_uint, 29)]
     assert (made().version, made(rest=1 << 29).rest, made.__module__) == (5, 0, "pymtml")
 

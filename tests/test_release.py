@@ -60,7 +60,10 @@ BROKEN = {
         [("CHANGELOG.md", "`PYMTML_ENERGY=sample`", "a variable")],
         "PYMTML_ENERGY is new",
     ),
-    "a subcommand that is not named": ([("CHANGELOG.md", "`compare`", "another")], "compare is new"),
+    "a subcommand that is not named": (
+        [("pymtml_cli/subcommands.py", '    "compare":', '    "newcomer": (),\n    "compare":')],
+        "newcomer is new",
+    ),
     "a function that is gone": (
         [("pymtml.py", "def patch_torch_c_for_musa(", "def other(")],
         "patch_torch_c_for_musa of",
