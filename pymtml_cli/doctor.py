@@ -182,7 +182,7 @@ def file_owners():
         for file in distribution.files or ():
             module = wanted.get(str(file).replace(os.sep, "/"))
             if module:
-                owner = (distribution.metadata["Name"] or "?", str(distribution.locate_file(file)))
+                owner = (distribution.metadata.get("Name") or "?", str(distribution.locate_file(file)))
                 if owner not in owners[module]:
                     owners[module].append(owner)
     return owners

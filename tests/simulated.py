@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import profiles
 
@@ -156,11 +157,16 @@ def shut_down():
     import pymtml  # which may be the vendor's, that counts nothing
 
     before = os.environ.pop("PYMTML_KEEP_LIBRARY", None)
+    end = time.monotonic() + 2
     try:
-        if references() and not getattr(pymtml, "_nvmlLib_refcount", 1):
-            pymtml.mtmlLibraryInit()
-        while getattr(pymtml, "_nvmlLib_refcount", references()):
-            pymtml.mtmlLibraryShutDown()
+        while True:
+            if references() and not getattr(pymtml, "_nvmlLib_refcount", 1):
+                pymtml.mtmlLibraryInit()
+            while getattr(pymtml, "_nvmlLib_refcount", references()):
+                pymtml.mtmlLibraryShutDown()
+            if not references() or time.monotonic() > end:
+                break
+            time.sleep(0.01)  # another thread was in the middle of a query, for which pymtml keeps the library
     finally:
         if before is not None:
             os.environ["PYMTML_KEEP_LIBRARY"] = before

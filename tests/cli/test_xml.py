@@ -70,7 +70,7 @@ def test_the_check_finds_what_is_wrong():
         good.replace("power_state", "power_status"),
         good.replace("<driver_version>", "<x>1</x><driver_version>"),
         re.sub("\t*<pending_retirement>.*\n", "", good),
-        re.sub("(<gpu_util>.*)(\n.*)", r"\2\1", good, 1),
+        re.sub("(<gpu_util>.*)(\n.*)", r"\2\1", good, count=1),
         re.sub(r"(\s*<remapped_row_corr>.*)(\s*<remapped_row_corr_inactive>.*)", r"\2\1", good),
         good.replace("</mig_mode>", "text</mig_mode>"),
     ):
