@@ -405,6 +405,14 @@ def test_statements_are_judged_once(source):
     )
 
 
+def test_a_test_that_asks_another_process_the_same_is_left_to_the_second_try():
+    record = {"seconds": {}, "children": {"t.py::both": ["a.py:f:1"], "t.py::other": ["a.py:g:9"]}}
+    judge = file_mutants.FileJudge([], record, 60, multiprocessing.Value("i"))
+    callers = {"a.py:f:1": ["t.py::both", "t.py::other", "t.py::one"], "a.py:h:5": ["t.py::third"]}
+    assert judge.inside({"a.py:f:1"}, callers) == {"t.py::other", "t.py::one"}
+    assert judge.inside({"a.py:f:1", "a.py:h:5"}, callers) == {"t.py::other", "t.py::one", "t.py::third"}
+
+
 def test_fields_of_a_struct_are_not_set_twice(readers):
     """Such a change would be an exception before any test has run, and look as if one had noticed it."""
     source = file_mutants.Source("pymtml.py")

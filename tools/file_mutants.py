@@ -363,14 +363,20 @@ class FileJudge(mutants.Judge):
         known = Keys(self.record, readers)
         for statement, pairs in self.taken(by_statement(self.todo)):
             for source, change in pairs:
-                tests = {test for key in known.of(source, change[0]) for test in callers.get(key, ())}
-                tests = self.chosen(statement, sorted(tests))
+                tests = self.chosen(statement, sorted(self.inside(known.of(source, change[0]), callers)))
                 make, unchanged = maker(source, statement, change, readers), None
                 if make and (not isinstance(statement, ast.FunctionDef) or readers.tables(source, statement)):
                     unchanged = maker(source, statement, as_it_is(source, change), readers)
                     make = make if self.is_possible(statement, unchanged) else None
                 self.try_out(statement, make, tests, items, told(source, change), unchanged)
         return True
+
+    def inside(self, keys, callers):
+        """The tests that call some functions in this process alone (set). One that compares it with others would find
+        that they differ, whatever the change is: theirs are as they were."""
+        elsewhere = self.record.get("children", {})
+        tests = {test for key in keys for test in callers.get(key, ())}
+        return {test for test in tests if keys.isdisjoint(elsewhere.get(test, ()))}
 
     def is_possible(self, statement, unchanged):
         """Whether a statement can be run once more in the process: the fields of a struct cannot be set twice."""
