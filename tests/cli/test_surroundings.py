@@ -70,7 +70,7 @@ def test_nothing_is_imported_from_the_current_folder(trap, tmp_path, arguments, 
     extra = {"PYTHONPATH": os.pathsep.join([simulated.ROOT, ""])} if way == "path" else {}
     if "health" in arguments:
         arguments = arguments + ["--lock", str(tmp_path / "lock")]
-    if way != "package" and way != "module" or sys.version_info >= (3, 9):  # runpy itself imports some of these before
+    if way != "package" and way != "module" or sys.version_info >= (3, 10):  # runpy itself imports some of these before
         result = in_folder(trap, [sys.executable] + command + arguments, **extra)
         assert seen(trap) == [], result.stderr
         assert "imported" not in result.stderr and result.returncode in (0, 1)
