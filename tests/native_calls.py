@@ -669,12 +669,15 @@ def _from_keys(function):
     the only one, or a struct with a field for each, in this order; None if it is neither."""
     kinds = {"text": str, "capability": lambda text: tuple(map(int, text.split(".")))}
     answers = [(key, kinds.get(kind, lambda text: int(text, 0))) for key, kind in function.get("keys", {}).items()]
-    handle, *others = [parameter["ctype"].replace("const ", "").rstrip(" *") for parameter in function["params"]]
-    handle = handle[len("Mtml") :].lower()
+    types = [parameter["ctype"].replace("const ", "").rstrip(" *") for parameter in function["params"]]
+    handle = types[0][len("Mtml") :].lower()
     if len(answers) == 1:
         return _key(CARDS, handle, *answers[0])
-    fields = [field["name"] for field in API["structs"].get(others[0], {"fields": ()})["fields"]]
-    if len(others) == 1 and len(fields) == len(answers):
+    if len(types) == 2 and types[1] in API["structs"]:
+        fields = [field["name"] for field in API["structs"][types[1]]["fields"]]
+    else:
+        fields = []
+    if answers and len(fields) == len(answers):
         return Call(
             CARDS,
             lambda m: (getattr(m, handle),),

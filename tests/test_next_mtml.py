@@ -104,14 +104,21 @@ def test_what_is_left_out_is_named(step, tests, words, complete):
         assert status == 1 and words in output, output[-3000:]
 
 
-def test_a_function_whose_call_does_not_follow_is_named(complete):
-    """The struct's fields are as many as its keys; with another key nobody knows which is which."""
+@pytest.mark.parametrize(
+    "name, keys",
+    [
+        (next_mtml.STRUCT, ["fabric_clique", "fabric_state", "fabric_health"]),  # more than the struct has fields
+        (next_mtml.NUMBER, []),
+        (next_mtml.NUMBER, ["module_id", "module_part"]),
+    ],
+)
+def test_a_function_whose_call_does_not_follow_is_named(name, keys, complete):
     with complete.without():
         api = json.loads(complete.read("facts/mtml_api.json"))
-        api["functions"][next_mtml.STRUCT]["keys"]["fabric_health"] = "uint"
+        api["functions"][name]["keys"] = dict.fromkeys(keys, "uint")
         complete.write("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
         status, output = complete.test("tests/test_native_functions.py", "-k", "covered")
-    assert status == 1 and "native_calls.py does not say how to call mtmlDeviceGetF" in output, output[-3000:]
+    assert status == 1 and "native_calls.py does not say how to call " + name in output, output[-3000:]
 
 
 def test_what_was_not_generated_is_named(complete):
