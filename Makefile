@@ -126,13 +126,9 @@ format: $(STAMP) ## Sort imports and format Python with isort and black
 	$(BIN)/isort -q $(SOURCES)
 	$(BIN)/black -q $(SOURCES)
 
-lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that generated files are current
-	@# First what a new function of MTML lacks: the others only see that a name is missing.
+lint: $(STAMP) ## Check that generated files are current, then Python with flake8, isort, black and mypy, and C
+	@# Quick checks first. What a new function of MTML lacks: the others only see that a name is missing.
 	$(PY) tools/generate_api.py --check
-	$(BIN)/flake8 $(SOURCES)
-	$(BIN)/isort -q --check $(SOURCES)
-	$(BIN)/black -q --check $(SOURCES)
-	$(BIN)/mypy
 	$(PY) tools/generate_errors.py --check
 	$(PY) tools/generate_vocabulary.py --check
 	$(PY) tools/generate_cards.py --check
@@ -144,6 +140,27 @@ lint: $(STAMP) ## Check Python with flake8, isort, black and mypy, and that gene
 	$(PY) tools/generate_dashboards.py --check
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/record.py --check --quick
+	$(BIN)/flake8 $(SOURCES)
+	$(BIN)/isort -q --check $(SOURCES)
+	$(BIN)/black -q --check $(SOURCES)
+	@$(MAKE) --no-print-directory lint-c
+	$(BIN)/mypy
+
+# A user's compiler may know warnings that ours do not, so they are errors here only: by each compiler that is there.
+C_LINT := -std=c11 -O2 -Wall -Wextra -Werror
+C_FILES := $(wildcard benchmarks/stubs/*.c examples/ci/*/*.c tests/cli/*.c tests/clients/[ft]*.c tests/standin/*.c)
+
+.PHONY: lint-c
+lint-c:
+	@for compiler in "$(CC)" clang; do \
+		command -v $$compiler >/dev/null || continue; \
+		echo "$$compiler $(C_LINT)"; \
+		$(MAKE) -s -C simulator CC=$$compiler BUILD=build/lint-$$compiler WERROR=-Werror || exit 1; \
+		$$compiler $(C_LINT) -pedantic -fsyntax-only -x c mtml_2.2.0.h || exit 1; \
+		for file in $(C_FILES); do \
+			$$compiler $(C_LINT) -D_POSIX_C_SOURCE=200809L -I. -Isimulator -Ibenchmarks -c -o /dev/null $$file || exit 1; \
+		done; \
+	done
 
 surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=VERSION, or the path of a pynvml.py
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -16,23 +17,25 @@ def variables():
 
 
 @pytest.fixture(autouse=True)
-def own_environment():
-    """Takes the variables for simulator and module back that a test has set, and brings back those it took."""
-    before = variables()
+def nothing_stays():
+    """Takes back what a test leaves behind, as one that fails half-way does: variables, faults, an open library."""
+    before, native = variables(), references()
     yield
+    if not native:  # else a fixture of several tests holds it
+        simulated = sys.modules.get("simulated")
+        if simulated:
+            simulated.set_faults("")
+            if references():
+                simulated.shut_down()
     for name in set(variables()) - set(before):
         del os.environ[name]
     os.environ.update(before)
 
 
-@pytest.fixture
-def nothing_stays():
-    """A test that fails leaves no library behind for the next one."""
-    import simulated  # builds the simulator
-
-    yield
-    simulated.set_faults("")
-    simulated.shut_down()
+def references():
+    """Inits of the simulator in this process that are not shut down; 0 as long as no test has loaded it."""
+    simulated = sys.modules.get("simulated")
+    return simulated.references() if simulated else 0
 
 
 @pytest.fixture
@@ -45,6 +48,6 @@ def device():
 
 
 @pytest.fixture
-def as_a_program(nothing_stays, monkeypatch):
+def as_a_program(monkeypatch):
     """A last shutdown does what it does in programs, not what the tests set."""
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")

@@ -18,7 +18,7 @@ def client(tmp_path_factory):
     def compiled(name):
         program = os.path.join(str(folder), name)
         if not os.path.exists(program):
-            command = [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror"]
+            command = [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra"]
             command += ["-I", simulated.ROOT, os.path.join(CLIENTS, name + ".c"), "-o", program, "-ldl"]
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
             assert done.returncode == 0, done.stdout

@@ -18,7 +18,6 @@ from interpreter import FREE_THREADED, not_on_pypy
 
 import pymtml
 
-pytestmark = pytest.mark.usefixtures("nothing_stays")
 ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; docs/measured.csv says what was run
 
 

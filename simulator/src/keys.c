@@ -182,6 +182,42 @@ static const char *find_slot(const struct machine *machine, const struct key *ke
     return NULL;
 }
 
+/* Sets one element of a list: NULL, or why it is refused. */
+static const char *set_element(const struct slot *slot, unsigned int index, const char *text)
+{
+    enum beyond beyond = slot->key->type->beyond;
+    struct list *list = slot->field;
+    uint32_t value;
+    struct slot element = {slot->machine, slot->keys, slot->key, &value};
+    const char *problem = slot->key->type->element->parse(&element, text);
+    unsigned int count = index + 1;
+
+    if (problem)
+        return problem;
+    /* The value that stood for all further elements must go on doing so after this one. */
+    if (beyond == BEYOND_THE_LAST_AGAIN)
+        count++;
+    if (count > (beyond == BEYOND_NOTHING ? list->count : SIM_LIST_SIZE))
+        return "the list has no such element";
+    while (list->count < count) {
+        list->values[list->count] = beyond == BEYOND_UNCONNECTED ? SIM_UNCONNECTED : list_value(list, list->count, 0);
+        list->count++;
+    }
+    list->values[index] = value;
+    return NULL;
+}
+
+static void get_element(const struct slot *slot, unsigned int index, struct output *output)
+{
+    const struct list *list = slot->field;
+    uint32_t value = list_value(list, index, 0);
+    struct slot element = {slot->machine, slot->keys, slot->key, &value};
+
+    if (index >= list->count && slot->key->type->beyond == BEYOND_UNCONNECTED)
+        value = SIM_UNCONNECTED;
+    slot->key->type->element->format(&element, output);
+}
+
 const char *key_set(const struct machine *machine, const struct key *keys, void *object, const char *name,
                     const char *text)
 {
@@ -190,7 +226,7 @@ const char *key_set(const struct machine *machine, const struct key *keys, void 
     const char *problem = find_slot(machine, keys, object, name, &slot, &index);
 
     if (!problem)
-        problem = index < 0 ? slot.key->type->parse(&slot, text) : list_set(&slot, (unsigned int)index, text);
+        problem = index < 0 ? slot.key->type->parse(&slot, text) : set_element(&slot, (unsigned int)index, text);
     if (!problem && slot.key->function != NO_FUNCTION)
         ((struct device *)object)->told.member[slot.key->function] = true;
     return problem;
@@ -210,6 +246,6 @@ const char *key_get(const struct machine *machine, const struct key *keys, void 
     if (index < 0)
         slot.key->type->format(&slot, output);
     else
-        list_get(&slot, (unsigned int)index, output);
+        get_element(&slot, (unsigned int)index, output);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* Lists of values: separated by commas, or one element by itself. */
+/* Lists of values, separated by commas. */
 
 #include "value.h"
 
@@ -27,47 +27,14 @@ static const char *parse_list(const struct slot *slot, const char *text)
 
 static void format_list(const struct slot *slot, struct output *output)
 {
-    const struct list *list = slot->field;
+    struct list *list = slot->field;
 
     for (unsigned int i = 0; i < list->count; i++) {
+        struct slot element = {slot->machine, slot->keys, slot->key, &list->values[i]};
+
         output_separator(output, i);
-        list_get(slot, i, output);
+        slot->key->type->element->format(&element, output);
     }
-}
-
-const char *list_set(const struct slot *slot, unsigned int index, const char *text)
-{
-    enum beyond beyond = slot->key->type->beyond;
-    struct list *list = slot->field;
-    uint32_t value;
-    struct slot element = {slot->machine, slot->keys, slot->key, &value};
-    const char *problem = slot->key->type->element->parse(&element, text);
-    unsigned int count = index + 1;
-
-    if (problem)
-        return problem;
-    /* The value that stood for all further elements must go on doing so after this one. */
-    if (beyond == BEYOND_THE_LAST_AGAIN)
-        count++;
-    if (count > (beyond == BEYOND_NOTHING ? list->count : SIM_LIST_SIZE))
-        return "the list has no such element";
-    while (list->count < count) {
-        list->values[list->count] = beyond == BEYOND_UNCONNECTED ? SIM_UNCONNECTED : list_value(list, list->count, 0);
-        list->count++;
-    }
-    list->values[index] = value;
-    return NULL;
-}
-
-void list_get(const struct slot *slot, unsigned int index, struct output *output)
-{
-    const struct list *list = slot->field;
-    uint32_t value = list_value(list, index, 0);
-    struct slot element = {slot->machine, slot->keys, slot->key, &value};
-
-    if (index >= list->count && slot->key->type->beyond == BEYOND_UNCONNECTED)
-        value = SIM_UNCONNECTED;
-    slot->key->type->element->format(&element, output);
 }
 
 const struct type type_uint_list = {parse_list, format_list, &type_uint, BEYOND_NOTHING};

@@ -48,8 +48,4 @@ extern const struct type type_uint_list, type_name_list, type_level_list, type_p
 /* Lists and sets of more than one number (record.c) */
 extern const struct type type_functions, type_displays, type_sessions, type_pages;
 
-/* One element of a list: NULL, or why it is refused. */
-const char *list_set(const struct slot *slot, unsigned int index, const char *text);
-void list_get(const struct slot *slot, unsigned int index, struct output *output);
-
 #endif

@@ -1,7 +1,7 @@
 /*
  * A libmtml.so.2 that asks NVML: what lets oracle.py compare the command with a genuine nvidia-smi on NVIDIA GPUs.
  *
- *     cc -std=c11 -Wall -Wextra -Werror -fPIC -shared -I. -o libmtml.so.2 tests/cli/nvml_mtml.c -ldl
+ *     cc -std=c11 -Wall -Wextra -fPIC -shared -I. -o libmtml.so.2 tests/cli/nvml_mtml.c -ldl
  *
  * It only reads. Whatever it does not ask NVML for, and whatever the NVML at hand does not export, is not supported.
  * It also is the libmusa of that comparison: PYMTML_MUSA_LIBRARY may name the same file.

@@ -81,7 +81,7 @@ def build(folder, missing=()):
     with open(os.path.join(folder, "functions.inc"), "w", encoding="utf-8") as file:
         write_functions(file, missing)
     path = os.path.join(folder, "libmtml-liar.so")
-    command = ["cc", "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-g"]
+    command = ["cc", "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Wno-missing-prototypes", "-g"]
     command += ["-fPIC", "-shared", "-I", folder, os.path.join(HERE, "liar.c"), "-o", path]
     command += os.environ.get("LIAR_CFLAGS", "").split()  # the sanitizers, where make sanitize runs this
     subprocess.run(command, check=True)

@@ -37,7 +37,7 @@ def standin(tmp_path_factory):
     """The folder of the stand-in for libnvidia-ml.so.1, built."""
     folder = str(tmp_path_factory.mktemp("standin"))
     subprocess.run(
-        [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+        [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-fPIC", "-shared"]
         + ["-fvisibility=hidden", "-o", os.path.join(folder, "libnvidia-ml.so.1"), os.path.join(STANDIN, "standin.c")],
         check=True,
     )
