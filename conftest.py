@@ -21,15 +21,17 @@ def nothing_stays():
     """Takes back what a test leaves behind, as one that fails half-way does: variables, faults, an open library."""
     before, native = variables(), references()
     yield
-    if not native:  # else a fixture of several tests holds it
-        simulated = sys.modules.get("simulated")
-        if simulated:
-            simulated.set_faults("")
-            if references():
-                simulated.shut_down()
     for name in set(variables()) - set(before):
         del os.environ[name]
     os.environ.update(before)
+    if not native:  # else a fixture of several tests holds it
+        simulated = sys.modules.get("simulated")
+        if simulated:
+            simulated.library.mtmlSimSetFaults(
+                b""
+            )  # refused where the control file's folder is gone, and its faults with it
+            if references():
+                simulated.shut_down()
 
 
 def references():
