@@ -12,7 +12,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-all test-programs fuzz release-check mutants file-mutants sanitize format lint surface generate pictures record bench site build publish clean
+.PHONY: help all sim demo test test-all test-programs fuzz release-check sanitize format lint surface generate pictures record bench site build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,12 +73,6 @@ test-programs: sim $(STAMP) ## Install real programs and run them on the simulat
 release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/check_release.py
-
-mutants: sim $(STAMP) ## Change pymtml.py in small steps that tests must notice; MUTANTS="--section 12" limits it (slow)
-	$(PY) tools/mutants.py $(MUTANTS)
-
-file-mutants: sim $(STAMP) ## Change tables, the command and the drop-in in small steps; FILE_MUTANTS="--sample 60" limits it (slow)
-	$(PY) tools/file_mutants.py $(FILE_MUTANTS)
 
 MINUTES ?= 5
 empty :=

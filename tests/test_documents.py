@@ -61,8 +61,6 @@ NOT_RUN = {
     "make release-check": "takes many minutes and installs programs from the package index",
     "make fuzz": "takes five minutes, and finds what it finds by lot",
     "make test-all": "runs this very test under every Python",
-    "make mutants": "takes from minutes to hours",
-    "make file-mutants": "takes from minutes to hours",
     "make pictures": "writes into the checkout; tests/test_readme.py says what is stale",
     "make site": "would install mkdocs into this environment; tests/test_site.py builds the site",
     "make sanitize": "is a part of .ci/run already",

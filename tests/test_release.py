@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 
 import pytest
 import simulated
@@ -113,3 +114,30 @@ def test_what_is_uploaded_is_of_this_version(tmp_path):
 
 def test_a_release_of_tomorrow(monkeypatch):
     assert any("and today is" in line for line in found(monkeypatch, today="2000-01-01"))
+
+
+def test_interpreters_that_ran_another_number_of_tests():
+    """They say so from two of a hundred on; the table is as noxfile.py writes it."""
+    text = check.read("docs/reliability.md")
+    ran = [
+        int(number.replace(",", ""))
+        for number in re.search(r"(?m)^\| CPython 3.11.*`(.*)$", text).group(1).split("|")[1:4]
+    ]
+    assert not [line for line in check.moved(text, round(sum(ran) / 1.019)) if "CPython 3.11" in line]
+    for now in (round(sum(ran) / 1.021), round(sum(ran) / 0.979)):
+        assert [line for line in check.moved(text, now) if "CPython 3.11" in line]
+
+
+def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
+    noxfile = pytest.importorskip("noxfile")
+    report, record = tmp_path / "report.xml", tmp_path / "record.md"
+    report.write_text('<testsuites><testsuite errors="1" failures="1" skipped="20" tests="1234" /></testsuites>')
+    assert noxfile.summary(str(report)) == (1212, 20, 2)
+    record.write_text("before\n| CPython 3.1 | x |\n%s\n" % noxfile.LAST_ROW)
+    monkeypatch.setattr(noxfile, "RECORD", str(record))
+    noxfile.note("CPython 3.1", 1212, 20, 2)
+    noxfile.note("CPython 3.2", 7, 0, 0)
+    lines = record.read_text().splitlines()
+    assert lines[0] == "before" and lines[3] == noxfile.LAST_ROW
+    assert re.match(r"\| CPython 3.1 \| \d{4}-\d\d-\d\d \| `[0-9a-f]+` \| 1,212 \| 20 \| 2 \|$", lines[1])
+    assert lines[2].endswith("| 7 | 0 | 0 |")

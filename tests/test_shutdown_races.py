@@ -25,7 +25,7 @@ import pymtml
 
 pytestmark = pytest.mark.usefixtures("as_a_program")
 changes = pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
-SECONDS = float(os.environ.get("RACE_SECONDS", "0.5"))  # of each race; docs/measured.csv says what was run
+SECONDS = float(os.environ.get("RACE_SECONDS", "0.5"))  # of each race; docs/reliability.md says what was run
 
 
 def card(index):

@@ -18,7 +18,7 @@ from interpreter import FREE_THREADED, not_on_pypy
 
 import pymtml
 
-ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; docs/measured.csv says what was run
+ROUNDS = int(os.environ.get("SIGNAL_ROUNDS", "1000"))  # of each kind of timer; docs/reliability.md says what was run
 
 
 class Interruption(BaseException):

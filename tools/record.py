@@ -7,7 +7,7 @@ python tools/record.py --quick ...  leave out what has to run the simulator
 
 facts/card_support.csv       on which simulated cards functions answer; and docs/reference, which shows it
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
-docs/reliability.md          the tables of what a failing call of C is raised as, and of docs/measured.csv
+docs/reliability.md          the tables of what a failing call of C is raised as
 docs/command.md              the screens
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
@@ -21,7 +21,6 @@ import re
 import sys
 
 import generated
-import measured
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [ROOT] + [os.path.join(ROOT, *parts) for parts in (("tests",), ("tests", "cli"), ("tests", "hostile"))]
@@ -120,20 +119,6 @@ def with_tables():
     return {"docs/reliability.md": text}
 
 
-def with_measured():
-    """docs/reliability.md with the tables of the runs that somebody made."""
-    text = read("docs/reliability.md")
-    for table in re.findall(r"<!-- measured (\w+) -->", text):
-        text = generated.between(
-            "docs/reliability.md",
-            text,
-            "<!-- measured %s -->" % table,
-            "<!-- end of %s -->" % table,
-            measured.markdown(table),
-        )
-    return {"docs/reliability.md": text}
-
-
 def with_screens():
     """The documents that show screens, with those of now."""
     screens = importlib.import_module("screens")
@@ -157,7 +142,7 @@ def with_reference():
     return {"docs/reference/" + name: text for name, text in pages.items()}
 
 
-QUICK, SLOW = (with_counts, with_tables, with_measured), (with_screens, with_lies, with_support, with_reference)
+QUICK, SLOW = (with_counts, with_tables), (with_screens, with_lies, with_support, with_reference)
 
 
 def main():
