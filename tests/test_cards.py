@@ -7,9 +7,9 @@ import re
 import native_calls
 import pytest
 import simulated
+from inside import capture
 
 import pymtml as nvml
-from pymtml_cli import capture
 
 with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
     CARDS = json.load(_file)["cards"]

@@ -15,10 +15,10 @@ from importlib.machinery import ModuleSpec
 import pytest
 import simulated
 import wheels
+from inside import drop_in
 from test_interpreters import interpreter
 
 import pymtml_dropin
-from pymtml_cli import drop_in
 from pymtml_dropin import hook
 
 PACKAGE = os.path.join(simulated.ROOT, "pymtml_dropin")

@@ -14,9 +14,9 @@ import pytest
 import simulated
 import yaml
 from command import invoke
+from inside import SUBCOMMANDS, checks
 
 import pymtml
-from pymtml_cli import checks, subcommands
 
 spec = importlib.util.spec_from_file_location("pictures", os.path.join(simulated.ROOT, "tools", "pictures.py"))
 pictures = importlib.util.module_from_spec(spec)
@@ -260,7 +260,7 @@ def test_forms_for_issues():
         if field.get("validations", {}).get("required")
     }
     assert {"pymtml doctor", "my-card.ini"} <= required
-    assert {"doctor", "capture"} <= set(subcommands.SUBCOMMANDS)
+    assert {"doctor", "capture"} <= set(SUBCOMMANDS)
 
 
 @pytest.mark.parametrize("profile", ["s5000x8", "s80", "s3000-mpc"])

@@ -46,8 +46,7 @@ def counts():
     """The numbers that documents name (dict)."""
     import liar
     import native_calls
-
-    from pymtml_cli.fields import FIELDS
+    from inside import FIELDS
 
     surface = json.loads(read("facts/nvml_surface.json"))
     nvml = {name for name in surface["functions"] if name.startswith("nvml")}

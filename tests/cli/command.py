@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import simulated
+from inside import main
 
 import pymtml
-from pymtml_cli.main import main
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = [sys.executable, "-m", "pymtml"]

@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, ROOT)
 
-from pymtml_cli.fields import FIELDS  # noqa: E402
+from inside import FIELDS  # noqa: E402
 
 COMMANDS = (
     ["-L"],

@@ -12,10 +12,10 @@ import sys
 import pytest
 import simulated
 from command import invoke, run_command
+from inside import capture
 from native_calls import plain
 
 import pymtml
-from pymtml_cli import capture
 
 # What would change the machine, or hands out what differs from life to life
 LEFT_OUT = {
@@ -208,7 +208,7 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall(r'\.ask\("(mtml\w+)"', inspect.getsource(capture)))) + ["mtmlDeviceInitVirtDevice@1x1"]
+ASKED = sorted(set(re.findall(r'\.ask\("(mtml\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
 
 
 def test_a_capture_is_a_profile_whatever_fails(tmp_path):
@@ -292,7 +292,7 @@ def test_serial_numbers_and_uuids_are_masked(profile, tmp_path):
 
 def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
     shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
-    shutil.copy(os.path.join(simulated.ROOT, "pymtml_cli", "capture.py"), str(tmp_path))
+    shutil.copy(capture.__file__, str(tmp_path))
     env = simulated.environment("s80")
     env.pop("PYTHONPATH")
     alone = subprocess.check_output([sys.executable, str(tmp_path / "capture.py")], env=env, universal_newlines=True)

@@ -5,11 +5,9 @@ import re
 
 import pytest
 import simulated
+from inside import Machine, checks, compute_processes
 
 import pymtml
-from pymtml_cli import checks
-from pymtml_cli.devices import Machine
-from pymtml_cli.processes import compute_processes
 
 VICTIM, CARDS = 5, 8
 QUIET = "*.pcie_replay_counter=0;*.retired_pages_pending=no;*.ecc_uncorrected_aggregate=0;*.retired_pages_dbe="

@@ -12,18 +12,17 @@ import types
 
 import pytest
 import simulated
-
-from pymtml_cli import child
+from inside import child
 
 LONG = 20  # seconds, for what takes a moment
 CODE = """
 import atexit, json, os, signal, sys
 sys.path.insert(0, %r)
-from pymtml_cli.child import answering
+from %s import answering
 def work(wanted, send):
     %%s
 answering(sys.argv[1], work)
-""" % simulated.ROOT
+""" % (simulated.ROOT, child.answering.__module__)
 
 
 @pytest.fixture

@@ -12,9 +12,7 @@ import sys
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-
-from pymtml_cli import doctor, gathered, hostfacts, hostlist
-from pymtml_cli.compare import Comparison
+from inside import Comparison, doctor, gathered, hostfacts, hostlist
 
 
 def said(profile="s5000x8", arguments=("--json",), **options):

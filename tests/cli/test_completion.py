@@ -1,6 +1,5 @@
 """Shells complete the command: driven for real, on a terminal of their own, where the shells are there."""
 
-import importlib
 import os
 import pty
 import re
@@ -12,13 +11,7 @@ import time
 import pytest
 import simulated
 from command import invoke
-
-from pymtml_cli import completion
-from pymtml_cli.completion import Option
-from pymtml_cli.fields import BY_NAME
-from pymtml_cli.language import BY_SPELLING, KINDS, SECTIONS
-from pymtml_cli.query import QUERIES
-from pymtml_cli.subcommands import SUBCOMMANDS
+from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, completion, file_of
 
 SHELLS = ("bash", "zsh", "fish")
 SETUP = {
@@ -401,7 +394,7 @@ def test_all_options_that_help_names_are_offered(name):
         assert set(re.findall(r"\w+", helped)) >= set(SECTIONS)
     elif name == "run":
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
-    elif hasattr(importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0]), "parser"):  # argparse's own
+    elif hasattr(file_of(SUBCOMMANDS[name][0]), "parser"):  # argparse's own
         for option in options:
             shown = re.search(r"^  (-\w, )?%s \S" % option.spellings[-1], helped, re.M)
             assert option.takes_value is (shown is not None), option.spellings

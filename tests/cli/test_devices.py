@@ -8,11 +8,9 @@ import types
 import pytest
 import simulated
 from command import invoke
+from inside import OTHER, CommandError, Machine, Moment, Unknown, devices
 
 import pymtml
-from pymtml_cli import devices
-from pymtml_cli.devices import Machine, Moment, Unknown
-from pymtml_cli.errors import OTHER, CommandError
 
 
 @pytest.mark.parametrize("file, named", [("/x/pymtml.py", "/x/pymtml.py"), (None, "without a file")])

@@ -15,11 +15,9 @@ import xml.etree.ElementTree
 import pytest
 import simulated
 from command import invoke
+from inside import FIELDS, language, main, samples
 
 import pymtml
-from pymtml_cli import language, samples
-from pymtml_cli.fields import FIELDS
-from pymtml_cli.main import main
 
 # Field: what it says of either card, without its unit
 CELLS = {

@@ -14,12 +14,9 @@ import types
 import pytest
 import simulated
 from command import WORKING_PROFILES, invoke, run_command
+from inside import CommandError, Machine, checks, containers, default_path, doctor
 
 import pymtml
-from pymtml_cli import checks, containers, doctor
-from pymtml_cli.devices import Machine
-from pymtml_cli.errors import CommandError
-from pymtml_cli.lock import default_path
 
 
 def findings(*arguments, **machine):

@@ -11,9 +11,9 @@ import pytest
 import simulated
 import wheels
 from command import invoke
+from inside import drop_in
 
 import pymtml_dropin
-from pymtml_cli import drop_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the Python of the environment is a link")
 

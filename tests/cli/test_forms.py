@@ -6,9 +6,9 @@ import shlex
 import pytest
 import simulated
 from command import WORKING_PROFILES, capture_file, invoke, process_tree
+from inside import SECTIONS
 
 import pymtml
-from pymtml_cli.language import SECTIONS
 
 CAPTURES = {item["command"]: item for item in capture_file("nvidia_smi_580.json")["captures"]}
 

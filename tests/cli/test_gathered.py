@@ -5,8 +5,7 @@ import json
 import sys
 
 import pytest
-
-from pymtml_cli import gathered
+from inside import gathered
 
 GOOD = {"schema": 1, "device_count": 0, "devices": []}
 FAILED = "fail  init       no library\n                 -> install it\n\nverdict: pymtml does not work\n"

@@ -13,10 +13,9 @@ import types
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
+from inside import Lock, checks, child, default_path, health, lock
 
 import pymtml
-from pymtml_cli import checks, child, health, lock
-from pymtml_cli.lock import Lock, default_path
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,7 @@ import sys
 import pytest
 import simulated
 from command import invoke, run_command
-
-from pymtml_cli import errors, hints
-from pymtml_cli.language import BY_SPELLING
-from pymtml_cli.subcommands import SUBCOMMANDS
+from inside import BY_SPELLING, SUBCOMMANDS, errors, hints
 
 INSTANCE = "93805612-625b-12ea-4d9b-719cdb41117f"
 

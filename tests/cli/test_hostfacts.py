@@ -6,11 +6,9 @@ import json
 import pytest
 import simulated
 from command import invoke
+from inside import DOCTOR, HEALTH, MACHINE, Host, hostfacts
 
 import pymtml
-from pymtml_cli import hostfacts
-from pymtml_cli.gathered import DOCTOR, HEALTH, MACHINE
-from pymtml_cli.hostfacts import Host
 
 
 @pytest.fixture(scope="module")

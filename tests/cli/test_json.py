@@ -5,9 +5,9 @@ import json
 import pytest
 import simulated
 from command import WORKING_PROFILES, invoke
+from inside import hostfacts
 
 import pymtml
-from pymtml_cli import hostfacts
 
 # Where in the object of a card: what it must be
 EXPECTED = {

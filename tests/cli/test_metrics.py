@@ -8,14 +8,16 @@ import pytest
 import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
+from inside import checks, health, metrics, metrics_child, metrics_collector, metrics_series
 
 import pymtml
-from pymtml_cli import checks, health, metrics, metrics_child, metrics_collector, metrics_series
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
 
-from pymtml_cli.metrics_series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE, PLACE  # noqa: E402
+CARD_SERIES, MACHINE_SERIES = metrics_series.CARD_SERIES, metrics_series.MACHINE_SERIES
+COUNTER, PLACE = metrics_series.COUNTER, metrics_series.PLACE
+OF_CARD, OF_MACHINE = metrics_series.OF_CARD, metrics_series.OF_MACHINE
 
 MOST_SERIES_OF_A_CARD = 45
 MIB = 1 << 20

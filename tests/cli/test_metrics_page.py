@@ -6,8 +6,7 @@ import sys
 import pytest
 import simulated
 from command import invoke, process_tree
-
-import pymtml_cli
+from inside import metrics_page
 
 pytest.importorskip("prometheus_client")
 
@@ -202,8 +201,7 @@ def test_without_a_driver(text_of):
 @pytest.mark.parametrize("lacks", ["prometheus_client", "prometheus_client.core"])
 def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
-    monkeypatch.delitem(sys.modules, "pymtml_cli.metrics_page", raising=False)
-    monkeypatch.delattr(pymtml_cli, "metrics_page", raising=False)
+    metrics_page.forget(monkeypatch)
     result = invoke("metrics")
     words = "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'"
     assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)

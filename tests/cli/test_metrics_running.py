@@ -16,9 +16,8 @@ import urllib.request
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
+from inside import child, health, metrics, metrics_collector, metrics_file, metrics_page, metrics_server
 from test_metrics import MOST_SERIES_OF_A_CARD, one, read
-
-from pymtml_cli import child, health, metrics, metrics_collector, metrics_file, metrics_server
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the control file and /proc are Linux's")
 
@@ -816,8 +815,6 @@ def test_a_card_keeps_its_uuid_from_run_to_run(tmp_path):
 
 def test_what_is_taken_from_the_file_of_before():
     """Of whole cards: an instance has a number of its own, and the same one."""
-    from pymtml_cli import metrics_page
-
     page = (
         'mthreads_gpu_info{gpu="1",uuid="u",name="n",serial="s"} 1.0\n'
         'mthreads_gpu_info{gpu="1",uuid="i",instance_id="0",name="4c+16gb"} 1.0\n'

@@ -10,9 +10,7 @@ import subprocess
 import threading
 
 import pytest
-
-from pymtml_cli import metrics_server
-from pymtml_cli.errors import CommandError
+from inside import CommandError, metrics_server
 
 TEXT = b"mthreads_gpus 8.0\n" * 50
 PAGE_TYPE, TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8", "text/plain; charset=utf-8"

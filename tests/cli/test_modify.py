@@ -7,9 +7,9 @@ import shlex
 import pytest
 import simulated
 from command import capture_file, invoke, process_tree
+from inside import language, modify
 
 import pymtml
-from pymtml_cli import language, modify
 
 RECORDED = {row["command"]: row for row in capture_file("modifications.json")["rows"]}
 ADDRESS = "00000000:2A:00.0"

@@ -11,9 +11,9 @@ import simulated
 from command import invoke
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from inside import safe, width
 
 import pymtml
-from pymtml_cli.text import safe, width
 
 NODE = "/dev/mtgpu.0"
 # Text of the driver by profile key: bytes that it may have, its end left out

@@ -11,10 +11,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
+from inside import Machine, processes
 
 import pymtml
-from pymtml_cli import processes
-from pymtml_cli.devices import Machine
 
 
 @pytest.fixture
@@ -120,7 +119,8 @@ def test_hidden_ones_and_containers_together(proc, hidden):
 def test_the_host_s_namespace(monkeypatch):
     monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)
     unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
-    code = "from pymtml_cli.processes import in_a_namespace_of_its_own as own; print(own())"
+    module = processes.in_a_namespace_of_its_own.__module__
+    code = "from %s import in_a_namespace_of_its_own as own; print(own())" % module
     inside = subprocess.run(
         unshare + COMMAND[:1] + ["-c", code],
         env=command_environment(),

@@ -7,10 +7,9 @@ import types
 import pytest
 import simulated
 from command import WORKING_PROFILES, capture_file, invoke
+from inside import BY_NAME, FIELDS, QUERIES
 
 import pymtml
-from pymtml_cli.fields import BY_NAME, FIELDS
-from pymtml_cli.query import QUERIES
 
 CAPTURES = capture_file("nvidia_smi_580.json")["captures"]
 RECORDED_FIELDS = capture_file("fields.json")

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 from command import invoke
+from inside import run
 
 import pymtml_dropin
-from pymtml_cli import run
 
 HOME = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
 FOLDER, SHIM_FOLDER = os.path.join(HOME, "path"), os.path.join(HOME, "bin")

@@ -8,10 +8,9 @@ import types
 import pytest
 import simulated
 from command import invoke
+from inside import Unknown, cells, completion, errors, language
 
 import pymtml
-from pymtml_cli import cells, completion, errors, language
-from pymtml_cli.devices import Unknown
 
 # "=" stands behind those that take a value, "[=]" behind those that may.
 LISTED = """

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import simulated
 from command import COMMAND, command_environment
+from inside import checks
 
 # Modules that somebody left in a folder, each of which says that it was imported
 LEFT = "json ctypes argparse re subprocess tempfile threading queue platform typing shutil signal unicodedata".split()
@@ -161,7 +162,7 @@ def test_a_python_without_its_home_is_no_reason_to_fail(tmp_path):
     environment = {"PYTHONPATH": str(tmp_path)}
     where = in_folder("/", [sys.executable, "-c", code], **environment).stdout
     assert where.startswith(str(tmp_path))
-    with open(str(tmp_path / "pymtml_cli" / "checks.py"), "a") as file:
+    with open(str(tmp_path / os.path.relpath(checks.__file__, simulated.ROOT)), "a") as file:
         file.write("\nHOTTEST = 1\n")
     command = [sys.executable, "-m", "pymtml", "health", "--lock", str(tmp_path / "lock")]
     result = subprocess.run(

@@ -15,9 +15,8 @@ import time
 
 import pytest
 from command import COMMAND, command_environment, run_command
+from inside import OtherScreen
 from simulated import run_python
-
-from pymtml_cli.terminal import OtherScreen
 
 COLORS = ("\x1b[31m", "\x1b[33m")
 
@@ -282,7 +281,7 @@ def test_watch_that_ignores_a_signal_goes_on():
 
 SCREEN = """
 import signal, sys
-from pymtml_cli.terminal import OtherScreen
+from %s import OtherScreen
 
 def state():
     return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())), signal.getsignal(signal.SIGINT)
@@ -297,7 +296,7 @@ with OtherScreen(sys.stdout) as screen:
     screen.draw("one,")
     screen.draw("two")
 print(before == state() == ([], signal.default_int_handler), during == (ending, signal.SIG_DFL))
-"""
+""" % OtherScreen.__module__
 
 
 def test_the_other_screen_leaves_everything_as_it_was():

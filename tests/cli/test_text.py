@@ -6,9 +6,7 @@ import unicodedata
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-
-from pymtml_cli import text
-from pymtml_cli.numeric import number
+from inside import number, text
 
 NAMES = [
     ("plain name /usr/bin/python3", None),

@@ -17,9 +17,9 @@ from xml.etree import ElementTree
 import pytest
 import simulated
 from command import invoke, process_tree
+from inside import cells, devices, encodersessions, language, mtlink, pmon, samples, scroll, table, topo
 
 import pymtml
-from pymtml_cli import cells, devices, encodersessions, language, mtlink, pmon, samples, scroll, table, topo
 
 DISTINCT, DIVIDED, HOST = simulated.DISTINCT, "s3000-mpc", "s3000-vgpu-host"
 MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday

@@ -5,11 +5,10 @@ import os
 import sys
 
 import pytest
+from inside import drop_in
 from machines import Machine
 from musa_stack import BARE, environment
 from program_set import SGLANG, VLLM, VLLM_MUSA
-
-from pymtml_cli.drop_in import FILE, line
 
 pytestmark = pytest.mark.programs
 
@@ -48,8 +47,8 @@ def command(runner, program, form, code):
     if form == "pymtml run":
         return [program.python, "-m", "pymtml", "run", "-c", code], runner.site
     if form == "a .pth":
-        with open(os.path.join(runner.folder, FILE), "w") as file:
-            file.write(line(False, None))
+        with open(os.path.join(runner.folder, drop_in.FILE), "w") as file:
+            file.write(drop_in.line(False, None))
         code = "import site; site.addsitedir(%r)\n" % runner.folder + code
     return [program.python, "-c", code], runner.site
 

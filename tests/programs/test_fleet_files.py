@@ -12,6 +12,7 @@ import sys
 import pytest
 import simulated
 import yaml
+from inside import checks, metrics, metrics_series
 from machines import ROOT, Machine
 from scrape import fetch, free_port, samples
 from test_fleet_rules import DCGM_COUNTERS
@@ -39,7 +40,6 @@ def unit(name):
 
 def options_of(arguments):
     """What the arguments behind `pymtml metrics` ask for."""
-    metrics = pytest.importorskip("pymtml_cli.metrics")
     return metrics.parser().parse_args(arguments)
 
 
@@ -699,13 +699,12 @@ def test_queries_are_promql(name):
 @pytest.mark.parametrize("name", DASHBOARDS + RULES)
 def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
-    series = pytest.importorskip("pymtml_cli.metrics_series")
     of_target = {"job", "instance", "gpus"}
     labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity"}}
-    for key, (_, more, _) in series.MACHINE_SERIES.items():
-        labels[series.OF_MACHINE + key] = of_target | set(more)
-    for key, (_, more, _) in series.CARD_SERIES.items():
-        labels[series.OF_CARD + key] = of_target | set(series.PLACE) | set(more)
+    for key, (_, more, _) in metrics_series.MACHINE_SERIES.items():
+        labels[metrics_series.OF_MACHINE + key] = of_target | set(more)
+    for key, (_, more, _) in metrics_series.CARD_SERIES.items():
+        labels[metrics_series.OF_CARD + key] = of_target | set(metrics_series.PLACE) | set(more)
     files = [group for file in RULES for group in yaml.safe_load(read(file))["groups"]]
     recorded = [rule["record"] for group in files for rule in group["rules"] if "record" in rule]
     labels.update((name, set()) for name in recorded)
@@ -719,7 +718,6 @@ def test_queries_ask_for_series_that_there_are(name):
 
 def test_temperatures_are_red_where_health_is():
     """Of a card that tells no limit."""
-    checks = pytest.importorskip("pymtml_cli.checks")
     (defaults,) = [
         panel["fieldConfig"]["defaults"] for panel in board("overview.json")["panels"] if "hottest" in panel["title"]
     ]
