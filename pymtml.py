@@ -1642,7 +1642,11 @@ def _library_files():
     if chosen:
         return [chosen]
     if sys.platform == "win32":
-        return ["mtml.dll", os.path.join(os.environ.get("WINDIR", "C:\\Windows"), "System32", "mtml.dll")]
+        # Python searches the folders of programs and of the system, not PATH; nothing is taken from the current folder.
+        path = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
+        system = os.path.join(os.environ.get("WINDIR", "C:\\Windows"), "System32", "mtml.dll")
+        on_path = [os.path.join(folder, "mtml.dll") for folder in path]
+        return ["mtml.dll", system] + [file for file in on_path if os.path.isfile(file)]
     return ["libmtml.so.2", "libmtml.so"]
 
 

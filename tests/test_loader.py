@@ -132,18 +132,43 @@ print(pymtml.mtmlLibraryCountDevice())
     assert (result.stdout, result.stderr) == ("missing\nmissing\n1\n", "")
 
 
-def test_names_on_windows(tmp_path):
-    """ctypes itself is Linux's here: what is looked at is which files are asked for."""
+def test_search_on_windows(tmp_path):
+    """What is asked for, in this order, by a stand-in for ctypes: safe places, then what is absolute on PATH."""
+    code = """
+import os, sys
+sys.path.insert(0, %r)
+import pymtml
+sys.platform = "win32"
+def load(name):
+    asked.append(name)
+    raise OSError("not here")
+pymtml.CDLL, asked = load, []
+os.chdir(%r)
+try:
+    pymtml.mtmlLibraryInit()
+except pymtml.MTMLError_LibraryNotFound as error:
+    print(*asked, all(name in str(error) for name in asked), sep="|")
+""" % (simulated.ROOT, str(tmp_path))
+    for folder in ("first", "second", "relative"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mtml.dll").write_text("")
+    (tmp_path / "third" / "mtml.dll").mkdir(parents=True)
+    (tmp_path / "mtml.dll").write_text("")  # the current folder, which an empty entry would mean
+    path = os.pathsep.join(["", "relative"] + [str(tmp_path / name) for name in ("none", "third", "second", "first")])
+    windows = os.path.join(str(tmp_path), "System32", "mtml.dll")
+    found = ["%s" % (tmp_path / name / "mtml.dll") for name in ("second", "first")]
+    assert run(code, WINDIR=str(tmp_path), PATH=path).strip().split("|") == ["mtml.dll", windows] + found + ["True"]
+    assert os.path.join("C:\\Windows", "System32", "mtml.dll") in run("import os; os.environ.pop('WINDIR', 0)" + code)
+
+
+def test_library_on_windows(tmp_path):
+    """The first file that is an MTML library; ctypes itself is Linux's here."""
     code = "import pymtml, sys; sys.platform = 'win32'\n" + INIT
-    windows = run(code, WINDIR=str(tmp_path))
-    assert windows.startswith("MTMLError_LibraryNotFound 670 ")
-    assert "tried mtml.dll (" in windows and os.path.join(str(tmp_path), "System32", "mtml.dll") in windows
-    assert ".so" not in windows.replace("cannot open shared object", "").split("install")[0]
-    usual = run("import os; os.environ.pop('WINDIR', None); " + code)
-    assert os.path.join("C:\\Windows", "System32", "mtml.dll") in usual
+    shutil.copy(simulated.LIBRARY, str(tmp_path / "mtml.dll"))
+    assert run(code, PATH=str(tmp_path), WINDIR=str(tmp_path / "none")) == "2.2.0-simulator 1\n"
     (tmp_path / "System32").mkdir()
-    shutil.copy(simulated.LIBRARY, str(tmp_path / "System32" / "mtml.dll"))
-    assert run(code, WINDIR=str(tmp_path)) == "2.2.0-simulator 1\n"
+    (tmp_path / "mtml.dll").rename(tmp_path / "System32" / "mtml.dll")
+    assert run(code, PATH="", WINDIR=str(tmp_path)) == "2.2.0-simulator 1\n"
 
 
 def test_import_neither_loads_nor_fails():
