@@ -15,11 +15,19 @@ except ImportError:  # Python 3.7: whoever asks has the backport
     from importlib_metadata import Distribution
 
 VERSION = "13.615.71"
+# From Python 3.15 on a field that is not here is a KeyError: so all that programs may ask of the genuine one are.
 METADATA = """\
 Metadata-Version: 2.1
 Name: {name}
 Version: {version}
 Summary: Not installed: pymtml stands in for it, with the names of this version, for Moore Threads GPUs
+Home-page: UNKNOWN
+Author: The pymtml authors
+Author-email: UNKNOWN
+License: MIT
+Description-Content-Type: text/plain
+
+pymtml answers under the names of nvidia-ml-py.
 """
 
 
