@@ -50,11 +50,14 @@ def counts():
 
     surface = json.loads(read("facts/nvml_surface.json"))
     nvml = {name for name in surface["functions"] if name.startswith("nvml")}
+    programs = json.loads(read("tests/programs/last_run.json"))["programs"].values()
+    imitations = sum(entry["version"].startswith("pattern") for entry in programs)
     return {
         "header_functions": len(native_calls.FUNCTIONS) - len(native_calls.BEYOND),
         "fields": len(FIELDS),
         "lies": len(liar.LIES),
-        "programs": len(json.loads(read("tests/programs/last_run.json"))["programs"]),
+        "programs": len(programs) - imitations,
+        "imitations": imitations,
         "machines": len(glob.glob(os.path.join(ROOT, "simulator", "profiles", "*.ini"))),
         "nvidia_ml_py": surface["source"].split()[-1],
         "nvml_functions": len(nvml),
