@@ -15,21 +15,30 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
-Written by `tests/programs/write_table.py` from the last run of `make test-programs`; do not edit. Every program is the
-unmodified package at the version given, on eight simulated MTT S5000, `pynvml` being pymtml. What it shows is compared
-with the simulated values, on two machines whose numbers all differ. "Pattern" marks programs that cannot be installed
-without a GPU stack: there the suite repeats the calls they make. Programs that run the command nvidia-smi get pymtml's.
-gpustat, nvitop and its exporter also run on nvidia-ml-py, over a stand-in for NVML that describes the same machine; the
-two displays must agree.
+Programs as their users install them, run on eight simulated MTT S5000 with pymtml as their `pynvml` (by
+`PYTHONPATH`, one of the [three ways](drop-in.md)). What they show was compared with the simulated values, on two machines
+whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a stand-in for NVML that
+describes the same machine; both displays must agree.
 
-Any of `pymtml run PROGRAM`, `PYTHONPATH=$(pymtml drop-in path)` and `pymtml drop-in enable` gives a program pymtml as
-its `pynvml`; the suite takes the second.
+| run as | means |
+|---|---|
+| pynvml | the program, or a part of it that the table names, imports pynvml or pymtml |
+| nvidia-smi | the program runs the command nvidia-smi: `pymtml run --nvidia-smi` provides pymtml's |
+| files | it needs a GPU stack: those of its files that query GPUs ran on the CPU build of torch, with empty parent packages |
+| imitation | it could not be installed: the suite repeats the calls that it makes |
 
-Last run on {date} with {python}, {system}.
+"Energy" marks a counter that MTML lacks: `PYMTML_ENERGY=sample` makes pymtml provide it.
 
-| program | version | result | shown and checked | missing, and why |
+Written by `tests/programs/write_table.py` from the last run of `make test-programs`, on {date} with {python},
+{system}.
+
+| program | version | run as | shown and checked | missing, and why |
 |---|---|---|---|---|
 """
+# Sentences that many records have: the word that stands for each, or what the column "run as" says of it.
+FILES = "Its files run unmodified on the CPU build of torch, with parent packages that want more left empty."
+COMMAND = "Runs the command nvidia-smi: `pymtml run --nvidia-smi` gives it ours."
+ENERGY = "The energy counter is pymtml's own sum: it wants PYMTML_ENERGY=sample."
 
 
 def result(entry):
@@ -43,14 +52,24 @@ def result(entry):
     return "%d of %d checks fail" % (len(outcomes) - passed - skipped, len(outcomes) - skipped)
 
 
+def how(entry):
+    """How a program was run: a word of the page's first table."""
+    if entry["version"].startswith("pattern"):
+        return "imitation"
+    return "files" if FILES in entry["missing"] else "nvidia-smi" if COMMAND in entry["missing"] else "pynvml"
+
+
 def row(package, entry):
     shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in entry["tests"].values()))
+    missing = entry["missing"].replace(FILES, "").replace(ENERGY, "Energy.")
+    if how(entry) == "nvidia-smi":
+        missing = missing.replace(COMMAND, "")
     return "| %s | %s | %s | %s | %s |\n" % (
         package,
         entry["version"],
-        result(entry),
-        "; ".join(shown),
-        entry["missing"],
+        how(entry),
+        "; ".join(shown) if result(entry) == "works" else "**%s**" % result(entry),
+        " ".join(missing.split()),
     )
 
 
