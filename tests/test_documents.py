@@ -71,8 +71,8 @@ NOT_RUN = {
     "python3 -m pip install dist/pymtml_nvml-*.whl": "as above",
     "python3 -m venv ~/pymtml": "as above",
     "~/pymtml/bin/pip install dist/pymtml_nvml-*.whl": "as above",
-    "PYMTML_LIBRARY=simulator/build/libmtml.so.2 MTML_SIM_PROFILE=s80+frozen python3 quick_start.py": "runs the program "
-    "above it; test_readme.py compares what it prints",
+    "PYMTML_LIBRARY=simulator/build/libmtml.so.2 MTML_SIM_PROFILE=s80+frozen "
+    "python3 quick_start.py": "runs the program above it; test_readme.py compares what it prints",
     "pymtml doctor": "its exit status says that a simulated card waits for a reboot; tests/cli/test_doctor.py runs it",
     "pymtml doctor > doctor.txt": "as above",
     "pymtml health": "as above; tests/cli/test_health.py runs it",

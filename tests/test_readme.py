@@ -120,7 +120,8 @@ def test_figures_are_those_of_the_results():
     now = record.counts()
     for name in ("README.md", "README_CN.md"):
         marks = re.findall(r"<!--(\w+)-->([\d.,]+)<!--/-->", read(name))
-        assert {"programs", "imitations", "call_nvidia", "call_mthreads", "import_nvidia"} <= {mark for mark, _ in marks}
+        named = {mark for mark, _ in marks}
+        assert {"programs", "imitations", "call_nvidia", "call_mthreads", "import_nvidia"} <= named
         for mark, number in marks:
             if now[mark] is not None:
                 assert number == str(now[mark]), "%s: %s is %s now; make record" % (name, mark, now[mark])

@@ -16,15 +16,15 @@ TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
 Programs as their users install them, run on eight simulated MTT S5000 with pymtml as their `pynvml` (by
-`PYTHONPATH`, one of the [three ways](drop-in.md)). What they show was compared with the simulated values, on two machines
-whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a stand-in for NVML that
-describes the same machine; both displays must agree.
+`PYTHONPATH`, one of the [three ways](drop-in.md)). What they show was compared with the simulated values, on two
+machines whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a
+stand-in for NVML that describes the same machine; both displays must agree.
 
 | run as | means |
 |---|---|
 | pynvml | the program, or a part of it that the table names, imports pynvml or pymtml |
 | nvidia-smi | the program runs the command nvidia-smi: `pymtml run --nvidia-smi` provides pymtml's |
-| files | it needs a GPU stack: those of its files that query GPUs ran on the CPU build of torch, with empty parent packages |
+| files | it needs a GPU stack: its files that query GPUs ran on the CPU build of torch, with empty parent packages |
 | imitation | it could not be installed: the suite repeats the calls that it makes |
 
 "Energy" marks a counter that MTML lacks: `PYMTML_ENERGY=sample` makes pymtml provide it.
