@@ -68,7 +68,6 @@ test: sim $(STAMP) ## Run all tests but those that install real programs
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
 		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py tests/test_distribution.py tests/test_site.py
-	$(PY) tests/programs/write_table.py
 
 release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check

@@ -85,7 +85,6 @@ NOT_RUN = {
     'make bench PYTHONS="python3.11 python3.13"': "takes minutes, and writes the results that are kept",
     "make -C benchmarks stress": "takes minutes",
     "python -m pytest tests/programs/test_glances.py -m programs": "installs a program from the package index",
-    "python tests/programs/write_table.py": "writes a document that is kept",
     "LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
     "python3 -m venv /opt/gpu-exporter": "writes outside of the checkout",
     "/opt/gpu-exporter/bin/pip install nvitop-exporter==1.7.2 .": "writes outside of the checkout",

@@ -104,13 +104,6 @@ def test_the_version_of_nvidia_ml_py(path, pattern):
     assert named == recorded, "%s names nvidia-ml-py %s, and facts/nvml_surface.json is of %s" % (path, named, recorded)
 
 
-def test_programs_of_the_record_passed():
-    """What README counts is programs whose last run passed."""
-    programs = json.loads(read("tests", "programs", "last_run.json"))["programs"]
-    outcomes = {test["outcome"] for program in programs.values() for test in program["tests"].values()}
-    assert outcomes == {"passed"}
-
-
 def test_figures_are_those_of_the_results():
     sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
     try:

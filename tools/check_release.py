@@ -18,6 +18,8 @@ import re
 import subprocess
 import sys
 
+import generated
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD = "facts/releases.json"
 HEAD = re.compile(r"(?m)^## (?:(Unreleased)|(\d+\.\d+\.\d+)(?: \((\d{4}-\d\d-\d\d)\))?)$")
@@ -171,7 +173,7 @@ def main():
         recorded = json.loads(read(RECORD))
         recorded[version_of("pymtml.py")] = surface()
         with open(os.path.join(ROOT, RECORD), "w", encoding="utf-8") as file:
-            file.write(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+            file.write(generated.json_text(dict(sorted(recorded.items()))))
         return
     found = list(problems(datetime.date.today().isoformat())) + list(unfit(os.path.join(ROOT, "dist")))
     found += moved(read("docs/reliability.md"), collected())

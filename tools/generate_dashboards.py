@@ -5,11 +5,10 @@ python tools/generate_dashboards.py --check    exit 1 with a diff if they are no
 """
 
 import argparse
-import json
 import os
 import sys
 
-from generated import ROOT, renew
+from generated import ROOT, json_text, renew
 
 FLEET = os.path.join("examples", "fleet")
 COLUMNS = 24  # of Grafana's grid
@@ -544,7 +543,7 @@ def dashboard(name):
             panel(number, place, entry) for number, (place, entry) in enumerate(zip(places(entries), entries), 1)
         ],
     }
-    return json.dumps(board, indent=1) + "\n"
+    return json_text(board, deep=2)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What the generators of pymtml.py share: the blocks between the markers, and the command line."""
+"""What the generators share: the blocks between markers, the form of JSON, and the command line."""
 
 import argparse
 import ast
@@ -24,6 +24,30 @@ WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
 FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
+
+
+def json_text(value, deep=None):
+    """The text of a JSON file. What fits into a line stands on one; with ``deep`` what is that deep inside does,
+    however long it is: an entry a line."""
+    return "\n".join(_json_lines(value, deep, "")) + "\n"
+
+
+def _json_lines(value, deep, head):
+    line = head + json.dumps(value)
+    whole = len(line) < WIDTH if deep is None else deep == 0
+    if whole or not value or not isinstance(value, (dict, list)):
+        return [line]
+    margin = " " * (len(head) - len(head.lstrip()) + 1)
+    if isinstance(value, dict):
+        entries = [(json.dumps(key) + ": ", entry) for key, entry in value.items()]
+    else:
+        entries = [("", entry) for entry in value]
+    found = [head + ("{" if isinstance(value, dict) else "[")]
+    for name, entry in entries:
+        found += _json_lines(entry, deep and deep - 1, margin + name)
+        found[-1] += ","
+    found[-1] = found[-1][:-1]
+    return found + [margin[1:] + ("}" if isinstance(value, dict) else "]")]
 
 
 def markers(title):

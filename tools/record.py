@@ -9,6 +9,7 @@ facts/card_support.csv       on which simulated cards functions answer; and docs
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as
 docs/command.md              the screens
+facts/*.json ...             the form of JSON: an entry a line
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
 
@@ -33,6 +34,19 @@ FIGURES = {
     "import_nvidia": (r"import time / nvidia-ml-py", 1),
     "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub, geometric mean", 1),
 }
+# JSON that a person reads or writes, with how deep inside its entries are; None: what fits into a line stands on one.
+FORMS = {
+    "facts/mtml_api.json": None,
+    "facts/cards.json": None,
+    "facts/releases.json": None,
+    "examples/fleet/nvitop-exporter/dashboard.json": None,
+    "facts/nvml_surface.json": 2,
+    "tests/facts/nvml_behavior.json": 2,
+    "tests/cli/captures/fields.json": 2,
+    "tests/cli/captures/modifications.json": 2,
+    "tests/cli/captures/nvidia_smi_580.json": 2,
+    "tests/cli/captures/xml_elements.json": None,
+}
 # A table of Markdown, from its head to its end
 TABLE = r"(?m)^%s\n(?:\|.*\n)+"
 
@@ -50,8 +64,8 @@ def counts():
 
     surface = json.loads(read("facts/nvml_surface.json"))
     nvml = {name for name in surface["functions"] if name.startswith("nvml")}
-    programs = json.loads(read("tests/programs/last_run.json"))["programs"].values()
-    imitations = sum(entry["version"].startswith("pattern") for entry in programs)
+    programs = read("docs/programs.md").rpartition("|---|\n")[2].splitlines()
+    imitations = sum(" | imitation | " in line for line in programs)
     return {
         "header_functions": len(native_calls.FUNCTIONS) - len(native_calls.BEYOND),
         "fields": len(FIELDS),
@@ -121,6 +135,11 @@ def with_tables():
     return {"docs/reliability.md": text}
 
 
+def with_json():
+    """The JSON files in their form, with the content that they have."""
+    return {path: generated.json_text(json.loads(read(path)), deep) for path, deep in FORMS.items()}
+
+
 def with_screens():
     """The documents that show screens, with those of now."""
     screens = importlib.import_module("screens")
@@ -144,7 +163,7 @@ def with_reference():
     return {"docs/reference/" + name: text for name, text in pages.items()}
 
 
-QUICK, SLOW = (with_counts, with_tables), (with_screens, with_lies, with_support, with_reference)
+QUICK, SLOW = (with_counts, with_tables, with_json), (with_screens, with_lies, with_support, with_reference)
 
 
 def main():

@@ -21,6 +21,8 @@ import sys
 import tempfile
 import types
 
+import generated
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
 NAME = "recorded_pynvml"
@@ -196,9 +198,9 @@ def main():
         version = options.version or installed_version(path)
         if version is None:
             sys.exit("record_surface: which version is %s? Say it with --version" % path)
-        text = json.dumps(record(load(path), version), indent=0, sort_keys=True)
+        found = json.loads(json.dumps(record(load(path), version), sort_keys=True))
     with open(options.output, "w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
+        stream.write(generated.json_text(found, deep=2))
 
 
 if __name__ == "__main__":

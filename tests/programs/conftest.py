@@ -1,4 +1,4 @@
-"""Fixtures of the acceptance suite, and the record of its results from which docs/programs.md is made."""
+"""Fixtures of the acceptance suite, and what its tests came to, of which docs/programs.md is made."""
 
 import contextlib
 import json
@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 
-import last_run
 import pytest
 import wheels
+import write_table
 from machines import CHANGES, ROOT, SIMULATOR, Machine
 
 STANDIN = os.path.join(ROOT, "tests", "standin")
@@ -198,7 +198,7 @@ _programs = {}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--record", action="store_true", help="keep the results as those of the last run of all programs")
+    parser.addoption("--record", action="store_true", help="write docs/programs.md: all programs have run")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -221,4 +221,4 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_sessionfinish(session):
     if session.config.getoption("record", False):
-        last_run.write(_programs)
+        write_table.write(_programs)
