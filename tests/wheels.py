@@ -58,7 +58,8 @@ def stand_in(folder, name, version, files, metadata=""):
     path = os.path.join(str(folder), label + "-py3-none-any.whl")
     info = label + ".dist-info/"
     files = dict(files)
-    files[info + "METADATA"] = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s" % (name, version, metadata)
+    fields = "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: of a test\n%s"
+    files[info + "METADATA"] = fields % (name, version, metadata)
     files[info + "WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = []
     with zipfile.ZipFile(path, "w") as archive:
