@@ -20,17 +20,22 @@ import generated  # noqa: E402
 with open(pymtml.__file__, encoding="utf-8") as _file:
     SOURCE = _file.read()
 TREE = ast.parse(SOURCE)
-PUBLIC = {name: value for name, value in vars(pymtml).items() if re.match(r"(mtml|nvml)[A-Z]\w*$", name)}
-CALLABLES = {name: value for name, value in PUBLIC.items() if not isinstance(value, (type, int, str))}
 DEFINED = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
+CALLABLES = {  # public functions, under all of their names
+    name: value
+    for name, value in vars(pymtml).items()
+    if re.match(r"(mtml|nvml)[A-Z]\w*$", name) and not isinstance(value, (type, int, str))
+}
+# {title: (number of the section or "", its text)}, for sections and parts
+SECTIONS = re.split(r"^# ==== (?:(\d+)\. )?(.+?) =+$", SOURCE, flags=re.M)
+SECTIONS = {title: (number or "", text) for number, title, text in zip(*[iter(SECTIONS[1:])] * 3)}
 
 
 def test_map_and_banners_are_equal():
-    banners = re.findall(r"^# ==== (?:(\d+\. )?(.+?)) =+$", SOURCE, re.M)
     text = pymtml.__doc__[pymtml.__doc__.index("Map of this file") :]
     lines = [line.strip() for line in text.splitlines() if re.match(r"Part |\s+\d+\. ", line)]
-    assert lines == [number + title for number, title in banners]
-    numbers = [int(number[:-2]) for number, _ in banners if number]
+    assert lines == ["%s. %s" % (number, title) if number else title for title, (number, _) in SECTIONS.items()]
+    numbers = [int(number) for number, _ in SECTIONS.values() if number]
     assert numbers == list(range(1, len(numbers) + 1))
 
 
@@ -39,37 +44,31 @@ def test_the_part_written_by_hand_stays_small_enough_to_read():
     assert len(generated.by_hand(SOURCE).splitlines()) <= 7500
 
 
-def test_banners_have_one_width():
-    assert {len(line) for line in SOURCE.splitlines() if line.startswith("# ====")} == {120}
-
-
 def test_sections_hold_what_they_say():
-    starts = {int(number): SOURCE[:match].count("\n") + 1 for number, match in banner_positions()}
-    for name, node in DEFINED.items():
-        section = max(number for number, line in starts.items() if line < node.lineno)
-        if name in FUNCTIONS:
-            assert (name, section) == (name, 8 if name in pymtml._OPTIONAL_PROTOTYPES else 7)
-        elif name in CALLABLES and name.startswith("nvml"):
-            assert (name, section in (4, 13, 17)) == (name, True)
+    where = {name: title for title, (_, text) in SECTIONS.items() for name in re.findall(r"^def (\w+)\(", text, re.M)}
+    native, beyond = "mtml* functions", "Functions outside the 2.2.0 header"
+    wrong = {name for name in FUNCTIONS if where[name] != (beyond if name in pymtml._OPTIONAL_PROTOTYPES else native)}
+    nvml = {"Structs", "nvml* functions that answer", "nvml* functions without an MTML counterpart"}
+    wrong |= {name for name in set(DEFINED) & set(CALLABLES) if name.startswith("nvml") and where[name] not in nvml}
+    assert not wrong
 
 
 def test_groups_are_those_of_the_map():
-    """Sections 13 and 17 have sub-banners of the same names, in the order in which the docstring lists them."""
+    """Both sections of nvml* functions have sub-banners of the same names, in the order that the docstring lists."""
     listed = re.search(r"have the same groups \(.*?\): (.*?)\.$", " ".join(pymtml.__doc__.split()))
     listed = re.split(", (?!which)", listed.group(1))
-    starts = {number: position for number, position in banner_positions()}
-    found = {}
-    for section, following in (("13", "14"), ("17", "18")):
-        groups = re.findall(r"^# ---- (.*) ----$", SOURCE[starts[section] : starts[following]], re.M)
-        found[section] = [group for group in groups if group != "Names for calls from within"]
-        assert found[section] == sorted(found[section], key=listed.index), section
-    assert set(found["13"]) | set(found["17"]) == set(listed)
+    found = set()
+    for section in ("nvml* functions that answer", "nvml* functions without an MTML counterpart"):
+        groups = re.findall(r"^# ---- (.*) ----$", SECTIONS[section][1], re.M)
+        groups = [group for group in groups if group != "Names for calls from within"]
+        assert groups == sorted(groups, key=listed.index), section
+        found.update(groups)
+    assert found == set(listed)
 
 
 def test_vocabulary_is_what_the_import_needs():
-    """Section 9 holds the constants that statements of the module use while it is imported, and no other."""
-    starts = {number: position for number, position in banner_positions()}
-    section = set(re.findall(r"^(\w+) = ", SOURCE[starts["9"] : starts["10"]], re.M))
+    """The section holds the constants that statements of the module use while it is imported, and no other."""
+    section = set(re.findall(r"^(\w+) = ", SECTIONS["NVML vocabulary of the facade"][1], re.M))
     used, pending = set(), [ast.parse(generated.by_hand(SOURCE))]
     while pending:
         node = pending.pop()
@@ -92,33 +91,8 @@ def test_public_functions_do_not_call_each_other_under_their_public_names():
     assert found == []
 
 
-def against_the_grammar(lines):
-    """What is wrong with a docstring: one line says what is returned; then prose; then Raises: and MTML:, or None."""
-    marks = [line.split(":")[0] for line in lines if re.match("(Raises|MTML|MUSA):", line)]
-    if marks != sorted(set(marks), key=["Raises", "MTML", "MUSA"].index):
-        return "the order of %s" % marks
-    inside = [line for line in lines if re.search(r"\S +(Raises|MTML|MUSA): ", line)]
-    if inside:
-        return "a mark within a line: %s" % inside[0]
-    if len(lines) > 1 and not lines[0].endswith((".", ";", ",")) and lines[1]:
-        return "a first line that does not end: %s" % lines[0]
-    return None
-
-
-def test_docstrings_have_their_grammar():
-    names = [name for name in DEFINED if name.startswith("nvml") and name in CALLABLES]
-    wrong = {name: against_the_grammar(inspect.getdoc(CALLABLES[name]).splitlines()) for name in names}
-    assert len(names) > 300 and not ["%s: %s" % item for item in wrong.items() if item[1]]
-    assert against_the_grammar(["One.", "", "MTML: x.", "Raises: y."])
-    assert against_the_grammar(["One.", "", "Prose. Raises: y."]) and against_the_grammar(["One", "two.", "Raises: y."])
-
-
-def banner_positions():
-    return [(match.group(1), match.start()) for match in re.finditer(r"^# ==== (\d+)\. ", SOURCE, re.M)]
-
-
 def test_functions_stand_in_header_order():
-    names = [node.name for node in TREE.body if isinstance(node, ast.FunctionDef) and node.name in FUNCTIONS]
+    names = [name for name in DEFINED if name in FUNCTIONS]
     lacking = sorted(set(FUNCTIONS) - set(names))
     assert not lacking, "pymtml.py does not define %s (section 7, or 8 beyond the header)" % ", ".join(lacking)
     assert names == list(FUNCTIONS)
@@ -128,32 +102,14 @@ def test_every_mtml_function_has_a_prototype():
     """What is public and begins with mtml calls the C function of its name, but for these."""
     only_python = {"mtmlGpuContext", "mtmlMemoryContext", "mtmlVpuContext", "mtmlStructToFriendlyObject"}
     native = {name for name in CALLABLES if name.startswith("mtml")} - only_python
-    assert native ^ (set(pymtml._PROTOTYPES) | set(pymtml._OPTIONAL_PROTOTYPES)) == set()
+    assert native == set(pymtml._PROTOTYPES) | set(pymtml._OPTIONAL_PROTOTYPES)
 
 
 def test_no_name_is_defined_twice():
     names = [node.name for node in TREE.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    names += [
-        target.id
-        for node in TREE.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    ]
+    targets = [target for node in TREE.body if isinstance(node, ast.Assign) for target in node.targets]
+    names += [target.id for target in targets if isinstance(target, ast.Name)]
     assert sorted(names) == sorted(set(names))
-
-
-def test_public_functions_are_plain():
-    """Functions, not classes or partials, each under its own name or as another name of one that has its own."""
-    odd = [
-        name
-        for name, function in CALLABLES.items()
-        if type(function) is not types.FunctionType
-        or function.__module__ != "pymtml"
-        or not {name, function.__name__} & set(DEFINED)
-        or getattr(pymtml, function.__name__, None) is not function
-    ]
-    assert odd == []
 
 
 # These never raise an NVMLError or MTMLError of their own: they build or look at Python objects.
@@ -172,82 +128,73 @@ CANNOT_RAISE = {
 } | {name for name in FUNCTIONS if "Free" in name}
 
 
-def undocumented(name):
-    """What the docstring of a public function lacks, or None."""
-    text = inspect.getdoc(CALLABLES[name])
+def lacks(name, function):
+    """What is wrong with a public function, or None: its kind, its annotation, its docstring.
+
+    The grammar of a docstring: one line says what is returned; then prose; then Raises:, then MTML:.
+    """
+    if (
+        type(function) is not types.FunctionType
+        or function.__module__ != "pymtml"
+        or not {name, function.__name__} & set(DEFINED)
+        or getattr(pymtml, function.__name__, None) is not function
+    ):
+        return "it is no plain function under its own name, or another name of one"
+    text = inspect.getdoc(function)
     if not text:
-        return "a docstring"
-    first = text.splitlines()[0]
-    if len(first) > 120 or "\n\n" in text and not first.endswith((".", ";", ",")):
-        return "a first line that ends a sentence"
+        return "no docstring"
+    if not text.startswith("Not available") and "return" not in function.__annotations__:
+        return "no annotation of what it returns"  # what only refuses would return what nvidia-ml-py says
+    lines = text.splitlines()
+    marks = [line.split(":")[0] for line in lines if re.match("(Raises|MTML|MUSA):", line)]
+    inside = [line for line in lines if re.search(r"\S +(Raises|MTML|MUSA): ", line)]
+    ends = lines[0].endswith((".", ";", ","))
+    if len(lines[0]) > 120 or len(lines) > 1 and not ends and (lines[1] or name.startswith("mtml")):
+        return "a first line that does not end a sentence"
+    if name.startswith("nvml") and (marks != sorted(set(marks), key=["Raises", "MTML", "MUSA"].index) or inside):
+        return "Raises: and MTML: are not lines of their own, in this order"
     same = re.search(r"\b[Aa]s (nvml\w+)", text)
-    if same:
-        text += inspect.getdoc(CALLABLES[same.group(1)]) or ""
-    if not {name, CALLABLES[name].__name__} & CANNOT_RAISE and "Raises:" not in text:
-        return "a line Raises:"
+    raising = text + (inspect.getdoc(CALLABLES[same.group(1)]) or "" if same else "")
+    if not {name, function.__name__} & CANNOT_RAISE and "Raises:" not in raising:
+        return "no line Raises:"
+    for error in re.findall(r"\b(?:MTML|NVML)Error_\w+\b", text):
+        if not issubclass(getattr(pymtml, error, int), pymtml.MTMLError):
+            return "no error is named " + error
+    for other in re.findall(r"\b(?:mtml|nvml)[A-Z]\w+(?!\*)\b", text):
+        if not hasattr(pymtml, other) and other != "nvmlReturn":  # a field of the field values
+            return "no function is named " + other
     return None
 
 
-def test_public_functions_are_documented():
-    lacking = ["%s lacks %s" % (name, undocumented(name)) for name in sorted(CALLABLES) if undocumented(name)]
+def test_public_functions_say_what_they_do():
+    assert len(CALLABLES) > 400
+    lacking = ["%s: %s" % (name, lacks(name, function)) for name, function in sorted(CALLABLES.items())]
+    lacking = [line for line in lacking if not line.endswith(": None")]
     assert not lacking, "; ".join(lacking)
-
-
-# These always raise: what they would return is nvidia-ml-py's to say.
-ANSWERING = [name for name in sorted(CALLABLES) if not (CALLABLES[name].__doc__ or "").startswith("Not available")]
-
-
-def test_functions_that_answer_say_of_what_type():
-    silent = [name for name in ANSWERING if "return" not in CALLABLES[name].__annotations__]
-    assert not silent, "annotate in pymtml.py what these return: %s" % ", ".join(silent)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="annotations are written as Python 3.10 reads them")
 def test_annotations_can_be_read():
     assert typing.get_type_hints(pymtml)
-    for name, value in vars(pymtml).items():
+    for value in vars(pymtml).values():
         if isinstance(value, (types.FunctionType, type)) and value.__module__ == "pymtml":
             typing.get_type_hints(value)
     assert typing.get_type_hints(pymtml.nvmlDeviceGetUtilizationRates)["return"] is pymtml.c_nvmlUtilization_t
 
 
-def test_errors_named_in_docstrings_exist():
-    for name, function in CALLABLES.items():
-        for error in re.findall(r"\b(?:MTML|NVML)Error_\w+\b", function.__doc__ or ""):
-            assert (name, issubclass(getattr(pymtml, error), pymtml.MTMLError)) == (name, True)
-
-
-def test_functions_named_in_docstrings_exist():
-    for name, function in CALLABLES.items():
-        for other in re.findall(r"\b(?:mtml|nvml)[A-Z]\w+(?!\*)\b", function.__doc__ or ""):
-            known = hasattr(pymtml, other) or other == "nvmlReturn"  # a field of the field values
-            assert (name, other, bool(known)) == (name, other, True)
-
-
-def test_import_loads_no_more_than_it_must():
-    imported = set()
-    for node in TREE.body:
-        if isinstance(node, ast.Import):
-            imported.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            imported.add(node.module)
-    assert imported == {"_thread", "ctypes", "os", "sys"}
-
-
 def test_nothing_is_made_behind_the_readers_back():
-    lookers = [
-        node
-        for node in TREE.body
-        if getattr(node, "name", "")
-        in ("_start", "_stop", "_change", "_is_nested", "_query_on", "_other_threads", "_after_fork")
-    ]
-    looks = {node for looker in lookers for node in ast.walk(looker)}  # a last shutdown looks for queries on the stacks
+    """No exec, nothing imported but this, and frames only where a last shutdown looks for queries on the stacks."""
+    section, found = SECTIONS["Lifecycle and calls"][1], set()
     for node in ast.walk(TREE):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("exec", "eval", "__import__"), node.lineno
-        if isinstance(node, ast.Attribute) and node not in looks:
-            assert node.attr not in ("_getframe", "f_globals", "__globals__"), node.lineno
-    assert not re.search(r"globals\(\)(\[[^\]]*\] *=|\.update)", SOURCE)
+        if isinstance(node, ast.Attribute) and node.attr in ("_getframe", "f_globals", "__globals__"):
+            found.add(node.attr)
+            assert SOURCE.splitlines()[node.lineno - 1] in section, node.lineno
+    assert found and not re.search(r"globals\(\)(\[[^\]]*\] *=|\.update)", SOURCE)
+    imported = {alias.name for node in TREE.body if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in TREE.body if isinstance(node, ast.ImportFrom)}
+    assert imported == {"_thread", "ctypes", "os", "sys"}
 
 
 def test_the_architecture_names_all_that_is_kept():
@@ -256,7 +203,6 @@ def test_the_architecture_names_all_that_is_kept():
         page = file.read()
     table = page.partition("## What is kept")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(_[a-z_]+)`", table)) - {"_functions", "_c", "_meters"}
-    kept = set(re.findall(r'_keep\(\s*\w+, "(_\w+)"', SOURCE))
-    assert named == kept
+    assert named == set(re.findall(r'_keep\(\s*\w+, "(_\w+)"', SOURCE))
     assert "20 ms to 1 s" in table and (pymtml._WALK_AGE_MIN, pymtml._WALK_AGE_MAX) == (0.02, 1.0)
     assert "five seconds at most" in page and pymtml._DRAIN_SECONDS == 5

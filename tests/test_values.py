@@ -6,10 +6,10 @@ anew for each value.
 """
 
 import ctypes
-import inspect
 import os
 import re
 
+import every_function
 import pytest
 import simulated
 
@@ -626,56 +626,6 @@ FIXED = {
     "nvmlDeviceGetMPSComputeRunningProcesses_v3": [],
 }
 
-# Functions whose answers other files change, and those that ask no hardware.
-ELSEWHERE = {
-    "nvmlDeviceSetCpuAffinity": "test_nvlink_topology.py",
-    "nvmlDeviceClearCpuAffinity": "test_nvlink_topology.py",
-    "nvmlDeviceGetVgpuUtilization": "test_devices_kinds.py",
-    "nvmlDeviceGetIrqNum": "test_system_answers.py",
-    "nvmlDeviceGetPciInfoExt": "test_system_answers.py",
-    "nvmlDeviceGetDisplayActive": "test_system_answers.py",
-    "nvmlDeviceGetDisplayMode": "test_system_answers.py",
-    "nvmlDeviceGetDynamicPstatesInfo": "test_system_answers.py",
-    "nvmlDeviceGetThermalSettings": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstanceById": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstanceProfileInfo": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstanceProfileInfoById": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstanceProfileInfoByIdV": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstanceProfileInfoV": "test_system_answers.py",
-    "nvmlDeviceGetGpuInstances": "test_system_answers.py",
-    "nvmlGpuInstanceGetInfo": "test_system_answers.py",
-    "nvmlSystemGetHicVersion": "test_system_answers.py",
-    "nvmlUnitGetCount": "test_system_answers.py",
-    "nvmlDeviceGetComputeRunningProcesses": "test_processes.py",
-    "nvmlDeviceGetComputeRunningProcesses_v2": "test_processes.py",
-    "nvmlDeviceGetComputeRunningProcesses_v3": "test_processes.py",
-    "nvmlDeviceGetGraphicsRunningProcesses": "test_processes.py",
-    "nvmlDeviceGetGraphicsRunningProcesses_v2": "test_processes.py",
-    "nvmlDeviceGetGraphicsRunningProcesses_v3": "test_processes.py",
-    "nvmlDeviceGetProcessUtilization": "test_processes.py",
-    "nvmlDeviceGetProcessesUtilizationInfo": "test_processes.py",
-    "nvmlSystemGetProcessName": "test_processes.py",
-    "nvmlDeviceGetFieldValues": "test_field_values.py",
-}
-NO_HARDWARE = {
-    "nvmlInit",
-    "nvmlInitWithFlags",
-    "nvmlShutdown",
-    "nvmlErrorString",
-    "nvmlExceptionClass",
-    "nvmlFriendlyObjectToStruct",
-    "nvmlStructToFriendlyObject",
-}
-# Tested below, one by one: they change something, or ask another library.
-BY_HAND = {
-    "nvmlDeviceSetEccMode",
-    "nvmlDeviceClearEccErrorCounts",
-    "nvmlDeviceSetMigMode",
-    "nvmlSystemGetCudaDriverVersion",
-    "nvmlSystemGetCudaDriverVersion_v2",
-    "nvmlGpmQueryDeviceSupport",
-}
-
 
 def change(settings):
     for key, value in settings.items():
@@ -683,66 +633,43 @@ def change(settings):
         simulated.set_value(number, name, value)
 
 
-def check(function, changes, arguments, options, ask=lambda function, *arguments: function(*arguments)):
-    """One row; `ask` stands for the call, so that others can watch it."""
+def check(function, changes, arguments, options):
+    """One row, with the handle and with a copy of it, which is asked for in another way."""
+    read, kept = options.get("read", lambda value: value), options.get("kept")
     for settings, answer in changes:
-        if options.get("kept") and settings:
+        if kept and settings:
             nvml.nvmlShutdown()
         change(settings)
-        if options.get("kept") and settings:
+        if kept and settings:
             nvml.nvmlInit()
-        given = ask(getattr(nvml, function), *(tuple(options.get("on", device())()) + arguments))
-        annotated = getattr(nvml, function).__annotations__.get("return")
-        if annotated in ("int", "str", "float", "bool"):
-            assert type(given).__name__ == annotated, "%s is annotated as %s: %r" % (function, annotated, given)
-        got = options.get("read", lambda value: value)(given)
-        assert got == answer and type(got) is type(answer), "%s%r after %r: %r, not %r" % (
-            function,
-            arguments,
-            settings,
-            got,
-            answer,
-        )
+        given = tuple(options.get("on", device())()) + arguments
+        for asked in (given, [ctypes.cast(one, HANDLE) if type(one) is HANDLE else one for one in given]):
+            got = getattr(nvml, function)(*asked)
+            annotated = getattr(nvml, function).__annotations__.get("return")
+            if annotated in ("int", "str", "float", "bool"):
+                assert type(got).__name__ == annotated, "%s is annotated as %s: %r" % (function, annotated, got)
+            got = read(got)
+            assert got == answer and type(got) is type(answer), "%s%r after %r" % (function, arguments, settings)
 
 
 @pytest.mark.parametrize("function", sorted(CASES))
 def test_value_follows_the_hardware(function):
+    answers = [answer for changes, _, _ in CASES[function] for _, answer in changes]
+    assert any(answer != answers[0] for answer in answers), "one answer alone could be a constant"
     for changes, arguments, options in CASES[function]:
         with simulated.nvml(options.get("profile", "s80")):
             check(function, changes, arguments, options)
 
 
-@pytest.mark.parametrize("function", sorted(CASES))
-def test_value_of_a_copied_handle(function):
-    """A handle that went through a cast is asked in another way, and answers the same."""
-
-    def ask(function, *arguments):
-        return function(*[ctypes.cast(one, type(one)) if type(one) is HANDLE else one for one in arguments])
-
-    for changes, arguments, options in CASES[function]:
-        with simulated.nvml(options.get("profile", "s80")):
-            check(function, changes, arguments, options, ask)
-
-
-def test_each_function_is_seen_with_two_different_values():
-    for function, rows in CASES.items():
-        answers = [answer for changes, _, _ in rows for _, answer in changes]
-        assert any(answer != answers[0] for answer in answers), function
-
-
-@pytest.mark.parametrize("function", sorted(FIXED))
-def test_fixed_answers_still_check_the_device(function):
+def test_fixed_answers_still_check_the_device():
     with simulated.nvml("s80"):
         handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        assert getattr(nvml, function)(handle) == FIXED[function]
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            getattr(nvml, function)(None)
-
-
-def test_gpm_support():
-    with simulated.nvml("s80"):
-        support = nvml.nvmlGpmQueryDeviceSupport(nvml.nvmlDeviceGetHandleByIndex(0))
-    assert (support.version, support.isSupportedDevice) == (1, 0)
+        support = nvml.nvmlGpmQueryDeviceSupport(handle)
+        assert (support.version, support.isSupportedDevice) == (1, 0)
+        for function in FIXED:
+            assert getattr(nvml, function)(handle) == FIXED[function]
+            with pytest.raises(nvml.NVMLError_InvalidArgument):
+                getattr(nvml, function)(None)
 
 
 @pytest.mark.parametrize("function", ["nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2"])
@@ -824,19 +751,6 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
             nvml.nvmlDeviceGetNumaNodeId(handle)
 
 
-def test_the_files_of_the_kernel_are_looked_for_where_they_are(monkeypatch):
-    """Without the variables that say otherwise: in /sys and /proc."""
-    asked, is_folder = [], os.path.isdir
-    for name in ("PYMTML_SYS_ROOT", "PYMTML_PROC_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(os.path, "isdir", lambda path: asked.append(path) or is_folder(path))
-    with simulated.nvml("s80"):
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        nvml.nvmlDeviceGetNumaNodeId(handle)
-        nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    assert "/sys/bus/pci/devices/0000:01:00.0/" in asked and "/proc" in asked
-
-
 @pytest.mark.parametrize(
     "function, settings, arguments",
     [
@@ -870,62 +784,6 @@ def test_unknown_is_not_a_number(function, settings, arguments):
             getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *arguments)
 
 
-@pytest.mark.parametrize(
-    "function, arguments",
-    [
-        ("nvmlDeviceGetTemperature", (1,)),
-        ("nvmlDeviceGetTemperatureThreshold", (8,)),
-        ("nvmlDeviceGetTemperatureThreshold", (-1,)),
-        ("nvmlDeviceGetMaxClockInfo", (4,)),
-        ("nvmlDeviceGetClock", (4, 3)),
-        ("nvmlDeviceGetClock", (0, 4)),
-        ("nvmlDeviceGetFanSpeed_v2", (3,)),
-        ("nvmlDeviceGetTargetFanSpeed", (-1,)),
-        ("nvmlDeviceGetEncoderCapacity", (3,)),
-        ("nvmlDeviceGetCpuAffinity", (0,)),
-        ("nvmlDeviceGetMemoryAffinity", (1, 2)),
-        ("nvmlDeviceGetTotalEccErrors", (2, 0)),
-        ("nvmlDeviceGetTotalEccErrors", (0, 2)),
-        ("nvmlDeviceGetMemoryErrorCounter", (0, 0, 8)),
-        ("nvmlDeviceGetRetiredPages", (2,)),
-        ("nvmlDeviceSetEccMode", (2,)),
-        ("nvmlDeviceClearEccErrorCounts", (2,)),
-        ("nvmlDeviceSetMigMode", (2,)),
-    ],
-)
-def test_bad_argument(function, arguments):
-    with simulated.nvml("s80"):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *arguments)
-
-
-@pytest.mark.parametrize("function", ["nvmlDeviceSetEccMode", "nvmlDeviceClearEccErrorCounts", "nvmlDeviceSetMigMode"])
-def test_a_setting_that_does_not_exist_is_not_asked_for(function):
-    with simulated.nvml("s5000x8"):
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.reset_calls()
-        for bad in (2, -1, 1 << 32):
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                getattr(nvml, function)(handle, bad)
-        assert simulated.calls() == 0
-        assert nvml.nvmlDeviceGetName(handle) == "MTT S5000"  # the handle is not stale, as after a change
-
-
-def test_kept_answers_are_not_taken_for_each_other():
-    functions = ["Name", "UUID", "Serial", "Index", "MinorNumber", "NumGpuCores", "MemoryBusWidth", "VbiosVersion"]
-    functions += ["PciInfo", "MemoryInfo"]
-
-    def ask(order):
-        handle = nvml.nvmlDeviceGetHandleByIndex(1)
-        return {name: str(getattr(nvml, "nvmlDeviceGet" + name)(handle)) for name in order}
-
-    with simulated.nvml("s5000x8"):
-        first, again, backwards = ask(functions), ask(functions), ask(functions[::-1])
-    with simulated.nvml("s5000x8"):
-        fresh = ask(functions[::-1])
-    assert first == again == backwards == fresh
-
-
 def test_the_index_of_an_instance_is_asked_once():
     with simulated.nvml("s3000-mpc"):
         instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(nvml.nvmlDeviceGetHandleByIndex(0), 1)
@@ -945,52 +803,28 @@ def test_free_memory_never_wraps_around():
 # ---- Is the table complete? ----
 
 
-def answering_functions():
-    """nvml* functions that do more than refuse: on some device of some machine they end in something else."""
-    functions = {
-        name: function
-        for name, function in vars(nvml).items()
-        if name.startswith("nvml") and inspect.isfunction(function) and not name.startswith(("nvmlInit", "nvmlShut"))
-    }
-    found = {"nvmlInit", "nvmlInitWithFlags", "nvmlShutdown"}
-    for profile in simulated.ALL_PROFILES:
-        if profile == "no-driver":
-            continue
-        with simulated.nvml(profile):
-            for name in sorted(set(functions) - found):
-                for position in range(nvml.mtmlLibraryCountDevice()):
-                    if not refuses(functions[name], position):
-                        found.add(name)
-                        break
-    return found
-
-
-def refuses(function, position):
-    arguments = []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name in ("handle", "device", "device1", "device2", "handle1", "handle2", "migDevice"):
-            arguments.append(nvml.mtmlLibraryInitDeviceByIndex(position))
-        elif parameter.default is parameter.empty:
-            arguments.append(nvml.NVML_MEMORY_LOCATION_DRAM if parameter.name == "locationType" else 0)
+def refuses(name, position):
+    """Whether a function refuses on a device, in whatever it is asked."""
+    arguments = every_function.fill(name, nvml.mtmlLibraryInitDeviceByIndex(position))
     try:
-        function(*arguments)
+        getattr(nvml, name)(*arguments)
     except nvml.NVMLError_NotSupported:
         return True
-    except (nvml.NVMLError, TypeError, ValueError, AttributeError):
-        return False  # it looks at its arguments: more than a refusal does
+    except nvml.NVMLError:
+        pass  # it looks at its arguments: more than a refusal does
     return False
 
 
 def test_no_answering_function_is_left_out():
-    # MPC divides an instance no further: nothing but the check of its argument comes out of this one.
-    only_checks = {"nvmlDeviceGetComputeInstanceId"}
-    covered = set(CASES) | set(FIXED) | set(ELSEWHERE) | NO_HARDWARE | BY_HAND
-    uncovered = sorted(answering_functions() - only_checks - covered)
-    assert not uncovered, "tests/test_values.py has no case of %s" % ", ".join(uncovered)
-    assert [name for name in sorted(covered) if not hasattr(nvml, name)] == []
-
-
-def test_functions_that_are_said_to_be_tested_elsewhere_are():
-    for function, file in ELSEWHERE.items():
-        with open(os.path.join(HERE, file), encoding="utf-8") as source:
-            assert function in re.findall(r"\w+", source.read()), (function, file)
+    """Each that does more than refuse, on some device of some machine, is in the table or named in another file."""
+    words = set(CASES) | set(FIXED)
+    for name in os.listdir(HERE):
+        if name.startswith("test_") and name != "test_surface.py":
+            with open(os.path.join(HERE, name), encoding="utf-8") as file:
+                words.update(re.findall(r"nvml[A-Z]\w+", file.read()))
+    uncovered = set(every_function.FUNCTIONS) - words
+    for profile in set(simulated.ALL_PROFILES) - {"no-driver"} if uncovered else ():
+        with simulated.nvml(profile):
+            for position in range(nvml.mtmlLibraryCountDevice()):
+                found = [name for name in uncovered if not refuses(name, position)]
+                assert not found, "tests/test_values.py has no case of %s" % ", ".join(found)
