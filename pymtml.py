@@ -7711,7 +7711,9 @@ def _cells(argument) -> "_Any":
     """The array that an argument refers to, or a pointer to its first element; None for NULL."""
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
-    return argument if isinstance(argument, ctypes._Pointer) else _target(argument)
+    if isinstance(argument, ctypes._Pointer) and not issubclass(argument._type_, ctypes.Array):
+        return argument
+    return _target(argument)
 
 
 # Each function below calls ``facade`` with ``inputs``, stores the answer through ``outputs`` and returns NVML's code.
@@ -7936,6 +7938,8 @@ def _store_pointer(outputs, facade, inputs):
     answer = facade(*inputs)
     (output,) = outputs
     target = output._obj if type(output) is _CArgument else output
+    if isinstance(target, ctypes._Pointer) and issubclass(target._type_, ctypes._Pointer):
+        target = target.contents if target else None  # pointer(pointer)
     if not isinstance(target, (ctypes._Pointer, c_void_p)) or isinstance(target, POINTER(struct_c_nvmlDevice_t)):
         raise _invalid()
     ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
