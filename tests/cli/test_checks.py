@@ -33,12 +33,12 @@ def test_limits_in_the_documents():
             pages[name] = file.read()
     told = dict(re.findall(r"`--(max-[\w-]+)` \((\d+)\)", pages["docs/command.md"]))
     assert told and told == {name: str(checks.LIMITS[name][0]) for name in told}
-    assert "(%d degrees where the card tells none)" % checks.HOTTEST in pages["docs/command.md"]
+    assert "%d degrees" % checks.HOTTEST in pages["docs/command.md"]
     for alert, limit, words in (
         ("MthreadsGpuPagesRetired", checks.LIMITS["max-retired-pages"][0], "more than %d "),
         ("MthreadsGpuEccUncorrectedInItsLife", checks.LIMITS["max-aggregate-ecc-errors"][0], "more than %d "),
-        ("MthreadsGpuHot", checks.HOTTEST, "; %d degrees where it tells none"),
-        ("MthreadsGpuHot", checks.LIMITS["max-memory-temperature"][0], "its memory at %d "),
+        ("MthreadsGpuHot", checks.HOTTEST, "%d degrees"),
+        ("MthreadsGpuHot", checks.LIMITS["max-memory-temperature"][0], "memory at %d "),
     ):
         (row,) = re.findall(r"(?m)^\| `%s` .*" % alert, pages["docs/metrics.md"])
         (rule,) = re.findall(r"(?s)- alert: %s\n(.*?)for:" % alert, pages["examples/fleet/rules.yml"])
