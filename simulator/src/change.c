@@ -10,9 +10,8 @@
 #include "state.h"
 #include "symbols.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#define VALUE_SIZE 65536
 
 static const char no_device[] = "the machine has no such card, instance or virtual device";
 
@@ -49,6 +48,55 @@ const char *change_get(unsigned int number, const char *key, struct output *outp
     return keys ? key_get(sim.machine, keys, object, key, output) : no_device;
 }
 
+static bool divides(const void *object, const char *key)
+{
+    return object != sim.machine && strncmp(key, "mpc_", 4) == 0 && ((const struct device *)object)->role == ROLE_CARD;
+}
+
+static const char no_instances[] = "the instances cannot be made";
+
+/* On a copy of the machine's own values, or of the device's. */
+static const char *check_copy(const struct key *keys, void *copy, const char *key, const char *text,
+                              struct output *output)
+{
+    const char *problem = key_set(sim.machine, keys, copy, key, text);
+
+    return problem ? problem : key_get(sim.machine, keys, copy, key, output);
+}
+
+static const char *check_device(struct device *copy, const char *key, const char *text, struct output *output)
+{
+    const char *problem = check_copy(device_keys, copy, key, text, output);
+
+    if (!problem && divides(copy, key)) {
+        memset(copy->instances, 0, sizeof copy->instances);
+        copy->instance_count = 0;
+        problem = machine_build_instances(sim.machine, copy) ? NULL : no_instances;
+        machine_drop_instances(copy);
+    }
+    return problem;
+}
+
+const char *change_check(unsigned int number, const char *key, const char *text, struct output *output)
+{
+    void *object;
+    const struct key *keys = find_object(sim.machine, number, &object);
+    size_t size = keys == machine_keys ? sizeof(struct machine) : sizeof(struct device);
+    void *copy = keys ? malloc(size) : NULL;
+    const char *problem = NULL;
+
+    if (!copy)
+        return keys ? "out of memory" : no_device;
+    memcpy(copy, object, size);
+    if (keys == machine_keys && strcmp(key, "faults") == 0)
+        problem = faults_check(text, sim.machine->device_count);
+    if (!problem)
+        problem = keys == machine_keys ? check_copy(keys, copy, key, text, output)
+                                       : check_device(copy, key, text, output);
+    free(copy);
+    return problem;
+}
+
 /* What a change brings about beyond the value itself. */
 static const char *follow_up(void *object, const char *key)
 {
@@ -61,12 +109,12 @@ static const char *follow_up(void *object, const char *key)
             sim.latency_ns = sim.machine->latency_ns;
         return NULL;
     }
-    if (strncmp(key, "mpc_", 4) == 0 && ((struct device *)object)->role == ROLE_CARD) {
+    if (divides(object, key)) {
         handle_kill_all("the handle is dangling: the simulated machine was changed below it", DEATH_FROM_OUTSIDE);
         sim.system = NULL;
         sim.stale = sim.references > 0;
         if (!machine_build_instances(sim.machine, object))
-            return "the instances cannot be made";
+            return no_instances;
     }
     return NULL;
 }

@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static unsigned int cards(void)
+{
+    return sim.machine ? sim.machine->device_count : 0;
+}
+
 unsigned int mtmlSimGetLibraryReferences(void)
 {
     unsigned int references;
@@ -60,18 +65,23 @@ void mtmlSimResetCallCounts(void)
 
 int mtmlSimSet(unsigned int device, const char *key, const char *value)
 {
+    static char text[VALUE_SIZE];
+    struct output output = {text, sizeof text, 0};
     const char *problem = "NULL was passed";
-    bool told = true;
+    bool told = false;
 
     sim_lock();
     outside_look();
     if (key && value)
-        problem = change_set(device, key, value);
+        problem = change_check(device, key, value, &output);
     if (!problem) {
+        outside_note(device, key, text);
         if (device == MTML_SIM_MACHINE && strcmp(key, "faults") == 0)
-            outside_disarm(NO_CARD);
-        told = outside_tell_key(device, key);
+            outside_note_no_faults(NO_CARD);
+        told = outside_write();
     }
+    if (told)
+        problem = change_set(device, key, value);
     sim_unlock();
     if (problem)
         complain("mtmlSimSet(0x%x, \"%s\", \"%s\"): %s", device, key ? key : "", value ? value : "", problem);
@@ -80,15 +90,21 @@ int mtmlSimSet(unsigned int device, const char *key, const char *value)
 
 int mtmlSimUnset(unsigned int device, const char *key)
 {
+    static char text[VALUE_SIZE];
+    struct output output = {text, sizeof text, 0};
     const char *problem = "NULL was passed";
-    bool told = true;
+    bool told = false;
 
     sim_lock();
     outside_look();
     if (key)
+        problem = change_get(device, key, &output);
+    if (!problem) {
+        outside_note(device, key, NULL);
+        told = outside_write();
+    }
+    if (told)
         problem = change_restore(device, key);
-    if (!problem)
-        told = outside_forget_key(device, key);
     sim_unlock();
     if (problem)
         complain("mtmlSimUnset(0x%x, \"%s\"): %s", device, key ? key : "", problem);
@@ -109,43 +125,46 @@ int mtmlSimGet(unsigned int device, const char *key, char *buffer, size_t size)
     return problem || output.length >= size ? -1 : 0;
 }
 
-static unsigned int cards(void)
-{
-    return sim.machine ? sim.machine->device_count : 0;
-}
-
 int mtmlSimSetFaults(const char *text)
 {
+    const char *faults = text ? text : "";
     const char *problem;
-    bool told = true;
+    bool told = false;
 
     sim_lock();
     outside_look();
-    problem = faults_set(text ? text : "", cards());
+    problem = faults_check(faults, cards());
     if (!problem) {
-        outside_disarm(NO_CARD);
-        told = outside_tell_faults(text ? text : "");
+        outside_note_faults(faults);
+        outside_note_no_faults(NO_CARD);
+        told = outside_write();
     }
+    if (told)
+        faults_set(faults, cards());
     sim_unlock();
     if (problem)
-        complain("mtmlSimSetFaults(\"%s\"): %s", text, problem);
-    return problem || !told ? -1 : 0;
+        complain("mtmlSimSetFaults(\"%s\"): %s", faults, problem);
+    return told ? 0 : -1;
 }
 
 int mtmlSimAddFaults(const char *text)
 {
     const char *problem = "NULL was passed";
+    bool told = false;
 
     sim_lock();
     outside_look();
     if (text)
-        problem = faults_check(text, cards());
-    if (!problem && !outside_arm(text, &problem))
-        problem = faults_add(text, cards(), NO_ORIGIN);
+        problem = faults_check_more(text, cards());
+    if (!problem) {
+        /* Written, they are read from there. */
+        outside_note_more_faults(text);
+        told = outside_follows() ? outside_write() : !faults_add(text, cards(), NO_ORIGIN);
+    }
     sim_unlock();
     if (problem)
         complain("mtmlSimAddFaults(\"%s\"): %s", text ? text : "", problem);
-    return problem ? -1 : 0;
+    return told ? 0 : -1;
 }
 
 int mtmlSimFailCall(unsigned long long number, const char *code)
@@ -173,52 +192,64 @@ int mtmlSimGetFailedCall(char *buffer, size_t size)
     return 0;
 }
 
-/* One value, here and for the others, unless it is that already. */
-static void heal_value(unsigned int number, const char *key, const char *good)
+/* A value that is to be good again: noted, and then set, unless it is that already. */
+static void heal_value(unsigned int number, const char *key, const char *good, bool written)
 {
     char now[256] = "";
     struct output output = {now, sizeof now, 0};
 
     if (change_get(number, key, &output) || strcmp(now, good) == 0)
         return;
-    change_set(number, key, good);
-    outside_tell_key(number, key);
+    if (written)
+        change_set(number, key, good);
+    else
+        outside_note(number, key, good);
 }
 
-/* The faults of variables and profile. */
-static void heal_faults(unsigned int card)
+static void heal_values(unsigned int device, bool written)
 {
-    char *text;
+    for (unsigned int i = 0; i < cards(); i++)
+        if (device == MTML_SIM_MACHINE || i == device)
+            heal_value(i, "lost", "OK", written);
+    if (device == MTML_SIM_MACHINE)
+        heal_value(MTML_SIM_MACHINE, "latency_ns", "0", written);
+}
 
+/* Faults of variables, of the profile and of the control file: those of a card, or all for NO_CARD. */
+static bool heal(unsigned int device, unsigned int card)
+{
+    char *faults = card == NO_CARD ? strdup("") : faults_text_without(card);
+    bool told = false;
+
+    if (faults) {
+        outside_note_faults(faults);
+        outside_note_no_faults(card);
+        heal_values(device, false);
+        told = outside_write();
+    }
+    free(faults);
+    if (!told)
+        return false;
     if (card == NO_CARD)
         faults_drop(NO_ORIGIN);
     else
         faults_drop_card(card);
-    text = faults_text();
-    if (text)
-        outside_tell_faults(text);
-    free(text);
+    heal_values(device, true);
+    return true;
 }
 
 int mtmlSimHeal(unsigned int device)
 {
-    bool all = device == MTML_SIM_MACHINE;
-    bool good;
+    bool there;
+    bool good = false;
 
     sim_lock();
     outside_look();
-    good = sim.machine && (all || device < sim.machine->device_count);
-    if (good) {
-        heal_faults(all ? NO_CARD : device);
-        outside_disarm(all ? NO_CARD : device);
-        for (unsigned int i = 0; i < sim.machine->device_count; i++)
-            if (all || i == device)
-                heal_value(i, "lost", "OK");
-        if (all)
-            heal_value(MTML_SIM_MACHINE, "latency_ns", "0");
-    }
+    there = sim.machine && (device == MTML_SIM_MACHINE || device < cards());
+    if (there)
+        good = heal(device, device == MTML_SIM_MACHINE ? NO_CARD : device);
     sim_unlock();
-    if (!good)
+    if (!there)
         complain("mtmlSimHeal(0x%x): there is no such card", device);
     return good ? 0 : -1;
 }

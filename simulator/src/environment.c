@@ -15,10 +15,13 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -45,7 +48,8 @@ static const char *variable(const char *name)
 
 static bool check_names(void)
 {
-    for (char **entry = environ; *entry; entry++) {
+    /* No environment at all is left by clearenv(). */
+    for (char **entry = environ; entry && *entry; entry++) {
         size_t length = strcspn(*entry, "=");
         bool known = strncmp(*entry, "MTML_SIM_", strlen("MTML_SIM_")) != 0;
 
@@ -90,31 +94,30 @@ static bool read_number(const char *name, uint64_t *value)
 
 /* ==== Finding and reading the profile ==== */
 
-/* The file's text, or NULL. */
+#define MAX_PROFILE (1024 * 1024)
+
+/* The file's text, or NULL for what is none: a profile may come from anybody. */
 static char *read_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
     char *text = NULL;
+    ssize_t got = 0;
     size_t length = 0;
-    size_t got;
 
-    if (!file)
+    if (descriptor < 0)
         return NULL;
-    do {
-        char *grown = realloc(text, length + 4096 + 1);
-
-        if (!grown)
-            break;
-        text = grown;
-        got = fread(text + length, 1, 4096, file);
-        length += got;
-        text[length] = '\0';
-    } while (got);
-    if (!feof(file)) {
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MAX_PROFILE)
+        text = malloc(MAX_PROFILE + 1);
+    while (text && (got = read(descriptor, text + length, MAX_PROFILE - length)) > 0)
+        length += (size_t)got;
+    close(descriptor);
+    if (text && got < 0) {
         free(text);
-        text = NULL;
+        return NULL;
     }
-    fclose(file);
+    if (text)
+        text[length] = '\0';
     return text;
 }
 

@@ -197,16 +197,30 @@ const char *faults_check(const char *text, unsigned int cards)
     return read_faults(text, cards, faults, &count);
 }
 
+/* Those that are to come beside the armed ones. */
+static const char *read_more(const char *text, unsigned int cards, struct fault *faults, unsigned int *count)
+{
+    const char *problem = read_faults(text, cards, faults, count);
+
+    return problem ? problem : armed_count + *count > MAX_FAULTS ? "too many faults" : NULL;
+}
+
+const char *faults_check_more(const char *text, unsigned int cards)
+{
+    static struct fault faults[MAX_FAULTS];
+    unsigned int count;
+
+    return read_more(text, cards, faults, &count);
+}
+
 const char *faults_add(const char *text, unsigned int cards, uint64_t origin)
 {
     static struct fault faults[MAX_FAULTS];
     unsigned int count;
-    const char *problem = read_faults(text, cards, faults, &count);
+    const char *problem = read_more(text, cards, faults, &count);
 
     if (problem)
         return problem;
-    if (armed_count + count > MAX_FAULTS)
-        return "too many faults";
     for (unsigned int i = 0; i < count; i++)
         faults[i].origin = origin;
     memcpy(armed + armed_count, faults, count * sizeof *faults);
@@ -224,7 +238,7 @@ const char *faults_set(const char *text, unsigned int cards)
     return faults_add(text, cards, NO_ORIGIN);
 }
 
-char *faults_text(void)
+char *faults_text_without(unsigned int card)
 {
     size_t size = armed_count * 160 + 1;
     char *text = malloc(size);
@@ -236,18 +250,18 @@ char *faults_text(void)
     for (unsigned int i = 0; i < armed_count; i++) {
         const struct fault *fault = &armed[i];
         const char *name = fault->result == MTML_SUCCESS ? "NULL" : name_of(return_names, fault->result);
-        char card[16] = "";
+        char where[16] = "";
         char code[16];
         char times[32] = "";
 
-        if (fault->origin != NO_ORIGIN)
+        if (fault->origin != NO_ORIGIN || fault->card == card)
             continue;
         if (fault->card != NO_CARD)
-            snprintf(card, sizeof card, "%u.", fault->card);
+            snprintf(where, sizeof where, "%u.", fault->card);
         snprintf(code, sizeof code, "%u", (unsigned int)fault->result);
         if (fault->times)
             snprintf(times, sizeof times, "x%llu", (unsigned long long)fault->times);
-        length += (size_t)snprintf(text + length, size - length, "%s%s%s=%s@%llu%s", length ? "," : "", card,
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s=%s@%llu%s", length ? "," : "", where,
                                    fault->function == ALL_FUNCTIONS ? "*" : functions[fault->function].name,
                                    name ? name : code, (unsigned long long)fault->after, times);
     }

@@ -13,6 +13,8 @@
 /* Takes the place of the faults of no origin; an empty text disarms them. */
 const char *faults_set(const char *text, unsigned int cards);
 const char *faults_check(const char *text, unsigned int cards);
+/* Whether there is room for them beside those that are armed, too. */
+const char *faults_check_more(const char *text, unsigned int cards);
 /* Adds faults of an origin; those that are armed go on counting. */
 const char *faults_add(const char *text, unsigned int cards, uint64_t origin);
 
@@ -25,8 +27,8 @@ enum function faults_failed_call(void);
 void faults_drop(uint64_t origin);
 /* Disarms the faults of no origin that are on that card alone. */
 void faults_drop_card(unsigned int card);
-/* The text of all faults of no origin; the caller frees it. NULL when memory is short. */
-char *faults_text(void);
+/* The text of all faults of no origin but those on that card alone; the caller frees it. NULL when memory is short. */
+char *faults_text_without(unsigned int card);
 
 #define NO_ORIGIN 0
 

@@ -10,9 +10,12 @@
  *
  * A change that is gone from the file is taken back, a line that stays is left alone: its faults go on counting.
  *
- * Writers hold a lock on FILE.lock, replace the file and then raise the counter in FILE.lock, which all processes have
- * mapped: so each call sees at once whether there is something to read. Those who write by other means are noticed by
- * the file's time and size, which are looked at once in a tick of the coarse clock.
+ * Writers hold a lock on FILE.lock, replace the file and then raise a counter that all processes have in common: so each
+ * call sees at once whether there is something to read. Those who write by other means are noticed by the file's time
+ * and size, which are looked at once in a tick of the coarse clock.
+ *
+ * Whoever can write the file is trusted with the machine and with nothing else: it is read as data, up to a size, and
+ * what is beside it is neither followed nor overwritten.
  */
 
 #define _GNU_SOURCE
@@ -23,28 +26,28 @@
 
 #include "change.h"
 #include "complain.h"
+#include "counter.h"
 #include "faults.h"
 #include "state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define VALUE_SIZE    65536
 /* Stand where other lines have the number of an object. */
 #define FAULT         0xFE000000u
 #define FAULTS        0xFD000000u
 #define PATIENCE      1000        /* milliseconds for the lock, which is held for less than one */
-#define COUNTER_BYTES 8
+#define MAX_FILE      (1024 * 1024)
+#define MAX_LINES     8192
+#define TRIES         100         /* names for the file that takes the other's place */
 
 struct line {
     unsigned int number;
@@ -61,7 +64,6 @@ struct lines {
 
 static char *path;
 static char *profile; /* as MTML_SIM_PROFILE has it */
-static _Atomic uint32_t *counter;
 static uint32_t seen_counter;
 static struct stat seen_file;
 static struct timespec seen_tick;
@@ -81,7 +83,7 @@ static void free_lines(struct lines *lines)
 
 static char *read_whole(const char *name, struct stat *status)
 {
-    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
     size_t length = 0;
     ssize_t got = -1;
@@ -89,7 +91,7 @@ static char *read_whole(const char *name, struct stat *status)
     memset(status, 0, sizeof *status);
     if (descriptor < 0)
         return errno == ENOENT ? strdup("") : NULL;
-    if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode))
+    if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode) && status->st_size <= MAX_FILE)
         text = malloc((size_t)status->st_size + 1);
     while (text && length < (size_t)status->st_size &&
            (got = read(descriptor, text + length, (size_t)status->st_size - length)) > 0)
@@ -142,7 +144,7 @@ static bool add_line(struct lines *lines, unsigned int number, uint64_t id, cons
             return true;
         }
     }
-    grown = realloc(lines->all, (lines->count + 1) * sizeof *grown);
+    grown = lines->count < MAX_LINES ? realloc(lines->all, (lines->count + 1) * sizeof *grown) : NULL;
     if (grown)
         lines->all = grown;
     if (!grown || !line.key || !line.value) {
@@ -237,6 +239,10 @@ static bool parse_lines(struct lines *lines, char *text)
             complain("%s:%u: %s", path, row, problem);
             good = false;
         }
+        if (lines->count == MAX_LINES) {
+            complain("%s:%u: too many changes", path, row);
+            return false;
+        }
         text = end ? end + 1 : NULL;
     }
     return good;
@@ -300,13 +306,37 @@ static bool apply(struct lines *lines)
     return good;
 }
 
+/* FILE.lock; -1 where it cannot be had, or is no file. */
+static int open_lock(int flags)
+{
+    char name[PATH_MAX];
+    struct stat status;
+    int descriptor;
+
+    if ((size_t)snprintf(name, sizeof name, "%s.lock", path) >= sizeof name)
+        return -1;
+    descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0666);
+    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))) {
+        close(descriptor);
+        errno = EINVAL;
+        return -1;
+    }
+    return descriptor;
+}
+
 static bool read_again(void)
 {
     struct lines lines = {NULL, 0, false};
+    int lock = open_lock(0);
     char *text;
     bool good;
 
-    seen_counter = counter ? atomic_load(counter) : 0;
+    /* Somebody may have made another, because FILE.lock was damaged. */
+    if (lock >= 0) {
+        counter_join(lock, false);
+        close(lock);
+    }
+    seen_counter = counter_value();
     text = read_whole(path, &seen_file);
     if (!text) {
         complain("MTML_SIM_CONTROL: cannot read \"%s\"", path);
@@ -314,9 +344,10 @@ static bool read_again(void)
     }
     good = parse_lines(&lines, text);
     free(text);
-    if (lines.foreign) {
+    if (lines.foreign || lines.count == MAX_LINES) {
+        good = lines.foreign;
         free_lines(&lines);
-        return true;
+        return good;
     }
     return apply(&lines) && good;
 }
@@ -340,7 +371,7 @@ void outside_look(void)
 
     if (!path || !sim.machine)
         return;
-    if (!counter || atomic_load_explicit(counter, memory_order_relaxed) == seen_counter) {
+    if (counter_value() == seen_counter) {
         clock_gettime(CLOCK_MONOTONIC_COARSE, &tick);
         if (tick.tv_nsec == seen_tick.tv_nsec && tick.tv_sec == seen_tick.tv_sec)
             return;
@@ -357,21 +388,16 @@ void outside_look(void)
     errno = saved;
 }
 
-static int open_lock(void)
+static bool lock_file(int descriptor)
 {
-    char name[PATH_MAX];
-    struct stat status;
-    int descriptor;
+    for (int tries = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; tries++) {
+        const struct timespec millisecond = {0, 1000000};
 
-    if ((size_t)snprintf(name, sizeof name, "%s.lock", path) >= sizeof name)
-        return -1;
-    descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 ||
-                            (status.st_size < COUNTER_BYTES && ftruncate(descriptor, COUNTER_BYTES) != 0))) {
-        close(descriptor);
-        descriptor = -1;
+        if ((errno != EWOULDBLOCK && errno != EINTR) || tries == PATIENCE)
+            return false;
+        nanosleep(&millisecond, NULL);
     }
-    return descriptor;
+    return true;
 }
 
 bool outside_open(const char *wanted, const char *chosen)
@@ -386,22 +412,24 @@ bool outside_open(const char *wanted, const char *chosen)
     if (!path || !profile)
         return false;
     /* Where nobody may write beside the file, its time has to do. */
-    descriptor = open_lock();
+    descriptor = open_lock(O_CREAT);
     if (descriptor >= 0) {
-        void *memory = mmap(NULL, COUNTER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-
-        counter = memory == MAP_FAILED ? NULL : memory;
+        if (lock_file(descriptor))
+            counter_join(descriptor, true);
         close(descriptor);
     }
     sim.attention = true;
     return read_again();
 }
 
+bool outside_follows(void)
+{
+    return path != NULL;
+}
+
 void outside_close(void)
 {
-    if (counter)
-        munmap((void *)(uintptr_t)counter, COUNTER_BYTES);
-    counter = NULL;
+    counter_leave();
     free(path);
     free(profile);
     path = profile = NULL;
@@ -414,50 +442,126 @@ void outside_close(void)
 
 /* ==== Writing ==== */
 
-/* One line that is to be there once, or not at all for a value of NULL. */
-struct edit {
+/* A line that is to be there once, or not at all for a value of NULL. */
+struct note {
     char name[96];
     char *value;
 };
 
-static void name_key(char *name, size_t size, unsigned int number, const char *key)
-{
-    unsigned int card = number & 0xff;
+/* What outside_write is to write. */
+static struct note *notes;
+static unsigned int note_count;
+static const char *note_problem;
 
-    if (number == MTML_SIM_MACHINE)
-        snprintf(name, size, "machine.%s", key);
-    else if (number >> 8 & 0xff)
-        snprintf(name, size, "%u.instance.%u.%s", card, (number >> 8 & 0xff) - 1, key);
-    else if (number >> 16 & 0xff)
-        snprintf(name, size, "%u.virt.%u.%s", card, (number >> 16 & 0xff) - 1, key);
-    else
-        snprintf(name, size, "%u.%s", card, key);
+static void note(const char *name, const char *value)
+{
+    struct note *grown;
+    char *copy = value ? strdup(value) : NULL;
+
+    /* Blanks between faults; elsewhere they are written as \n. */
+    for (char *end = copy; end && *(end += strcspn(end, "\r\n"));)
+        *end = ' ';
+    if (strlen(name) >= sizeof grown->name)
+        note_problem = "the name is too long";
+    grown = note_problem ? NULL : realloc(notes, (note_count + 1) * sizeof *grown);
+    if (grown)
+        notes = grown;
+    if (!grown || (value && !copy)) {
+        note_problem = note_problem ? note_problem : strerror(ENOMEM);
+        free(copy);
+        return;
+    }
+    strcpy(notes[note_count].name, name);
+    notes[note_count++].value = copy;
 }
 
-static bool lock_file(int descriptor)
+void outside_note(unsigned int number, const char *key, const char *value)
 {
-    for (int tries = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; tries++) {
-        const struct timespec millisecond = {0, 1000000};
+    unsigned int card = number & 0xff;
+    char name[128];
 
-        if ((errno != EWOULDBLOCK && errno != EINTR) || tries == PATIENCE)
+    if (!path)
+        return;
+    if (number == MTML_SIM_MACHINE)
+        snprintf(name, sizeof name, "machine.%s", key);
+    else if (number >> 8 & 0xff)
+        snprintf(name, sizeof name, "%u.instance.%u.%s", card, (number >> 8 & 0xff) - 1, key);
+    else if (number >> 16 & 0xff)
+        snprintf(name, sizeof name, "%u.virt.%u.%s", card, (number >> 16 & 0xff) - 1, key);
+    else
+        snprintf(name, sizeof name, "%u.%s", card, key);
+    note(name, value);
+}
+
+void outside_note_faults(const char *text)
+{
+    if (path)
+        note("faults", text);
+}
+
+/* One line for each fault, so that each can be taken back by itself. */
+void outside_note_more_faults(const char *text)
+{
+    char *copy = path ? strdup(text) : NULL;
+    char *rest = copy;
+    char *item;
+
+    if (path && !copy)
+        note_problem = strerror(ENOMEM);
+    while ((item = strsep(&rest, ","))) {
+        item += strspn(item, " \t\n");
+        if (*item)
+            note("fault.", item);
+    }
+    free(copy);
+}
+
+void outside_note_no_faults(unsigned int card)
+{
+    for (unsigned int i = 0; i < in_force.count; i++) {
+        const struct line *line = &in_force.all[i];
+        char name[32];
+
+        if (line->number != FAULT)
+            continue;
+        if (card != NO_CARD && (line->value[0] < '0' || line->value[0] > '9' ||
+                                strtoul(line->value, NULL, 10) != card))
+            continue;
+        snprintf(name, sizeof name, "fault.%llu", (unsigned long long)line->id);
+        note(name, NULL);
+    }
+}
+
+static bool write_all(int descriptor, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t written = write(descriptor, text, length);
+
+        if (written <= 0)
             return false;
-        nanosleep(&millisecond, NULL);
+        text += written;
+        length -= (size_t)written;
     }
     return true;
 }
 
-static bool write_whole(const char *text, size_t length)
+/* Into a new file that takes the other's place: what has its name already is somebody else's. */
+static bool replace_file(const char *text, size_t length)
 {
     char name[PATH_MAX];
-    int descriptor;
+    int descriptor = -1;
     bool good;
 
-    if ((size_t)snprintf(name, sizeof name, "%s.%ld", path, (long)getpid()) >= sizeof name)
-        return false;
-    descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    for (int i = 0; i < TRIES && descriptor < 0; i++) {
+        if ((size_t)snprintf(name, sizeof name, "%s.%ld.%d", path, (long)getpid(), i) >= sizeof name)
+            return false;
+        descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            return false;
+    }
     if (descriptor < 0)
         return false;
-    good = write(descriptor, text, length) == (ssize_t)length;
+    good = write_all(descriptor, text, length);
     good = close(descriptor) == 0 && good;
     if (good && rename(name, path) == 0)
         return true;
@@ -479,16 +583,16 @@ static unsigned long long last_fault(const char *text)
     return last;
 }
 
-/* Whether a line is one that the edits replace. */
-static bool replaced(const char *line, size_t length, const struct edit *edits, unsigned int count)
+/* Whether a line is one that the notes replace. */
+static bool replaced(const char *line, size_t length)
 {
     const char *equals = memchr(line, '=', length);
     size_t name = equals ? (size_t)(equals - line) : 0;
 
     while (name && strchr(" \t", line[name - 1]))
         name--;
-    for (unsigned int i = 0; name && i < count; i++)
-        if (strlen(edits[i].name) == name && strncmp(edits[i].name, line, name) == 0)
+    for (unsigned int i = 0; name && i < note_count; i++)
+        if (strlen(notes[i].name) == name && strncmp(notes[i].name, line, name) == 0)
             return true;
     return false;
 }
@@ -507,15 +611,19 @@ static bool read_profile(const char *text, char *value, size_t size)
     return false;
 }
 
-/* The text with the edits at its end; the caller frees it. */
-static char *edited(const char *text, const struct edit *edits, unsigned int count, size_t *length)
+/* The text with the notes at its end; the caller frees it. */
+static char *with_notes(const char *text, size_t *length)
 {
     size_t size = strlen(text) + strlen(profile) + 32;
+    unsigned long long id = last_fault(text);
     char known[PATH_MAX];
     char *result;
 
-    for (unsigned int i = 0; i < count; i++)
-        size += strlen(edits[i].name) + (edits[i].value ? strlen(edits[i].value) : 0) + 5;
+    for (unsigned int i = 0; i < note_count; i++) {
+        if (strcmp(notes[i].name, "fault.") == 0)
+            snprintf(notes[i].name, sizeof notes[i].name, "fault.%llu", ++id);
+        size += strlen(notes[i].name) + (notes[i].value ? strlen(notes[i].value) : 0) + 5;
+    }
     result = malloc(size);
     *length = 0;
     if (result && !read_profile(text, known, sizeof known))
@@ -523,188 +631,91 @@ static char *edited(const char *text, const struct edit *edits, unsigned int cou
     while (result && *text) {
         const char *end = strchr(text, '\n') ? strchr(text, '\n') : text + strlen(text);
 
-        if (!replaced(text, (size_t)(end - text), edits, count)) {
+        if (!replaced(text, (size_t)(end - text))) {
             memcpy(result + *length, text, (size_t)(end - text));
             *length += (size_t)(end - text);
             result[(*length)++] = '\n';
         }
         text = *end ? end + 1 : end;
     }
-    for (unsigned int i = 0; result && i < count; i++)
-        if (edits[i].value)
-            *length += (size_t)sprintf(result + *length, "%s = %s\n", edits[i].name, edits[i].value);
+    for (unsigned int i = 0; result && i < note_count; i++)
+        if (notes[i].value)
+            *length += (size_t)sprintf(result + *length, "%s = %s\n", notes[i].name, notes[i].value);
     return result;
 }
 
-/* Changes the file under its lock; faults without a number get the next ones. */
-static bool rewrite(struct edit *edits, unsigned int count)
+/* Under the file's lock: NULL, or why it is not written. */
+static const char *write_locked(void)
 {
-    int saved = errno;
-    int descriptor = open_lock();
-    bool good = descriptor >= 0 && lock_file(descriptor);
-    struct stat status;
-    char *text = good ? read_whole(path, &status) : NULL;
-    char *result = NULL;
-    size_t length;
+    static char problem[2 * PATH_MAX + 64];
     char other[PATH_MAX];
+    struct stat status;
+    char *text = read_whole(path, &status);
+    char *result;
+    size_t length;
+    bool good;
 
-    if (text && read_profile(text, other, sizeof other) && !same_profile(other, profile)) {
-        complain("MTML_SIM_CONTROL: \"%s\" is about the profile %s, not %s", path, other, profile);
-        close(descriptor);
+    if (!text)
+        return "it cannot be read";
+    if (read_profile(text, other, sizeof other) && !same_profile(other, profile)) {
+        snprintf(problem, sizeof problem, "it is about the profile %s, not %.*s", other, PATH_MAX, profile);
         free(text);
-        return false;
+        return problem;
     }
-    if (text) {
-        unsigned long long id = last_fault(text);
-
-        for (unsigned int i = 0; i < count; i++)
-            if (strcmp(edits[i].name, "fault.") == 0)
-                snprintf(edits[i].name, sizeof edits[i].name, "fault.%llu", ++id);
-        result = edited(text, edits, count, &length);
-    }
-    good = result && write_whole(result, length);
-    if (!good)
-        complain("MTML_SIM_CONTROL: cannot write \"%s\": %s", path, strerror(errno));
-    if (good && counter)
-        atomic_fetch_add(counter, 1);
-    if (descriptor >= 0)
-        close(descriptor);
+    errno = ENOMEM;
+    result = with_notes(text, &length);
+    if (result)
+        errno = length > MAX_FILE ? EFBIG : errno;
+    good = result && length <= MAX_FILE && replace_file(result, length);
     free(text);
     free(result);
-    if (good)
-        read_again();
-    errno = saved;
-    return good;
+    return good ? NULL : strerror(errno);
 }
 
-static void free_edits(struct edit *edits, unsigned int count)
+bool outside_write(void)
 {
-    for (unsigned int i = 0; edits && i < count; i++)
-        free(edits[i].value);
-    free(edits);
-}
+    const char *problem = note_problem;
+    int saved = errno;
+    int lock = -1;
 
-static char *value_now(unsigned int number, const char *key)
-{
-    char *value = malloc(VALUE_SIZE);
-    struct output output = {value, VALUE_SIZE, 0};
-
-    if (value && change_get(number, key, &output)) {
-        free(value);
-        return NULL;
+    if (!problem && note_count) {
+        lock = open_lock(O_CREAT);
+        if (lock < 0 || !lock_file(lock)) {
+            problem = strerror(errno);
+        } else {
+            counter_join(lock, true);
+            problem = write_locked();
+            if (!problem)
+                counter_raise();
+        }
     }
-    return value;
+    if (lock >= 0)
+        close(lock);
+    if (problem)
+        complain("MTML_SIM_CONTROL: cannot write \"%s\": %s", path, problem);
+    else if (note_count)
+        read_again();
+    for (unsigned int i = 0; i < note_count; i++)
+        free(notes[i].value);
+    free(notes);
+    notes = NULL;
+    note_count = 0;
+    note_problem = NULL;
+    errno = saved;
+    return !problem;
 }
 
 bool outside_tell(struct device *const *devices, unsigned int count, const char *const *keys)
 {
-    unsigned int each = 0;
-    unsigned int used = 0;
-    struct edit *edits;
-    bool good;
+    static char value[VALUE_SIZE];
 
-    if (!path)
-        return true;
-    while (keys[each])
-        each++;
-    edits = calloc(count * each, sizeof *edits);
-    for (unsigned int i = 0; edits && i < count; i++) {
-        for (unsigned int k = 0; k < each; k++) {
-            name_key(edits[used].name, sizeof edits[used].name, change_number(devices[i]), keys[k]);
-            edits[used].value = value_now(change_number(devices[i]), keys[k]);
-            used++;
+    for (unsigned int i = 0; path && i < count; i++) {
+        for (const char *const *key = keys; *key; key++) {
+            struct output output = {value, sizeof value, 0};
+
+            if (!change_get(change_number(devices[i]), *key, &output))
+                outside_note(change_number(devices[i]), *key, value);
         }
     }
-    good = edits && rewrite(edits, used);
-    free_edits(edits, used);
-    return good;
-}
-
-bool outside_tell_key(unsigned int number, const char *key)
-{
-    struct edit edit = {"", NULL};
-    bool good;
-
-    if (!path)
-        return true;
-    name_key(edit.name, sizeof edit.name, number, key);
-    edit.value = value_now(number, key);
-    good = edit.value && rewrite(&edit, 1);
-    free(edit.value);
-    return good;
-}
-
-bool outside_forget_key(unsigned int number, const char *key)
-{
-    struct edit edit = {"", NULL};
-
-    if (!path)
-        return true;
-    name_key(edit.name, sizeof edit.name, number, key);
-    return rewrite(&edit, 1);
-}
-
-bool outside_tell_faults(const char *text)
-{
-    struct edit edit = {"faults", NULL};
-    bool good;
-
-    if (!path)
-        return true;
-    edit.value = strdup(text);
-    good = edit.value && rewrite(&edit, 1);
-    free(edit.value);
-    return good;
-}
-
-/* One line for each fault, so that each can be taken back by itself. */
-bool outside_arm(const char *faults, const char **problem)
-{
-    struct edit *edits = NULL;
-    unsigned int count = 0;
-    char *copy;
-
-    *problem = NULL;
-    if (!path)
-        return false;
-    copy = strdup(faults);
-    if (copy)
-        edits = calloc(strlen(faults) / 2 + 1, sizeof *edits);
-    if (edits) {
-        char *rest = copy;
-        char *item;
-
-        while ((item = strsep(&rest, ","))) {
-            item += strspn(item, " \t\n");
-            if (!*item)
-                continue;
-            strcpy(edits[count].name, "fault.");
-            edits[count++].value = strdup(item);
-        }
-    }
-    if (!edits || (count && !rewrite(edits, count)))
-        *problem = "the control file cannot be written";
-    free_edits(edits, count);
-    free(copy);
-    return true;
-}
-
-void outside_disarm(unsigned int card)
-{
-    unsigned int count = 0;
-    struct edit *edits = in_force.count ? calloc(in_force.count, sizeof *edits) : NULL;
-
-    for (unsigned int i = 0; edits && i < in_force.count; i++) {
-        const struct line *line = &in_force.all[i];
-
-        if (line->number != FAULT)
-            continue;
-        if (card != NO_CARD && (line->value[0] < '0' || line->value[0] > '9' ||
-                                strtoul(line->value, NULL, 10) != card))
-            continue;
-        snprintf(edits[count++].name, sizeof edits->name, "fault.%llu", (unsigned long long)line->id);
-    }
-    if (count)
-        rewrite(edits, count);
-    free(edits);
+    return outside_write();
 }

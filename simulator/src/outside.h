@@ -14,24 +14,27 @@
  */
 bool outside_open(const char *path, const char *profile);
 void outside_close(void);
+bool outside_follows(void);
 /* Takes what has changed in the file since the last look. Cheap when nothing has. */
 void outside_look(void);
 
-/* What was done here is told the others; nothing happens where no file is followed. False after telling why not. */
+/*
+ * What is to be changed is noted, and then written all at once: before it is done here, so that nothing is changed where
+ * the file cannot be written. Nothing is noted where no file is followed.
+ */
 
-/* The values of these keys, a list that ends with NULL, for several devices. */
-bool outside_tell(struct device *const *devices, unsigned int count, const char *const *keys);
-/* The value that a key of an object has now; the objects have the numbers of mtml_sim.h. */
-bool outside_tell_key(unsigned int number, const char *key);
-/* The key is what the profile says again. */
-bool outside_forget_key(unsigned int number, const char *key);
-
+/* A key of an object, by the numbers of mtml_sim.h; for NULL it is what the profile says again. */
+void outside_note(unsigned int number, const char *key, const char *value);
 /* What takes the place of the faults of variables and profile. */
-bool outside_tell_faults(const char *text);
+void outside_note_faults(const char *text);
+/* Checked faults beside the others. */
+void outside_note_more_faults(const char *text);
+/* No more of those that were noted so: of those that name this card, or of all for NO_CARD. */
+void outside_note_no_faults(unsigned int card);
+/* False after telling why it cannot be written. */
+bool outside_write(void);
 
-/* Arms checked faults here and for the others; false, and nothing done, where no file is followed. */
-bool outside_arm(const char *faults, const char **problem);
-/* Takes faults back that were armed so: those that name this card, or all for NO_CARD. */
-void outside_disarm(unsigned int card);
+/* Tells the others what a program has done: the values of these keys, a list that ends with NULL, of several devices. */
+bool outside_tell(struct device *const *devices, unsigned int count, const char *const *keys);
 
 #endif

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Far more than 64 cards with all their parts have: each line is compared with others. */
+#define MAX_ENTRIES 16384
+
 static char *copy_of(const char *start, size_t length)
 {
     char *copy = malloc(length + 1);
@@ -49,7 +52,8 @@ static bool belongs(const struct entry *entry, const char *section, uint32_t has
 static bool add_entry(struct machine *machine, const char *source, unsigned int line, char *section, char *key,
                       char *value)
 {
-    struct entry *grown = realloc(machine->entries, (machine->entry_count + 1) * sizeof *grown);
+    bool full = machine->entry_count == MAX_ENTRIES;
+    struct entry *grown = full ? NULL : realloc(machine->entries, (machine->entry_count + 1) * sizeof *grown);
     struct entry entry = {section, 0, key, value, source, line};
 
     if (grown)
@@ -58,7 +62,7 @@ static bool add_entry(struct machine *machine, const char *source, unsigned int 
         free(section);
         free(key);
         free(value);
-        complain("%s: out of memory", source);
+        complain("%s: %s", source, full ? "too many lines" : "out of memory");
         return false;
     }
     entry.hash = hash_of(section);

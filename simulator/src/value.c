@@ -279,6 +279,31 @@ static const char *parse_version_text(const struct slot *slot, const char *text)
     return parse_text(slot, text);
 }
 
+/* A node below /dev is made as a file where the machine is shown as a tree: none may be outside of that. */
+static const char *parse_path(const struct slot *slot, const char *text)
+{
+    static const char nodes[] = "/dev/";
+    struct text path;
+    struct slot trial = {slot->machine, slot->keys, slot->key, &path};
+    const char *problem = parse_text(&trial, text);
+    const char *part = path.bytes + strlen(nodes);
+
+    if (problem)
+        return problem;
+    if (strlen(path.bytes) != path.length)
+        return "a path has no zero byte";
+    if (strncmp(path.bytes, nodes, strlen(nodes)) == 0) {
+        for (size_t length = strcspn(part, "/");; part += length + 1, length = strcspn(part, "/")) {
+            if (length == 0 || strncmp(part, ".", length) == 0 || strncmp(part, "..", length) == 0)
+                return "a path below /dev has no parts that are empty, . or ..";
+            if (!part[length])
+                break;
+        }
+    }
+    *(struct text *)slot->field = path;
+    return NULL;
+}
+
 static const char *parse_faults(const struct slot *slot, const char *text)
 {
     const char *problem = faults_check(text, SIM_MAX_DEVICES);
@@ -305,7 +330,8 @@ static const char *parse_text_keys(const struct slot *slot, const char *text)
         rest = next_item(rest, ',', item, sizeof item, &problem);
         if (problem)
             return problem;
-        while (candidate->name && (candidate->type != &type_text || strcmp(candidate->name, item) != 0))
+        while (candidate->name && ((candidate->type != &type_text && candidate->type != &type_path) ||
+                                   strcmp(candidate->name, item) != 0))
             candidate++;
         if (!candidate->name)
             return "not a list of keys that hold text";
@@ -352,6 +378,7 @@ const struct type type_virt_type = {.parse = parse_virt_type, .format = format_v
 const struct type type_capability = {.parse = parse_capability, .format = format_capability};
 const struct type type_loss = {.parse = parse_loss, .format = format_loss};
 const struct type type_text = {.parse = parse_text, .format = format_text};
+const struct type type_path = {.parse = parse_path, .format = format_text};
 const struct type type_version_text = {.parse = parse_version_text, .format = format_text};
 const struct type type_cpu_list = {.parse = parse_cpu_list, .format = format_text};
 const struct type type_faults = {.parse = parse_faults, .format = format_text};

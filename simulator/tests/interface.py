@@ -163,6 +163,13 @@ def sim_set(device, key, value):
     assert LIBRARY.mtmlSimSet(device, key.encode(), str(value).encode()) == 0, (device, key, value)
 
 
+def message():
+    """What the library said last about a mistake."""
+    buffer = ctypes.create_string_buffer(8192)
+    assert LIBRARY.mtmlSimGetMessage(buffer, ctypes.c_size_t(len(buffer))) == 0
+    return buffer.value.decode()
+
+
 def missing_functions(name):
     """What a profile's library does not export (set)."""
     words = set(filter(None, profiles.read(name)["machine"].get("missing", "").split(", ")))

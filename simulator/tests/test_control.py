@@ -5,7 +5,7 @@ import os
 
 import interface
 import pytest
-from interface import LIBRARY, Session, reason, uint
+from interface import LIBRARY, Session, message, reason, uint
 
 WATCHER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
 
@@ -15,12 +15,6 @@ def undo():
     yield
     LIBRARY.mtmlSimWatchReferences(ctypes.cast(None, WATCHER))
     LIBRARY.mtmlSimSetFaults(None)
-
-
-def message():
-    buffer = ctypes.create_string_buffer(1024)
-    assert LIBRARY.mtmlSimGetMessage(buffer, ctypes.c_size_t(len(buffer))) == 0
-    return buffer.value.decode()
 
 
 def temperature(gpu):

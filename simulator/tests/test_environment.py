@@ -74,6 +74,7 @@ def test_misspelt_variable(variable, value, told):
         (("[device.0]", "visible = maybe"), 4, "visible: neither yes nor no"),
         (("[device.0]", "virt_types = x"), 4, "virt_types: no section"),
         (("[device.0]", "unterminated = gpu_clock"), 4, "unterminated"),
+        (("[device.0]", "gpu_path = /dev/../../x"), 4, "gpu_path: a path below /dev has no parts"),
         (("[device.0]", "name = a", "name = b"), 5, "name: given twice"),
         (("[device.0]", "[device.0]"), 4, "is there twice"),
         (("[device.0]", "  name = a"), 4, "begins with a blank"),
@@ -98,6 +99,42 @@ def test_mistake_in_profile(tmp_path, lines, line, told):
     assert done.stdout == "3\n"
     assert told in done.stderr
     assert (path if line is None else "%s:%d:" % (path, line)) in done.stderr
+
+
+@pytest.mark.parametrize("key", ["gpu_path", "primary_path", "render_path"])
+def test_paths_of_nodes(key):
+    """A tree of the machine has them as files; elsewhere paths may be anything."""
+    with Session("s80+frozen"):
+        before = interface.sim_get(0, key)
+        for path in ("/dev/../../x", "/dev//etc/x", "/dev/", "/dev/a/", "/dev/a/..", "/dev/./a", r"/dev/a\x00/../x"):
+            assert interface.LIBRARY.mtmlSimSet(0, key.encode(), path.encode()) == -1, path
+            assert interface.sim_get(0, key) == before
+        for path in ("/dev/...", "/dev/.a/..b", "/device/..", "../x", ""):
+            interface.sim_set(0, key, path)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: os.mkfifo(str(path)),
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.write_text("#" * (1 << 20) + "\n"),
+        lambda path: path.write_text("[machine]\n" + "".join("a%d=1\n" % n for n in range(100000))),
+        lambda path: path.write_text("".join("[mpc_profile.%d]\n" % n for n in range(50000))),
+    ],
+)
+def test_profile_of_anybodys(tmp_path, make):
+    """Whatever it is, it costs little to refuse it."""
+    make(tmp_path / "bad.ini")
+    begin = time.process_time()
+    os.environ["MTML_SIM_PROFILE"] = str(tmp_path / "bad.ini")
+    assert interface.LIBRARY.mtmlSimLoad() == -1
+    assert "bad.ini" in interface.message()
+    assert time.process_time() - begin < (50 if "sanitize" in interface.BUILD else 5)
+
+
+def test_no_environment_at_all():
+    assert run_python("ctypes.CDLL(None).clearenv()\n" + INIT).stdout == "0\n"
 
 
 def test_version_must_be_honest(tmp_path):
@@ -530,15 +567,18 @@ def test_values_move_within_their_limits():
         assert reading(session) != first
 
 
-def test_each_clock_has_its_own_limit(tmp_path):
+def test_clocks_and_power_have_limits_of_their_own(tmp_path):
     """On many cards, of which some are above the middle of their movement at any time."""
     lines = ["[device]", "gpu_clock = 2000", "memory_clock = 1000", "vpu_clock = 500"]
     lines += ["gpu_max_clock = 2001", "memory_max_clock = 1001", "vpu_max_clock = 501"]
+    lines += ["power_usage = 90000", "default_power_limit = 90001"]
     path = write_profile(tmp_path / "many.ini", *(lines + ["[device.%d]" % card for card in range(64)]))
     with Session(path) as session:
         for name, part, limit in (("Gpu", "gpu", 2001), ("Memory", "memory", 1001), ("Vpu", "vpu", 501)):
             clocks = [uint("mtml%sGetClock" % name, getattr(session, part)(card)) for card in range(64)]
             assert max(clocks) == limit and min(clocks) < limit - 1
+        power = [uint("mtmlDeviceGetPowerUsage", session.device(card)) for card in range(64)]
+        assert max(power) == 90001 and min(power) < 90000
 
 
 def test_implausible_values_do_not_move():

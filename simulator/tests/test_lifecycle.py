@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import threading
 
 import interface
@@ -229,7 +230,7 @@ def test_mpc_batch():
         )
     with Session("s3000x2", keep=True) as session:
         # The first card was divided before the second one failed, and is whole again.
-        assert session.count() == 2
+        assert session.count() == 2 and interface.sim_get(0, "mpc_mode") == "DISABLE"
         devices = (ctypes.c_void_p * 2)(session.device(0).value, session.device(1).value)
         ids = (ctypes.c_uint * 2)(1, 3)
         interface.call("mtmlLibrarySetMpcConfigurationInBatch", session.library, 2, devices, ids)
@@ -304,6 +305,8 @@ def test_fork_while_threads_call():
         for _ in range(20):
             child = os.fork()
             if child == 0:
+                # In a lock that it can never get it would stay for ever, and hold what the tests print to.
+                signal.alarm(20)
                 status = 1
                 try:
                     status = 0 if integer("mtmlGpuGetTemperature", gpu) == expected else 2

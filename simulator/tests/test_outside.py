@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -314,12 +315,109 @@ def test_file_of_another_profile(control, other):
         assert sim_get(0, "gpu_temperature") == "3"
 
 
+# ==== What is damaged, planted or full ====
+
+
+def refused(control, said):
+    """No change is made, here or in the file, by whatever function; each says why."""
+    before = control.read_bytes() if control.exists() else None
+    with here() as session:
+        gpu = session.gpu(0)
+        good = temperature(gpu)
+        for attempt in (
+            lambda: LIBRARY.mtmlSimSet(0, b"gpu_temperature", b"3"),
+            lambda: LIBRARY.mtmlSimUnset(0, b"gpu_clock"),
+            lambda: LIBRARY.mtmlSimSetFaults(b"*=TIMEOUT"),
+            lambda: LIBRARY.mtmlSimAddFaults(b"*=TIMEOUT"),
+            lambda: LIBRARY.mtmlSimSet(MACHINE, b"faults", b"*=TIMEOUT"),
+            lambda: LIBRARY.mtmlSimHeal(MACHINE),
+        ):
+            assert attempt() == -1
+            assert said in interface.message()
+            assert (
+                temperature(gpu) == good
+                and sim_get(0, "gpu_clock") == profiles.read("s5000x8")["device.0"]["gpu_clock"]
+            )
+        # What a program does itself is done.
+        assert reason("mtmlMemorySetEccMode", session.memory(0), 0) == "SUCCESS"
+    assert (control.read_bytes() if control.exists() else None) == before
+
+
 def test_folder_that_is_gone(tmp_path):
     os.environ["MTML_SIM_CONTROL"] = str(tmp_path / "gone" / "control")
-    with here() as session:
-        assert LIBRARY.mtmlSimSet(0, b"gpu_temperature", b"3") == -1
-        assert temperature(session.gpu(0)) == 3
-        assert reason("mtmlMemorySetEccMode", session.memory(0), 0) == "SUCCESS"
+    refused(tmp_path / "gone" / "control", "No such file or directory")
+
+
+@pytest.fixture
+def full():
+    """Nothing can be written, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_disk_that_is_full(control, full):
+    refused(control, "File too large")
+    assert [path.name for path in control.parent.iterdir()] == ["control.lock"]
+
+
+def test_lock_that_is_truncated(control, other):
+    """The counter beside it is lost to nobody who has it, and those who come later get one all have in common."""
+    with here():
+        os.truncate(str(control) + ".lock", 0)
+        assert isinstance(other("temperature()"), int)
+        sim_set(0, "gpu_temperature", 3)
+        time.sleep(0.1)
+        assert other("temperature()") == 3
+        late = Other()
+        for value in range(4, 50):
+            late("sim_set(0, 'gpu_temperature', %d)" % value)
+            assert other("temperature()") == int(sim_get(0, "gpu_temperature")) == value
+        late.end()
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
+def test_lock_that_is_none(control, tmp_path, kind):
+    """A link is not followed, and nobody waits at a FIFO."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    lock = tmp_path / "control.lock"
+    {"link": lambda: lock.symlink_to(victim), "fifo": lambda: os.mkfifo(str(lock)), "folder": lock.mkdir}[kind]()
+    refused(control, "cannot write")
+    assert victim.read_text() == "precious"
+
+
+def test_names_that_are_taken(control, tmp_path):
+    """The new file is nobody else's, whoever has guessed its name."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name in ("control.%d", "control.%d.0", "control.%d.1"):
+        (tmp_path / (name % os.getpid())).symlink_to(victim)
+    with here():
+        sim_set(0, "gpu_temperature", 3)
+    assert victim.read_text() == "precious"
+    assert "0.gpu_temperature = 3\n" in control.read_text() and not control.is_symlink()
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda path: os.mkfifo(str(path)), "cannot read"),
+        (lambda path: path.symlink_to("/dev/zero"), "cannot read"),
+        (lambda path: path.write_text("#" * (1 << 20) + "\n"), "cannot read"),
+        (lambda path: path.write_text("".join("0.k%d = 1\n" % n for n in range(60000))), "too many changes"),
+        (lambda path: path.write_text("".join("fault.%d = 0\n" % n for n in range(1, 60000))), "too many changes"),
+    ],
+)
+def test_file_that_is_none_of_ours(control, make, said):
+    make(control)
+    os.environ["MTML_SIM_PROFILE"] = "s80"
+    begin = time.process_time()
+    assert LIBRARY.mtmlSimLoad() == -1
+    assert said in interface.message()
+    assert time.process_time() - begin < (50 if "sanitize" in interface.BUILD else 5)
+    os.environ["MTML_SIM_CONTROL"] = ""
 
 
 def test_no_file_is_read_unless_it_is_named(tmp_path):

@@ -25,9 +25,10 @@ _HEADS = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
 
 
 def _write(text: Union[str, bytes], *parts: str) -> None:
+    """A new file: none that is there is followed or overwritten."""
     path = os.path.join(*parts)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
+    with open(path, "xb") as file:
         file.write(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
 
 
@@ -176,11 +177,9 @@ class _Tree:
         _write(self._machine.get("machine.driver_version") + "\n", self._sys("module", "mtgpu", "version"))
 
     def nodes(self) -> None:
-        for card in self.cards:
-            for key in ("gpu_path", "primary_path", "render_path"):
-                node = card.node(key)
-                if node and card.visible:
-                    _write("", self._root, "dev", node)
+        keys = ("gpu_path", "primary_path", "render_path")
+        for node in sorted({card.node(key) for card in self.cards if card.visible for key in keys} - {""}):
+            _write("", self._root, "dev", node)
 
     def proc(self) -> None:
         """The driver's tables, and its processes."""

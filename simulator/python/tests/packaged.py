@@ -1,8 +1,11 @@
 """The package mtml-simulator as it is in this checkout: how the tests run it and programs on it."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -15,6 +18,10 @@ BIN = os.path.join(PYTHON_FOLDER, "mtml_simulator", "bin")
 # The vendor's binding, where `make test` puts it: a module named pymtml as well.
 VENDOR = os.path.join(sys.prefix, "vendor")
 OURS = ("MTML_", "PYMTML_", "PYTEST", "LD_LIBRARY_PATH", "PYTHONPATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH")
+
+# `ctl` finds the programs whose folders lie here: the tests', and none of anybody else.
+FOLDER = tempfile.mkdtemp(prefix="mtml-package-")
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 needs_python_3_8 = pytest.mark.skipif(sys.version_info < (3, 8), reason="mtml-simulator needs Python 3.8")
 
@@ -29,6 +36,7 @@ def environment(*folders, **variables):
     environ = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environ.pop("CI", None)  # with which pytest prints each failure twice
     environ["PYTHONPATH"] = os.pathsep.join([PYTHON_FOLDER] + list(folders or [ROOT]))
+    environ["TMPDIR"] = FOLDER
     environ.update(variables)
     return environ
 

@@ -238,6 +238,22 @@ def test_ctl(tmp_path, daemon):
     assert shown.startswith("profile = s5000x8+frozen\n") and "5.gpu_clock = 7\n" in shown
 
 
+def test_these_tests_leave_the_machines_of_others_alone():
+    """What the user of the tests runs is not seen from them."""
+    theirs = environment()
+    del theirs["TMPDIR"]
+    other = subprocess.Popen(
+        [sys.executable, "-m", "mtml_simulator", "exec", "s80", "--", "sh", "-c", "echo ready; cat"],
+        env=theirs,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert other.stdout.readline() == b"ready\n"
+    said = command("ctl", "heal").stderr
+    other.communicate(timeout=30)
+    assert "no program runs on a simulated machine" in said
+
+
 SWITCHES = """
 import os, subprocess, sys, time
 from mtml_simulator import session

@@ -260,13 +260,18 @@ def broken():
             found.append(type(error).__name__)
     return found
 
+def told():
+    # What a child that did not see the fault was given.
+    paths = [os.environ["MTML_SIM_PROFILE"].partition("+")[0], os.environ["MTML_SIM_CONTROL"]]
+    return ["%s:\\n%s" % (path, open(path).read() if os.path.exists(path) else "not there") for path in paths]
+
 def test(mtml_simulator):
     mtml_simulator.profile(OWN)
     assert broken() == ["NVMLError_Timeout"]
     mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")
     assert broken() == ["NVMLError_Timeout", "NVMLError_Unknown"]
     done = subprocess.run([sys.executable, "-c", "import binding; binding.temperature()"], stderr=subprocess.PIPE)
-    assert b"NVMLError_Timeout" in done.stderr
+    assert b"NVMLError_Timeout" in done.stderr, "\\n".join(told() + [done.stderr.decode()])
     mtml_simulator.profile("s80")
     assert broken() == []
     mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")

@@ -143,6 +143,26 @@ def test_next():
     assert "4 calls, 4 runs: 1 findings" in done.stdout
 
 
+def test_what_a_run_has_started_ends_with_it(tmp_path):
+    text = """
+@pytest.mark.mtml_sweep("TIMEOUT", timeout=1)
+def test():
+    try:
+        temperatures(cards=0)
+    except Failed:
+        with open("pids", "a") as file:
+            file.write("%d\\n" % subprocess.Popen(["sleep", "60"]).pid)
+        time.sleep(60)
+"""
+    sweep(tmp_path, "import subprocess\n" + text)
+    for pid in (tmp_path / "pids").read_text().split():
+        try:
+            with open("/proc/%s/stat" % pid) as file:
+                assert file.read().rpartition(") ")[2][0] == "Z"
+        except FileNotFoundError:
+            pass
+
+
 def test_each_run_begins_as_the_first(tmp_path):
     """What a run leaves in the process, or initialized, is not there in the next."""
     text = """
@@ -169,6 +189,29 @@ def test_bounded(tmp_path):
     done = sweep(tmp_path, text)
     assert done.returncode == 0, done.stdout
     assert "26 calls, 5 of them failing once, 10 runs: all noticed" in done.stdout
+
+
+def test_bounds_reach_the_first_and_the_last_call(tmp_path):
+    text = """
+def swallowing(*arguments):
+    try:
+        call(*arguments)
+    except Failed:
+        pass
+
+@pytest.mark.mtml_sweep("TIMEOUT", limit=3)
+def test():
+    library = ctypes.c_void_p()
+    for _ in range(2):
+        swallowing("mtmlLibraryInit", ctypes.byref(library))
+    for _ in range(5):
+        call("mtmlLibraryCountDevice", library, ctypes.byref(ctypes.c_uint()))
+    for _ in range(2):
+        swallowing("mtmlLibraryShutDown", library)
+"""
+    said = sweep(tmp_path, text).stdout
+    assert "9 calls, 3 of them failing once, 3 runs: 2 findings" in said, said
+    assert "mtmlLibraryInit (call 1)" in said and "mtmlLibraryShutDown (call 9)" in said
 
 
 def test_test_that_fails_anyway(tmp_path):

@@ -117,12 +117,42 @@ def test_again_and_elsewhere(tmp_path):
     assert read(tmp_path, "mine/file") == "precious"
 
 
+@pytest.mark.parametrize("how", ["tree", "exec"])
+def test_nothing_is_written_outside(tmp_path, how):
+    file = tmp_path / "mine.ini"
+    file.write_text("[machine]\nlibrary_version = 1-simulator\n[device.0]\nrender_path = /dev/../../out\n")
+    before = set(tmp_path.iterdir())
+    arguments = {"tree": ["tree", str(file), "made/tree"], "exec": ["exec", "--tree", str(file), "--", "echo", "ran"]}
+    done = command(*arguments[how], cwd=str(tmp_path), environ=environment(TMPDIR=str(tmp_path)))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("mtml simulator: %s:4: [device.0] render_path: a path " % file)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_links_in_the_folder_are_not_followed(tmp_path):
+    for part in ("sys", "dev", "proc"):
+        outside, root = tmp_path / ("outside-" + part), tmp_path / ("tree-" + part)
+        outside.mkdir()
+        (outside / "file").write_text("precious")
+        root.mkdir()
+        (root / part).symlink_to(outside)
+        assert command("tree", "s80", str(root)).returncode == 2
+        assert [path.name for path in outside.iterdir()] == ["file"] and read(outside / "file") == "precious"
+    # Links that lie deeper go with the tree before.
+    root = tree(tmp_path, "s80")
+    (root / "dev" / "mtgpu.0").unlink()
+    (root / "dev" / "mtgpu.0").symlink_to(outside / "file")
+    tree(tmp_path, "s80")
+    assert read(outside / "file") == "precious"
+
+
 def test_fixture(tmp_path):
     suite = """
 import os
 import subprocess
 
 import pymtml as nvml
+import pytest
 
 
 def test(mtml_simulator):
@@ -145,6 +175,11 @@ def test(mtml_simulator):
     shown = subprocess.run(["mthreads-gmi"], stdout=subprocess.PIPE).stdout.decode()
     assert shown.count("python worker.py") == 2 and "2048MiB" in shown
     assert os.path.exists(os.path.join(root, "dev", "mtgpu.7"))
+    for number in range(8):
+        mtml_simulator.set("%d.gpu_path" % number, "/dev/one")
+    assert os.listdir(os.path.join(mtml_simulator.tree(), "dev")).count("one") == 1
+    with pytest.raises(ValueError, match="a path below /dev"):
+        mtml_simulator.set("0.gpu_path", "/dev/../one")
 
 
 def test_displays(mtml_simulator):
