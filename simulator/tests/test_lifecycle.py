@@ -306,7 +306,7 @@ def test_fork_while_threads_call():
             child = os.fork()
             if child == 0:
                 # In a lock that it can never get it would stay for ever, and hold what the tests print to.
-                signal.alarm(20)
+                signal.alarm(10)
                 status = 1
                 try:
                     status = 0 if integer("mtmlGpuGetTemperature", gpu) == expected else 2
@@ -314,6 +314,8 @@ def test_fork_while_threads_call():
                 finally:
                     os._exit(status)
             statuses.append(os.waitpid(child, 0)[1])
+            if statuses[-1]:
+                break
         stop.set()
         for thread in threads:
             thread.join()
