@@ -77,7 +77,7 @@ MINUTES ?= 5
 empty :=
 PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
 
-test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found (slow)
+test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found; PYTHONS="..." (slow)
 	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
 
 # Python with AddressSanitizer in it, on libraries that are compiled with it and UBSan. The interpreter's own allocator
