@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 SIMULATOR := simulator/build/libmtml.so.2
+DEMO := $(VENV)/.demo
+TESTED := $(VENV)/.tested
 STAMP := $(VENV)/.installed
 TOP_TESTS := test_pymtml.py test_pynvml.py test_sglang_compat.py
 SOURCES := pymtml.py pymtml_cli pymtml_dropin hatch_build.py setup.py conftest.py $(TOP_TESTS) tests simulator/tests simulator/python simulator/setup.py benchmarks examples tools noxfile.py
@@ -12,28 +14,37 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-all test-programs fuzz release-check sanitize format lint surface generate pictures record bench site build publish clean
+.PHONY: help all sim demo test test-tools test-all test-programs fuzz release-check sanitize format lint surface generate pictures record bench site build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-all: format lint test build ## Format, lint, test, build
+all: format lint test test-tools build ## Format, lint, test, build
 
-$(STAMP): pyproject.toml
+# Each adds to the one before what its targets need: programs to show, tests, all that a developer has.
+$(DEMO): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' || \
 		{ echo "pymtml needs Python 3.7 or later; PYTHON=... chooses one" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "cannot make a virtual environment with $(PYTHON) (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(PY) -m pip install --quiet --editable '.[dev]'
+	$(PY) -m pip install --quiet --editable '.[demo]'
+	@touch $@
+
+$(TESTED): $(DEMO)
+	$(PY) -m pip install --quiet --editable '.[test,examples]'
 	@# The vendor's binding is a module named pymtml as well: it stands aside, for the test that asks for it.
-	$(PY) -m pip install --quiet --no-deps --target $(VENV)/vendor mthreads-ml-py==2.4.3
+	$(PY) -m pip install --quiet --no-deps --upgrade --target $(VENV)/vendor mthreads-ml-py==2.4.3
+	@touch $@
+
+$(STAMP): $(TESTED)
+	$(PY) -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
 sim: ## Build the simulator: simulator/build/libmtml.so.2
 	@$(MAKE) --no-print-directory -C simulator
 
-demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nvitop
+demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvitop
 	@echo "== Quick start: examples/quick_start.py"
 	@$(ON_SIMULATOR) $(PY) examples/quick_start.py
 	@echo
@@ -43,10 +54,12 @@ demo: sim $(STAMP) ## Show eight simulated GPUs: the quick start, gpustat and nv
 	@echo "== nvitop -1, unmodified, with pynvml resolved to pymtml"
 	@$(ON_SIMULATOR) $(RUN) nvitop -1 --no-unicode
 	@echo
-	@echo "These GPUs are simulated. On a machine with the Moore Threads driver, run the same without the simulator:"
-	@echo '  $(PY) examples/quick_start.py'
-	@echo '  $(RUN) gpustat'
-	@echo '  $(RUN) nvitop -1'
+	@echo "These GPUs are simulated. To go on by hand (simulator/profiles has other machines):"
+	@echo '  export LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE=s5000x8'
+	@echo '  $(BIN)/pymtml                # as nvidia-smi; $(BIN)/pymtml --help'
+	@echo '  $(PY)                # import pymtml'
+	@echo '  $(RUN) nvitop     # any program, with pynvml resolved to pymtml'
+	@echo "Without that export the same runs on a machine with the Moore Threads driver."
 
 # Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
 WORKERS ?= 2
@@ -56,20 +69,27 @@ WAITING := $(addprefix tests/test_,energy.py processes.py shutdown_races.py)
 ALONE := $(addprefix tests/test_,cost.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py signals.py) \
 	$(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
 
-test: sim $(STAMP) ## Run all tests but those that install real programs
+# What holds our own machinery is run apart.
+TOOL_TESTS := tests/tools $(addprefix simulator/python/tests/test_package_,platforms.py wheel.py)
+
+test: sim $(TESTED) ## Run the tests of what users have
 	@began=$$(date +%s); together=passed; waiting=passed; alone=passed; said=$$(mktemp); \
-	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(WAITING) $(ALONE)) || together=FAILED; \
+	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(WAITING) $(ALONE)) \
+		|| together=FAILED; \
 	$(PY) -m pytest -q -p no:cacheprovider $(WAITING) >$$said 2>&1 & \
 	$(PY) -m pytest -q $(ALONE) || alone=FAILED; \
 	wait $$! || waiting=FAILED; cat $$said; rm -f $$said; \
 	echo "make test: side by side $$together, waiting $$waiting, alone $$alone, $$(( $$(date +%s) - began )) seconds"; \
 	test $$together$$waiting$$alone = passedpassedpassed
 
+test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, recipes, stub, wheels, releases, site, benchmarks
+	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
+
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
-		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py tests/test_distribution.py tests/test_site.py
+		--ignore=tests/programs/test_table.py tests/programs tests/test_torch_hooks.py tests/tools/test_distribution.py tests/tools/test_site.py
 
-release-check: lint test sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
+release-check: lint test test-tools sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/check_release.py
 

@@ -57,17 +57,18 @@ PROSE = ("text",)  # what a program prints
 # Commands that are not run, and why. They stand here as they stand in the documents.
 NOT_RUN = {
     "make test": "runs this very test",
+    "make test-tools": "is a part of .ci/run already",
     "make test-programs": "takes many minutes and installs programs from the package index",
     "make release-check": "takes many minutes and installs programs from the package index",
     "make fuzz": "takes five minutes, and finds what it finds by lot",
     "make test-all": "runs this very test under every Python",
     "make pictures": "writes into the checkout; tests/test_readme.py says what is stale",
-    "make site": "would install mkdocs into this environment; tests/test_site.py builds the site",
+    "make site": "would install mkdocs into this environment; tests/tools/test_site.py builds the site",
     "make sanitize": "is a part of .ci/run already",
     "make -C simulator test": "runs tests that this suite runs as well",
     "make -C simulator sanitize": "is a part of .ci/run already",
     "make build": "is a part of .ci/run already",
-    "python3 -m pip install .": "changes the environment of the tests; tests/test_distribution.py installs",
+    "python3 -m pip install .": "changes the environment of the tests; tests/tools/test_distribution.py installs",
     "python3 -m pip install dist/pymtml_nvml-*.whl": "as above",
     "python3 -m venv ~/pymtml": "as above",
     "~/pymtml/bin/pip install dist/pymtml_nvml-*.whl": "as above",
@@ -76,9 +77,9 @@ NOT_RUN = {
     "pymtml doctor": "its exit status says that a simulated card waits for a reboot; tests/cli/test_doctor.py runs it",
     "pymtml doctor > doctor.txt": "as above",
     "pymtml health": "as above; tests/cli/test_health.py runs it",
-    "pymtml drop-in enable": "changes the environment of the tests; tests/test_distribution.py installs",
+    "pymtml drop-in enable": "changes the environment of the tests; tests/tools/test_distribution.py installs",
     "pymtml drop-in status": "its exit status says that the drop-in is not enabled",
-    "pymtml drop-in disable": "changes the environment of the tests; tests/test_distribution.py does it",
+    "pymtml drop-in disable": "changes the environment of the tests; tests/tools/test_distribution.py does it",
     "make format lint": "is a part of .ci/run already, and formatting writes into the checkout",
     "make generate record": "writes into the checkout; make lint and the tests say what is stale",
     "make bench": "takes minutes, and writes the results that are kept",
@@ -123,12 +124,12 @@ NOT_RUN = {
     "python -m mtml_simulator ctl fail mtmlGpuGetTemperature TIMEOUT --device 3": "as above",
     "python -m mtml_simulator ctl lose 5": "as above",
     "python -m mtml_simulator ctl heal": "as above",
-    "python3 -m pip install --no-index dist/pymtml_nvml-*.whl": "as above; tests/test_install.py does it",
+    "python3 -m pip install --no-index dist/pymtml_nvml-*.whl": "as above; tests/tools/test_install.py does it",
     "python3 -m pip install --force-reinstall --no-deps dist/pymtml_nvml-*.whl": "as above",
-    "python3 -m zipfile -e dist/pymtml_nvml-*.whl /tmp/pymtml": "wants the wheel; tests/test_install.py does it",
+    "python3 -m zipfile -e dist/pymtml_nvml-*.whl /tmp/pymtml": "wants the wheel; tests/tools/test_install.py does it",
     "PYTHONPATH=/tmp/pymtml python3 -m pymtml": "as above",
     'PYTHONPATH=/tmp/pymtml python3 -m pymtml run -c "import pynvml; print(pynvml.__file__)"': "as above",
-    "python3 -m pip uninstall pymtml-nvml": "changes the environment of the tests; tests/test_install.py does it",
+    "python3 -m pip uninstall pymtml-nvml": "changes the environment of the tests; tests/tools/test_install.py does it",
     "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all my-image pymtml doctor": "wants a container engine",
     "make .venv/.installed sim": "would install a virtual environment of its own",
     "pip install ./simulator": "writes into this environment; test_package_wheel.py does it in one of its own",
@@ -274,7 +275,7 @@ def test_shell(block, top):
     for program in EXTRAS:
         if any(program in command.split() for command in commands) and not shutil.which(program, path=path):
             pytest.skip("%s is not installed (extra demo)" % program)
-    if "make demo" in commands and not is_current(os.path.join(sys.prefix, ".installed")):
+    if "make demo" in commands and not is_current(os.path.join(sys.prefix, ".demo")):
         pytest.skip("make demo would install a virtual environment of its own, or this one anew")
     script = "\n".join(commands)
     done = run(["bash", "-euo", "pipefail", "-c", script], top)

@@ -1,4 +1,4 @@
-"""All that `pymtml drop-in` says and does to an environment; tests/test_distribution.py installs it in real ones."""
+"""All that `pymtml drop-in` says and does to an environment; tools/test_distribution.py installs it."""
 
 import os
 import shutil

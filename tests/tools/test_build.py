@@ -62,7 +62,8 @@ def test_without_backend_and_network_it_says_what_it_needs(monkeypatch, tmp_path
 
 PARTS = """#!/bin/sh
 case "$*" in
-*--numprocesses*) part=together ;;
+*--ignore*) part=together ;;
+*--numprocesses*) part=tools ;;
 *no:cacheprovider*) part=waiting ;;
 *) part=alone ;;
 esac
@@ -73,7 +74,7 @@ test "$part" != "$FAILS"
 
 @pytest.mark.parametrize("fails", ["together", "waiting", "alone", ""])
 def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
-    """With a Python that runs nothing. No file is left out by all parts, or run by two."""
+    """With a Python that runs nothing. No file is left out by all parts and make test-tools, or run by two."""
     shutil.copy(os.path.join(simulated.ROOT, "Makefile"), str(tmp_path))
     for folder in ("simulator", "venv/bin"):
         (tmp_path / folder).mkdir(parents=True)
@@ -81,7 +82,8 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "venv" / "bin" / "python").write_text(PARTS)
     (tmp_path / "venv" / "bin" / "python").chmod(0o755)
-    (tmp_path / "venv" / ".installed").write_text("")
+    for stamp in (".demo", ".tested", ".installed"):
+        (tmp_path / "venv" / stamp).write_text("")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     environment.update(FAILS=fails, NOTES=str(tmp_path))
     command = ["make", "test", "VENV=venv"]
@@ -89,9 +91,13 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     assert (done.returncode == 0) == (not fails)
     said = re.search(r"make test: side by side (\w+), waiting (\w+), alone (\w+),", done.stdout).groups()
     assert said == tuple("FAILED" if part == fails else "passed" for part in ("together", "waiting", "alone"))
-    files = {part: re.findall(r"\S+\.py", (tmp_path / part).read_text()) for part in ("together", "waiting", "alone")}
-    ignored = [name.partition("=")[2] for name in files["together"]]
-    assert sorted(ignored) == sorted(files["waiting"] + files["alone"]) and len(set(ignored)) == len(ignored) > 0
+    subprocess.run(["make", "test-tools", "VENV=venv"], cwd=str(tmp_path), env=environment, check=True)
+    files = {
+        part: re.findall(r"\b(?:tests|simulator)/\S+", (tmp_path / part).read_text())
+        for part in ("together", "waiting", "alone", "tools")
+    }
+    ignored = files.pop("together")
+    assert sorted(ignored) == sorted(sum(files.values(), [])) and len(set(ignored)) == len(ignored) > 0
     assert [name for name in ignored if not os.path.exists(os.path.join(simulated.ROOT, name))] == []
 
 
