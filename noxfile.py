@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 import nox
 
 VERSIONS = "3.7 3.8 3.9 3.10 3.11 3.12 3.13 3.13t 3.14 3.14t 3.15 3.15t pypy3".split()
-VERSIONS = os.environ.get("PYTHONS", "").split() or VERSIONS  # paths, too: make test-all PYTHONS=/opt/python/bin/python3
+VERSIONS = os.environ.get("PYTHONS", "").split() or VERSIONS  # paths, too: PYTHONS=/opt/python/bin/python3
 # What runs programs, documents or the command line needs the development environment, which has one version.
 LEFT_OUT = ["cli", "programs", "tools", "test_documents.py", "test_examples.py", "test_readme.py"]
 TESTS = ["test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py", "tests"]
