@@ -10,7 +10,7 @@
  *
  * A change that is gone from the file is taken back, a line that stays is left alone: its faults go on counting.
  *
- * Writers hold a lock on FILE.lock, replace the file and then raise a counter that all processes have in common: so each
+ * Writers hold a lock on FILE.lock, replace the file and then raise a counter that all processes have in common: each
  * call sees at once whether there is something to read. Those who write by other means are noticed by the file's time
  * and size, which are looked at once in a tick of the coarse clock.
  *

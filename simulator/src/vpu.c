@@ -57,73 +57,82 @@ static int find_session(const struct sessions *sessions, unsigned int id)
     return -1;
 }
 
-static void give_states(struct call *call, const struct sessions *sessions, unsigned int capacity,
-                        MtmlCodecSessionState *states, unsigned int length)
-{
-    if (length == 0)
-        call->result = MTML_ERROR_INSUFFICIENT_SIZE;
-    for (unsigned int id = 0; id < length; id++) {
-        int found = find_session(sessions, id);
+/* What a card's encoder and its decoder have alike. */
+struct codec {
+    const struct sessions *sessions;
+    unsigned int capacity;
+};
 
-        if (id >= capacity)
-            states[id] = MTML_CODEC_SESSION_STATE_UNKNOWN;
-        else
-            states[id] = found < 0 ? MTML_CODEC_SESSION_STATE_IDLE : sessions->states[found];
-    }
+static struct codec codec_of(const struct device *device, bool encodes)
+{
+    return encodes ? (struct codec){&device->encoder_sessions, device->encoder_capacity}
+                   : (struct codec){&device->decoder_sessions, device->decoder_capacity};
 }
 
-static void give_metrics(struct call *call, const struct sessions *sessions, unsigned int capacity, unsigned int id,
-                         MtmlCodecSessionMetrics *metrics)
+static MtmlReturn get_states(enum function function, const MtmlVpu *vpu, bool encodes,
+                             MtmlCodecSessionState *states, unsigned int length)
 {
-    int found = find_session(sessions, id);
+    struct call call;
 
-    if (id >= capacity) {
-        call->result = MTML_ERROR_INVALID_ARGUMENT;
-        return;
+    if (call_enter_vpu(&call, function, vpu, states != NULL)) {
+        struct codec codec = codec_of(call.device, encodes);
+
+        if (length == 0)
+            call.result = MTML_ERROR_INSUFFICIENT_SIZE;
+        for (unsigned int id = 0; id < length; id++) {
+            int found = find_session(codec.sessions, id);
+
+            if (id >= codec.capacity)
+                states[id] = MTML_CODEC_SESSION_STATE_UNKNOWN;
+            else
+                states[id] = found < 0 ? MTML_CODEC_SESSION_STATE_IDLE : codec.sessions->states[found];
+        }
     }
-    memset(metrics, 0, sizeof *metrics);
-    metrics->id = id;
-    if (found >= 0)
-        *metrics = sessions->values[found];
-    /* The processes behind a virtual video unit belong to another machine. */
-    if (call->device->virt_role != MTML_VIRT_ROLE_NONE)
-        metrics->pid = 0;
+    return call_leave(&call);
+}
+
+static MtmlReturn get_metrics(enum function function, const MtmlVpu *vpu, bool encodes, unsigned int id,
+                              MtmlCodecSessionMetrics *metrics)
+{
+    struct call call;
+
+    if (call_enter_vpu(&call, function, vpu, metrics != NULL)) {
+        struct codec codec = codec_of(call.device, encodes);
+        int found = find_session(codec.sessions, id);
+
+        if (id >= codec.capacity) {
+            call.result = MTML_ERROR_INVALID_ARGUMENT;
+        } else {
+            memset(metrics, 0, sizeof *metrics);
+            metrics->id = id;
+            if (found >= 0)
+                *metrics = codec.sessions->values[found];
+            /* The processes behind a virtual video unit belong to another machine. */
+            if (call.device->virt_role != MTML_VIRT_ROLE_NONE)
+                metrics->pid = 0;
+        }
+    }
+    return call_leave(&call);
 }
 
 MtmlReturn mtmlVpuGetEncoderSessionStates(const MtmlVpu *vpu, MtmlCodecSessionState *states, unsigned int length)
 {
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetEncoderSessionStates, vpu, states != NULL))
-        give_states(&call, &call.device->encoder_sessions, call.device->encoder_capacity, states, length);
-    return call_leave(&call);
+    return get_states(FUNCTION_mtmlVpuGetEncoderSessionStates, vpu, true, states, length);
 }
 
 MtmlReturn mtmlVpuGetEncoderSessionMetrics(const MtmlVpu *vpu, unsigned int sessionId,
                                            MtmlCodecSessionMetrics *metrics)
 {
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetEncoderSessionMetrics, vpu, metrics != NULL))
-        give_metrics(&call, &call.device->encoder_sessions, call.device->encoder_capacity, sessionId, metrics);
-    return call_leave(&call);
+    return get_metrics(FUNCTION_mtmlVpuGetEncoderSessionMetrics, vpu, true, sessionId, metrics);
 }
 
 MtmlReturn mtmlVpuGetDecoderSessionStates(const MtmlVpu *vpu, MtmlCodecSessionState *states, unsigned int length)
 {
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetDecoderSessionStates, vpu, states != NULL))
-        give_states(&call, &call.device->decoder_sessions, call.device->decoder_capacity, states, length);
-    return call_leave(&call);
+    return get_states(FUNCTION_mtmlVpuGetDecoderSessionStates, vpu, false, states, length);
 }
 
 MtmlReturn mtmlVpuGetDecoderSessionMetrics(const MtmlVpu *vpu, unsigned int sessionId,
                                            MtmlCodecSessionMetrics *metrics)
 {
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetDecoderSessionMetrics, vpu, metrics != NULL))
-        give_metrics(&call, &call.device->decoder_sessions, call.device->decoder_capacity, sessionId, metrics);
-    return call_leave(&call);
+    return get_metrics(FUNCTION_mtmlVpuGetDecoderSessionMetrics, vpu, false, sessionId, metrics);
 }

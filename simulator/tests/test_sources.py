@@ -1,5 +1,6 @@
 """The sources: no file leans on one that leans on it, in calls or in headers."""
 
+import ast
 import glob
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 import interface
 
 SOURCES = os.path.join(interface.SIMULATOR, "src")
+PACKAGE = os.path.join(interface.SIMULATOR, "python", "mtml_simulator")
 
 
 def circles(edges):
@@ -60,3 +62,21 @@ def test_no_circle_of_headers():
         if name.endswith(".c") and name[:-1] + "h" in edges:
             with open(os.path.join(SOURCES, name)) as file:
                 assert re.findall(r'^#include "([\w.]+)"', file.read(), re.M)[0] == name[:-1] + "h"
+
+
+def test_no_circle_of_modules():
+    """In the Python package, whatever imports are for: those that only type checkers see are imports, too."""
+    edges = {}
+    for path in glob.glob(os.path.join(PACKAGE, "**", "*.py"), recursive=True):
+        module = os.path.relpath(path, PACKAGE)[:-3].replace(os.sep, ".").replace("__init__", "").rstrip(".")
+        above = path.endswith("__init__.py") and module or module.rpartition(".")[0]
+        with open(path, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        edges[module] = set()
+        for node in [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]:
+            base = [above, above.rpartition(".")[0]][node.level - 1]
+            inside = ".".join(filter(None, (base, node.module)))
+            edges[module] |= {".".join(filter(None, (inside, name.name))) for name in node.names} | {inside}
+    edges = {module: found & set(edges) - {""} for module, found in edges.items()}
+    assert edges["session"] >= {"tree", "native", "folders"} and edges["gmi.command"] >= {"gmi.table"}
+    assert circles(edges) == set()

@@ -10,10 +10,7 @@ import os
 import shutil
 import struct
 import subprocess
-from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Sequence, Tuple, Union
-
-if TYPE_CHECKING:
-    from . import session
+from typing import Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
 VENDOR = 0x1ED5
 PCI_DEVICES = "/sys/bus/pci/devices"
@@ -22,6 +19,16 @@ _BRIDGE_VENDOR, _BRIDGE_DEVICE, _BRIDGE_CLASS = 0x1B36, 0x000C, 0x060400
 # What a class the cards have is not known from the field: a display controller with outputs, a 3D one without.
 _DISPLAY, _COMPUTE = 0x030000, 0x030200
 _HEADS = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+
+
+class Reads(Protocol):
+    """A machine whose values can be read."""
+
+    def cards(self) -> int:
+        """Number of cards (int)."""
+
+    def get(self, key: str) -> str:
+        """A value, such as 0.name, as a profile has it (str)."""
 
 
 def _write(text: Union[str, bytes], *parts: str) -> None:
@@ -42,7 +49,7 @@ def _link(target: str, *parts: str) -> None:
 class _Card:
     """What the tree shows of one card."""
 
-    def __init__(self, machine: "session.Machine", number: int) -> None:
+    def __init__(self, machine: Reads, number: int) -> None:
         self._machine = machine
         self.number = number
         self.address = "%04x:%02x:%02x.0" % (self("pci_segment"), self("pci_bus"), self("pci_device"))
@@ -101,7 +108,7 @@ def _speed(value: str) -> str:
 
 
 class _Tree:
-    def __init__(self, machine: "session.Machine", root: str) -> None:
+    def __init__(self, machine: Reads, root: str) -> None:
         self._machine = machine
         self._root = root
         self.cards = [_Card(machine, number) for number in range(machine.cards())]
@@ -209,7 +216,7 @@ class _Tree:
                 os.symlink(path, os.path.join(folder, "fd", str(number)))
 
 
-def render(machine: "session.Machine", root: str) -> None:
+def render(machine: Reads, root: str) -> None:
     """Write the machine's tree into a folder, in the place of one that is there.
 
     Raises: OSError; ValueError where the folder has something else in it.
