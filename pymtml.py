@@ -1517,29 +1517,45 @@ _UNINITIALIZED = _OWN | MTML_ERROR_UNINITIALIZED
 _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
-_lifecycle_lock = _thread.RLock()  # re-entrant: a signal handler may query while the main program initializes
-libLoadLock = _lifecycle_lock  # nvidia-ml-py's name for its lock; programs use it
-_log_lock = _thread.RLock()
+
+class _Locks:
+    """All locks of the module but those of meters; a forked child makes them anew. They are re-entrant: a signal
+    handler may call any function while its thread holds one.
+    """
+
+    def __init__(self):
+        self.lifecycle = _thread.RLock()  # held for load, init, shutdown and changes of MPC
+        self.log = _thread.RLock()
+        self.walk = _thread.RLock()
+
+
+_locks = _Locks()
+libLoadLock = _locks.lifecycle  # nvidia-ml-py's name for its lock; programs use it
+
+
+def _hold(lock, function, *arguments):
+    """Call ``function`` while the lock is held.
+
+    If a signal handler raises in the middle of ``with``, some versions of CPython (to 3.9, and 3.14) never release the
+    lock. So it is released here until this thread holds it as often as before.
+    """
+    # Without a count it is known only whether the thread holds the lock: then the outermost call releases it.
+    count = getattr(lock, "_recursion_count", lock._is_owned)
+    before = count()
+    try:
+        with lock:
+            return function(*arguments)
+    except BaseException:
+        while count() > before:
+            lock.release()
+        raise
 
 
 def _under_lock(function):
     """Decorator: hold the lock of the lifecycle while ``function`` runs."""
 
-    # fmt: off
     def locked(*arguments):
-        with _lifecycle_lock: return function(*arguments)  # noqa: E701  with two lines, a signal could leave it locked
-    # fmt: on
-
-    return locked
-
-
-def _under_log_lock(function):
-    """Decorator: hold the lock of the log while ``function`` runs. Calls of other functions do not wait for it."""
-
-    # fmt: off
-    def locked(*arguments):
-        with _log_lock: return function(*arguments)  # noqa: E701
-    # fmt: on
+        return _hold(_locks.lifecycle, function, *arguments)
 
     return locked
 
@@ -1976,9 +1992,9 @@ def _after_fork():
     If the parent had no life, the child does not use a library that the parent kept. If another thread of the parent
     was changing MPC, the child does not continue that.
     """
-    global _lifecycle_lock, libLoadLock, _walk_lock, _log_lock
-    _lifecycle_lock, _walk_lock, _log_lock = _thread.RLock(), _thread.RLock(), _thread.RLock()
-    libLoadLock, life = _lifecycle_lock, _session.life
+    global _locks, libLoadLock
+    _locks = _Locks()
+    libLoadLock, life = _locks.lifecycle, _session.life
     if _is_nested(sys._getframe()):
         return  # a signal handler forked in the middle of an init, shutdown or change, which continues in the child
     if life is None or not _session.native.held:
@@ -3207,10 +3223,10 @@ def mtmlLogSetConfiguration(configuration) -> "None":
     """
     if not issubclass(type(configuration), c_mtmlLogConfiguration_t):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
-    _set_log(configuration, ctypes.cast(configuration.callbackConfig.callback, c_void_p).value)
+    callback = ctypes.cast(configuration.callbackConfig.callback, c_void_p).value
+    _hold(_locks.log, _set_log, configuration, callback)
 
 
-@_under_log_lock
 def _set_log(configuration, callback):
     """Pass a log configuration to C.
 
@@ -5661,10 +5677,12 @@ class _Meter:
         """Add the energy since the last sample."""
         if self.lock._is_owned():  # type: ignore[attr-defined]
             return  # in a signal handler that interrupted this method
-        with self.lock:
-            then, before, total = self.state
-            if now > then:
-                self.state = now, power, total + (now - then) * (before + power) / 2
+        _hold(self.lock, self._add, now, power)
+
+    def _add(self, now, power):
+        then, before, total = self.state
+        if now > then:
+            self.state = now, power, total + (now - then) * (before + power) / 2
 
     def sample(self):
         """Take a sample; return whether to go on sampling. A sample that fails is left out."""
@@ -7386,8 +7404,6 @@ _WALK_AGE_MAX = 1.0
 
 _PF_KTHREAD = 0x00200000
 
-_walk_lock = _thread.RLock()  # re-entrant: a signal handler may ask for processes during a walk of its thread
-
 
 def _holders(root, paths):
     """Pids of the processes that have one of a device's nodes open, in ascending order (list)."""
@@ -7395,12 +7411,17 @@ def _holders(root, paths):
     life = _session.life
     if life is None:  # another thread has shut down in the meantime
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    with _walk_lock:
-        walk = life.walk
-        if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
-            walk = life.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+    walk = _hold(_locks.walk, _recent_walk, life, root, stems)
     _session.unseen = walk.unseen
     return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
+
+
+def _recent_walk(life, root, stems):
+    """The last walk of the proc file system if it is recent and covers ``stems``, else a new one."""
+    walk = life.walk
+    if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
+        walk = life.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+    return walk
 
 
 class _Walk:

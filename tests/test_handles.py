@@ -247,7 +247,7 @@ def test_a_change_waits_for_whoever_has_the_lock(step, monkeypatch):
     with simulated.nvml("s3000-mpc"):
         card, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
         simulated.reset_calls()
-        with pymtml._lifecycle_lock:
+        with pymtml._locks.lifecycle:
             thread, _ = in_thread(lambda: pymtml.nvmlDeviceSetMigMode(card, 0))
             assert reached.wait(10)
             thread.join(0.1)

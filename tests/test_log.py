@@ -96,7 +96,7 @@ def test_two_threads_that_set_a_callback(log, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_child_does_not_wait_for_a_thread_of_its_parent(log):
     """That was about to set the log when the process was forked, and is not in the child."""
-    with held(pymtml._log_lock):
+    with held(pymtml._locks.log):
         assert in_child(lambda: pymtml.mtmlLogSetConfiguration(pymtml.c_mtmlLogConfiguration_t()), seconds=10) == 0
 
 
