@@ -8,6 +8,7 @@ python tools/record.py --quick ...  leave out what has to run the simulator
 facts/card_support.csv       on which simulated cards functions answer; and docs/reference, which shows it
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as
+tests/cli/expected           what the command prints, output by output
 docs/command.md              the screens
 facts/*.json ...             the form of JSON: an entry a line
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
@@ -144,6 +145,12 @@ def with_screens():
     """The documents that show screens, with those of now."""
     screens = importlib.import_module("screens")
     return {os.path.relpath(path, ROOT): screens.remade(text) for path, text in screens.documents()}
+
+
+def with_expected():
+    """What the command prints, as it is now."""
+    expected = importlib.import_module("expected")
+    return {os.path.relpath(path, ROOT): expected.made(expected.read(path)) for path in expected.files()}
 
 
 def with_lies():

@@ -35,11 +35,21 @@ class Result:
         return [line.split(", ") for line in self.lines]
 
 
+class Terminal(io.TextIOWrapper):
+    """A stdout that somebody looks at."""
+
+    def isatty(self):
+        return True
+
+
 def invoke(*arguments, **options):
-    """Run the command in this process, on the machine that is set up (Result; ``name`` is what it is called by)."""
-    name = options.pop("name", "pymtml")
+    """Run the command in this process, on the machine that is set up (Result; ``name`` is what it is called by).
+
+    ``terminal``: somebody looks at what it prints.
+    """
+    name, terminal = options.pop("name", "pymtml"), options.pop("terminal", False)
     assert not options
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    out, err = (Terminal if terminal else io.TextIOWrapper)(io.BytesIO(), "utf-8"), io.StringIO()
     before = os.environ.get("PYMTML_COMMAND_NAME")
     os.environ["PYMTML_COMMAND_NAME"] = name
     try:
@@ -57,19 +67,28 @@ def invoke(*arguments, **options):
     return Result(status, out.buffer.getvalue().decode("utf-8"), err.getvalue())
 
 
-def process_tree(tmp_path, monkeypatch, processes):
-    """Let process queries see a proc file system with processes on /dev/mtgpu.0: {pid: (program, utilization)}."""
-    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
-    table = tmp_path / "driver" / "musa" / "gpu00"
-    table.mkdir(parents=True)
-    (table / "devname").write_text("mtgpu.0\n")
-    rows = ["Pid VPid Total 2D TA 3D CMP TRANSFER PidName"]
-    for pid, (program, utilization) in processes.items():
-        rows.append("%d %d %d 0 0 0 %d 0 x" % (pid, pid, utilization, utilization))
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "cmdline").write_text(program + "\0--x\0")
-        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
-    (table / "proc_util").write_text("\n".join(rows) + "\n")
+def process_tree(folder, monkeypatch, *cards):
+    """Let process queries see a proc file system with processes: {pid: (program, utilization)} for each card.
+
+    A card is a device node, in the order of their numbers: the second one of a divided card is its first instance.
+    """
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(folder))
+    for number, processes in enumerate(cards):
+        table = os.path.join(str(folder), "driver", "musa", "gpu%02d" % number)
+        rows = ["Pid VPid Total 2D TA 3D CMP TRANSFER PidName"]
+        for pid, (program, utilization) in processes.items():
+            rows.append("%d %d %d 0 0 0 %d 0 x" % (pid, pid, utilization, utilization))
+            write(os.path.join(str(folder), str(pid), "cmdline"), program + "\0--x\0")
+            write(os.path.join(str(folder), str(pid), "status"), "NSpid:\t%d\n" % pid)
+        write(os.path.join(table, "devname"), "mtgpu.%d\n" % (2 * number))
+        write(os.path.join(table, "proc_util"), "\n".join(rows) + "\n")
+
+
+def write(path, text):
+    """A file, and the folders above it."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def run_command(*arguments, **options):

@@ -20,6 +20,7 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.
 
 import simulated  # noqa: E402
 from command import invoke  # noqa: E402
+from expected import masked  # noqa: E402
 
 FILES = ("docs/command.md",)
 SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```text\n)(.*?)(```\n)", re.S)
@@ -46,15 +47,7 @@ def screen(profile, arguments):
             text = invoke(*shlex.split(arguments)).stdout
     finally:
         os.environ.update(environment)
-    text = re.sub(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} *", TIME, text)
-    text = text.replace(simulated.ROOT, "/home")
-    text = re.sub(r"/\S+/(libmtml\.so\.2)", r"/usr/lib/x86_64-linux-gnu/\1", text)
-    text = re.sub(r"found as PYMTML_LIBRARY says", "found as libmtml.so.2 by the usual search", text)
-    text = re.sub(
-        r"(pymtml \S+, )\S+, Python [\d.]+", r"\1/usr/lib/python3/site-packages/pymtml/__init__.py, Python 3", text
-    )
-    text = re.sub(r"init [\d.]+ ms, a memory query [\d.]+ ms", "init 1.2 ms, a memory query 0.002 ms", text)
-    return re.sub(r"(?m)^(note|n/a) +(packages|variable) .*\n( +-> .*\n)?", "", text)
+    return masked(re.sub(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} *", TIME, text))
 
 
 def remade(text):

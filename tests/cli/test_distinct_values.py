@@ -1,7 +1,7 @@
-"""Every value of the command on a machine on which no two numbers are the same: none is taken for another.
+"""Each number under its right name: one table, by hand, on a machine on which no two numbers are the same.
 
-The expected values are those of tests/distinct.ini, written here by hand: a change of the command is no reason to
-change them. A line that is not here has to be added, with the value that the profile says.
+A row says where the value of a key of tests/distinct.ini is shown. A change of the command is no reason to change a
+row; what is new gets one. How whole outputs look is in expected/.
 """
 
 import configparser
@@ -19,280 +19,249 @@ from inside import FIELDS, language, main, samples
 
 import pymtml
 
-# Field: what it says of either card, without its unit
-CELLS = {
-    "driver_version": ("3.3.9-server", "3.3.9-server"),
-    "count": ("2", "2"),
-    "name": ("MTT S5000", "X10000"),
-    "serial": ("MYAAAA0000000001", "MYBBBB0000000002"),
-    "uuid": ("10000000-0000-0000-0000-00000000000a", "20000000-0000-0000-0000-00000000000b"),
-    "pci.bus_id": ("00000000:2A:00.0", "00000000:3C:00.0"),
-    "pci.domain": ("0x0000", "0x0000"),
-    "pci.bus": ("0x2A", "0x3C"),
-    "pci.device": ("0x00", "0x00"),
-    "pci.device_id": ("0x04001ED5", "0x04001ED5"),
-    "pci.sub_device_id": ("0x04011ED5", "0x04021ED5"),
-    "pcie.link.gen.current": ("3", "2"),
-    "pcie.link.gen.gpucurrent": ("3", "2"),
-    "pcie.link.gen.max": ("5", "4"),
-    "pcie.link.gen.gpumax": ("5", "4"),
-    "pcie.link.width.current": ("4", "2"),
-    "pcie.link.width.max": ("16", "8"),
-    "index": ("0", "1"),
-    "accounting.mode": ("Disabled", "Disabled"),
-    "vbios_version": ("4.3.1", "4.3.2"),
-    "fan.speed": ("31", "37"),
-    "pstate": ("P2", "P6"),
-    "memory.total": ("16384", "24576"),
-    "memory.used": ("3072", "6144"),
-    "memory.free": ("13312", "18432"),
-    "compute_mode": ("Default", "Default"),
-    "compute_cap": ("3.1", "3.1"),
-    "utilization.gpu": ("61", "71"),
-    "utilization.memory": ("66", "77"),
-    "utilization.encoder": ("22", "82"),
-    "utilization.decoder": ("23", "83"),
-    "encoder.stats.sessionCount": ("2", "0"),
-    "encoder.stats.averageFps": ("43", "0"),
-    "encoder.stats.averageLatency": ("2000", "0"),
-    "ecc.mode.current": ("Enabled", "Enabled"),
-    "ecc.mode.pending": ("Disabled", "Disabled"),
-    "retired_pages.single_bit_ecc.count": ("2", "1"),
-    "retired_pages.double_bit.count": ("3", "2"),
-    "retired_pages.pending": ("Yes", "Yes"),
-    "temperature.gpu": ("51", "52"),
-    "temperature.gpu.tlimit": ("37", "39"),
-    "temperature.memory": ("72", "78"),
-    "power.draw": ("123.00", "134.00"),
-    "power.draw.instant": ("123.00", "134.00"),
-    "power.limit": ("240.00", "270.00"),
-    "enforced.power.limit": ("240.00", "270.00"),
-    "power.default_limit": ("260.00", "290.00"),
-    "clocks.current.graphics": ("1401", "1402"),
-    "clocks.current.sm": ("1401", "1402"),
-    "clocks.current.memory": ("2101", "2102"),
-    "clocks.current.video": ("1101", "1102"),
-    "clocks.max.graphics": ("1751", "1752"),
-    "clocks.max.sm": ("1751", "1752"),
-    "clocks.max.memory": ("2501", "2502"),
+# Unit: the profile's text (str) as csv has it without its unit, what -q adds to that, as --json and metrics have it
+UNITS = {
+    "text": (str, "", str, str),
+    "number": (str, "", int, int),
+    "%": (str, " %", int, lambda text: int(text) / 100),
+    "C": (str, " C", int, int),
+    "MHz": (str, " MHz", int, lambda text: int(text) * 10**6),
+    "W": (lambda text: "%.2f" % (int(text) / 1000), " W", int, lambda text: int(text) / 1000),
+    "mV": (lambda text: text + ".000", " mV", int, int),
+    "MiB": (lambda text: str(int(text) >> 20), " MiB", int, int),
+    "lanes": (str, "x", int, int),
+    "state": ("P%s".__mod__, "", int, int),
+    "switch": (lambda text: text.capitalize() + "d", "", "ENABLE".__eq__, lambda text: int(text == "ENABLE")),
+    "yes": (str.capitalize, "", "yes".__eq__, lambda text: int(text == "yes")),
+    "hex": (lambda text: "0x%02X" % int(text), "", int, int),
+    "id": (lambda text: "0x" + text[2:].upper(), "", lambda text: "0x" + text[2:].upper(), str),
+    "address": (str.upper, "", str.upper, str.upper),
 }
-for _kind, _since, _values in (
-    ("corrected", "volatile", ("101", "509")),
-    ("corrected", "aggregate", ("203", "611")),
-    ("uncorrected", "volatile", ("305", "713")),
-    ("uncorrected", "aggregate", ("407", "815")),
-):
-    for _place in ("device_memory", "dram", "total"):
-        CELLS["ecc.errors.%s.%s.%s" % (_kind, _since, _place)] = _values
+# Key of the profile (with a number: an item of it; "a - b": of two; = values that follow from several), unit | fields
+# of csv | line of -q | tag of -x | key of --json | series of metrics | column of dmon
+TABLE = """
+name, text | name | Product Name | product_name | name | info name
+=MTT MTT, text | | Product Brand | product_brand | brand
+=2 2, number | count
+=3.3.9-server 3.3.9-server, text | driver_version | | | | info driver
+=0 1, number | index | Minor Number | minor_number | index
+=0 1, number | | | | minor_number
+serial_number, text | serial | Serial Number | serial | serial_number | info serial
+uuid, text | uuid | GPU UUID | uuid | uuid
+mtbios_version, text | vbios_version | VBIOS Version | vbios_version | firmware_version | info vbios
+gpu_path, text | | | | gpu_path
+primary_path, text | | | | primary_path
+render_path, text | | | | render_path
+slot_id, number | | | | slot_id
+slot_name, text | | | | slot_name
+gpu_cores, number | | | | cores
+musa_compute_capability, text | compute_cap | | | compute_capability
+performance_state, state | pstate | Performance State | performance_state | performance_state
+=Yes Yes, text | | MultiGPU Board | multigpu_board
+=0x2a00 0x3c00, text | | Board ID | board_id
+=None None, text | | GPU Virtualization Mode/Virtualization Mode | gpu_virtualization_mode/virtualization_mode
+=none none, text | | | | virtualization
+=Disabled Disabled, text | accounting.mode | Accounting Mode | accounting_mode
+=Default Default, text | compute_mode | Compute Mode | compute_mode
+pci_sbdf, address | pci.bus_id | PCI/Bus Id | pci/pci_bus_id | pci/bus_id | info pci_bus_id
+=0x0000 0x0000, text | pci.domain | PCI/Domain | pci/pci_domain
+=0 0, number | | | | pci/domain
+pci_bus, hex | pci.bus | PCI/Bus | pci/pci_bus | pci/bus
+pci_device, hex | pci.device | PCI/Device | pci/pci_device | pci/device
+pci_device_id, id | pci.device_id | PCI/Device Id | pci/pci_device_id | pci/device_id
+pci_subsystem_id, id | pci.sub_device_id | PCI/Sub System Id | pci/pci_sub_system_id | pci/subsystem_id
+pci_cur_gen, number | pcie.link.gen.current pcie.link.gen.gpucurrent | PCI/GPU Link Info/PCIe Generation/Current\
+ | pci/pci_gpu_link_info/pcie_gen/current_link_gen | pci/generation | pcie_generation
+pci_cur_gen, number | | PCI/GPU Link Info/PCIe Generation/Device Current
+pci_max_gen, number | pcie.link.gen.max pcie.link.gen.gpumax | PCI/GPU Link Info/PCIe Generation/Max\
+ | pci/pci_gpu_link_info/pcie_gen/max_link_gen | pci/max_generation | pcie_generation_max
+pci_max_gen, number | | PCI/GPU Link Info/PCIe Generation/Device Max
+pci_cur_width, lanes | pcie.link.width.current | PCI/GPU Link Info/Link Width/Current\
+ | pci/pci_gpu_link_info/link_widths/current_link_width | pci/width | pcie_width
+pci_max_width, lanes | pcie.link.width.max | PCI/GPU Link Info/Link Width/Max\
+ | pci/pci_gpu_link_info/link_widths/max_link_width | pci/max_width | pcie_width_max
+pcie_replay_counter, number | | PCI/Replays Since Reset | pci/replay_counter | pci/replays | pcie_replays_total | pci
+fan_speed 0, % | fan.speed | Fan Speed | fan_speed | fans/speeds/0/target_percent | fan_ratio fan=0
+fan_speed 1, % | | | | fans/speeds/1/target_percent | fan_ratio fan=1
+fan_rpm 0, number | | | | fans/speeds/0/rpm
+fan_rpm 1, number | | | | fans/speeds/1/rpm
+=3 2, number | | | | fans/count
+memory_total, MiB | memory.total | FB Memory Usage/Total | fb_memory_usage/total | memory/total_bytes\
+ | memory_total_bytes
+memory_used, MiB | memory.used | FB Memory Usage/Used | fb_memory_usage/used | memory/used_bytes\
+ | memory_used_bytes | fb
+memory_total - memory_used, MiB | memory.free | FB Memory Usage/Free | fb_memory_usage/free | memory/free_bytes
+memory_used_system, number | | | | memory/system_used_bytes
+memory_type, text | | | | memory/type
+memory_vendor, text | | | | memory/vendor
+memory_bus_width, number | | | | memory/bus_width_bits
+memory_bandwidth, number | | | | memory/bandwidth_gigabytes_per_second
+memory_speed, number | | | | memory/speed_megabits_per_second
+gpu_utilization, % | utilization.gpu | Utilization/GPU | utilization/gpu_util | utilization/gpu_percent\
+ | utilization_ratio engine=gpu | sm
+memory_utilization, % | utilization.memory | Utilization/Memory | utilization/memory_util\
+ | utilization/memory_percent | utilization_ratio engine=memory | mem
+encoder_utilization, % | utilization.encoder | Utilization/Encoder | utilization/encoder_util\
+ | utilization/encoder_percent | utilization_ratio engine=encoder | enc
+decoder_utilization, % | utilization.decoder | Utilization/Decoder | utilization/decoder_util\
+ | utilization/decoder_percent | utilization_ratio engine=decoder | dec
+engine_utilization 0, % | | | | utilization/engines/geometry_percent
+engine_utilization 1, % | | | | utilization/engines/2d_percent
+engine_utilization 2, % | | | | utilization/engines/3d_percent
+engine_utilization 3, % | | | | utilization/engines/compute_percent
+=2 0, number | encoder.stats.sessionCount | Encoder Stats/Active Sessions | encoder_stats/session_count\
+ | codec/encoder_sessions
+=43 0, number | encoder.stats.averageFps | Encoder Stats/Average FPS | encoder_stats/average_fps\
+ | codec/encoder_frames_per_second
+=2000 0, number | encoder.stats.averageLatency | Encoder Stats/Average Latency | encoder_stats/average_latency
+encoder_capacity, number | | | | codec/max_encoder_sessions
+decoder_capacity, number | | | | codec/max_decoder_sessions
+ecc_mode, switch | ecc.mode.current | ECC Mode/Current | ecc_mode/current_ecc | ecc/enabled | ecc_enabled
+ecc_pending_mode, switch | ecc.mode.pending | ECC Mode/Pending | ecc_mode/pending_ecc | ecc/pending
+=2 1, number | retired_pages.single_bit_ecc.count | Retired Pages/Single Bit ECC\
+ | retired_pages/multiple_single_bit_retirement/retired_count | | retired_pages cause=single_bit
+=3 2, number | retired_pages.double_bit.count | Retired Pages/Double Bit ECC\
+ | retired_pages/double_bit_retirement/retired_count | | retired_pages cause=double_bit
+=0x0000000000012000 0x00000000000bc000, text | | | | retired_pages/single_bit/0
+=0x0000000000056000 0x00000000000de000, text | | | | retired_pages/double_bit/0
+=0x0000000000078000 0x00000000000ef000, text | | | | retired_pages/double_bit/1
+retired_pages_pending, yes | retired_pages.pending | Retired Pages/Pending Page Blacklist\
+ | retired_pages/pending_blacklist | retired_pages/pending | retired_pages_pending
+gpu_temperature, C | temperature.gpu | Temperature/GPU Current Temp | temperature/gpu_temp | temperature/gpu_celsius\
+ | temperature_celsius sensor=gpu | gtemp
+slowdown_temperature - gpu_temperature, C | temperature.gpu.tlimit | Temperature/GPU T.Limit Temp\
+ | temperature/gpu_temp_tlimit
+shutdown_temperature, C | | Temperature/GPU Shutdown Temp | | temperature/shutdown_celsius\
+ | temperature_limit_celsius limit=shutdown
+slowdown_temperature, C | | Temperature/GPU Slowdown Temp | | temperature/slowdown_celsius\
+ | temperature_limit_celsius limit=slowdown
+memory_temperature, C | temperature.memory | Temperature/Memory Current Temp | temperature/memory_temp\
+ | temperature/memory_celsius | temperature_celsius sensor=memory | mtemp
+power_usage, W | power.draw power.draw.instant | GPU Power Readings/Average Power Draw | | power/draw_milliwatts\
+ | power_watts
+power_usage, W | | GPU Power Readings/Instantaneous Power Draw
+enforced_power_limit, W | power.limit enforced.power.limit | GPU Power Readings/Current Power Limit |\
+ | power/limit_milliwatts | power_limit_watts
+enforced_power_limit, W | | GPU Power Readings/Requested Power Limit
+default_power_limit, W | power.default_limit | GPU Power Readings/Default Power Limit\
+ | gpu_power_readings/default_power_limit | power/default_limit_milliwatts
+gpu_voltage, mV | | Voltage/Graphics | voltage/graphics_volt | power/gpu_millivolts
+gpu_clock, MHz | clocks.current.graphics clocks.current.sm | Clocks/Graphics | clocks/graphics_clock\
+ | clocks/graphics_megahertz | clock_hertz clock=graphics | pclk
+gpu_clock, MHz | | Clocks/SM | clocks/sm_clock
+memory_clock, MHz | clocks.current.memory | Clocks/Memory | clocks/mem_clock | clocks/memory_megahertz\
+ | clock_hertz clock=memory | mclk
+vpu_clock, MHz | clocks.current.video | Clocks/Video | clocks/video_clock | clocks/video_megahertz\
+ | clock_hertz clock=video
+gpu_max_clock, MHz | clocks.max.graphics clocks.max.sm | Max Clocks/Graphics | max_clocks/graphics_clock\
+ | clocks/max_graphics_megahertz | clock_max_hertz clock=graphics
+gpu_max_clock, MHz | | Max Clocks/SM | max_clocks/sm_clock
+memory_max_clock, MHz | clocks.max.memory | Max Clocks/Memory | max_clocks/mem_clock\
+ | clocks/max_memory_megahertz | clock_max_hertz clock=memory
+vpu_max_clock, MHz | | Max Clocks/Video | max_clocks/video_clock | clocks/max_video_megahertz\
+ | clock_max_hertz clock=video
+cpu_affinity, text | | | | affinity/cpus
+memory_affinity, text | | | | affinity/nodes
+mtlink_version, number | | | | mtlink/version
+mtlink_bandwidth, number | | | | mtlink/bandwidth_gigabytes_per_second
+mtlink_count, number | | | | mtlink/count
+=up up, text | | | | mtlink/links/0/state
+=downgrade downgrade, text | | | | mtlink/links/1/state
+=down down, text | | | | mtlink/links/2/state
+=1 0, number | | | | mtlink/links/0/remote mtlink/links/1/remote mtlink/links/2/remote
+=1 1, number | | | | | mtlinks state=up
+=1 1, number | | | | | mtlinks state=down
+=1 1, number | | | | | mtlinks state=downgraded
+=1 0, number | | | | topology/0/device
+=internal internal, text | | | | topology/0/level
+=2 2, number | | | | topology/0/mtlinks
+=yes yes, yes | | | | topology/0/read
+=no no, yes | | | | topology/0/write
+=DP DP, text | | | | displays/0/type
+=7680 3840, number | | | | displays/0/max_width
+=4320 2160, number | | | | displays/0/max_height
+=60 60, number | | | | displays/0/max_refresh_hertz
+=0 0, number | | | | processes/unseen
+=1 1, number | | | | | up
+=0 0, number | | | | | processes
+"""
+for _kind in ("corrected", "uncorrected"):
+    for _scope in ("volatile", "aggregate"):
+        _fields = " ".join("ecc.errors.%s.%s.%s" % (_kind, _scope, at) for at in ("device_memory", "dram", "total"))
+        _line = "ECC Errors/%s/DRAM %s" % (_scope.title(), {"c": "Correctable", "u": "Uncorrectable"}[_kind[0]])
+        _column = {"corrected": "sbecc", "uncorrected": "dbecc"}[_kind] if _scope == "volatile" else ""
+        TABLE += "ecc_%s_%s, number | %s | %s | %s | ecc/%s_%s | ecc_errors_total kind=%s,scope=%s | %s\n" % (
+            (_kind, _scope, _fields, _line, _line.lower().replace(" ", "_")) + 2 * (_kind, _scope) + (_column,)
+        )
+FIELD, LINE, TAG, JSON, SERIES, COLUMN = range(1, 7)
+AS_CSV, SUFFIX, AS_JSON, AS_METRIC = range(4)
+ROWS = [[part.strip() for part in row.split("|")] for row in TABLE.strip().splitlines()]
 
-# Line of -q, with the keys above it: what it says of the first card; and its XML tags
-LINES = {
-    "Product Name": ("MTT S5000", "product_name"),
-    "Product Brand": ("MTT", "product_brand"),
-    "Accounting Mode": ("Disabled", "accounting_mode"),
-    "Minor Number": ("0", "minor_number"),
-    "MultiGPU Board": ("Yes", "multigpu_board"),
-    "Board ID": ("0x2a00", "board_id"),
-    "GPU Virtualization Mode/Virtualization Mode": ("None", "gpu_virtualization_mode/virtualization_mode"),
-    "PCI/Domain": ("0x0000", "pci/pci_domain"),
-    "PCI/Device": ("0x00", "pci/pci_device"),
-    "PCI/Bus Id": ("00000000:2A:00.0", "pci/pci_bus_id"),
-    "Compute Mode": ("Default", "compute_mode"),
-    "Retired Pages/Pending Page Blacklist": ("Yes", "retired_pages/pending_blacklist"),
-    "Serial Number": ("MYAAAA0000000001", "serial"),
-    "GPU UUID": ("10000000-0000-0000-0000-00000000000a", "uuid"),
-    "VBIOS Version": ("4.3.1", "vbios_version"),
-    "PCI/Bus": ("0x2A", "pci/pci_bus"),
-    "PCI/Device Id": ("0x04001ED5", "pci/pci_device_id"),
-    "PCI/Sub System Id": ("0x04011ED5", "pci/pci_sub_system_id"),
-    "PCI/GPU Link Info/PCIe Generation/Max": ("5", "pci/pci_gpu_link_info/pcie_gen/max_link_gen"),
-    "PCI/GPU Link Info/PCIe Generation/Current": ("3", "pci/pci_gpu_link_info/pcie_gen/current_link_gen"),
-    "PCI/GPU Link Info/PCIe Generation/Device Current": ("3", None),
-    "PCI/GPU Link Info/PCIe Generation/Device Max": ("5", None),
-    "PCI/GPU Link Info/Link Width/Max": ("16x", "pci/pci_gpu_link_info/link_widths/max_link_width"),
-    "PCI/GPU Link Info/Link Width/Current": ("4x", "pci/pci_gpu_link_info/link_widths/current_link_width"),
-    "PCI/Replays Since Reset": ("17", "pci/replay_counter"),
-    "Fan Speed": ("31 %", "fan_speed"),
-    "Performance State": ("P2", "performance_state"),
-    "FB Memory Usage/Total": ("16384 MiB", "fb_memory_usage/total"),
-    "FB Memory Usage/Used": ("3072 MiB", "fb_memory_usage/used"),
-    "FB Memory Usage/Free": ("13312 MiB", "fb_memory_usage/free"),
-    "Utilization/GPU": ("61 %", "utilization/gpu_util"),
-    "Utilization/Memory": ("66 %", "utilization/memory_util"),
-    "Utilization/Encoder": ("22 %", "utilization/encoder_util"),
-    "Utilization/Decoder": ("23 %", "utilization/decoder_util"),
-    "Encoder Stats/Active Sessions": ("2", "encoder_stats/session_count"),
-    "Encoder Stats/Average FPS": ("43", "encoder_stats/average_fps"),
-    "Encoder Stats/Average Latency": ("2000", "encoder_stats/average_latency"),
-    "ECC Mode/Current": ("Enabled", "ecc_mode/current_ecc"),
-    "ECC Mode/Pending": ("Disabled", "ecc_mode/pending_ecc"),
-    "ECC Errors/Volatile/DRAM Correctable": ("101", "ecc_errors/volatile/dram_correctable"),
-    "ECC Errors/Volatile/DRAM Uncorrectable": ("305", "ecc_errors/volatile/dram_uncorrectable"),
-    "ECC Errors/Aggregate/DRAM Correctable": ("203", "ecc_errors/aggregate/dram_correctable"),
-    "ECC Errors/Aggregate/DRAM Uncorrectable": ("407", "ecc_errors/aggregate/dram_uncorrectable"),
-    "Retired Pages/Single Bit ECC": ("2", "retired_pages/multiple_single_bit_retirement/retired_count"),
-    "Retired Pages/Double Bit ECC": ("3", "retired_pages/double_bit_retirement/retired_count"),
-    "Temperature/GPU Current Temp": ("51 C", "temperature/gpu_temp"),
-    "Temperature/GPU T.Limit Temp": ("37 C", "temperature/gpu_temp_tlimit"),
-    "Temperature/GPU Shutdown Temp": ("97 C", None),
-    "Temperature/GPU Slowdown Temp": ("88 C", None),
-    "Temperature/Memory Current Temp": ("72 C", "temperature/memory_temp"),
-    "GPU Power Readings/Average Power Draw": ("123.00 W", None),
-    "GPU Power Readings/Instantaneous Power Draw": ("123.00 W", None),
-    "GPU Power Readings/Current Power Limit": ("240.00 W", None),
-    "GPU Power Readings/Requested Power Limit": ("240.00 W", None),
-    "GPU Power Readings/Default Power Limit": ("260.00 W", "gpu_power_readings/default_power_limit"),
-    "Clocks/Graphics": ("1401 MHz", "clocks/graphics_clock"),
-    "Clocks/SM": ("1401 MHz", "clocks/sm_clock"),
-    "Clocks/Memory": ("2101 MHz", "clocks/mem_clock"),
-    "Clocks/Video": ("1101 MHz", "clocks/video_clock"),
-    "Max Clocks/Graphics": ("1751 MHz", "max_clocks/graphics_clock"),
-    "Max Clocks/SM": ("1751 MHz", "max_clocks/sm_clock"),
-    "Max Clocks/Memory": ("2501 MHz", "max_clocks/mem_clock"),
-    "Max Clocks/Video": ("1201 MHz", "max_clocks/video_clock"),
-}
 
-# Key of --json below the card: value
-JSON = {
-    "name": "MTT S5000",
-    "serial_number": "MYAAAA0000000001",
-    "firmware_version": "4.3.1",
-    "gpu_path": "/dev/mtgpu.0",
-    "primary_path": "/dev/dri/card1",
-    "render_path": "/dev/dri/renderD129",
-    "slot_id": 7,
-    "slot_name": "SLOT7",
-    "cores": 11,
-    "performance_state": 2,
-    "pci/bus": 42,
-    "pci/device_id": "0x04001ED5",
-    "pci/subsystem_id": "0x04011ED5",
-    "pci/generation": 3,
-    "pci/max_generation": 5,
-    "pci/width": 4,
-    "pci/max_width": 16,
-    "pci/replays": 17,
-    "memory/total_bytes": 17179869184,
-    "memory/used_bytes": 3221225472,
-    "memory/free_bytes": 13958643712,
-    "memory/system_used_bytes": 536870912,
-    "memory/vendor": "Micron",
-    "memory/bus_width_bits": 512,
-    "memory/bandwidth_gigabytes_per_second": 768,
-    "memory/speed_megabits_per_second": 20001,
-    "utilization/gpu_percent": 61,
-    "utilization/memory_percent": 66,
-    "utilization/encoder_percent": 22,
-    "utilization/decoder_percent": 23,
-    "utilization/engines/geometry_percent": 62,
-    "utilization/engines/2d_percent": 63,
-    "utilization/engines/3d_percent": 64,
-    "utilization/engines/compute_percent": 65,
-    "temperature/gpu_celsius": 51,
-    "temperature/memory_celsius": 72,
-    "temperature/slowdown_celsius": 88,
-    "temperature/shutdown_celsius": 97,
-    "power/draw_milliwatts": 123000,
-    "power/limit_milliwatts": 240000,
-    "power/default_limit_milliwatts": 260000,
-    "power/gpu_millivolts": 805,
-    "clocks/graphics_megahertz": 1401,
-    "clocks/max_graphics_megahertz": 1751,
-    "clocks/memory_megahertz": 2101,
-    "clocks/max_memory_megahertz": 2501,
-    "clocks/video_megahertz": 1101,
-    "clocks/max_video_megahertz": 1201,
-    "codec/max_encoder_sessions": 14,
-    "codec/max_decoder_sessions": 29,
-    "codec/encoder_sessions": 2,
-    "codec/encoder_frames_per_second": 43,
-    "affinity/cpus": "0-9",
-    "ecc/enabled": True,
-    "ecc/pending": False,
-    "ecc/corrected_volatile": 101,
-    "ecc/corrected_aggregate": 203,
-    "ecc/uncorrected_volatile": 305,
-    "ecc/uncorrected_aggregate": 407,
-    "retired_pages/single_bit/0": "0x0000000000012000",
-    "retired_pages/double_bit/2": "0x000000000009a000",
-    "fans/count": 3,
-    "fans/speeds/0/target_percent": 31,
-    "fans/speeds/0/rpm": 1310,
-    "fans/speeds/2/target_percent": 35,
-    "fans/speeds/2/rpm": 1350,
-    "mtlink/bandwidth_gigabytes_per_second": 56,
-    "mtlink/version": 20000,
-    "mtlink/count": 3,
-    "mtlink/links/0/state": "up",
-    "mtlink/links/1/state": "downgrade",
-    "mtlink/links/2/state": "down",
-    "topology/0/mtlinks": 2,
-    "topology/0/read": True,
-    "topology/0/write": False,
-    "displays/0/max_width": 7680,
-    "displays/0/max_height": 4320,
-    "displays/1/type": "HDMI",
-    "displays/1/max_refresh_hertz": 120.0,
-}
+def of_key(key, card):
+    """The profile's text for a key of the table."""
+    if key.startswith("="):
+        return key[1:].split(" ")[card]
+    keys = simulated.device_keys(simulated.DISTINCT, card)
+    first, _, second = key.partition(" - ")
+    if second:
+        return str(int(keys[first]) - int(keys[second]))
+    name, _, item = key.partition(" ")
+    return keys[name].split(", ")[int(item)] if item else keys[name]
 
-COLUMNS = {"pwr": "123", "gtemp": "51", "mtemp": "72", "sm": "61", "mem": "66", "enc": "22", "dec": "23"}
-COLUMNS.update({"mclk": "2101", "pclk": "1401", "fb": "3072", "sbecc": "101", "dbecc": "305", "pci": "17"})
+
+def expected(place, form, card):
+    """What the table says of a card at one kind of place: {name: value}."""
+    found = {}
+    for row in ROWS:
+        key, _, unit = row[0].rpartition(", ")
+        names = row[place] if len(row) > place else ""
+        for name in [names] if place in (LINE, SERIES) else names.split(" "):
+            value = UNITS[unit][form](of_key(key, card)) if name else None
+            found[name] = value + UNITS[unit][SUFFIX] if name and place in (LINE, TAG) else value
+    found.pop("")
+    return found
+
+
+def compared(found, wanted, lacking=()):
+    """Fails with what differs of two dicts, and with what is found and not in the table, if there may be nothing."""
+    wrong = {name: (found.get(name), value) for name, value in wanted.items() if found.get(name) != value}
+    assert not wrong, "(shown, in the profile): %s" % wrong
+    more = sorted(set(found) - set(wanted) - set(lacking))
+    assert not more, "TABLE of test_distinct_values.py lacks: %s" % {name: found[name] for name in more}
 
 
 @pytest.fixture(autouse=True)
-def distinct():
+def distinct(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    (tmp_path / "1" / "fd").mkdir(parents=True)
     with simulated.machine(simulated.DISTINCT):
         yield
 
 
-def test_every_field():
+def cells(card):
+    """Fields of csv that answer (dict)."""
     names = [names[0] for names, _, _, _ in FIELDS]
-    rows = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").rows()
-    for card, row in enumerate(rows):
-        found = {name: cell for name, cell in zip(names, row) if cell != "[N/A]" and name != "timestamp"}
-        assert not set(found) - set(CELLS), "CELLS lacks %s" % sorted(set(found) - set(CELLS))
-        assert found == {name: cells[card] for name, cells in CELLS.items()}
-    assert len(rows) == 2
+    (row,) = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits", "-i", str(card)).rows()
+    return {name: cell for name, cell in zip(names, row) if cell != "[N/A]" and name != "timestamp"}
 
 
-# Of the clock, of a card whose displays sysfs tells, of instances
-NOT_OF_THIS_MACHINE = {"timestamp", "display_mode", "display_attached", "display_active"}
-NOT_OF_THIS_MACHINE |= {"mig.mode.current", "mig.mode.pending"}
+@pytest.mark.parametrize("card", [0, 1])
+def test_every_field(card):
+    compared(cells(card), expected(FIELD, AS_CSV, card))
+
+
+# Of a card whose displays sysfs tells, of instances
+NOT_OF_THIS_MACHINE = {"display_mode", "display_attached", "display_active", "mig.mode.current", "mig.mode.pending"}
 
 
 @pytest.mark.parametrize("profile", ["s80", "s5000x8", "s3000-mpc"])
-def test_each_field_that_answers_elsewhere_answers_here(profile, monkeypatch, tmp_path):
-    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
-    names = [names[0] for names, _, _, _ in FIELDS]
+def test_each_field_that_answers_elsewhere_answers_here(profile):
     with simulated.machine(profile):
-        row = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits", "-i", "0").rows()[0]
-    answered = {name for name, cell in zip(names, row) if cell != "[N/A]"}
-    missing = sorted(answered - set(CELLS) - NOT_OF_THIS_MACHINE)
-    assert not missing, "tests/distinct.ini lacks what these come from, or CELLS their values: %s" % missing
-
-
-# What -q and --json do not show, or in other words: the head of both has the driver, -q has 4x, --json has numbers.
-NOT_IN_SECTIONS = {"driver_version", "pcie.link.width.current", "pcie.link.width.max", "compute_cap"}
-NOT_IN_JSON = {"driver_version", "pci.domain", "pci.bus", "pci.device", "accounting.mode", "pstate", "compute_mode"}
-NOT_IN_JSON |= {"encoder.stats.averageLatency", "ecc.mode.current", "ecc.mode.pending", "retired_pages.pending"}
-NOT_IN_JSON |= {"temperature.gpu.tlimit"}
-
-
-def test_each_field_is_in_the_sections_and_in_json():
-    """By its value: where a field is new, and -q or --json has it not, somebody decided so."""
-    shown = {
-        word for text in by_path(invoke("-q", "-i", "0").stdout).values() for word in (text or "").split() + [text]
-    }
-    missing = {name for name, (cell, _) in CELLS.items() if cell not in shown}
-    form = "%s lacks these, or %s is wrong: %s"
-    wrong = sorted(missing ^ NOT_IN_SECTIONS)
-    assert not wrong, form % ("TREE of pymtml_cli/sections.py", "NOT_IN_SECTIONS", wrong)
-    values = {value for _, value in below(json.loads(invoke("--json", "-i", "0").stdout)["devices"][0])}
-    told = {str(value).lower() for value in values}
-    told |= {str(value >> 20) for value in values if type(value) is int}  # MiB
-    told |= {"%.2f" % (value / 1000) for value in values if type(value) is int}  # W
-    wrong = sorted({name for name, (cell, _) in CELLS.items() if cell.lower() not in told} ^ NOT_IN_JSON)
-    assert not wrong, form % ("pymtml_cli/json_document.py", "NOT_IN_JSON", wrong)
+        answered = set(cells(0))
+    missing = sorted(answered - set(expected(FIELD, AS_CSV, 0)) - NOT_OF_THIS_MACHINE)
+    assert not missing, "tests/distinct.ini lacks what these come from, or TABLE their values: %s" % missing
 
 
 def by_path(text):
@@ -303,27 +272,22 @@ def by_path(text):
         if match:
             above = above[: len(match.group(1)) // 4] + [match.group(2)]
             found["/".join(above[1:])] = match.group(3)
-    return found
+    return {path: value for path, value in found.items() if path and value not in (None, "N/A")}
 
 
-def test_sections():
-    found = by_path(invoke("-q", "-i", "0").stdout)
-    assert {path: found.get(path) for path in LINES} == {path: value for path, (value, _) in LINES.items()}
+@pytest.mark.parametrize("card", [0, 1])
+def test_sections(card):
+    found = by_path(invoke("-q", "-i", str(card)).stdout)
+    found.update(by_path(invoke("-q", "-d", "VOLTAGE", "-i", str(card)).stdout))
+    compared(found, expected(LINE, AS_CSV, card), ["Processes"])
 
 
-def test_every_value_of_the_sections_is_expected():
-    found = by_path(invoke("-q", "-i", "0").stdout)
-    values = {path for path, value in found.items() if path and value not in (None, "N/A")}
-    unexpected = sorted(path for path in values - set(LINES) if not path.startswith("Processes"))
-    assert not unexpected, "LINES lacks %s" % unexpected
-
-
-def test_xml():
-    card = xml.etree.ElementTree.fromstring(invoke("-q", "-x", "-i", "0").stdout).find("gpu")
-    for path, (value, tags) in LINES.items():
-        if tags is not None:
-            shown = card.findtext(tags)
-            assert (path, shown) == (path, value[2:] if tags.startswith("pci/pci_") and value[:2] == "0x" else value)
+@pytest.mark.parametrize("card", [0, 1])
+def test_xml(card):
+    document = xml.etree.ElementTree.fromstring(invoke("-q", "-x", "-i", str(card)).stdout).find("gpu")
+    wanted = expected(TAG, AS_CSV, card)
+    wanted.update({tag: text[2:] for tag, text in wanted.items() if tag.startswith("pci/pci_") and text[:2] == "0x"})
+    compared({tag: document.findtext(tag) for tag in wanted}, wanted)
 
 
 def below(value, path=""):
@@ -335,20 +299,39 @@ def below(value, path=""):
         yield path, value
 
 
-def test_json():
-    found = dict(below(json.loads(invoke("--json", "-i", "0").stdout)["devices"][0]))
-    assert {path: found.get(path) for path in JSON} == JSON
-    named = {"index", "minor_number", "pci/domain", "pci/device", "processes/unseen"}
-    numbers = {path for path, value in found.items() if type(value) in (int, float)} - named
-    unexpected = sorted(path for path in numbers - set(JSON) if not re.search(r"/\d+(/|$)", path))
-    assert not unexpected, "JSON lacks %s" % unexpected
+@pytest.mark.parametrize("card", [0, 1])
+def test_json(card):
+    found = dict(below(json.loads(invoke("--json", "-i", str(card)).stdout)["devices"][0]))
+    found = {path: value for path, value in found.items() if value is not None and "reasons/" not in path}
+    further = [path for path in found if re.match(r"displays/1/|fans/speeds/2/|retired_pages/\w+/[12]|.*/link$", path)]
+    wanted = expected(JSON, AS_JSON, card)
+    compared(found, wanted, further)
 
 
-def test_columns_of_dmon():
-    head, _, first, second = invoke("dmon", "-c", "1", "-s", "pucmet").lines
-    found = dict(zip(head.split()[2:], first.split()[1:]))
-    assert {name: found[name] for name in COLUMNS} == COLUMNS
-    assert dict(zip(head.split()[2:], second.split()[1:]))["pclk"] == "1402"
+@pytest.mark.parametrize("card", [0, 1])
+def test_metrics(card, tmp_path):
+    pytest.importorskip("prometheus_client")
+    from prometheus_client.parser import text_string_to_metric_families
+
+    found = {}
+    page = invoke("metrics", "--processes", "count", "--lock", str(tmp_path / "lock")).stdout
+    for sample in (one for family in text_string_to_metric_families(page) for one in family.samples):
+        name, labels = sample.name.replace("mthreads_gpu_", ""), dict(sample.labels)
+        if labels.pop("gpu", "") != str(card) or labels.pop("uuid") != of_key("uuid", card):
+            continue
+        if name == "info":
+            found.update({"info " + label: value for label, value in labels.items()})
+        else:
+            found[(name + " " + ",".join("%s=%s" % pair for pair in sorted(labels.items()))).strip()] = sample.value
+    compared(found, expected(SERIES, AS_METRIC, card), [name for name in found if name == "fan_ratio fan=2"])
+
+
+@pytest.mark.parametrize("card", [0, 1])
+def test_columns_of_dmon(card):
+    head, _, line = invoke("dmon", "-c", "1", "-s", "pucmet", "-i", str(card)).lines
+    found = dict(zip(head.split()[2:], line.split()[1:]))
+    assert found.pop("pwr") == str(int(of_key("power_usage", card)) // 1000)
+    compared({name: cell for name, cell in found.items() if cell != "-"}, expected(COLUMN, AS_CSV, card))
 
 
 def test_capture():

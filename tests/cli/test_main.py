@@ -16,51 +16,6 @@ import wheels
 from command import command_environment, invoke, run_command
 from inside import SUBCOMMANDS, errors, file_of, language, main_module
 
-import pymtml
-
-SECTIONS_OF_HELP = """\
-  -d, --display=SECTIONS     with -q: only these sections: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK,
-                             COMPUTE, PIDS, PERFORMANCE, SUPPORTED_CLOCKS,
-                             PAGE_RETIREMENT, ACCOUNTING, ENCODER_STATS,
-                             SUPPORTED_GPU_TARGET_TEMP, VOLTAGE, FBC_STATS,
-                             ROW_REMAPPER, GSP_FIRMWARE_VERSION, POWER_SMOOTHING,
-                             POWER_PROFILES
-  -x, --xml-format           with -q: as XML
-"""
-OTHERS_OF_HELP = """
-  nvidia-smi's other options that change something say that these cards have not that:
-    -pm, -c, -pl, -lgc, -rgc, -lmc, -rmc, -ac, -rac, -am, -caa, --gom ...
-"""
-
-
-@pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_names_options_sections_and_subcommands(option):
-    result = invoke(option)
-    assert (result.status, result.stderr) == (0, "")
-    assert result.stdout.startswith("usage: pymtml [OPTION [VALUE]]...\n       pymtml SUBCOMMAND ...\n\nShows Moore")
-    assert "  --watch[=SECONDS]          the table, in place, until Ctrl-C (default: every 2 s)\n" in result.stdout
-    assert "again and again (default: every 5 s); -lms, --loop-ms[=MILLISECONDS] likewise\n" in result.stdout
-    assert SECTIONS_OF_HELP in result.stdout and OTHERS_OF_HELP in result.stdout
-    summaries = "".join("  %-15s  %s\n" % (name, SUBCOMMANDS[name][1]) for name in sorted(SUBCOMMANDS))
-    assert result.stdout.endswith("\n\nSubcommands (pymtml SUBCOMMAND --help says more):\n" + summaries)
-
-
-@pytest.mark.parametrize(
-    "name, keys",
-    [
-        ("nvidia-smi", ["NVIDIA-SMI version", "NVML version", "DRIVER version", "CUDA Version"]),  # as recorded of 580
-        ("pymtml", ["pymtml version", "MTML version", "DRIVER version", "MUSA Version"]),
-    ],
-)
-def test_versions(name, keys):
-    first = "3.3.9-server" if name == "nvidia-smi" else pymtml.__version__
-    with simulated.machine(simulated.DISTINCT):
-        result = invoke("--version", name=name)
-    values = [first, "2.2.1-simulator", "3.3.9-server", "4.3"]
-    assert (result.status, result.lines) == (0, ["%-20s: %s" % pair for pair in zip(keys, values)])
-    with simulated.machine("no-driver"):
-        assert invoke("--version", name=name).lines[1:] == ["%-20s: N/A" % key for key in keys[1:]]
-
 
 @pytest.mark.parametrize("start", [["-m", "pymtml"], [os.path.join(simulated.ROOT, "pymtml.py")]])
 def test_one_copy_of_the_module(start, tmp_path):

@@ -3,12 +3,13 @@
 import math
 import os
 import re
+import sys
 
 import pytest
 import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
-from inside import checks, health, metrics, metrics_child, metrics_collector, metrics_series
+from inside import checks, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
 
 import pymtml
 
@@ -465,3 +466,12 @@ def test_the_page_in_the_documents_has_every_option_and_alert():
     ]
     assert re.findall(r"^\| `(Mthreads\w+)` \| (\w+) \|", text, re.M) == alerts
     assert "at most %d series" % MOST_SERIES_OF_A_CARD in text
+
+
+@pytest.mark.parametrize("lacks", ["prometheus_client", "prometheus_client.core"])
+def test_without_prometheus_client(monkeypatch, lacks):
+    monkeypatch.setitem(sys.modules, lacks, None)
+    metrics_page.forget(monkeypatch)
+    result = invoke("metrics")
+    words = "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'"
+    assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)

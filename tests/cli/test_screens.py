@@ -51,13 +51,3 @@ def keys(value):
         for below in value:
             for name in keys(below):
                 yield name
-
-
-def test_help_says_what_there_is():
-    result = invoke("-h")
-    for name in SUBCOMMANDS:
-        assert re.search(r"^  %s +\S" % re.escape(name), result.stdout, re.M)
-    for name in SUBCOMMANDS:
-        if name not in ("run", "drop-in"):
-            help_text = invoke(name, "--help")
-            assert (help_text.status, help_text.stderr) == (0, "") and "usage: pymtml " + name in help_text.stdout

@@ -1,0 +1,24 @@
+"""What the command prints is what was read and committed: expected/ says in its head how, `make record` writes it."""
+
+import difflib
+import os
+
+import pytest
+from expected import FOLDER, files, made, read
+from inside import SUBCOMMANDS
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: os.path.basename(path)[:-4])
+def test_expected(path):
+    text = read(path)
+    now = made(text)
+    if now != text:
+        name = os.path.relpath(path)
+        diff = difflib.unified_diff(text.splitlines(), now.splitlines(), name, "now", lineterm="")
+        pytest.fail("%s\n\nIf this is meant: make record, and read its diff." % "\n".join(diff), pytrace=False)
+
+
+def test_each_subcommand_s_help_is_expected():
+    path = os.path.join(FOLDER, "help.txt")
+    missing = sorted(name for name in SUBCOMMANDS if "\n$ pymtml %s --help\n" % name not in read(path))
+    assert not missing, "%s lacks a line $ pymtml NAME --help: %s; then make record" % (path, ", ".join(missing))
