@@ -104,7 +104,9 @@ NOT_RUN = {
     "cp examples/fleet/systemd/mthreads-textfile.* /etc/systemd/system/": "as above",
     "systemctl enable --now mthreads-metrics": "is for a system with systemd",
     "systemctl enable --now mthreads-textfile.timer": "as above",
-    "curl -s http://127.0.0.1:9406/metrics | grep mthreads_driver_up": "asks the service that was not started",
+    "curl -s --retry 9 --retry-connrefused http://127.0.0.1:9406/metrics | grep mthreads_driver_up": "asks the service "
+    "that was not started",
+    "chown prometheus: /var/lib/prometheus/node-exporter": "writes outside of the checkout",
     "curl -s http://127.0.0.1:9100/metrics | grep mthreads_driver_up": "as above",
     "cp -r examples/fleet/prometheus.yml examples/fleet/rules.yml examples/fleet/targets /etc/prometheus/": "writes "
     "outside of the checkout",
