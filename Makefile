@@ -14,7 +14,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-tools test-all test-programs fuzz release-check sanitize format lint surface generate pictures record bench site build publish clean
+.PHONY: help all sim demo test test-tools test-all test-programs fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -179,7 +179,10 @@ surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
 	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
 
-generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, docs/reference, the manual page
+reference: $(DEMO) ## Write docs/reference: every function, struct, error and constant, by task
+	$(PY) tools/generate_reference.py
+
+generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
 	$(PY) tools/generate_api.py
 	$(PY) tools/generate_errors.py
 	$(PY) tools/generate_vocabulary.py
@@ -187,7 +190,6 @@ generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py,
 	$(PY) tools/generate_catalogue.py
 	$(PY) tools/generate_refusals.py
 	$(PY) tools/generate_coverage.py
-	$(PY) tools/generate_reference.py
 	$(PY) tools/generate_man_page.py
 	$(PY) tools/generate_dashboards.py
 
@@ -200,7 +202,7 @@ record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, s
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench
 
-site: $(STAMP) ## Build the documents as a site in build/site
+site: reference $(STAMP) ## Build the documents as a site in build/site
 	@$(PY) -c 'import material' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --config-file tools/mkdocs.yml --strict --quiet
 	@echo 'python3 -m http.server --directory build/site shows it, with its search'

@@ -67,7 +67,7 @@ Nothing stands in for a value that is not known, with these exceptions. Structs 
 - `deviceClass` "" and `gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings
 
 "optional" marks a function that libraries export although the 2.2.0 header lacks it. Without it the query raises
-`NVMLError_NotSupported`. The [reference](reference/README.md) says what each function raises, and on which cards it
+`NVMLError_NotSupported`. The [reference](reference.md) says what each function raises, and on which cards it
 answers. MTML's own functions, which have the same names in C, stand at the end.
 
 ## Functions that answer

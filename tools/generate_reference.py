@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/reference: functions by task, structs, constants and errors, from the docstrings of pymtml.py.
 
-    python tools/generate_reference.py            rewrite docs/reference
-    python tools/generate_reference.py --check    exit status 1, with a diff, if a page is not current
+    python tools/generate_reference.py            write docs/reference, which is not kept: make reference, make site
+    python tools/generate_reference.py --check    write nothing; exit status 1 if a struct is not described
 
 What the fields of structs mean stands in facts/mtml_api.json and facts/struct_fields.csv. On which cards a function
 answers stands in facts/card_support.csv, which make record writes.
@@ -12,7 +12,6 @@ import argparse
 import ast
 import collections
 import csv
-import difflib
 import json
 import os
 import re
@@ -22,7 +21,6 @@ import generate_coverage as coverage
 import generated
 
 FOLDER = os.path.join(generated.ROOT, "docs", "reference")
-MARK = "<!-- Written by tools/generate_reference.py from the docstrings of pymtml.py. Do not edit. -->"
 
 # The functions that most of 50 Python programs call that were read for it, in the order of use.
 FIRST = (
@@ -85,8 +83,6 @@ NAME = re.compile(
 INDEX = """\
 # Reference
 
-{mark}
-
 Every `mtml*` function, and every `nvml*` function that answers, by task. [Coverage](../coverage.md) lists the `nvml*`
 functions that do not answer, each with the reason. `help(pymtml.nvmlDeviceGetPowerUsage)` prints the same text as this
 reference.
@@ -136,16 +132,12 @@ pymtml.nvmlShutdown()
 STRUCTS = """\
 # Structs
 
-{mark}
-
 What functions hand out, field by field. Fields named `rsvd` are left out. Structs print with their fields, and text
 fields are `str`. "Also" are further names, which other bindings have.
 """
 
 ERRORS = """\
 # Errors
-
-{mark}
 
 `mtml*` functions raise `MTMLError_*`, with MTML's code as `value`. `nvml*` functions raise `NVMLError_*`, with NVML's.
 Each MTML class derives from its NVML class, so `except NVMLError` and `except MTMLError` both catch every error.
@@ -164,15 +156,11 @@ Each MTML class derives from its NVML class, so `except NVMLError` and `except M
 MTML_CONSTANTS = """\
 # Constants of MTML
 
-{mark}
-
 By the enum of the C header that they belong to.
 """
 
 NVML_CONSTANTS = """\
 # Constants of NVML
-
-{mark}
 
 All of nvidia-ml-py, so that programs which name them run. By the beginning of their names.
 """
@@ -420,7 +408,7 @@ def native(own, plain):
 
 def page_of(page, functions, plain, links, support):
     """The text of a task's page."""
-    lines = ["# %s" % page.title, "", MARK, "", page.intro, ""]
+    lines = ["# %s" % page.title, "", page.intro, ""]
     for title, fits in (
         ("Under NVML's names", lambda name: not name.startswith("mtml")),
         ("Under MTML's names", lambda name: name.startswith("mtml")),
@@ -453,7 +441,7 @@ def index(functions, plain, links):
         about = page.intro.rstrip(".")
         pages.append("| [%s](%s.md) | %s | %d | %d |" % (page.title, page.name, about, len(members) - of_mtml, of_mtml))
     first = [row(functions[name], plain, links) for name in FIRST]
-    return INDEX.format(mark=MARK, first="\n".join(first), pages="\n".join(pages))
+    return INDEX.format(first="\n".join(first), pages="\n".join(pages))
 
 
 def fields_table(source, links):
@@ -477,7 +465,7 @@ def fields_table(source, links):
 
 def structs_page(structs, fields, links):
     """docs/reference/structs.md."""
-    lines = [STRUCTS.format(mark=MARK)]
+    lines = [STRUCTS]
     for name in list(structs) + [name for name in fields if name not in structs]:
         node, rows = structs.get(name), fields[name]
         lines += ["## %s" % name, ""]
@@ -524,12 +512,12 @@ def errors_page(source, constants):
         if node.name.startswith("MTML"):
             cells.append("`%s`" % node.bases[-1].id)
         rows[node.name[:10]].append("| %s |" % " | ".join(cells))
-    return ERRORS.format(mark=MARK, nvml="\n".join(rows["NVMLError_"]), mtml="\n".join(rows["MTMLError_"]))
+    return ERRORS.format(nvml="\n".join(rows["NVMLError_"]), mtml="\n".join(rows["MTMLError_"]))
 
 
 def constants_page(head, groups):
     """A page of constants."""
-    lines = [head.format(mark=MARK)]
+    lines = [head]
     for group, members in groups.items():
         lines += ["## %s" % group.replace("*", "\\*"), "", "| constant | value |", "|---|---|"]
         lines += ["| `%s` | %s |" % (name, value.replace("|", "\\|")) for name, value in members]
@@ -565,33 +553,15 @@ def documents(source):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    parser.add_argument("--module", default=generated.MODULE, help="the module to read (default: %(default)s)")
-    parser.add_argument("--folder", default=FOLDER, help="the folder to write (default: %(default)s)")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a struct is not described")
     options = parser.parse_args()
-    with open(options.module, encoding="utf-8") as stream:
-        new = documents(stream.read())
-    os.makedirs(options.folder, exist_ok=True)
-    stale = False
-    for name in sorted(set(new) | set(os.listdir(options.folder))):
-        path = os.path.join(options.folder, name)
-        old = ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as stream:
-                old = stream.read()
-        if old == new.get(name):
-            continue
-        stale = True
-        if options.check:
-            lines = old.splitlines(True), new.get(name, "").splitlines(True)
-            sys.stdout.writelines(difflib.unified_diff(*lines, "docs/reference/" + name, "generated"))
-        elif name in new:
-            with open(path, "w", encoding="utf-8") as stream:
-                stream.write(new[name])
-        else:
-            os.remove(path)
-    if options.check and stale:
-        sys.exit("docs/reference is not current: make generate")
+    with open(generated.MODULE, encoding="utf-8") as stream:
+        pages = documents(stream.read())
+    if not options.check:
+        os.makedirs(FOLDER, exist_ok=True)
+        for name, text in pages.items():
+            with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as stream:
+                stream.write(text)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ python tools/record.py              write it
 python tools/record.py --check      change nothing; name what is stale, exit status 1
 python tools/record.py --quick ...  leave out what has to run the simulator
 
-facts/card_support.csv       on which simulated cards functions answer; and docs/reference, which shows it
+facts/card_support.csv       on which simulated cards functions answer
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
@@ -164,13 +164,7 @@ def with_support():
     return {"facts/card_support.csv": importlib.import_module("card_support").recorded()}
 
 
-def with_reference():
-    """docs/reference as it is now, with the cards that were just recorded."""
-    pages = importlib.import_module("generate_reference").documents(read("pymtml.py"))
-    return {"docs/reference/" + name: text for name, text in pages.items()}
-
-
-QUICK, SLOW = (with_counts, with_tables, with_json), (with_screens, with_lies, with_support, with_reference)
+QUICK, SLOW = (with_counts, with_tables, with_json), (with_screens, with_lies, with_support)
 
 
 def main():

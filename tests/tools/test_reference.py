@@ -1,4 +1,4 @@
-"""docs/reference: current, complete, with units and cards that are those of the code, the header and the simulator."""
+"""docs/reference, as make reference writes it: complete, units and cards those of code, header and simulator."""
 
 import ast
 import ctypes
@@ -6,7 +6,6 @@ import inspect
 import json
 import os
 import re
-import subprocess
 import sys
 
 import card_support
@@ -20,16 +19,11 @@ import generate_coverage as coverage  # noqa: E402
 import generate_reference as reference  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 8), reason="the generator needs the ends of what ast finds")
-TOOL = os.path.join(simulated.ROOT, "tools", "generate_reference.py")
-FOLDER = os.path.join(simulated.ROOT, "docs", "reference")
-PAGES = {}
-for _name in os.listdir(FOLDER):
-    with open(os.path.join(FOLDER, _name), encoding="utf-8") as _file:
-        PAGES[_name] = _file.read()
 with open(os.path.join(simulated.ROOT, "pymtml.py"), encoding="utf-8") as _file:
     SOURCE = _file.read()
 with open(os.path.join(simulated.ROOT, "facts", "mtml_api.json"), encoding="utf-8") as _file:
     API = json.load(_file)["functions"]
+PAGES = reference.documents(SOURCE)
 FUNCTIONS = coverage.read_functions(SOURCE, ("nvml", "mtml") + reference.HOOKS)
 
 
@@ -38,23 +32,6 @@ def headings(level="###"):
     return [
         line[len(level) + 1 :] for text in PAGES.values() for line in text.splitlines() if line.startswith(level + " ")
     ]
-
-
-def test_pages_are_current():
-    assert PAGES == reference.documents(SOURCE), "make generate"
-
-
-def test_check_mode_tells_when_they_are_not(tmp_path):
-    command = [sys.executable, TOOL, "--folder", str(tmp_path)]
-    subprocess.run(command, check=True)
-    assert subprocess.run(command + ["--check"], stdout=subprocess.PIPE).returncode == 0
-    (tmp_path / "memory.md").write_text("# Something else\n")
-    (tmp_path / "left_over.md").write_text("# A page of before\n")
-    result = subprocess.run(command + ["--check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert result.returncode == 1 and b"memory.md" in result.stdout and b"left_over.md" in result.stdout
-    assert (tmp_path / "memory.md").read_text() == "# Something else\n"
-    subprocess.run(command, check=True)
-    assert sorted(os.listdir(str(tmp_path))) == sorted(PAGES)
 
 
 def test_every_function_has_one_entry():

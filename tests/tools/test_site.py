@@ -35,7 +35,8 @@ def test_menu_lists_the_documents():
     tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, stdout=subprocess.PIPE, universal_newlines=True)
     documents = [name for name in tracked.stdout.split() if not name.startswith(NOT_IN_THE_MENU + (".",))]
     assert len(listed) == len(set(listed))
-    assert [name for name in listed if not os.path.exists(os.path.join(ROOT, name))] == []
+    kept = [name for name in listed if not name.startswith("docs/reference/")]  # which make reference writes
+    assert [name for name in kept if not os.path.exists(os.path.join(ROOT, name))] == []
     assert [name for name in documents if name not in listed] == []
 
 
@@ -63,6 +64,7 @@ def site(python, tmp_path_factory):
     alone = ["unshare", "--map-root-user", "--net"]
     if not shutil.which("unshare") or subprocess.run(alone + ["true"], stderr=subprocess.DEVNULL).returncode:
         alone = []
+    subprocess.run([sys.executable, os.path.join(ROOT, "tools", "generate_reference.py")], check=True)
     env = dict(os.environ, NO_MKDOCS_2_WARNING="1", HTTPS_PROXY="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
     subprocess.run(
         alone + [python, "-m", "mkdocs", "build", "--config-file", CONFIG, "--strict", "--quiet", "--site-dir", folder],
