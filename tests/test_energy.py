@@ -299,7 +299,7 @@ def test_a_sample_in_the_midst_of_another_is_not_lost(clock):
         assert settles(lambda: done) and energy(card()) == 200000
 
 
-# In each Python there is: what a child counts, what a handler asks, and the ends of a process whose thread samples.
+# In each Python that there is: what a child counts, what a handler asks, and ends of a process whose thread samples.
 PROGRAM = """
 import os, signal, sys, threading, time
 import pymtml as nvml

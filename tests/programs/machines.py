@@ -4,6 +4,7 @@ import os
 import re
 
 import profiles
+import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIMULATOR = os.path.join(ROOT, "simulator")
@@ -30,6 +31,9 @@ CHANGES = {
     "ecc_uncorrected_volatile": lambda i: 5 + i,
     "musa_compute_capability": lambda i: "2.%d" % (7 + i),
 }
+
+# For tests to which it makes no difference which of the machines of the fixture they see: the one of changed numbers.
+on_one_machine = pytest.mark.parametrize("machine", ["changed"], indirect=True)
 
 # Keys of the profile, and what the stand-in calls the same values.
 STANDIN_KEYS = {

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from machines import MIB, Machine
+from machines import MIB, Machine, on_one_machine
 from scrape import by_label, exporter_series
 
 MISSING = (
@@ -36,6 +36,7 @@ def expected_series(machine, gpu):
     return {name: pytest.approx(value, nan_ok=True) for name, value in series.items()}
 
 
+@pytest.mark.parametrize("machine", ["changed", "header only"], indirect=True)
 def test_metrics(runner, machine):
     """`/metrics`: utilization, memory, clocks, power and temperature of all eight GPUs, with name and UUID."""
     found = exporter_series(runner, runner.on_pymtml(machine))
@@ -57,6 +58,7 @@ def test_divided_card(runner, tmp_path):
     assert len(power) == 5  # and three instances, which have no power of their own
 
 
+@on_one_machine
 def test_processes(runner, machine, processes):
     """A process from the driver's table, with its share of the GPU."""
     pid = processes({2: 44, 5: 9})

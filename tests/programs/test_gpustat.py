@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from machines import MIB, Machine
+from machines import MIB, Machine, on_one_machine
 from program_set import GPUSTAT as PROGRAM
 
 MISSING = "The process list shows no GPU memory: no interface of these GPUs tells it."
@@ -38,6 +38,7 @@ def test_json(runner, machine):
         }
 
 
+@on_one_machine
 def test_table(runner, machine):
     """`gpustat -a`: name, temperature, utilization, codecs, power and memory of each line."""
     lines = runner.run([PROGRAM.script("gpustat"), "--no-color", "-a"], runner.on_pymtml(machine)).splitlines()
@@ -59,6 +60,7 @@ def test_table(runner, machine):
         assert [text for text in expected if text not in flat] == []
 
 
+@on_one_machine
 def test_processes(runner, machine, processes):
     """A process from the driver's table, with its user and command."""
     pid = processes({1: 30, 6: 12})
@@ -68,6 +70,7 @@ def test_processes(runner, machine, processes):
     assert (shown["command"], shown["gpu_memory_usage"]) == ("sleep", None)
 
 
+@on_one_machine
 def test_processes_by_open_files(runner, machine, open_files):
     """A process that has a GPU's device file open, where the driver keeps no table."""
     pid = open_files([2, 3])
@@ -83,6 +86,7 @@ def test_divided_card(runner, tmp_path):
     assert [gpu["memory.total"] for gpu in shown] == [gpu.number("memory_total") // MIB for gpu in machine.gpus]
 
 
+@on_one_machine
 def test_lost_gpu(runner, machine):
     """A GPU whose every query fails is marked, and leaves the other seven as they were."""
     machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from machines import MIB, Machine
+from machines import MIB, Machine, on_one_machine
 from program_set import NVITOP as PROGRAM
 
 MISSING = (
@@ -100,6 +100,7 @@ def test_screen(runner, machine):
         assert re.search(first + r".*\n.*" + second, screen), "GPU %d: %s\n%s" % (gpu.index, second, screen)
 
 
+@on_one_machine
 def test_processes(runner, machine, processes):
     """A process from the driver's table, in the API and on the screen."""
     pid = processes({0: 55, 7: 3})
@@ -120,6 +121,7 @@ print(json.dumps({key: value for key, value in metrics.items() if "gpu:" in key}
 """
 
 
+@on_one_machine
 def test_collector(runner, machine):
     """`ResourceMetricCollector`: the means that training loops log."""
     metrics = runner.evaluate(PROGRAM, COLLECTOR, runner.on_pymtml(machine))

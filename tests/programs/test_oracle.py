@@ -7,7 +7,7 @@ import json
 import math
 
 import pytest
-from machines import MUSA_VERSION
+from machines import MUSA_VERSION, on_one_machine
 from program_set import GPUSTAT, NVITOP
 from scrape import exporter_series
 
@@ -21,6 +21,7 @@ def both(runner, machine, processes):
     return nvml, runner.on_pymtml(machine)
 
 
+@pytest.mark.parametrize("machine", ["changed", "header only"], indirect=True)
 def test_gpustat(runner, both):
     """gpustat --json agrees field by field."""
 
@@ -37,6 +38,7 @@ def test_gpustat(runner, both):
     assert pymtml == nvml
 
 
+@pytest.mark.parametrize("machine", ["changed", "header only"], indirect=True)
 def test_nvitop(runner, both):
     """nvitop -1 agrees line by line, but for the clock and the host's load."""
 
@@ -54,6 +56,7 @@ def test_nvitop(runner, both):
     assert pymtml == nvml
 
 
+@on_one_machine
 def test_exporter(runner, both):
     """The exporter's series of GPUs agree, name by name and label by label."""
 

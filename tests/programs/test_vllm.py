@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from machines import Machine
+from machines import Machine, on_one_machine
 from program_set import VLLM
 
 PROGRAM = VLLM
@@ -33,6 +33,7 @@ def test_platform(runner, machine):
     assert ".".join(map(str, shown["capability"])) == machine.gpus[0].text("musa_compute_capability")
 
 
+@on_one_machine
 def test_visible_devices(runner, machine):
     """`CUDA_VISIBLE_DEVICES` picks and renumbers GPUs."""
     environment = dict(runner.on_pymtml(machine), CUDA_VISIBLE_DEVICES="6,1")
@@ -45,6 +46,7 @@ def test_not_detected(runner, tmp_path, profile):
     assert ask(runner, runner.on_pymtml(Machine(tmp_path, profile))) == {"detected": False}
 
 
+@on_one_machine
 def test_no_library(runner, machine):
     """No library: the platform is not detected, and nothing else happens."""
     environment = dict(runner.on_pymtml(machine), LD_LIBRARY_PATH="", PYMTML_LIBRARY="/nonexistent/libmtml.so")
