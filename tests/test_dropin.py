@@ -1,5 +1,6 @@
 """The drop-in from a checkout: the names, the processes it reaches, what it leaves alone, and `pymtml run`."""
 
+import json
 import os
 import shutil
 import signal
@@ -81,12 +82,15 @@ def test_every_name_is_tried():
     assert set(COPIES) == {name for name in pymtml_dropin.NAMES if name.split(".")[0] not in ("pynvml", "pymtml")}
 
 
-@pytest.mark.parametrize("name", COPIES)
-def test_copies_inside_programs(name, variables, tmp_path):
-    make_package(tmp_path, name)
-    parent, _, module = name.rpartition(".")
-    code = "import sys, pymtml, {0}; from {1} import {2} as a; print(a is pymtml is sys.modules['{0}'] is {0})"
-    assert run([sys.executable, "-c", code.format(name, parent, module)], variables, tmp_path) == "True\n"
+def test_copies_inside_programs(variables, tmp_path):
+    code = "import sys, pymtml"
+    for name in COPIES:
+        make_package(tmp_path, name)
+        parent, _, module = name.rpartition(".")
+        code += "\nimport {0}; from {1} import {2} as a; assert a is pymtml is sys.modules['{0}'] is {0}, '{0}'".format(
+            name, parent, module
+        )
+    run([sys.executable, "-c", code], variables, tmp_path)
 
 
 def test_names_of_the_user(variables, tmp_path):
@@ -204,14 +208,17 @@ def test_no_smi(variables, tmp_path):
 CHOOSERS = ("clearml_agent.helper.gpu.pynvml", "sglang.multimodal_gen.third_party.pynvml", "vllm.third_party.pynvml")
 
 
-@pytest.mark.parametrize("name", CHOOSERS)
-def test_copies_whose_count_would_choose_cuda(name, variables, tmp_path):
-    make_package(tmp_path, name, "theirs = True\n")
-    code = "import %s as copy; print(copy.theirs)" % name
-    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
-    variables["PYMTML_DROPIN_MODULES"] = name
-    code = "import pymtml, %s as copy; print(copy is pymtml)" % name
-    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
+def test_copies_whose_count_would_choose_cuda(variables, tmp_path):
+    for name in CHOOSERS:
+        make_package(tmp_path, name, "theirs = True\n")
+    imports = "import pymtml, %s\n" % ", ".join(CHOOSERS)
+    run(
+        [sys.executable, "-c", imports + "assert %s" % " and ".join(name + ".theirs" for name in CHOOSERS)],
+        variables,
+        tmp_path,
+    )
+    variables["PYMTML_DROPIN_MODULES"] = ",".join(CHOOSERS)
+    run([sys.executable, "-c", imports + "assert pymtml is %s" % " is ".join(CHOOSERS)], variables, tmp_path)
 
 
 MANAGER = """
@@ -234,29 +241,38 @@ class NvidiaGPUAcceleratorManager:
 """
 
 ASK_MANAGER = """
-import inspect, os
+import inspect, json, os, sys
 from ray._private.accelerators import nvidia_gpu as module
 manager = module.NvidiaGPUAcceleratorManager
 source = inspect.getsource(module)
 assert manager.get_resource_name() == "GPU" and "Ray's own" in source == module.__loader__.get_source(module.__name__)
 print(manager.get_visible_accelerator_ids_env_var(), module.CUDA_VISIBLE_DEVICES_ENV_VAR)
 print(module.NOSET_CUDA_VISIBLE_DEVICES_ENV_VAR)
-print(manager.get_current_process_visible_accelerator_ids())
-manager.set_current_process_visible_accelerator_ids(["3", "1"])
-print(os.environ.get("MUSA_VISIBLE_DEVICES"), os.environ.get("CUDA_VISIBLE_DEVICES"))
+before = dict(os.environ)
+for variables in json.loads(sys.argv[1]):
+    os.environ.update(variables)
+    print(manager.get_current_process_visible_accelerator_ids())
+    manager.set_current_process_visible_accelerator_ids(["3", "1"])
+    print(os.environ.get("MUSA_VISIBLE_DEVICES"), os.environ.get("CUDA_VISIBLE_DEVICES"))
+    os.environ.clear()
+    os.environ.update(before)
 """
 
 
 @pytest.fixture
 def ask_ray(variables, tmp_path):
-    """What the manager of a Ray says and does, line by line."""
+    """What the manager of a Ray says and does, line by line, where each of some variables are set."""
     make_package(tmp_path, "ray._private.accelerators.nvidia_gpu", MANAGER)
-    return lambda **more: run([sys.executable, "-c", ASK_MANAGER], dict(variables, **more), tmp_path).splitlines()
+
+    def ask(*cases, **more):
+        command = [sys.executable, "-c", ASK_MANAGER, json.dumps(cases or [{}])]
+        return run(command, dict(variables, **more), tmp_path).splitlines()
+
+    return ask
 
 
-@pytest.mark.parametrize(
-    "set_before, visible",
-    [
+def test_ray_hands_out_cards_by_the_variable_of_musa(ask_ray):
+    cases = [
         ({}, None),
         ({"MUSA_VISIBLE_DEVICES": "all"}, None),
         ({"MUSA_VISIBLE_DEVICES": "4, 5"}, ["4", "5"]),
@@ -264,22 +280,18 @@ def ask_ray(variables, tmp_path):
         ({"MUSA_VISIBLE_DEVICES": "NoDevFiles"}, []),
         ({"CUDA_VISIBLE_DEVICES": "4,5"}, ["4", "5"]),
         ({"CUDA_VISIBLE_DEVICES": "4,5", "MUSA_VISIBLE_DEVICES": "1"}, ["1"]),
-    ],
-)
-def test_ray_hands_out_cards_by_the_variable_of_musa(ask_ray, set_before, visible):
-    assert ask_ray(**set_before) == [
-        "MUSA_VISIBLE_DEVICES MUSA_VISIBLE_DEVICES",
-        "RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES",
-        str(visible),
-        "3,1 %s" % set_before.get("CUDA_VISIBLE_DEVICES"),
     ]
+    expected = ["MUSA_VISIBLE_DEVICES MUSA_VISIBLE_DEVICES", "RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES"]
+    for variables, visible in cases:
+        expected += [str(visible), "3,1 %s" % variables.get("CUDA_VISIBLE_DEVICES")]
+    assert ask_ray(*[variables for variables, _ in cases]) == expected
 
 
-@pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
-@pytest.mark.parametrize("value, heeded", [("1", True), ("True", True), ("0", False), ("", False)])
-def test_ray_leaves_the_variable_where_it_is_told_to(ask_ray, vendor, value, heeded):
-    said = ask_ray(**{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: value})
-    assert said[-1] == ("None None" if heeded else "3,1 None")
+def test_ray_leaves_the_variable_where_it_is_told_to(ask_ray):
+    values = {"1": "None None", "True": "None None", "0": "3,1 None", "": "3,1 None"}
+    for vendor in ("MUSA", "CUDA"):
+        name = "RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor
+        assert ask_ray(*[{name: value} for value in values])[3::2] == list(values.values())
 
 
 def test_ray_where_there_is_nothing_of_musa(ask_ray, tmp_path):
@@ -297,10 +309,10 @@ def test_ray_in_another_form(ask_ray, variables, tmp_path):
     """A finder that a .pth installs; a Ray that is not there."""
     code = "import sys; sys.path.insert(0, %r); import pymtml_dropin; pymtml_dropin.install(asked=False)\n"
     variables["PYTHONPATH"] = ""
-    said = run([sys.executable, "-c", code % simulated.ROOT + ASK_MANAGER], variables, tmp_path).splitlines()
+    said = run([sys.executable, "-c", code % simulated.ROOT + ASK_MANAGER, "[{}]"], variables, tmp_path).splitlines()
     assert said[0] == "MUSA_VISIBLE_DEVICES MUSA_VISIBLE_DEVICES"
     shutil.rmtree(str(tmp_path / "ray"))
-    assert "No module named 'ray'" in run([sys.executable, "-c", ASK_MANAGER], variables, tmp_path, status=1)
+    assert "No module named 'ray'" in run([sys.executable, "-c", ASK_MANAGER, "[]"], variables, tmp_path, status=1)
 
 
 # ---- processes ----
