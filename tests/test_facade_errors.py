@@ -3,8 +3,12 @@
 How failures of the C library come out is in hostile/test_faults.py, for every call of every function.
 """
 
+import csv
 import ctypes
+import os
+import re
 
+import every_function
 import pytest
 import simulated
 
@@ -65,6 +69,14 @@ def test_uuid_ends_where_its_text_does(device):
     for text in (nvml.nvmlDeviceGetUUID(device) + "\0", nvml.nvmlDeviceGetUUID(device).encode() + b"\0x"):
         with pytest.raises(nvml.NVMLError_NotFound):
             nvml.nvmlDeviceGetHandleByUUID(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["0:0:20.0", "0:100:0.0", "100000000:0:0.0", "0:0:0.1", "0:0:0:0.0", "x:0:0.0", "", "-1:0:0"]
+)
+def test_what_can_be_no_pci_address(text, device):
+    with pytest.raises(nvml.NVMLError_InvalidArgument):
+        nvml.nvmlDeviceGetHandleByPciBusId(text)
 
 
 def test_serial_number_behind_a_device_without_one(device):
@@ -162,6 +174,36 @@ def test_a_fan_beyond_the_last():
         for function, fan in (("nvmlDeviceGetFanSpeed_v2", 3), ("nvmlDeviceGetTargetFanSpeed", -1)):
             with pytest.raises(nvml.NVMLError_InvalidArgument):
                 getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), fan)
+
+
+def refusals():
+    """(function, parameter, how many values NVML has for it) of each enum that a refusal looks at first."""
+    with open(os.path.join(simulated.ROOT, "facts", "refusals.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            for name, up_to, most in re.findall(r"(\w+)<(=?)(\w+)", row["checks"]):
+                yield row["name"], name, (int(most) if most.isdigit() else getattr(nvml, most)) + bool(up_to)
+
+
+def test_enums_that_are_looked_at_before_a_refusal(device):
+    checked = list(refusals())
+    assert len(checked) > 20
+    for function, parameter, count in checked:
+        position = every_function.parameters(function).index(parameter)
+        for value, error in ((count - 1, nvml.NVMLError_NotSupported), (count, nvml.NVMLError_InvalidArgument)):
+            arguments = every_function.fill(function, device)
+            arguments[position] = value
+            with pytest.raises(error):
+                getattr(nvml, function)(*arguments)
+
+
+def test_a_bad_handle_comes_before_arguments_that_are_none():
+    """Also before those that Python itself does not take."""
+    with simulated.nvml("s80"):
+        for function in every_function.FUNCTIONS:
+            takes = [every_function.is_device(function, one) for one in every_function.parameters(function)]
+            if takes and takes[0] and not any(takes[1:]) and function != "nvmlDeviceGetTemperatureV":
+                with pytest.raises(nvml.NVMLError_InvalidArgument):
+                    getattr(nvml, function)(None, *["x"] * (len(takes) - 1))
 
 
 @pytest.mark.parametrize("bad", [0, 1])

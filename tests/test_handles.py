@@ -33,8 +33,18 @@ def test_equality_and_hash_are_those_of_the_address():
         assert one != two and not one == two
         assert {one: "x"}[other_object] == "x"
         assert {scene.gpu: 1, scene.memory: 2, scene.vpu: 3, one: 4}[scene.memory] == 2
-        for foreign in (None, 0, "x", one._address, ctypes.c_void_p(one._address), scene.gpu, scene.library):
-            assert one != foreign and not one == foreign
+        same_address = ctypes.cast(one, pymtml.c_mtmlGpu_t)
+        for foreign in (
+            None,
+            0,
+            "x",
+            one._address,
+            ctypes.c_void_p(one._address),
+            scene.gpu,
+            scene.library,
+            same_address,
+        ):
+            assert one != foreign and not one == foreign and foreign != one
         assert pymtml.c_mtmlDevice_t() == pymtml.c_mtmlDevice_t()
         assert one and not pymtml.c_mtmlDevice_t()
 
@@ -63,6 +73,47 @@ def test_a_stale_handle_does_not_name_the_device_that_has_its_address_now(monkey
             with pytest.raises(pymtml.NVMLError_InvalidArgument):
                 pymtml.nvmlDeviceGetTopologyCommonAncestor(*pair)
         simulated.shut_down()
+
+
+FIRST_USES = {
+    "card": lambda: pymtml.nvmlDeviceGetHandleByIndex(0),
+    "gpu": lambda: pymtml.mtmlDeviceInitGpu(pymtml.mtmlLibraryInitDeviceByIndex(0)),
+    "system": pymtml.mtmlLibraryInitSystem,
+}
+
+
+@pytest.mark.parametrize("what", FIRST_USES)
+def test_two_threads_that_come_first_get_the_same_handle(what):
+    """Whichever line of its first use the one is at when the other does all of it."""
+    step, begun, others = 0, True, []
+    while begun:
+        step += 1
+        with simulated.nvml("s80"):
+            mine, begun = before_line(step, FIRST_USES[what], lambda: others.append(FIRST_USES[what]()))
+            assert not begun or others.pop() is mine, step
+            assert FIRST_USES[what]() is mine
+    assert step > 5
+
+
+def test_two_threads_that_count_virtual_devices_at_once_give_no_number_twice():
+    class Counted(dict):
+        """Another thread counts them all while this one looks how many there are."""
+
+        def __len__(self):
+            count = dict.__len__(self)
+            if not others:
+                others.append([])
+                thread, others[:] = in_thread(lambda: pymtml.nvmlDeviceGetActiveVgpus(device))
+                thread.join(10)
+            return count
+
+    others = []
+    with simulated.nvml("s3000-vgpu-host"):
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        pymtml._session.life.vgpus = Counted()
+        numbers = pymtml.nvmlDeviceGetActiveVgpus(device)
+        assert others == [numbers] and len(set(numbers)) == 3
+        assert len({pymtml.nvmlVgpuInstanceGetUUID(number) for number in numbers}) == 3
 
 
 def test_repr_names_class_and_address():
@@ -297,6 +348,8 @@ def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
         with pytest.raises(pymtml.NVMLError_Uninitialized):
             pymtml.nvmlDeviceSetMigMode(card, 0)
         assert simulated.calls("mtmlDeviceSetMpcMode") == 0
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceGetComputeMode(card)  # it has not come back to life
         simulated.shut_down()
 
 

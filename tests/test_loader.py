@@ -117,8 +117,9 @@ import os, pymtml, shutil, sys
 for _ in range(2):
     try:
         pymtml.mtmlLibraryInit()
-    except pymtml.MTMLError_LibraryNotFound:
-        print("missing")
+    except pymtml.MTMLError_LibraryNotFound as error:
+        print("missing" if "No such file" in str(error) else "no library")
+    open(os.environ["PYMTML_LIBRARY"], "w").close()
 shutil.copy(sys.argv[1], os.environ["PYMTML_LIBRARY"])
 pymtml.mtmlLibraryInit()
 print(pymtml.mtmlLibraryCountDevice())
@@ -129,7 +130,7 @@ print(pymtml.mtmlLibraryCountDevice())
         name=S80,
         extra_environment={"PYMTML_LIBRARY": str(tmp_path / "libmtml.so"), "LD_LIBRARY_PATH": ""},
     )
-    assert (result.stdout, result.stderr) == ("missing\nmissing\n1\n", "")
+    assert (result.stdout, result.stderr) == ("missing\nno library\n1\n", "")
 
 
 def test_search_on_windows(tmp_path):

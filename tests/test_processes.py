@@ -312,7 +312,8 @@ def test_the_device_name_ties_directory_and_device(proc):
             proc.process(100 + number)
             proc.table(name, "mtgpu.%d" % number, NEWER, "%d 0 %d 0 0 0 1 0 x" % (100 + number, number))
         proc.process(110)
-        proc.table("gpu00", "mtgpu.10", NEWER, "110 0 99 0 0 0 1 0 x")
+        proc.table("gpu00", "mtgpu.11", NEWER, "110 0 98 0 0 0 1 0 x")
+        proc.table("gpuff", "mtgpu.10", NEWER, "110 0 99 0 0 0 1 0 x")
         for number in range(8):
             handle = nvml.nvmlDeviceGetHandleByIndex(number)
             assert shares(handle) == [(100 + number, number)]
@@ -1235,6 +1236,16 @@ def test_codec_processes_that_ended_or_are_nobody_here(proc, device):
     proc.process(5)
     simulated.set_value(0, "encoder_sessions", SESSION % (0, 99, "ACTIVE") + ", " + SESSION % (1, 0, "ACTIVE"))
     assert compute(device) == []
+    shutil.rmtree(str(proc.root / "5"))
+    proc.table("gpu0", "mtgpu.0", NEWER, "60 3 5 0 0 0 5 0 x")  # the driver's files alone: nobody can be looked for
+    assert compute(device) == [60, 99]
+
+
+def test_sessions_beyond_what_the_other_codec_can_run(proc, device):
+    proc.process(7)
+    simulated.set_value(0, "encoder_capacity", 1)
+    simulated.set_value(0, "decoder_sessions", SESSION % (5, 7, "ACTIVE"))
+    assert compute(device) == [7]
 
 
 def test_codec_sessions_of_an_instance(proc):

@@ -229,6 +229,8 @@ def test_interrupt_before_every_line_of_a_query(query):
             QUERIES[query](device)
             pymtml.mtmlLibraryShutDown()
             assert state() == (0, False, 0)
+            left = [slot for slot in device.__slots__ if slot not in ("_address", "_of") and hasattr(device, slot)]
+            assert not left, (left, step, place)
         assert step > 5
 
 

@@ -8,6 +8,7 @@ anew for each value.
 import ctypes
 import os
 import re
+import subprocess
 
 import every_function
 import pytest
@@ -686,11 +687,18 @@ def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
                     getattr(nvml, function)()
 
 
-@pytest.mark.parametrize("first", [None, simulated.LIBRARY])
+FAILING = "int muDriverGetVersion(int *version) { return *version = 7; }"
+
+
+@pytest.mark.parametrize("first", [None, "another library", "one that fails"])
 def test_cuda_driver_version_of_the_second_name_tried(first, tmp_path):
-    """There is no libmusa.so.1, or it is something else: the other name is tried, each time."""
-    if first:
-        tmp_path.joinpath("libmusa.so.1").symlink_to(first)
+    """There is no libmusa.so.1, or it is something else, or it fails: the other name is tried, each time."""
+    if first == "another library":
+        tmp_path.joinpath("libmusa.so.1").symlink_to(simulated.LIBRARY)
+    elif first:
+        tmp_path.joinpath("musa.c").write_text(FAILING)
+        command = ["cc", "-shared", "-fPIC", "-o", str(tmp_path / "libmusa.so.1"), str(tmp_path / "musa.c")]
+        subprocess.run(command, check=True)
     tmp_path.joinpath("libmusa.so").symlink_to(simulated.MUSA_LIBRARY)
     code = "import pymtml as nvml\nnvml.nvmlInit()\n"
     code += "print([nvml.nvmlSystemGetCudaDriverVersion() for _ in range(3)])"
@@ -722,13 +730,19 @@ def test_clear_ecc_error_counts(counter, cleared, left):
             assert simulated.get_value(0, "ecc_%s_%s" % (error, left)) == "9"
 
 
-def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use():
-    with simulated.nvml("s80"):
-        for mode, name, count in ((1, "ENABLE", 2), (0, "DISABLE", 1)):
-            handle = nvml.nvmlDeviceGetHandleByIndex(0)
+@pytest.mark.parametrize("profile, cards", [("s80", 1), ("s3000-mpc", 2)])
+def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use(profile, cards):
+    uuids = [simulated.device_keys(profile, card)["uuid"] for card in range(cards)]
+    with simulated.nvml(profile):
+        for mode, name in ((1, "ENABLE"), (0, "DISABLE"), (1, "ENABLE")):
+            found = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+            assert [nvml.nvmlDeviceGetUUID(one) for one in found] == uuids
+            handle = found[0]
             assert nvml.nvmlDeviceSetMigMode(handle, mode) == nvml.NVML_SUCCESS
             assert simulated.get_value(0, "mpc_mode") == name
-            assert (nvml.nvmlDeviceGetCount(), nvml.mtmlLibraryCountDevice()) == (1, count)
+            assert nvml.nvmlDeviceGetCount() == cards and (nvml.mtmlLibraryCountDevice() > cards) is bool(mode)
+            found = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(cards)]
+            assert [nvml.nvmlDeviceGetUUID(one) for one in found] == uuids
             with pytest.raises(nvml.NVMLError_InvalidArgument):
                 nvml.nvmlDeviceGetName(handle)
             assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [mode, mode]
@@ -790,6 +804,14 @@ def test_the_index_of_an_instance_is_asked_once():
         assert nvml.nvmlDeviceGetIndex(instance) == 1
         simulated.reset_calls()
         assert (nvml.nvmlDeviceGetIndex(instance), simulated.calls()) == (1, 0)
+
+
+def test_a_link_version_without_a_number_in_nvml():
+    with simulated.nvml("s5000x8"):
+        for version in (11000, 10100, 60000):
+            change({"mtlink_version": version})
+            with pytest.raises(nvml.NVMLError_NotSupported):
+                nvml.nvmlDeviceGetNvLinkVersion(nvml.nvmlDeviceGetHandleByIndex(0), 0)
 
 
 def test_free_memory_never_wraps_around():
