@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 
 import pytest
 
@@ -16,22 +17,43 @@ def variables():
     return {name: value for name, value in os.environ.items() if name.startswith(("MTML_", "PYMTML_", "MUSA_"))}
 
 
+HANDLERS = [getattr(signal, name) for name in ("SIGALRM", "SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays():
-    """Takes back what a test leaves behind, as one that fails half-way does: variables, faults, an open library."""
-    before, native = variables(), references()
+    """Takes back what a test leaves behind, as one that fails half-way does, so that it fails alone.
+
+    Variables, faults, threads, signal handlers and timers, the current folder, what is imported as pynvml, and last the
+    library, which is open as long as a thread is in the middle of a query.
+    """
+    before, native, folder, trace = variables(), references(), os.getcwd(), sys.gettrace()
+    threads, handlers = set(threading.enumerate()), [signal.getsignal(number) for number in HANDLERS]
+    path, finders, module = list(sys.path), list(sys.meta_path), sys.modules.get("pymtml")
     yield
+    if sys.gettrace() is not trace:
+        sys.settrace(trace)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    for number, handler in zip(HANDLERS, handlers):
+        signal.signal(number, handler)
+    os.chdir(folder)
+    sys.path[:], sys.meta_path[:] = path, finders
+    if module:
+        for name in [name for name in sys.modules if name == "pymtml" or name.split(".")[0] == "pynvml"]:
+            sys.modules.pop(name)
+        sys.modules["pymtml"] = module
     for name in set(variables()) - set(before):
         del os.environ[name]
     os.environ.update(before)
-    if not native:  # else a fixture of several tests holds it
-        simulated = sys.modules.get("simulated")
-        if simulated:
-            simulated.library.mtmlSimSetFaults(
-                b""
-            )  # refused where the control file's folder is gone, and its faults with it
-            if references():
-                simulated.shut_down()
+    simulated = sys.modules.get("simulated")
+    if not native and simulated:  # else a fixture of several tests holds it
+        # Refused where the control file's folder is gone, and its faults with it.
+        simulated.library.mtmlSimSetFaults(b"")
+        if references():
+            for thread in set(threading.enumerate()) - threads:
+                thread.join(60)
+            simulated.shut_down()
 
 
 def references():

@@ -25,7 +25,7 @@ import pymtml
 
 pytestmark = pytest.mark.usefixtures("as_a_program")
 changes = pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
-SECONDS = float(os.environ.get("RACE_SECONDS", "0.5"))  # of each race; docs/reliability.md says what was run
+SECONDS = float(os.environ.get("RACE_SECONDS", "0.25"))  # of each race; docs/reliability.md says what was run
 
 
 def card(index):
@@ -529,7 +529,7 @@ def test_end_of_the_interpreter_with_daemon_threads(shutdown, latency, atexit):
             "AttributeError: 'NoneType' object has no attribute '%s'" % shutdown,
             "TypeError: 'NoneType' object is not callable",
         }
-    for _ in range(3):
+    for _ in range(2):
         code = AT_EXIT.format(atexit=atexit, shutdown=shutdown)
         result = simulated.run_python(code, name="s5000x8", latency_ns=latency)
         assert (result.returncode, result.stdout) == (0, "") and result.stderr in allowed, result
