@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 
 import pytest
 import simulated
-from command import invoke
+from command import WORKING_PROFILES, invoke
 from inside import FIELDS, language, main, samples
 
 import pymtml
@@ -28,7 +28,7 @@ UNITS = {
     "MHz": (str, " MHz", int, lambda text: int(text) * 10**6),
     "W": (lambda text: "%.2f" % (int(text) / 1000), " W", int, lambda text: int(text) / 1000),
     "mV": (lambda text: text + ".000", " mV", int, int),
-    "MiB": (lambda text: str(int(text) >> 20), " MiB", int, int),
+    "MiB": (lambda text: str(-(-int(text) >> 20)), " MiB", int, int),
     "lanes": (str, "x", int, int),
     "state": ("P%s".__mod__, "", int, int),
     "switch": (lambda text: text.capitalize() + "d", "", "ENABLE".__eq__, lambda text: int(text == "ENABLE")),
@@ -332,6 +332,32 @@ def test_columns_of_dmon(card):
     found = dict(zip(head.split()[2:], line.split()[1:]))
     assert found.pop("pwr") == str(int(of_key("power_usage", card)) // 1000)
     compared({name: cell for name, cell in found.items() if cell != "-"}, expected(COLUMN, AS_CSV, card))
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_other_machines(profile):
+    """A card tells what its profile says, or nothing."""
+    with simulated.machine(profile):
+        report = json.loads(invoke("--json").stdout)["devices"]
+        for card in range(len(report)):
+            cards = [name for name in simulated.profile(profile) if re.match(r"device\.\d+$", name)]
+            of_all = [simulated.device_keys(profile, int(name[7:])) for name in cards]
+            (keys,) = [keys for keys in of_all if keys["uuid"] == report[card]["uuid"]]  # some are hidden
+            shown = {FIELD: cells(card), JSON: dict(below(report[card]))}
+            for key, _, unit in (row[0].rpartition(", ") for row in ROWS):
+                if key not in keys or " " in key or unit == "address":
+                    continue
+                for place, form in ((FIELD, AS_CSV), (JSON, AS_JSON)):
+                    for name in names_of(key, place):
+                        told = shown[place].get(name)
+                        assert told in (None, UNITS[unit][form](keys[key])), (card, name, told, keys[key])
+    assert report
+
+
+def names_of(key, place):
+    """Where the table has a key, at one kind of place (list)."""
+    rows = [row for row in ROWS if row[0].rpartition(", ")[0] == key and len(row) > place]
+    return [name for row in rows for name in row[place].split(" ") if name]
 
 
 def test_capture():

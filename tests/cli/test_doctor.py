@@ -13,8 +13,8 @@ import types
 
 import pytest
 import simulated
-from command import WORKING_PROFILES, invoke, run_command
-from inside import CommandError, Machine, checks, containers, default_path, doctor
+from command import invoke, run_command
+from inside import Machine, checks, containers, default_path, doctor
 
 import pymtml
 
@@ -35,82 +35,11 @@ def levels(found, check):
     return [level for level, _, _ in found.get(check, [])]
 
 
-def test_a_sound_machine_works():
-    status, found = findings()
-    assert status == 0
-    for check in ("library", "functions", "versions", "devices", "cards", "cost", "fork", "reinit"):
-        assert levels(found, check) == ["ok"], check
-    assert levels(found, "driver") == ["n/a"]  # a simulated library
-    assert found["library"][0][1].startswith(os.path.realpath(pymtml.nvmlLib._name))
-
-
-@pytest.mark.parametrize("profile", WORKING_PROFILES)
-def test_every_warning_has_a_next_step(profile):
-    _, found = findings(profile=profile)
-    for check in found.values():
-        for level, _, step in check:
-            assert step or level not in ("warn", "fail")
-
-
-@pytest.mark.parametrize(
-    "change, check, level, text, step",
-    [
-        (
-            "0.memory_used=99999999999",
-            "memory",
-            "warn",
-            "GPU 0: 95367 MiB of 32768 MiB in use, more than there is",
-            "seen with the IOMMU off: turn it on",
-        ),
-        (
-            "0.enforced_power_limit=0",
-            "limits",
-            "note",
-            "GPU 0: the driver tells a power limit of 0",
-            "pymtml calls it unknown",
-        ),
-        (
-            "1.lost=DRIVER_FAILURE",
-            "cards",
-            "warn",
-            "GPU 1: no answer: Unknown Error",
-            "look at dmesg; a card that fell off the bus",
-        ),
-    ],
-)
-def test_findings_on_a_card(change, check, level, text, step):
-    status, found = findings(set=change)
-    assert status == (1 if level == "warn" else 0)
-    assert [(entry[0], entry[1], entry[2][: len(step)]) for entry in found[check]] == [(level, text, step)]
-
-
-@pytest.mark.parametrize("state, words", [("DOWN", "down"), ("DOWNGRADE", "at reduced width")])
-def test_links(state, words):
-    status, found = findings(profile="s4000x8", set="2.mtlink_state.3=" + state)
-    assert status == 1
-    assert [text for level, text, _ in found["links"] if level == "warn"] == ["GPU 2: MtLink 3 %s" % words]
-
-
 @pytest.fixture
 def seen(tmp_path, monkeypatch):
     """A proc file system in which everything can be seen."""
     (tmp_path / "1" / "fd").mkdir(parents=True)
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
-
-
-def test_ecc_that_waits_for_a_reboot(seen):
-    _, found = findings(profile="s5000x8", set="*.ecc_pending_mode=DISABLE;*.retired_pages_pending=no")
-    assert [(level, text) for level, text, _ in found["ecc"]] == [("note", "GPU 0-7: ECC is on and will be off")]
-    well = "GPU 0-7: answers, memory, utilization, temperature, pages, links, pcie, processes as they should be"
-    assert found["cards"] == [("ok", well, None)]
-
-
-def test_pages_that_wait_for_a_reboot():
-    waiting = [index for index in range(8) if simulated.device_keys("s5000x8", index)["retired_pages_pending"] == "yes"]
-    assert waiting
-    status, found = findings(profile="s5000x8")
-    text = "GPU %s: memory pages wait to be retired" % ",".join(map(str, waiting))
-    assert (status, found["pages"]) == (1, [("warn", text, found["pages"][0][2])])
 
 
 def test_a_library_that_lacks_functions():
@@ -121,17 +50,6 @@ def test_a_library_that_lacks_functions():
     assert functions["level"] == "warn"
     assert "%d of 116 functions" % (116 - len(header)) in functions["text"]
     assert "nvml" in functions["next_step"]
-
-
-def test_an_init_that_works_once():
-    status, found = findings(set="machine.reinit=DRIVER_FAILURE")
-    step = "nvmlShutdown keeps the library; PYMTML_KEEP_LIBRARY=1 is for programs that call mtmlLibraryShutDown"
-    text = "an init after a shutdown fails: Unknown Error: it was shut down before, and not every library can be "
-    text += (
-        "initialized again in the same process: NVML's names keep it initialized unless PYMTML_KEEP_LIBRARY=0 is in "
-    )
-    text += "the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do too"
-    assert (status, found["reinit"]) == (1, [("warn", text, step)])
 
 
 LEAVES = "an init leaves no device node open"
@@ -167,13 +85,6 @@ def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
     monkeypatch.delattr(os, "fork")
     opens = "an init opens /dev/mtgpu.0; this system does not fork"
     assert finding_of(doctor.fork_finding(["/dev/mtgpu.0"])) == ("n/a", "fork", opens, None)
-
-
-@pytest.mark.parametrize("profile, check", [("no-driver", "init"), ("empty", "devices")])
-def test_what_does_not_work(profile, check):
-    status, found = findings(profile=profile)
-    assert (status, levels(found, check)) == (2, ["fail"])
-    assert found[check][0][2]
 
 
 def test_no_library(tmp_path):
@@ -290,38 +201,11 @@ def test_what_is_well_was_asked_and_answered(seen):
     assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
 
 
-@pytest.mark.parametrize("code", ["TIMEOUT", "DRIVER_FAILURE"])
-@pytest.mark.parametrize(
-    "function", ["mtmlGpuGetTemperature", "mtmlMemoryGetEccErrorCounter", "mtmlDeviceGetMtLinkSpec"]
-)
-def test_a_question_that_fails_is_a_warning(function, code):
-    status, found = findings(profile="s5000x8", faults="3.%s=%s" % (function, code), set="*.retired_pages_pending=no")
-    texts = [text for entries in found.values() for level, text, _ in entries if level == "warn"]
-    assert status == 1 and texts and all(text.startswith("GPU 3: ") for text in texts)
-
-
 @pytest.mark.parametrize(
     "count, text", [(1, "n0"), (2, "n0, n1"), (6, "n0, n1, n2, n3, n4, n5"), (8, "n0, n1, n2, n3, n4, n5 and 2 more")]
 )
 def test_long_lists_are_cut(count, text):
     assert doctor.shown(["n%d" % number for number in range(count)]) == text
-
-
-@pytest.mark.parametrize(
-    "machine, status, verdict",
-    [
-        ({}, 0, "works"),
-        ({"profile": "s5000x8"}, 1, "works in part: 1 warning(s) above"),
-        ({"profile": "s5000x8", "set": "2.gpu_temperature=99"}, 1, "works in part: 2 warning(s) above"),
-        ({"profile": "empty"}, 2, "does not work: see the first failure above"),
-    ],
-)
-def test_verdicts(machine, status, verdict):
-    with simulated.machine(machine.pop("profile", "s3000x2"), **machine):
-        result = invoke("doctor")
-        report = json.loads(invoke("doctor", "--json").stdout)
-    assert (result.status, result.lines[-1]) == (status, "verdict: pymtml " + verdict)
-    assert (report["status"], report["verdict"], report["host"]) == (status, verdict, os.uname()[1])
 
 
 def test_a_library_that_is_no_simulator(monkeypatch):
@@ -643,35 +527,6 @@ def test_the_tables_of_processes(tmp_path):
         "1 of 2 process tables of the driver cannot be read",
         "processes of other users stay hidden: run as root to see them",
     )
-
-
-@pytest.mark.parametrize(
-    "machine, level, text",
-    [
-        ({"profile": "s3000x2"}, "ok", "2 card(s)"),
-        ({"profile": "s3000-mpc"}, "ok", "2 card(s), 3 MPC instance(s)"),
-        ({"profile": "empty"}, "fail", "no devices"),
-    ],
-)
-def test_how_many_cards_there_are(machine, level, text):
-    _, found = findings(**machine)
-    assert [(one[0], one[1], bool(one[2])) for one in found["devices"]] == [(level, text, level == "fail")]
-
-
-def test_cards_that_cannot_be_counted(monkeypatch):
-    def failing():
-        raise CommandError("the driver does not count its cards", 9)
-
-    monkeypatch.setattr(doctor, "Machine", failing)
-    found = [finding_of(one) for one in doctor.device_findings(0)]
-    assert found == [("fail", "devices", "the driver does not count its cards", "look at dmesg for mtgpu")]
-
-
-@pytest.mark.parametrize("name, key", [("power limit", "enforced"), ("default power limit", "default")])
-def test_a_power_limit_of_0_is_a_note(name, key):
-    status, found = findings(set="*.%s_power_limit=0" % key)
-    said = [(level, text) for level, text, _ in found["limits"]]
-    assert (status, said) == (0, [("note", "GPU 0-1: the driver tells a %s of 0" % name)])
 
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):

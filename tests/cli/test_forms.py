@@ -116,12 +116,6 @@ def cell_ends(line):
     return tuple(cell.end() for cell in re.finditer(r"\S+", match.group(1) if match else line)), len(line)
 
 
-def test_the_list_has_the_recorded_form(two_cards):
-    form = r"GPU \d+: .+ \(UUID: \S+\)"
-    for line in CAPTURES["-L"]["stdout"][:-1] + smi("-L").lines:
-        assert re.fullmatch(form, line)
-
-
 def test_the_list_of_a_divided_card_has_two_levels():
     with simulated.machine("s3000-mpc"):
         lines = smi("-L").lines
@@ -227,73 +221,6 @@ def test_the_table_says_what_the_queries_say(profile, name):
         assert cards[4 * index + 2].split("|")[3].strip() == ("N/A" if values[12] is None else values[12])
 
 
-def test_instances_stand_below_the_cards():
-    with simulated.machine("s3000-mpc"):
-        lines = invoke().lines
-        pymtml.nvmlInit()
-        parent = pymtml.nvmlDeviceGetHandleByIndex(0)
-        expected = []
-        for index in range(pymtml.mtmlDeviceCountMpcInstances(parent)):
-            instance = pymtml.nvmlDeviceGetMigDeviceHandleByIndex(parent, index)
-            memory = pymtml.nvmlDeviceGetMemoryInfo(instance)
-            profile = pymtml.mtmlDeviceGetMpcProfileInfo(instance).name
-            used, total = ("%dMiB" % -(-number // 2**20) for number in (memory.used, memory.total))
-            busy = "%d%%" % pymtml.nvmlDeviceGetUtilizationRates(instance).gpu
-            expected.append(["0", str(index), profile, used, "/", total, busy])
-        pymtml.nvmlShutdown()
-    start = lines.index("| MPC instances:" + " " * 73 + " |")
-    assert [line.strip("|").split() for line in lines[start + 3 : start + 3 + len(expected)]] == expected
-
-
-def test_processes_in_table_and_pmon(two_cards, tmp_path, monkeypatch):
-    long_name = "/opt/" + "very-" * 12 + "long/trainer"
-    process_tree(tmp_path, monkeypatch, {17: (long_name, 12), 18: ("game", 5)})
-    rows = [line for line in invoke().lines if re.match(r"\|    0   N/A", line)]
-    assert [row.split()[3:6] for row in rows] == [["N/A", "17", "C"], ["N/A", "18", "C"]]
-    assert rows[0].split()[6].startswith("...") and long_name.endswith(rows[0].split()[6][3:])
-    assert all(len(row) == 91 and row.split()[7] == "N/A" for row in rows)
-    lines = [line.split() for line in invoke("pmon", "-c", "1", "-i", "0").lines if not line.startswith("#")]
-    assert lines == [
-        ["0", "17", "C", "12", "-", "-", "-", "-", "-", "trainer"],
-        ["0", "18", "C", "5", "-", "-", "-", "-", "-", "game"],
-    ]
-
-
-def test_dmon_says_what_the_queries_say():
-    fields = "index,temperature.gpu,temperature.memory,utilization.gpu,utilization.memory,utilization.encoder"
-    fields += ",clocks.mem,clocks.gr,memory.used,ecc.errors.corrected.volatile.total,power.draw"
-    for profile in WORKING_PROFILES:
-        with simulated.machine(profile):
-            rows = invoke("--query-gpu=" + fields, "--format=csv,noheader,nounits").rows()
-            lines = [line.split() for line in invoke("dmon", "-c", "1", "-s", "pucme").lines[2:]]
-        for row, line in zip(rows, lines):
-            picked = [line[column] for column in (0, 2, 3, 4, 5, 6, 10, 11, 12, 15, 1)]
-            row[-1] = row[-1].split(".")[0]
-            assert picked == ["-" if value == "[N/A]" else value for value in row], profile
-
-
-@pytest.mark.parametrize("profile", WORKING_PROFILES)
-def test_links_say_what_mtml_says(profile):
-    words = {0: "Down", 1: "Up", 2: "Downgrade"}
-    with simulated.machine(profile):
-        lines = invoke("mtlink", "-s").lines
-        expected = []
-        pymtml.nvmlInit()
-        for index in range(pymtml.nvmlDeviceGetCount()):
-            card = pymtml.nvmlDeviceGetHandleByIndex(index)
-            try:
-                spec = pymtml.mtmlDeviceGetMtLinkSpec(card)
-            except pymtml.NVMLError_NotSupported:
-                continue
-            for link in range(spec.linkNum):
-                state = words[pymtml.mtmlDeviceGetMtLinkState(card, link)]
-                expected.append("\t Link %d: %s, %d GB/s" % (link, state, spec.bandWidth))
-        pymtml.nvmlShutdown()
-    links = [line for line in lines if line.startswith("\t Link")]
-    assert [line[: len(start)] for line, start in zip(links, expected)] == expected
-    assert len(links) == len(expected)
-
-
 @pytest.mark.parametrize("profile", WORKING_PROFILES)
 def test_topology_says_what_mtml_says(profile):
     levels = ("PIX", "PIX", "PXB", "PHB", "NODE", "SYS")
@@ -352,10 +279,3 @@ def ask(function, *arguments):
 def test_a_pipe_gets_the_whole_table_whatever_the_environment_says(two_cards, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert {len(line) for line in invoke().lines[1:] if line} == {91}
-
-
-def test_links_to_cards_that_cannot_be_seen():
-    with simulated.machine("s5000x8-container"):
-        lines = invoke("mtlink", "-s").lines
-        both = [line for line in lines if re.search(r"GPU \d \(", line)]
-    assert both and [line for line in lines if line.endswith(", a card that is not visible here")]

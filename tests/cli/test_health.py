@@ -15,8 +15,6 @@ import simulated
 from command import COMMAND, command_environment, invoke
 from inside import Lock, checks, child, default_path, health, lock
 
-import pymtml
-
 
 @pytest.fixture(autouse=True)
 def proc(tmp_path, monkeypatch):
@@ -36,88 +34,9 @@ def check(tmp_path):
     return run
 
 
-def levels(result):
-    return [line.split()[0] for line in result.lines]
-
-
 def not_well(result):
     """Lines that are neither well nor not told."""
     return [line for line in result.lines if not line.startswith(("OK", "N/A", "NOTE"))]
-
-
-def test_a_sound_machine(check):
-    result = check("--expect", "2", set="*.pci_cur_gen=5;1.pcie_replay_counter=0")
-    assert (result.status, result.stderr) == (0, "")
-    assert result.lines == [
-        "OK       driver: answers",
-        "OK       devices: 2 of 2",
-        "OK       answers: GPU 0-1: tells name, UUID, PCI address, memory, utilization",
-        "OK       memory: GPU 0-1: used memory as it should be",
-        "OK       utilization: GPU 0-1: utilization as it should be",
-        "OK       temperature: GPU 0-1: temperature of the GPU as it should be",
-        "OK       temperature: GPU 0-1: temperature of the memory as it should be",
-        "N/A      ecc: GPU 0-1: uncorrected memory errors not reported",
-        "N/A      ecc: GPU 0-1: uncorrected memory errors in its life not reported",
-        "N/A      pages: GPU 0-1: pending pages not reported",
-        "N/A      pages: GPU 0-1: retired pages not reported",
-        "N/A      links: GPU 0-1: MtLinks not reported",
-        "OK       pcie: GPU 0-1: PCIe width as it should be",
-        "OK       pcie: GPU 0-1: PCIe generation as it should be",
-        "OK       pcie: GPU 0-1: PCIe replays as it should be",
-        "OK       processes: GPU 0-1: processes as it should be",
-    ]
-
-
-@pytest.mark.parametrize(
-    "arguments, change, line",
-    [
-        (["--expect", "3"], "", "CRITICAL devices: 2 of 3"),
-        (["--expect", "1"], "", "CRITICAL devices: 2 of 1"),
-        (["--expect", "0"], "", "CRITICAL devices: 2 of 0"),
-        ([], "1.lost=DRIVER_FAILURE", "CRITICAL answers: GPU 1: no answer: Unknown Error"),
-        ([], "0.gpu_temperature=84;1.gpu_temperature=85", "CRITICAL temperature: GPU 1: 85 C, and 85 C is the limit"),
-        (["--max-temperature", "40"], "0.gpu_temperature=39;1.gpu_temperature=40", "CRITICAL temperature: GPU 1: 40 C"),
-        ([], "0.pci_cur_width=8", "WARNING  pcie: GPU 0: PCIe x8, and the card has x16"),
-        (["--max-pcie-replays", "6"], "0.pcie_replay_counter=7", "WARNING  pcie: GPU 0: 7 PCIe replay(s), and 6 is"),
-    ],
-)
-def test_findings(check, arguments, change, line):
-    result = check(*arguments, set=";".join(filter(None, ["*.slowdown_temperature=85", change])))
-    assert result.status == (2 if line.startswith("CRITICAL") else 1)
-    assert [text[: len(line)] for text in not_well(result)] == [line]
-
-
-@pytest.mark.parametrize("state, words", [("DOWN", "down"), ("DOWNGRADE", "at reduced width")])
-def test_links(check, state, words):
-    result = check(profile="s4000x8", set="6.mtlink_state.1=" + state)
-    assert result.status == 2
-    assert "CRITICAL links: GPU 6: MtLink 1 " + words in result.lines
-
-
-@pytest.mark.parametrize(
-    "function", ["mtmlGpuGetTemperature", "mtmlMemoryGetEccErrorCounter", "mtmlDeviceGetMtLinkState"]
-)
-@pytest.mark.parametrize("code", ["TIMEOUT", "DRIVER_FAILURE"])
-def test_a_failing_question_is_not_well(check, function, code):
-    result = check(profile="s5000x8", faults="3.%s=%s" % (function, code))
-    assert result.status == 2
-    found = [line for line in result.lines if line.startswith("CRITICAL")]
-    assert found and all("GPU 3: " in line for line in found)
-
-
-def test_memory_errors_and_pages(check):
-    before = check(profile="s5000x8", set="*.ecc_uncorrected_volatile=0;*.retired_pages_pending=no")
-    after = check(profile="s5000x8", set="4.ecc_uncorrected_volatile=3")
-    assert "CRITICAL ecc: GPU 4: 3 uncorrected memory error(s) since the driver was loaded" in after.lines
-    assert (before.status, not_well(before)) == (0, [])
-
-
-def test_waiting_pages_are_a_warning(check):
-    result = check("--skip", "ecc", profile="s5000x8")
-    waiting = [index for index in range(8) if simulated.device_keys("s5000x8", index)["retired_pages_pending"] == "yes"]
-    assert len(waiting) == 1 and result.status == 1
-    line = "WARNING  pages: GPU %d: memory pages wait to be retired: drain the card and reboot" % waiting[0]
-    assert not_well(result) == [line]
 
 
 # ---- The child ----
@@ -466,19 +385,19 @@ def test_a_check_that_cannot_start_is_critical(check, monkeypatch, executable, w
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
-@pytest.mark.parametrize("files", range(5, 14))
-def test_too_few_files_are_never_ok(tmp_path, files):
+def test_too_few_files_are_never_ok(tmp_path):
     command = COMMAND + ["health", "--lock", str(tmp_path / "lock")]
-    result = subprocess.run(
-        ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
-        env=command_environment(name="s3000x2"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=60,
-    )
-    assert "Traceback" not in result.stderr
-    assert result.returncode == 2 or (result.returncode == 0 and "OK       temperature" in result.stdout)
+    for files in (5, 6, 8, 10, 13):
+        result = subprocess.run(
+            ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
+            env=command_environment(name="s3000x2"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=60,
+        )
+        assert "Traceback" not in result.stderr, files
+        assert result.returncode == 2 or (result.returncode == 0 and "OK       temperature" in result.stdout), files
 
 
 def test_a_frozen_program_starts_itself(monkeypatch):
@@ -497,83 +416,10 @@ def test_a_frozen_program_starts_itself(monkeypatch):
 # ---- Options ----
 
 
-# What neither card of an s3000x2 tells: (check, level, value, limit, text)
-UNTOLD = [
-    ("ecc", "N/A", None, None, "uncorrected memory errors not reported"),
-    ("ecc", "N/A", None, None, "uncorrected memory errors in its life not reported"),
-    ("pages", "N/A", None, None, "pending pages not reported"),
-    ("pages", "N/A", None, None, "retired pages not reported"),
-    ("links", "N/A", None, None, "MtLinks not reported"),
-]
-# And all that they say where one has a narrow slot, and the other is too hot
-REPORTED = [
-    [
-        ("answers", "OK", None, None, "tells name, UUID, PCI address, memory, utilization"),
-        ("memory", "OK", 16149073920, 34359738368, "used memory as it should be"),
-        ("utilization", "OK", 64, None, "utilization as it should be"),
-        ("temperature", "OK", 63, 85, "temperature of the GPU as it should be"),
-        ("temperature", "OK", 67, 95, "temperature of the memory as it should be"),
-        *UNTOLD,
-        ("pcie", "WARNING", 8, 16, "PCIe x8, and the card has x16"),
-        ("pcie", "NOTE", 4, 5, "PCIe generation 4, and the card has 5"),
-        ("pcie", "OK", 0, 0, "PCIe replays as it should be"),
-        ("processes", "OK", 0, 0, "processes as it should be"),
-    ],
-    [
-        ("answers", "OK", None, None, "tells name, UUID, PCI address, memory, utilization"),
-        ("memory", "WARNING", 99999999999, 34359738368, "95367 MiB of 32768 MiB in use, more than there is"),
-        ("utilization", "OK", 9, None, "utilization as it should be"),
-        ("temperature", "CRITICAL", 85, 85, "85 C, and 85 C is the limit"),
-        ("temperature", "OK", 48, 95, "temperature of the memory as it should be"),
-        *UNTOLD,
-        ("pcie", "OK", 16, 16, "PCIe width as it should be"),
-        ("pcie", "NOTE", 4, 5, "PCIe generation 4, and the card has 5"),
-        ("pcie", "WARNING", 1, 0, "1 PCIe replay(s), and 0 is the limit"),
-        ("processes", "OK", 0, 0, "processes as it should be"),
-    ],
-]
-
-
-def test_for_programs(check):
-    """The whole report of a machine with a card that is too hot beside one whose slot is narrow."""
-    changes = "0.pci_cur_width=8;1.gpu_temperature=85;1.memory_used=99999999999"
-    result = check("--expect", "3", "--max-pcie-replays", "0", "--json", set=changes)
-    report = json.loads(result.stdout)
+def test_the_time_and_the_host_of_a_report(check):
+    report = json.loads(check("--json").stdout)
     written = calendar.timegm(time.strptime(report["time"], "%Y-%m-%dT%H:%M:%SZ"))
-    assert abs(written - time.time()) < 120
-    found = report.pop("findings")
-    assert (result.status, report) == (
-        2,
-        {
-            "schema": 1,
-            "version": pymtml.__version__,
-            "host": os.uname()[1],
-            "driver": "3.3.5-server",
-            "library": "2.2.0-simulator",
-            "time": report["time"],
-            "status": "CRITICAL",
-        },
-    )
-    assert {tuple(one) for one in found} == {("check", "level", "gpu", "uuid", "bus_id", "value", "limit", "text")}
-    of_machine = [("driver", "OK", None, None, "answers"), ("devices", "CRITICAL", 2, 3, "2 of 3")]
-    expected = [one[:2] + (None, None, None) + one[2:] for one in of_machine]
-    for card in (0, 1):
-        keys = simulated.device_keys("s3000x2", card)
-        who = (card, keys["uuid"], keys["pci_sbdf"].upper())
-        expected += [one[:2] + who + one[2:] for one in REPORTED[card]]
-    assert [tuple(one.values()) for one in found] == expected
-
-
-def test_without_a_driver(check):
-    text = "pymtml has failed because it couldn't communicate with the Moore Threads driver. Make sure that the latest "
-    text += "Moore Threads driver is installed and running."
-    result = check(profile="no-driver")
-    assert (result.status, result.stdout, result.stderr) == (2, "CRITICAL driver: %s\n" % text, "")
-    result = check("--json", profile="no-driver")
-    report = json.loads(result.stdout)
-    assert (result.status, report["status"], report["driver"], report["library"]) == (2, "CRITICAL", None, None)
-    none = dict.fromkeys(("gpu", "uuid", "bus_id", "value", "limit"))
-    assert report["findings"] == [dict(none, check="driver", level="CRITICAL", text=text)]
+    assert abs(written - time.time()) < 120 and report["host"] == os.uname()[1]
 
 
 def test_checks_can_be_left_out(check):
@@ -585,33 +431,6 @@ def test_checks_can_be_left_out(check):
 @pytest.mark.parametrize("value", ["inf", "nan", "1e300", "1e10", "0", "-1", "0.0", "", "²", "9" * 5000, "10s"])
 def test_times_that_cannot_be(check, value):
     refused(check("--timeout=" + value), "argument --timeout: ")
-
-
-LIMIT_NAMES = "max-temperature, max-memory-temperature, max-ecc-errors, max-aggregate-ecc-errors, max-retired-pages, "
-LIMIT_NAMES += "max-pcie-replays, max-idle-power, max-idle-memory"
-CHECK_NAMES = "devices, answers, memory, utilization, temperature, ecc, pages, links, pcie, processes"
-MORE = "; `pymtml health --help` says more"
-
-
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["--skip", "nix"], "no check 'nix'; there are " + CHECK_NAMES),
-        (["--skip", "memory,,zz,driver"], "no check 'driver'; there are " + CHECK_NAMES),
-        (["--expect", "²"], "argument --expect: '²' is no whole number from 0 to 10000" + MORE),
-        (["--expect", "1.5"], "argument --expect: '1.5' is no whole number from 0 to 10000" + MORE),
-        (
-            ["--max-temperature", "\x1b[31m"],
-            "argument --max-temperature: '\\x1b[31m' is no whole number from 1 to 1000" + MORE,
-        ),
-        (["--timeout"], "argument --timeout: expected one argument" + MORE),
-        (["--nix"], "unrecognized arguments: --nix" + MORE),
-        (["--limits", "/nowhere"], "cannot read /nowhere: No such file or directory"),
-    ],
-)
-def test_refused_options(check, arguments, words):
-    result = check(*arguments)
-    assert (result.status, result.stdout, result.stderr) == (2, "", "pymtml: %s\n" % words)
 
 
 def refused(result, words):
@@ -675,6 +494,21 @@ def test_a_file_of_limits_that_is_as_long_as_it_may_be(tmp_path):
     refused(invoke("health", "--limits", str(file)), "%s is no file of limits: it is longer than 65536 bytes" % file)
 
 
+def test_a_file_of_limits_that_cannot_be(check, tmp_path):
+    file = tmp_path / "limits"
+    for line, words in (
+        ("nix = 1", "%s:2: no limit 'nix'; there are max-temperature, "),
+        ("= 1", "%s:2: no limit ''; there are "),
+        ("max-temperature = hot", "%s:2: max-temperature is a whole number from 1 to 1000\n"),
+        ("max-temperature", "%s:2: max-temperature is a whole number from 1 to 1000\n"),
+        ("max-temperature = 40 #".ljust(65537, "x"), "%s is no file of limits: it is longer than 65536 bytes\n"),
+    ):
+        file.write_text("\n" + line + "\n")
+        refused(check("--limits", str(file)), words % file)
+    file.write_bytes(b"max-temperature = \xff\n")
+    refused(check("--limits", str(file)), "cannot read %s: 'utf-8' codec can't decode byte 0xff" % file)
+
+
 @pytest.mark.parametrize(
     "option, wrong, right", [("--timeout", ["0.09", "86400.1"], ["0.1", "86400"]), ("--expect", ["10001"], ["10000"])]
 )
@@ -683,37 +517,3 @@ def test_the_least_and_the_most(option, wrong, right):
         refused(invoke("health", option, value), "argument %s: " % option)
     for value in right:
         assert float(value) in vars(health.parser().parse_args([option, value])).values()
-
-
-@pytest.mark.parametrize(
-    "line, words",
-    [
-        ("nix = 1", "%s:2: no limit 'nix'; there are " + LIMIT_NAMES),
-        ("= 1", "%s:2: no limit ''; there are " + LIMIT_NAMES),
-        ("max-temperature = hot", "%s:2: max-temperature is a whole number from 1 to 1000"),
-        ("max-temperature", "%s:2: max-temperature is a whole number from 1 to 1000"),
-        ("max-temperature = 40 #".ljust(65537, "x"), "%s is no file of limits: it is longer than 65536 bytes"),
-    ],
-    ids=["name", "no name", "value", "no value", "long"],
-)
-def test_a_file_of_limits_that_cannot_be(check, tmp_path, line, words):
-    file = tmp_path / "limits"
-    file.write_text("\n" + line + "\n")
-    result = check("--limits", str(file))
-    assert (result.status, result.stdout, result.stderr) == (2, "", "pymtml: %s\n" % (words % file))
-    file.write_bytes(b"max-temperature = \xff\n")
-    refused(check("--limits", str(file)), "cannot read %s: 'utf-8' codec can't decode byte 0xff" % file)
-
-
-def test_what_the_help_says_of_limits():
-    said = {action.dest: action.help for action in health.parser()._actions if action.dest.startswith("max_")}
-    assert said == {
-        "max_temperature": "limit: degrees Celsius of the GPU (default: where the card slows down, or 90)",
-        "max_memory_temperature": "limit: degrees Celsius of the memory (default 95)",
-        "max_ecc_errors": "limit: uncorrected memory errors since the driver was loaded (default 0)",
-        "max_aggregate_ecc_errors": "limit: uncorrected memory errors of the card's life (default 10)",
-        "max_retired_pages": "limit: retired memory pages (default 60)",
-        "max_pcie_replays": "limit: repeated PCIe packets (default 100)",
-        "max_idle_power": "limit: percent of the power limit at a utilization of 0 percent (default 50)",
-        "max_idle_memory": "limit: percent of the memory at a utilization of 0 percent (default 50)",
-    }

@@ -8,75 +8,6 @@ import simulated
 from command import invoke, run_command
 from inside import BY_SPELLING, SUBCOMMANDS, errors, hints
 
-INSTANCE = "93805612-625b-12ea-4d9b-719cdb41117f"
-
-# Arguments: (exit status, words on stderr)
-CASES = {
-    "--query-gpu=memory.usd": (2, "did you mean memory.used"),
-    "--query-gpu=utilisation.gpu": (2, "did you mean utilization.gpu"),
-    "--query-gpu=index -i ,9": (6, "there is no card '', there is no card 9; pymtml -L lists cards 0 to 1"),
-    "--query-gpu=Name": (2, "did you mean name"),
-    "--query-gpu=xyzzy": (2, "pymtml --help-query-gpu lists them"),
-    "--query-compute-apps=pids": (2, "did you mean pid? pymtml --help-query-compute-apps lists them"),
-    "--query-retired-pages=cause": (2, "--help-query-retired-pages lists them"),
-    "docter": (255, "did you mean doctor"),
-    "helth": (255, "did you mean health"),
-    "--querry-gpu=name": (255, "did you mean --query-gpu"),
-    "--list-gpu": (255, "did you mean --list-gpus"),
-    "--format=csv": (255, "--format goes with --query-gpu"),
-    "topo --matrx": (2, "did you mean --matrix"),
-    "mig --list-gpu-instance": (2, "did you mean --list-gpu-instances"),
-    "-i 9": (6, "there is no card 9; pymtml -L lists cards 0 to 1"),
-    "-i 7,x -q": (6, "there is no card 7, there is no card x;"),
-    "dmon -c 1 -i 9": (6, "there is no card 9"),
-    "-i " + INSTANCE: (6, INSTANCE + " is MPC instance 0 of card 0, and -i takes cards"),
-    "-q -i MIG-" + INSTANCE.upper(): (6, " is MPC instance 0 of card 0"),
-    "-q --json": (2, "-q and --json cannot be combined"),
-    "--json --watch": (2, "--json and --watch cannot be combined"),
-    "-L -i 0": (2, "-L and -i cannot be combined"),
-    "--query-gpu=name -q": (2, "--query-gpu and -q cannot be combined"),
-    "-pm 1 -q": (2, "-q and -pm cannot be combined"),
-    "-l 1 -pm 1": (2, "-pm and -l cannot be combined"),
-}
-
-
-@pytest.mark.parametrize("arguments", sorted(CASES))
-def test_what_was_meant(arguments):
-    status, words = CASES[arguments]
-    with simulated.machine("s3000-mpc"):
-        result = invoke(*arguments.split())
-        theirs = invoke(*arguments.split(), name="nvidia-smi")
-    assert result.status == status and words in result.stderr, result.stderr
-    assert re.fullmatch(r"pymtml: .+\n", result.stderr)
-    # stdout has nvidia-smi's own text, and nothing of the hint
-    assert theirs.stdout.replace("nvidia-smi", "pymtml") == result.stdout and words not in result.stdout
-    assert theirs.stderr.startswith("nvidia-smi: ") and "MPC" not in theirs.stderr
-
-
-@pytest.mark.parametrize(
-    "machine, words",
-    [
-        ({"name": "empty"}, "`pymtml doctor` says why"),
-        ({"name": "no-driver"}, "`pymtml doctor` says why"),
-        ({"name": "s3000x2", "faults": "mtmlLibraryInit=NO_PERMISSION"}, "`pymtml doctor` says why"),
-        (
-            {"name": "s3000x2", "extra_environment": {"PYMTML_LIBRARY": "/nonexistent.so"}},
-            "PYMTML_LIBRARY names no file that can be found",
-        ),
-    ],
-)
-def test_a_machine_that_cannot_be_asked(machine, words):
-    for arguments in ([], ["-L"], ["--query-gpu=name"], ["topo", "-m"], ["mig", "-lgi"], ["-pm", "1"]):
-        result = run_command(*arguments, **machine)
-        assert result.returncode in (4, 6, 9, 12) and result.stdout
-        assert words in result.stderr and "pymtml doctor" in result.stderr and result.stderr.count("\n") == 1
-
-
-def test_rights_that_are_missing():
-    with simulated.machine("s5000x8", faults="mtmlMemorySetEccMode=NO_PERMISSION"):
-        result = invoke("-e", "0", "-i", "0")
-    assert result.status == 4 and "run it as root" in result.stderr and "pymtml doctor" in result.stderr
-
 
 @pytest.mark.parametrize(
     "arguments", [[], ["-L"], ["-i", "0,9"], ["--query-gpu=name"], ["-q", "-x"], ["-pm", "1"], ["-h"]]
@@ -148,13 +79,6 @@ def test_what_ends_the_command():
     one = errors.CommandError("text", errors.NO_LIBRARY)
     assert (one.text, one.status, one.stdout, one.hint) == ("text", 12, False, "")
     assert errors.refuse("text", errors.NO_SUCH_DEVICE).status == 6
-
-
-def test_help_names_what_is_taken_by_default():
-    text = invoke("-h").stdout
-    for words in ("(default: all)", "(default: stdout)", "(default: every 5 s)", "(default: every 2 s)"):
-        assert words in text
-    assert max(map(len, text.splitlines())) <= 120
 
 
 def test_help_in_nvidias_words():

@@ -62,14 +62,6 @@ def test_what_is_not_possible_at_all_never_ends_a_script(command):
             assert smi(*shlex.split(command)).status == 0
 
 
-def test_persistence_mode_has_a_sentence_of_the_same_form():
-    with simulated.machine("s3000x2"):
-        result = smi("-pm", "1")
-    line = "Setting persistence mode is not supported for GPU %s.\nTreating as warning and moving on.\n"
-    assert result.status == 0
-    assert result.stdout == line % "00000000:3B:00.0" + line % "00000000:AF:00.0" + "All done.\n"
-
-
 @pytest.mark.parametrize(
     "command, sentence",
     [
@@ -83,22 +75,6 @@ def test_what_would_be_another_mode_is_a_warning(command, sentence, monkeypatch)
     with simulated.machine("s5000x8"):
         result = smi(*(shlex.split(command) + ["-i", "0"]))
     assert (result.status, result.stdout) == (0, sentence % ADDRESS + "\n" + modify.WARNING + modify.DONE)
-
-
-@pytest.mark.parametrize(
-    "command", ["-pm 3", "-pl x", "-lgc 1,2,3", "-lgc x", "-ac 5", "-gtt -x", "--gom=7", "-am 2", "-pm ٣"]
-)
-def test_bad_values(command):
-    *_, option, value = re.split("[ =]", command)
-    with simulated.machine("s3000x2"):
-        before = simulated.calls("mtmlLibraryInit")
-        result = smi(*shlex.split(command))
-        assert simulated.calls("mtmlLibraryInit") == before
-    if value.startswith("-"):
-        assert result.status == 255
-    else:
-        text = "ERROR: Option %s is invalid for %s. Please run 'nvidia-smi -h' for help.\n\n" % (value, option)
-        assert (result.status, result.stdout) == (2, text)
 
 
 # What each option takes, as `nvidia-smi -h` lists it (number/word), and values that are none
@@ -171,19 +147,6 @@ def test_what_modifies_another_option(modifier, values, of):
             alone = smi(modifier, value)
             assert alone.status == 2 and "'%s' can only be used with '" % modifier in alone.stdout
         assert smi(of, "200", modifier, "2").status == 2
-
-
-def test_warnings_can_be_errors():
-    with simulated.machine("s3000x2"):
-        assert smi("-pm", "1", "-eow").status == 3
-        assert smi("-c", "0", "-eow").status == 0
-
-
-def test_what_cannot_stand_beside_a_change():
-    with simulated.machine("s3000x2"):
-        for arguments in (["-pm", "1", "-q"], ["-pm", "1", "--json"], ["-pm", "1", "-l", "1"], ["-L", "-e", "0"]):
-            result = smi(*arguments)
-            assert result.status == 2 and result.stdout.startswith("ERROR: Option ")
 
 
 # ---- what MTML can do ----
@@ -301,30 +264,10 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
     assert (result.status, result.stdout) == (255, "GPU 00000000:AF:00.0 was reset, and %s\n%s" % (words, modify.EARLY))
 
 
-def test_a_reset_takes_one_word():
-    with simulated.machine("s3000x2"):
-        result = smi("-r", "card", "-i", "0")
-    text = "ERROR: Option card is invalid for -r. Please run 'nvidia-smi -h' for help.\n\n"
-    assert (result.status, result.stdout) == (2, text)
-
-
 @pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])
 def test_the_exit_status_of_an_error(code, status):
     """NVML's code where there is such an error, and where that can be an exit status."""
     assert modify.exit_status(pymtml.NVMLError(code)) == status
-
-
-def test_changes_are_made_in_their_order_on_all_cards():
-    with simulated.machine("s3000x2"):
-        lines = smi("-am", "0", "-rgc", "-c", "0", "-i", "1,0").lines
-    addresses = ["00000000:3B:00.0", "00000000:AF:00.0"]
-    said = [line for line in lines if not line.startswith("Treating")]
-    assert said == (
-        ["Accounting Mode is already Disabled for GPU %s." % address for address in addresses]
-        + ["Setting locked gpu clocks is not supported for GPU %s." % address for address in addresses]
-        + ["Compute mode is already set to DEFAULT for GPU %s." % address for address in addresses]
-        + ["All done."]
-    )
 
 
 def test_a_reset_is_for_root(monkeypatch):
@@ -333,13 +276,3 @@ def test_a_reset_is_for_root(monkeypatch):
         result = smi("-r", "-i", "0")
         assert result.status == 4 and "Insufficient Permissions" in result.stdout
         assert simulated.get_value(0, "resets") == "0"
-
-
-def test_a_card_that_does_not_answer():
-    with simulated.machine("s3000x2", set="1.lost=DRIVER_FAILURE"):
-        for command, words in (("-e 0", "set ECC config"), ("-p 0", "clear ECC errors"), ("-mig 1", "enable MIG Mode")):
-            result = smi(*(shlex.split(command) + ["-i", "1"]))
-            assert (result.status, result.stdout) == (
-                255,
-                "Unable to %s for GPU 1: Unknown Error\n" % words + modify.EARLY,
-            )

@@ -71,41 +71,6 @@ def test_the_options_of_subcommands_do_too(name):
     assert sorted(found) == sorted((spellings, bool(takes)) for spellings, takes in listed)
 
 
-# Arguments: (status, which option is refused and how, advice on stderr)
-LISTS = "pymtml --help lists them"
-REFUSED = {
-    "-L --display=ECC": (2, "--display=ECC is not valid for this command", "-L and --display cannot be combined"),
-    "-L --bogus=1": (2, "--bogus=1 is not valid for this command", LISTS),
-    "--query-gpu=name --list-gpu": (2, "--list-gpu is not recognized", "did you mean --list-gpus? " + LISTS),
-    "--query-gpu=name -u": (2, "-u is not recognized", "--query-gpu and -u cannot be combined"),
-    "--watch --unit": (2, "--unit is not recognized", "--watch and --unit cannot be combined"),
-    "-l 3 -u": (2, "-u is not recognized", ""),
-    "-q -i 0 -i 1": (255, "-q is not recognized", ""),
-    "-q -i": (255, "-i is missing its value", ""),
-}
-
-
-@pytest.mark.parametrize("arguments", sorted(REFUSED))
-def test_an_option_in_the_wrong_place_is_told_from_one_that_there_is_not(arguments):
-    status, refused, advice = REFUSED[arguments]
-    with simulated.machine("s80"):
-        result = invoke(*arguments.split())
-    assert result.stdout == "ERROR: Option %s. Please run 'pymtml -h' for help.\n\n" % refused
-    assert (result.status, result.stderr) == (status, "pymtml: %s\n" % advice if advice else "")
-
-
-@pytest.mark.parametrize("word, advice", [("-ii", LISTS), ("-cca", "did you mean -cc or -caa? " + LISTS)])
-def test_options_of_one_letter_are_not_advised(word, advice):
-    result = invoke(word)
-    assert (result.status, result.stderr) == (255, "pymtml: %s\n" % advice)
-    assert result.stdout == "ERROR: Option %s is not recognized. Please run 'pymtml -h'.\n\n" % word
-
-
-def test_two_queries_at_once():
-    result = invoke("--query-gpu=name", "--query-compute-apps=pid")
-    assert (result.status, result.stdout) == (2, "Only one --query-* switch can be used at a time.\n")
-
-
 EVERYWHERE = "id filename loop loop-ms"
 # A question, the module that answers it, and all options that may stand beside it
 BESIDE = [

@@ -140,13 +140,6 @@ def test_a_library_that_cannot_be_used(error, name, status, text, hint, monkeypa
     assert (result.status, result.stdout, result.stderr) == (status, text, "%s: %s" % (name, hint))
 
 
-def test_cards_that_cannot_be_counted():
-    with simulated.machine(DISTINCT, faults="mtmlLibraryCountDevice=DRIVER_FAILURE"):
-        result = invoke("-L")
-    error = "pymtml: cannot count the devices: Unknown Error; `pymtml doctor` says more\n"
-    assert (result.status, result.stdout, result.stderr) == (255, "", error)
-
-
 class Looked_at:
     """An output that is a terminal."""
 

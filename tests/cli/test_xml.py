@@ -143,13 +143,6 @@ def test_a_card_that_does_not_answer(faulty):
     checkmk(root)
 
 
-def test_what_cannot_be_combined():
-    with simulated.machine("s3000x2"):
-        result = invoke("-q", "-x", "-d", "MEMORY", name="nvidia-smi")
-    text = "--display/-d flags can not be combined with -x/--xml-format flags."
-    assert (result.status, result.stdout) == (2, "Invalid combination of input arguments: %s\n" % text)
-
-
 def test_what_a_card_does_not_tell_is_left_out_or_empty():
     with simulated.machine(simulated.DISTINCT):
         told = document(invoke("-q", "-x"))
