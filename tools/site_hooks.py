@@ -84,6 +84,13 @@ def on_page_markdown(markdown, page, config, files):
     return re.sub(r"\]\(([^)\s:]+)\)", led, markdown)
 
 
+def on_post_page(output, page, config):
+    """Tell browsers and screen readers the language of the pages in Chinese."""
+    if page.file.src_uri.endswith("_CN.md"):
+        output = output.replace('<html lang="en"', '<html lang="zh"', 1)
+    return output
+
+
 def on_post_build(config):
     """Take addresses of polyfills out of the theme's scripts: browsers of today need none, and nothing is to ask."""
     for path in glob.glob(os.path.join(config.site_dir, "assets", "javascripts", "**", "*.js"), recursive=True):
