@@ -15,6 +15,7 @@ import ast
 import collections
 import difflib
 import functools
+import json
 import os
 import re
 import sys
@@ -24,6 +25,8 @@ import generate_refusals
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 DOCUMENT = os.path.join(ROOT, "docs", "coverage.md")
+with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as _file:
+    SURFACE = {name for name in json.load(_file)["functions"] if name.startswith("nvml")}
 REFUSAL = "Not available"
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
 SOURCE = re.compile(r"\b(MTML: |MUSA: )(.*?)(?:\.(?= [A-Z])|\.?$)")
@@ -53,22 +56,26 @@ HEADER = """\
 
 <!-- Written by tools/generate_coverage.py from the docstrings of pymtml.py. Do not edit. -->
 
-Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. Of {total} functions {answered} answer, if
-the card and the version of the library know the answer. The others check what NVML checks and raise
-`NVMLError_NotSupported`, because nothing in MTML or the system tells what they ask for.
-
-Nothing stands in for a value that is not known, with these exceptions. Structs and tuples must hold something there:
-
-- 0 for `reserved` of memory version 2
-- 0 for the memory, encoder and decoder shares of processes and virtual devices
-- 0 for the lowest temperature of a thermal sensor, for engines and P2P of an instance profile, and for the start of the
-  placement of an instance
-- (0, 0) for a compute capability that nobody knows
-- `deviceClass` "" and `gpuCores` 0 of `c_mtmlVirtType_t`, which are names of other bindings
+Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. {answered} of these {total} functions return a
+value, if the card and the library's version support it. The others check what NVML checks and raise
+`NVMLError_NotSupported`, because neither MTML nor the system reports the value. MTML's own functions are at the end. The
+[reference](reference.md) has the errors and the cards of each function.
 
 "optional" marks a function that libraries export although the 2.2.0 header lacks it. Without it the query raises
-`NVMLError_NotSupported`. The [reference](reference.md) says what each function raises, and on which cards it
-answers. MTML's own functions, which have the same names in C, stand at the end.
+`NVMLError_NotSupported`.
+
+## Values that stand for unknown
+
+Structs and tuples must hold something. Everywhere else, an unknown value is an error.
+
+| value | where |
+|---|---|
+| 0 | `reserved` of memory version 2 |
+| 0 | memory, encoder and decoder shares of processes and virtual devices |
+| 0 | lowest temperature of a thermal sensor |
+| 0 | engines and P2P of an instance profile, start of an instance's placement |
+| (0, 0) | compute capability |
+| "", 0 | `deviceClass` and `gpuCores` of `c_mtmlVirtType_t`, names from other bindings |
 
 ## Functions that answer
 """
@@ -166,7 +173,8 @@ def document(source):
     functions, reasons = read_functions(source), generate_refusals.rows()
     answering = [function for function in functions.values() if answers(function)]
     refusing = [function for function in functions.values() if not answers(function)]
-    lines = [HEADER.format(total=len(functions), answered=len(answering))]
+    of_nvml = [function.name for function in functions.values() if function.name in SURFACE]
+    lines = [HEADER.format(total=len(of_nvml), answered=sum(function.name in of_nvml for function in answering))]
     for group, members in grouped(answering):
         lines += ["### %s" % group, "", "| function | answer | unit | from |", "|---|---|---|---|"]
         for function in members:
