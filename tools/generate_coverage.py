@@ -56,10 +56,10 @@ HEADER = """\
 
 <!-- Written by tools/generate_coverage.py from the docstrings of pymtml.py. Do not edit. -->
 
-Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. {answered} of these {total} functions return a
-value, if the card and the library's version support it. The others check what NVML checks and raise
-`NVMLError_NotSupported`, because neither MTML nor the system reports the value. MTML's own functions are at the end. The
-[reference](reference.md) has the errors and the cards of each function.
+Every `nvml*` function of nvidia-ml-py exists in pymtml, with its parameters. {answered} of these {total} functions
+return a value, if the card and the library's version support it. The others check what NVML checks and raise
+`NVMLError_NotSupported`, because neither MTML nor the system reports the value. MTML's own functions are at the end.
+The [reference](reference.md) has the errors and the cards of each function.
 
 "optional" marks a function that libraries export although the 2.2.0 header lacks it. Without it the query raises
 `NVMLError_NotSupported`.
