@@ -62,6 +62,9 @@ def machines():
     for path in sorted(glob.glob(os.path.join(generated.ROOT, "simulator", "profiles", "*.ini"))):
         parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
         parser.read(path, encoding="utf-8")
+        base = parser["machine"].get("base")
+        if base:
+            parser.read([os.path.join(os.path.dirname(path), base + ".ini"), path], encoding="utf-8")
         sections = [parser[name] for name in parser.sections() if re.match(r"device(\.\d+)?$", name)]
         for name in sorted({section["name"] for section in sections if "name" in section}):
             profile = os.path.splitext(os.path.basename(path))[0]

@@ -107,7 +107,7 @@ bool machine_build_instances(struct machine *machine, struct device *card)
         set_memory(instance, card, profile->memory * MEBIBYTE);
         derive_uuid(&instance->uuid, &card->uuid, configuration->id, i);
         snprintf(section, sizeof section, "device.%u.instance.%u", card->number, i);
-        if (!profile_apply(machine, instance, section))
+        if (!profile_apply(machine, instance, section, LAYER_ALL))
             return false;
     }
     return true;
@@ -130,14 +130,14 @@ static bool build_virt_devices(struct machine *machine, struct device *card)
         child->virt_role = MTML_VIRT_ROLE_HOST_VIRTDEVICE;
         derive_uuid(&child->uuid, &card->uuid, UINT32_MAX, i);
         /* Twice: the type decides about values that the section may then replace. */
-        if (!profile_apply(machine, child, section))
+        if (!profile_apply(machine, child, section, LAYER_ALL))
             return false;
         if (child->virt_type >= machine->virt_type_count)
             return complain_about(machine, card, "a virtual device needs a virt_type");
         set_memory(child, card, machine->virt_types[child->virt_type].frame_buffer * MEBIBYTE);
         child->encoder_capacity = machine->virt_types[child->virt_type].max_encode;
         child->decoder_capacity = machine->virt_types[child->virt_type].max_decode;
-        if (!profile_apply(machine, child, section))
+        if (!profile_apply(machine, child, section, LAYER_ALL))
             return false;
     }
     return true;
@@ -240,7 +240,11 @@ static bool build_device(struct machine *machine, unsigned int number, const str
     device->number = number;
     device->card = device;
     snprintf(section, sizeof section, "device.%u", number);
-    return profile_apply(machine, device, section) && profile_apply(machine, device, "device.*");
+    /* What the profile says of all cards is more than what its base says of one. */
+    return profile_apply(machine, device, section, LAYER_BASE) &&
+           (!machine->base || profile_apply(machine, device, "device", LAYER_OWN)) &&
+           profile_apply(machine, device, section, LAYER_OWN | LAYER_SETTINGS) &&
+           profile_apply(machine, device, "device.*", LAYER_SETTINGS);
 }
 
 /* What all cards have in common is read once. */
@@ -255,7 +259,7 @@ static bool build_devices(struct machine *machine)
     }
     defaults->role = ROLE_CARD;
     defaults->visible = true;
-    good = profile_apply(machine, defaults, "device");
+    good = profile_apply(machine, defaults, "device", machine->base ? LAYER_BASE : LAYER_OWN);
     for (unsigned int i = 0; good && i < machine->device_count; i++)
         good = build_device(machine, i, defaults);
     free(defaults);

@@ -1,27 +1,21 @@
 /* The variables that choose the machine and its behavior. */
 
-#define _GNU_SOURCE
-
 #include "environment.h"
 
 #include "build.h"
 #include "complain.h"
 #include "faults.h"
+#include "files.h"
 #include "outside.h"
 #include "state.h"
 #include "symbols.h"
 #include "trace.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -92,62 +86,7 @@ static bool read_number(const char *name, uint64_t *value)
     return true;
 }
 
-/* ==== Finding and reading the profile ==== */
-
-#define MAX_PROFILE (1024 * 1024)
-
-/* The file's text, or NULL for what is none: a profile may come from anybody. */
-static char *read_file(const char *path)
-{
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    char *text = NULL;
-    ssize_t got = 0;
-    size_t length = 0;
-
-    if (descriptor < 0)
-        return NULL;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MAX_PROFILE)
-        text = malloc(MAX_PROFILE + 1);
-    while (text && (got = read(descriptor, text + length, MAX_PROFILE - length)) > 0)
-        length += (size_t)got;
-    close(descriptor);
-    if (text && got < 0) {
-        free(text);
-        return NULL;
-    }
-    if (text)
-        text[length] = '\0';
-    return text;
-}
-
-/* The shipped profiles lie beside the build directory, whichever variant of the library this is. */
-static char *read_shipped(const char *name, char *path, size_t size)
-{
-    static const char *const places[] = {"profiles", "../profiles", "../../profiles", "../../../profiles"};
-    Dl_info info;
-    char directory[PATH_MAX];
-    char *slash;
-
-    if (!dladdr(&sim, &info) || !info.dli_fname)
-        return NULL;
-    snprintf(directory, sizeof directory, "%s", info.dli_fname);
-    slash = strrchr(directory, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        snprintf(directory, sizeof directory, ".");
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char *text;
-
-        if ((size_t)snprintf(path, size, "%s/%s/%s.ini", directory, places[i], name) >= size)
-            continue;
-        text = read_file(path);
-        if (text)
-            return text;
-    }
-    return NULL;
-}
+/* ==== The profile ==== */
 
 static bool same(const char *a, const char *b)
 {
@@ -205,8 +144,8 @@ static bool read_profile(bool *frozen)
     const char *name = chosen_profile();
     size_t length = strlen(name);
     size_t suffix = strlen(frozen_suffix);
-    char chosen[PATH_MAX];
-    char path[PATH_MAX];
+    char chosen[FILES_PATH_MAX];
+    char path[FILES_PATH_MAX];
     char *text;
     bool good;
 
@@ -222,12 +161,12 @@ static bool read_profile(bool *frozen)
     chosen[length] = '\0';
     if (strchr(chosen, '/') || (length > 4 && strcmp(chosen + length - 4, ".ini") == 0)) {
         snprintf(path, sizeof path, "%s", chosen);
-        text = read_file(path);
+        text = files_read(path);
     } else {
-        text = read_shipped(chosen, path, sizeof path);
+        text = files_read_shipped(chosen, path, sizeof path);
         if (!text) {
             snprintf(path, sizeof path, "%s", chosen);
-            text = read_file(path);
+            text = files_read(path);
         }
     }
     if (!text) {

@@ -91,5 +91,6 @@ void machine_free(struct machine *machine)
     free(machine->path);
     free(machine->text);
     free(machine->settings);
+    free(machine->base);
     free(machine);
 }

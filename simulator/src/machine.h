@@ -216,6 +216,7 @@ struct machine {
     char *path;
     char *text;
     char *settings;
+    char *base; /* path of the shipped profile that its own says what differs from; NULL for none */
     unsigned int shutdowns;
 };
 

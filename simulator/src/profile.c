@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include "complain.h"
+#include "files.h"
 #include "keys.h"
 
 #include <ctype.h>
@@ -34,6 +35,13 @@ bool profile_complain(const struct entry *entry, const char *problem)
     return false;
 }
 
+static void entry_free(struct entry *entry)
+{
+    free(entry->section);
+    free(entry->key);
+    free(entry->value);
+}
+
 /* FNV-1a. */
 static uint32_t hash_of(const char *text)
 {
@@ -49,12 +57,20 @@ static bool belongs(const struct entry *entry, const char *section, uint32_t has
     return entry->hash == hash && strcmp(entry->section, section) == 0;
 }
 
-static bool add_entry(struct machine *machine, const char *source, unsigned int line, char *section, char *key,
-                      char *value)
+/* What is being read; lines that are in it are compared with each other. */
+struct reader {
+    struct machine *machine;
+    const char *source;
+    enum layer layer;
+};
+
+static bool add_entry(const struct reader *reader, unsigned int line, char *section, char *key, char *value)
 {
+    struct machine *machine = reader->machine;
+    const char *source = reader->source;
     bool full = machine->entry_count == MAX_ENTRIES;
     struct entry *grown = full ? NULL : realloc(machine->entries, (machine->entry_count + 1) * sizeof *grown);
-    struct entry entry = {section, 0, key, value, source, line};
+    struct entry entry = {section, 0, key, value, source, line, reader->layer};
 
     if (grown)
         machine->entries = grown;
@@ -167,10 +183,10 @@ static bool has_key(const struct machine *machine, const char *key, size_t lengt
 }
 
 /* A section is an entry too, one without a key, so that an empty section is not lost. */
-static bool read_header(struct machine *machine, unsigned int line, const char *start, const char *end, char *section,
-                        size_t size)
+static bool read_header(const struct reader *reader, unsigned int line, const char *start, const char *end,
+                        char *section, size_t size)
 {
-    const char *path = machine->path;
+    const char *path = reader->source;
     struct place place;
     size_t length = (size_t)(end - start);
 
@@ -184,14 +200,14 @@ static bool read_header(struct machine *machine, unsigned int line, const char *
         complain("%s:%u: unknown section [%s]", path, line, section);
         return false;
     }
-    if (profile_has_section(machine, section)) {
+    if (profile_has_section(reader->machine, section)) {
         complain("%s:%u: section [%s] is there twice", path, line, section);
         return false;
     }
-    return add_entry(machine, path, line, copy_of(section, strlen(section)), copy_of("", 0), copy_of("", 0));
+    return add_entry(reader, line, copy_of(section, strlen(section)), copy_of("", 0), copy_of("", 0));
 }
 
-static bool read_lines(struct machine *machine, const char *text)
+static bool read_lines(const struct reader *reader, const char *text)
 {
     char section[128] = "";
     unsigned int line = 0;
@@ -209,24 +225,24 @@ static bool read_lines(struct machine *machine, const char *text)
             continue;
         /* Other readers of INI files take such a line for the rest of the one before. */
         if (start != begin) {
-            complain("%s:%u: a line that begins with a blank", machine->path, line);
+            complain("%s:%u: a line that begins with a blank", reader->source, line);
             return false;
         }
         if (*start == '[') {
-            if (!read_header(machine, line, start, end, section, sizeof section))
+            if (!read_header(reader, line, start, end, section, sizeof section))
                 return false;
             continue;
         }
         if (!equals || equals == start || !*section) {
-            complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", machine->path, line);
+            complain("%s:%u: neither [SECTION] nor KEY = VALUE below a section", reader->source, line);
             return false;
         }
-        if (has_key(machine, start, (size_t)(trim_blanks(start, equals) - start))) {
-            complain("%s:%u: [%s] %.*s: given twice", machine->path, line, section,
+        if (has_key(reader->machine, start, (size_t)(trim_blanks(start, equals) - start))) {
+            complain("%s:%u: [%s] %.*s: given twice", reader->source, line, section,
                      (int)(trim_blanks(start, equals) - start), start);
             return false;
         }
-        if (!add_entry(machine, machine->path, line, copy_of(section, strlen(section)),
+        if (!add_entry(reader, line, copy_of(section, strlen(section)),
                        copy_of(start, (size_t)(trim_blanks(start, equals) - start)),
                        copy_of(skip_blanks(equals + 1, end), (size_t)(end - skip_blanks(equals + 1, end)))))
             return false;
@@ -239,7 +255,7 @@ static bool read_lines(struct machine *machine, const char *text)
 static const char settings_source[] = "MTML_SIM_SET";
 
 /* Splits PLACE.KEY, where PLACE is a number with an optional ".instance.M" or ".virt.K", "machine" or "*". */
-static bool read_setting(struct machine *machine, const char *start, const char *end)
+static bool read_setting(const struct reader *reader, const char *start, const char *end)
 {
     const char *equals = memchr(start, '=', (size_t)(end - start));
     const char *name_end = equals ? trim_blanks(start, equals) : end;
@@ -267,20 +283,23 @@ static bool read_setting(struct machine *machine, const char *start, const char 
         complain("%s: \"%.*s\" is not of the form DEVICE.KEY=VALUE", settings_source, (int)(end - start), start);
         return false;
     }
-    return add_entry(machine, settings_source, 0, copy_of(section, strlen(section)),
+    return add_entry(reader, 0, copy_of(section, strlen(section)),
                      copy_of(key + 1, (size_t)(name_end - key - 1)),
                      copy_of(skip_blanks(equals + 1, end), (size_t)(end - skip_blanks(equals + 1, end))));
 }
 
 static bool read_settings(struct machine *machine, const char *text)
 {
+    const struct reader reader = {machine, settings_source, LAYER_SETTINGS};
+
+
     while (text && *text) {
         const char *stop = strchr(text, ';') ? strchr(text, ';') : text + strlen(text);
         const char *start = skip_blanks(text, stop);
         const char *end = trim_blanks(start, stop);
 
         text = *stop ? stop + 1 : stop;
-        if (start < end && !read_setting(machine, start, end))
+        if (start < end && !read_setting(&reader, start, end))
             return false;
     }
     return true;
@@ -288,9 +307,68 @@ static bool read_settings(struct machine *machine, const char *text)
 
 /* ==== All of it ==== */
 
+/* The line that names the base, which is no key of the machine, taken out of the entries; false when there is none. */
+static bool take_base(struct machine *machine, struct entry *base)
+{
+    for (unsigned int i = 0; i < machine->entry_count; i++) {
+        *base = machine->entries[i];
+        if (strcmp(base->section, "machine") == 0 && strcmp(base->key, "base") == 0) {
+            memmove(&machine->entries[i], &machine->entries[i + 1],
+                    (--machine->entry_count - i) * sizeof *machine->entries);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts the lines of the base before those that were read. */
+static const char *read_base(struct machine *machine, const char *name)
+{
+    struct entry *own = machine->entries;
+    unsigned int count = machine->entry_count;
+    struct entry *all;
+    struct entry second;
+    char path[FILES_PATH_MAX];
+    char *text = strchr(name, '/') ? NULL : files_read_shipped(name, path, sizeof path);
+    bool good;
+
+    if (!text)
+        return "no shipped profile is called that";
+    machine->base = copy_of(path, strlen(path));
+    machine->entries = NULL;
+    machine->entry_count = 0;
+    good = machine->base && read_lines(&(struct reader){machine, machine->base, LAYER_BASE}, text);
+    free(text);
+    all = realloc(machine->entries, (machine->entry_count + count + 1) * sizeof *all);
+    if (all) {
+        machine->entries = all;
+        memcpy(all + machine->entry_count, own, count * sizeof *all);
+        machine->entry_count += count;
+        free(own);
+    }
+    if (!all || !good)
+        return "that profile is not right itself";
+    if (take_base(machine, &second)) {
+        entry_free(&second);
+        return "a base has no base itself";
+    }
+    return NULL;
+}
+
 bool profile_read(struct machine *machine, const char *text, const char *settings)
 {
-    return read_lines(machine, text) && read_settings(machine, settings);
+    const char *problem = NULL;
+    struct entry base;
+
+    if (!read_lines(&(struct reader){machine, machine->path, LAYER_OWN}, text))
+        return false;
+    if (take_base(machine, &base)) {
+        problem = read_base(machine, base.value);
+        if (problem)
+            profile_complain(&base, problem);
+        entry_free(&base);
+    }
+    return !problem && read_settings(machine, settings);
 }
 
 bool profile_apply_entry(struct machine *machine, const struct entry *entry, const struct key *keys, void *object)
@@ -300,14 +378,14 @@ bool profile_apply_entry(struct machine *machine, const struct entry *entry, con
     return problem ? profile_complain(entry, problem) : true;
 }
 
-bool profile_apply(struct machine *machine, struct device *device, const char *section)
+bool profile_apply(struct machine *machine, struct device *device, const char *section, unsigned int layers)
 {
     uint32_t hash = hash_of(section);
 
     for (unsigned int i = 0; i < machine->entry_count; i++) {
         const struct entry *entry = &machine->entries[i];
 
-        if (belongs(entry, section, hash) && !profile_apply_entry(machine, entry, device_keys, device))
+        if ((entry->layer & layers) && belongs(entry, section, hash) && !profile_apply_entry(machine, entry, device_keys, device))
             return false;
     }
     return true;
@@ -325,10 +403,7 @@ bool profile_has_section(const struct machine *machine, const char *section)
 
 void profile_free(struct machine *machine)
 {
-    for (unsigned int i = 0; i < machine->entry_count; i++) {
-        free(machine->entries[i].section);
-        free(machine->entries[i].key);
-        free(machine->entries[i].value);
-    }
+    for (unsigned int i = 0; i < machine->entry_count; i++)
+        entry_free(&machine->entries[i]);
     free(machine->entries);
 }

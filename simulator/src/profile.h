@@ -7,6 +7,9 @@
 
 struct key;
 
+/* Where a line is from. A card has what its base says of all cards and of this one, then what the profile says, and so on. */
+enum layer { LAYER_BASE = 1, LAYER_OWN = 2, LAYER_SETTINGS = 4, LAYER_ALL = 7 };
+
 /* One "key = value" line of a profile, or one assignment of MTML_SIM_SET. */
 struct entry {
     char *section;
@@ -15,6 +18,7 @@ struct entry {
     char *value;
     const char *source;
     unsigned int line; /* 0 in MTML_SIM_SET */
+    enum layer layer;
 };
 
 /* What a section is about. */
@@ -43,8 +47,8 @@ bool profile_place(const char *section, struct place *place);
 bool profile_read(struct machine *machine, const char *text, const char *settings);
 void profile_free(struct machine *machine);
 
-/* Applies the lines of a section such as "device.0.instance.1". */
-bool profile_apply(struct machine *machine, struct device *device, const char *section);
+/* Applies the lines of a section such as "device.0.instance.1", those of some layers. */
+bool profile_apply(struct machine *machine, struct device *device, const char *section, unsigned int layers);
 bool profile_apply_entry(struct machine *machine, const struct entry *entry, const struct key *keys, void *object);
 bool profile_has_section(const struct machine *machine, const char *section);
 

@@ -84,6 +84,11 @@ def test_misspelt_variable(variable, value, told):
         (("[device.x]",), 3, "unknown section"),
         (("[device.64]",), 3, "unknown section [device.64]"),
         (("[device.0]", "[device.0.instance.16]"), 4, "unknown section [device.0.instance.16]"),
+        (("base = s9000",), 3, "[machine] base: no shipped profile is called that"),
+        (("base = ./s80",), 3, "[machine] base: no shipped profile is called that"),
+        (("base = s80-narrow-slot",), 3, "[machine] base: a base has no base itself"),
+        (("base = s80", "[device.0]", "nme = a"), 5, "nme: unknown key"),
+        (("base = s80", "[device.2]", "name = a"), None, "[device.1] is missing"),
         (("missing = mtmlNothing",), 3, "[machine] missing"),
         (("faults = mtmlNothing=UNKNOWN",), 3, "[machine] faults: unknown function"),
         (("[device.1]",), None, "[device.0] is missing"),
@@ -135,6 +140,20 @@ def test_profile_of_anybodys(tmp_path, make):
 
 def test_no_environment_at_all():
     assert run_python("ctypes.CDLL(None).clearenv()\n" + INIT).stdout == "0\n"
+
+
+def test_base(tmp_path):
+    """What a profile says of all cards is more than what its base says of one, and a variable more than either."""
+    lines = ["base = s5000x8", "[device]", "gpu_clock = 7", "name = all", "[device.2]", "name = two", "[device.8]"]
+    path = tmp_path / "mine.ini"
+    path.write_text("\n".join(["[machine]"] + lines))
+    with Session(str(path), MTML_SIM_SET="*.gpu_clock=8;2.gpu_max_clock=9"):
+        assert interface.sim_get(interface.MACHINE, "library_version") == "2.2.0-simulator"
+        assert [interface.sim_get(card, "name") for card in range(9)] == ["all"] * 2 + ["two"] + ["all"] * 6
+        assert {interface.sim_get(card, "gpu_clock") for card in range(9)} == {"8"}
+        assert [interface.sim_get(2, key) for key in ("pci_bus", "gpu_max_clock")] == ["76", "9"]
+        interface.sim_set(2, "name", "set")
+        assert interface.LIBRARY.mtmlSimUnset(2, b"name") == 0 and interface.sim_get(2, "name") == "two"
 
 
 def test_version_must_be_honest(tmp_path):

@@ -1,6 +1,5 @@
 """The machine as files of sysfs, /dev and /proc."""
 
-import configparser
 import json
 import os
 import struct
@@ -8,6 +7,7 @@ import subprocess
 import sys
 
 import packaged
+import profiles
 import pytest
 from packaged import command, environment, run, run_tests
 
@@ -30,12 +30,6 @@ def built():
     packaged.build()
 
 
-def profile(name):
-    parser = configparser.RawConfigParser()
-    parser.read(os.path.join(packaged.SIMULATOR, "profiles", name + ".ini"))
-    return parser
-
-
 def read(*parts):
     with open(os.path.join(*map(str, parts)), errors="replace") as file:
         return file.read().rstrip("\n")
@@ -51,7 +45,7 @@ def tree(tmp_path, name):
 def test_every_profile(tmp_path, name):
     name = name[:-4]
     root = tree(tmp_path, name)
-    parser = profile(name)
+    parser = profiles.read(name)
     cards = [section for section in parser.sections() if section.startswith("device.") and section.count(".") == 1]
     shown = [entry for entry in (root / "sys/bus/pci/devices").iterdir() if read(entry, "vendor") == "0x1ed5"]
     assert len(shown) == len(cards)
@@ -64,7 +58,7 @@ def test_every_profile(tmp_path, name):
 
 def test_values(tmp_path):
     root = tree(tmp_path, "s5000x8")
-    keys = dict(profile("s5000x8")["device"], **dict(profile("s5000x8")["device.5"]))
+    keys = profiles.read("s5000x8")["device.5"]
     card = root / "sys/bus/pci/devices/0000:ba:00.0"
     if not card.exists():
         card = root / "sys/bus/pci/devices" / ("0000:%02x:00.0" % int(keys["pci_bus"]))
@@ -75,10 +69,10 @@ def test_values(tmp_path):
     assert "DRIVER=mtgpu\n" in read(card, "uevent")
     assert os.path.basename(os.readlink(str(card / "driver"))) == "mtgpu"
     assert (root / "dev/mtgpu.5").is_file() and (root / "dev/dri/renderD133").is_file()
-    assert read(root, "sys/module/mtgpu/version") == profile("s5000x8")["machine"]["driver_version"]
+    assert read(root, "sys/module/mtgpu/version") == profiles.read("s5000x8")["machine"]["driver_version"]
     # Cards below one host bridge have one root, others another.
     roots = {os.path.realpath(str(path)).split("/devices/pci")[1][:7] for path in card.parent.iterdir()}
-    assert len(roots) == len({profile("s5000x8")["device.%d" % n]["host_bridge"] for n in range(8)})
+    assert len(roots) == len({profiles.read("s5000x8")["device.%d" % n]["host_bridge"] for n in range(8)})
 
 
 def test_values_of_which_no_two_are_alike(tmp_path):
@@ -239,7 +233,7 @@ def test_programs_that_read_sysfs(tmp_path):
     others = set(found.pop("others"))
     assert len(found) == count == 8 and "0000:08:00.0" in found
     assert all(entry == [64, "pci"] for entry in found.values())
-    assert str(node) == profile("s4000x8")["device.7"]["numa_node"]
+    assert str(node) == profiles.read("s4000x8")["device.7"]["numa_node"]
     assert pid == process.pid, "signals reach the program itself"
     # The host's own are there still, and nothing is different outside.
     assert others >= set(os.listdir("/sys/bus/pci/devices"))
