@@ -5,7 +5,6 @@ below say why.
 """
 
 import ast
-import ctypes
 import json
 import os
 import re
@@ -284,16 +283,6 @@ def said(recorded):
     return {"error": first, "value": None if second == "None" else int(second), "str": text.strip()}
 
 
-@pytest.mark.parametrize("case", sorted(ARGUMENT_DEVIATIONS) + sorted(QUERY_DEVIATIONS))
-def test_deviation_is_one(case):
-    """What the tables list was recorded, and otherwise."""
-    recorded = FACTS["arguments"].get(case) or FACTS["queries"][case]["call"]
-    if "exit" in recorded:
-        recorded = said(recorded)
-    expected = ARGUMENT_DEVIATIONS.get(case) or QUERY_DEVIATIONS[case]
-    assert expected[0] != recorded.get("error", recorded.get("ok", {}).get("type"))
-
-
 # ---- Queries ----
 
 RECORDED_QUERIES = {name: entry for name, entry in QUERIES.items() if "call" in entry}
@@ -313,11 +302,6 @@ def test_query(name, pair, monkeypatch):
         assert_outcome(lambda: function(*arguments), recorded, name, QUERY_DEVIATIONS)
 
 
-def test_most_queries_answer():
-    answered = [name for name in RECORDED_QUERIES if not getattr(nvml, name).__doc__.startswith("Not available")]
-    assert len(answered) > len(RECORDED_QUERIES) // 3
-
-
 @pytest.mark.parametrize("name", [name for name, entry in QUERIES.items() if "signature" in entry])
 def test_parameters(name):
     recorded = re.findall(r"(?:^\(|, )(\w+)", QUERIES[name]["signature"])
@@ -326,98 +310,3 @@ def test_parameters(name):
 
 
 # ---- Beyond the record ----
-
-
-def junk(handle):
-    """Things that are no device handle, by what to call them."""
-
-    class Pretender:
-        value = 4096
-        contents = None
-        _as_parameter_ = 4096
-
-    return {
-        "None": None,
-        "0": 0,
-        "4096": 4096,
-        "-1": -1,
-        "1 << 70": 1 << 70,
-        "True": True,
-        "1.5": 1.5,
-        "str": "x",
-        "bytes": b"x",
-        "list": [handle],
-        "dict": {},
-        "object": object(),
-        "class": type(handle),
-        "module": nvml,
-        "function": nvml.nvmlInit,
-        "c_void_p": ctypes.c_void_p(4096),
-        "c_void_p NULL": ctypes.c_void_p(),
-        "c_int": ctypes.c_int(1),
-        "c_char_p": ctypes.c_char_p(b"x"),
-        "buffer": ctypes.create_string_buffer(64),
-        "byref": ctypes.byref(ctypes.c_int()),
-        "byref handle": ctypes.byref(handle),
-        "NULL handle": type(handle)(),
-        "foreign pointer": ctypes.pointer(ctypes.c_int()),
-        "handle to foreign memory": ctypes.cast(ctypes.create_string_buffer(64), type(handle)),
-        "struct": nvml.nvmlPciInfo_t(),
-        "_as_parameter_": Pretender(),
-        "gpu": nvml.mtmlDeviceInitGpu(handle),
-        "memory": nvml.mtmlDeviceInitMemory(handle),
-        "vpu": nvml.mtmlDeviceInitVpu(handle),
-    }
-
-
-HOT = {
-    "nvmlDeviceGetName": (),
-    "nvmlDeviceGetUUID": (),
-    "nvmlDeviceGetSerial": (),
-    "nvmlDeviceGetIndex": (),
-    "nvmlDeviceGetMinorNumber": (),
-    "nvmlDeviceGetPciInfo": (),
-    "nvmlDeviceGetNumGpuCores": (),
-    "nvmlDeviceGetMemoryBusWidth": (),
-    "nvmlDeviceGetMemoryInfo": (),
-    "nvmlDeviceGetUtilizationRates": (),
-    "nvmlDeviceGetEncoderUtilization": (),
-    "nvmlDeviceGetDecoderUtilization": (),
-    "nvmlDeviceGetTemperature": (0,),
-    "nvmlDeviceGetClockInfo": (0,),
-    "nvmlDeviceGetMaxClockInfo": (2,),
-    "nvmlDeviceGetPowerUsage": (),
-    "nvmlDeviceGetFanSpeed": (),
-    "nvmlDeviceGetCurrPcieLinkWidth": (),
-    "nvmlDeviceGetEccMode": (),
-    "nvmlDeviceGetNvLinkState": (0,),
-    "nvmlDeviceGetMigMode": (),
-    "nvmlDeviceGetEncoderStats": (),
-    "nvmlDeviceGetComputeRunningProcesses": (),
-    "nvmlDeviceGetArchitecture": (),
-    "nvmlDeviceGetDisplayActive": (),
-}
-
-
-@pytest.mark.parametrize("name", sorted(HOT))
-def test_junk_handle_is_an_invalid_argument(name, pair):
-    function = getattr(nvml, name)
-    for what, thing in junk(pair[0]).items():
-        got, value = outcome(lambda: function(thing, *HOT[name]))
-        assert got == INVALID, "%s(%s): %s %s" % (name, what, got, value)
-
-
-@pytest.mark.parametrize("name", sorted(HOT))
-def test_copied_handle_is_the_handle(name, pair):
-    """A pointer that went through a cast or a struct field names the device, asked before the handle and after."""
-    function = getattr(nvml, name)
-    holder = type("holder", (ctypes.Structure,), {"_fields_": [("device", type(pair[0]))]})
-    for device, copy in (
-        (pair[0], ctypes.cast(pair[0], type(pair[0]))),
-        (pair[1], holder(pair[1]).device),
-    ):
-        before = outcome(lambda: function(copy, *HOT[name]))
-        expected = outcome(lambda: function(device, *HOT[name]))
-        after = outcome(lambda: function(copy, *HOT[name]))
-        for got in (before, after):
-            assert (got[0], str(got[1])) == (expected[0], str(expected[1])), name

@@ -10,7 +10,6 @@ import os
 import pickle
 import random
 import re
-import shutil
 import subprocess
 import sys
 
@@ -21,8 +20,6 @@ from interpreter import content, not_on_pypy
 import pymtml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-GENERATOR = os.path.join(ROOT, "tools", "generate_catalogue.py")
-MODULE = os.path.join(ROOT, "pymtml.py")
 
 with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as stream:
     SURFACE = json.load(stream)
@@ -33,10 +30,6 @@ PRINTABLE = [name for name in WITH_FIELDS if STRUCTS[name]["printable"]]
 # Classes that nvidia-ml-py itself cannot make without arguments: one parameter is required, one constructor names a
 # module that does not exist, one assigns None to a struct.
 NEEDS_ARGUMENTS = {"c_nvmlPRMCounterList_v1_t", "c_nvmlPRMCounterValue_v1_t", "c_nvmlPRMCounter_v1_t"}
-
-
-def generate(*arguments):
-    return subprocess.run([sys.executable, GENERATOR, *arguments], stdout=subprocess.PIPE, universal_newlines=True)
 
 
 def run_python(code, *arguments):
@@ -82,46 +75,6 @@ def holds_pointers(kind):
     if issubclass(kind, ctypes.Array):
         return holds_pointers(kind._type_)
     return issubclass(kind, (ctypes._Pointer, ctypes.c_char_p, ctypes.c_void_p))
-
-
-def test_block_is_current():
-    result = generate("--check")
-    assert result.returncode == 0, result.stdout
-
-
-def test_generator_notices_and_mends_a_change(tmp_path):
-    copied = str(tmp_path / "pymtml.py")
-    shutil.copyfile(MODULE, copied)
-    with open(copied, encoding="utf-8") as source:
-        current = source.read()
-    begin = current.index("# BEGIN generated NVML catalogue")
-    edited = current[:begin] + re.sub(r"(\n\w+ = \d+)\n", r"\g<1>1\n", current[begin:], count=1)
-    assert edited != current
-    with open(copied, "w", encoding="utf-8") as target:
-        target.write(edited)
-    result = generate("--check", "--module", copied)
-    assert result.returncode == 1 and result.stdout.startswith("--- pymtml.py")
-    assert generate("--module", copied).returncode == 0
-    with open(copied, encoding="utf-8") as source:
-        assert source.read() == current
-
-
-def test_names_defined_by_hand_stay_out(tmp_path):
-    module = tmp_path / "module.py"
-    markers = "# BEGIN generated NVML catalogue\n# END generated NVML catalogue\n"
-    by_hand = "try:\n    NVML_FAN_NORMAL = 7\nfinally:\n    pass\nclass c_nvmlUnitInfo_t: pass\n" + markers
-    module.write_text(by_hand, encoding="utf-8")
-    assert generate("--module", str(module)).returncode == 0
-    text = module.read_text(encoding="utf-8")
-    assert re.findall(r"^\s*NVML_FAN_[NF]\w+ = .*", text, re.MULTILINE) == [
-        "    NVML_FAN_NORMAL = 7",
-        "NVML_FAN_FAILED = 1",
-    ]
-    assert re.findall(r"^c_nvmlUnit\w+: .*", text, re.MULTILINE) == [
-        'c_nvmlUnitFanInfo_t: "type[_PrintableStructure]"',
-        'c_nvmlUnitFanSpeeds_t: "type[_PrintableStructure]"',
-        'c_nvmlUnit_t: "type"',
-    ]
 
 
 def needed_by_defaults():

@@ -103,22 +103,6 @@ def test_who_gives_back_the_last_reference_decides(init, shutdown, value, monkey
         end()
 
 
-def test_native_calls_of_a_later_life():
-    """No init and no shutdown, and at most seven for init, a handle, its name and memory."""
-    with simulated.machine("s5000x8"):
-        pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-        simulated.reset_calls()
-        for life in range(1, 6):
-            pymtml.nvmlInit()
-            device = pymtml.nvmlDeviceGetHandleByIndex(0)
-            assert pymtml.nvmlDeviceGetName(device) == "MTT S5000" and pymtml.nvmlDeviceGetMemoryInfo(device).total
-            pymtml.nvmlShutdown()
-            assert simulated.calls() <= 7 * life
-        assert simulated.calls("mtmlLibraryInit") == simulated.calls("mtmlLibraryShutDown") == 0
-        end()
-
-
 def test_handles_go_stale_and_calls_raise():
     with simulated.machine("s5000x8"):
         library = pymtml.mtmlLibraryInit()

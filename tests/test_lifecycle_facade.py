@@ -68,48 +68,6 @@ def test_init_and_shutdown_are_counted(shut):
     assert nvml._nvmlLib_refcount == 0
 
 
-@pytest.mark.parametrize("name", ["DRIVER_NOT_LOADED", "INSUFFICIENT_MEMORY", "UNKNOWN"])
-def test_failed_init_counts_nothing(name):
-    with simulated.machine("s5000x8", faults="mtmlLibraryInit=%s@0x2" % name):
-        for _ in range(2):
-            with pytest.raises(nvml.NVMLError):
-                nvml.nvmlInit()
-            assert nvml._nvmlLib_refcount == 0
-            with pytest.raises(nvml.NVMLError_Uninitialized):
-                nvml.nvmlShutdown()
-        nvml.nvmlInit()
-        assert nvml.nvmlDeviceGetCount() == 8
-        nvml.nvmlShutdown()
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        nvml.nvmlDeviceGetCount,
-        nvml.nvmlSystemGetDriverVersion,
-        nvml.nvmlSystemGetNVMLVersion,
-        nvml.nvmlSystemGetCudaDriverVersion,
-        lambda: nvml.nvmlDeviceGetHandleByIndex(0),
-        lambda: nvml.nvmlDeviceGetHandleByUUID("x"),
-        lambda: nvml.nvmlDeviceGetHandleBySerial(None),
-        lambda: nvml.nvmlDeviceGetHandleByPciBusId(None),
-        lambda: nvml.nvmlSystemGetProcessName(1),
-        lambda: nvml.nvmlSystemGetTopologyGpuSet(0),
-        lambda: nvml.nvmlVgpuTypeGetName(1),
-        lambda: nvml.nvmlUnitGetCount(),
-        lambda: nvml.nvmlEventSetCreate(),
-        lambda: nvml.nvmlDeviceGetFieldValues(None, []),
-    ],
-)
-def test_uninitialized_comes_first(call, shut):
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        call()
-    nvml.nvmlInit()
-    nvml.nvmlShutdown()
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        call()
-
-
 # ---- Handles ----
 
 
@@ -160,18 +118,6 @@ def test_what_is_kept_goes_with_the_library(shut):
         assert nvml.nvmlDeviceGetName(first()) == "MTT S80"
         assert nvml.nvmlDeviceGetCount() == 1
         nvml.nvmlShutdown()
-
-
-def test_lost_device_does_not_take_the_others_along(shut):
-    nvml.nvmlInit()
-    lost, other = first(), nvml.nvmlDeviceGetHandleByIndex(1)
-    assert nvml.nvmlDeviceGetTemperature(lost, 0) > 0
-    simulated.set_value(0, "lost", "DRIVER_FAILURE")
-    for _ in range(2):
-        with pytest.raises(nvml.NVMLError_Unknown):
-            nvml.nvmlDeviceGetTemperature(lost, 0)
-        assert nvml.nvmlDeviceGetTemperature(other, 0) > 0
-        assert nvml.nvmlDeviceGetCount() == 8
 
 
 # ---- Forks and the end ----

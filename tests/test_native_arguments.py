@@ -370,12 +370,3 @@ def test_batch_of_unequal_lists():
                 pymtml.mtmlLibrarySetMpcConfigurationInBatch(devices, configurations)
         with pytest.raises(TypeError):
             pymtml.mtmlLibrarySetMpcConfigurationInBatch([scene.at(0)], ["1"])
-
-
-def test_wrong_number_of_arguments_is_for_python_to_refuse():
-    for name in CALLS:
-        function = getattr(pymtml, name)
-        with pytest.raises(TypeError):
-            function(*[None] * (len(inspect.signature(function).parameters) + 1))
-        with pytest.raises(TypeError):
-            function(no_such_parameter=None)

@@ -4,11 +4,8 @@ through, and nothing is freed that C still uses.
 The simulator ends the process when a handle reaches it that a shutdown, a change or a reset has freed.
 """
 
-import ctypes
 import gc
 import os
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -533,44 +530,3 @@ def test_end_of_the_interpreter_with_daemon_threads(shutdown, latency, atexit):
         code = AT_EXIT.format(atexit=atexit, shutdown=shutdown)
         result = simulated.run_python(code, name="s5000x8", latency_ns=latency)
         assert (result.returncode, result.stdout) == (0, "") and result.stderr in allowed, result
-
-
-GUARDS = {  # what, left out, lets the simulator see a freed handle: these races do come to what they are meant for
-    "shutdown": ("pymtml._is_inside = lambda caller: False", "races.SHUTDOWNS['mtml'](), pymtml.nvmlInit()"),
-    "change": ("pymtml._query_of = lambda thread: None", "races.change_mig()"),
-}
-
-
-@changes
-@pytest.mark.parametrize("guard", GUARDS)
-def test_the_guard_is_needed(guard):
-    code = """
-import sys, time
-sys.path.insert(0, sys.argv[1])
-import simulated, test_shutdown_races as races
-pymtml = races.pymtml
-%s
-with simulated.machine("s3000-mpc", latency_ns=300000):
-    pymtml.nvmlInit()
-    with races.Queries():
-        for _ in range(200):
-            time.sleep(0.01)
-            %s
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code % GUARDS[guard], os.path.dirname(os.path.abspath(__file__))],
-        env=dict(os.environ, PYTHONPATH=simulated.ROOT),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
-        timeout=120,
-    )
-    assert result.returncode == -signal.SIGABRT, result.stdout
-
-
-def test_raw_functions_are_the_callers_to_guard():
-    assert "guard" in pymtml._mtmlGetFunctionPointer.__doc__
-    with simulated.machine("s80"):
-        library, count = pymtml.mtmlLibraryInit(), ctypes.c_uint()
-        assert pymtml._mtmlGetFunctionPointer("mtmlLibraryCountDevice")(library, ctypes.byref(count)) == 0
-        assert count.value == 1

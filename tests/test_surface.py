@@ -124,15 +124,6 @@ def test_struct(name):
     assert getattr(struct, "_fmt_", {}) == recorded.get("format", {})
 
 
-@pytest.mark.parametrize("name", sorted(name for name in STRUCTS if STRUCTS[name]["fields"]))
-def test_struct_offsets(name):
-    struct, fields = getattr(pymtml, name), STRUCTS[name]["fields"]
-    base = ctypes.Union if STRUCTS[name]["kind"] == "union" else ctypes.Structure
-    plain = type("Plain", (base,), {"_fields_": [(field[0], resolve(field[1])) + tuple(field[2:]) for field in fields]})
-    layout = [(field[0], getattr(plain, field[0]).offset, getattr(plain, field[0]).size) for field in fields]
-    assert [(field[0], getattr(struct, field[0]).offset, getattr(struct, field[0]).size) for field in fields] == layout
-
-
 def test_printable_structure():
     assert issubclass(pymtml._PrintableStructure, ctypes.Structure)
     assert pymtml._PrintableStructure._fmt_ == {}

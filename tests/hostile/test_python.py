@@ -240,16 +240,6 @@ def test_numbers_that_lie(lie):
     call_in_child(work)
 
 
-def test_numbers_become_plain_ints():
-    for value in (7, True, LyingInt(7), LyingIndex(7)):
-        number = pymtml._uint(value)
-        assert type(number) is int and number == int.__int__(value if isinstance(value, int) else 7)
-    for value in (1.0, "1", None, [], b"1", type, EqualToAll()):
-        with pytest.raises(TypeError) as caught:
-            pymtml._uint(value)
-        assert str(caught.value) == "'%s' object cannot be interpreted as an integer" % type(value).__name__
-
-
 @pytest.mark.parametrize("function", ["nvmlDeviceGetClockInfo", "nvmlDeviceGetMaxClockInfo"])
 @pytest.mark.parametrize("fresh", [False, True])
 def test_clock_types(function, fresh):
