@@ -21,7 +21,7 @@ def _cards(parser):
 
 
 def read(name):
-    """A shipped profile by its name, or another one by the path of its file, as it comes out (configparser.ConfigParser).
+    """A shipped profile by its name, or another one by its path, as it comes out (configparser.ConfigParser).
 
     What its base says is in it, and each card has the keys that all cards share.
     """
