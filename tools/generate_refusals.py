@@ -124,7 +124,10 @@ def block(surface, taken, source):
 def to_do(surface, taken):
     """A line for each function without a row."""
     missing = sorted(set(wanted(surface, taken)) - set(rows()))
-    return ["%s has no row in facts/refusals.csv: write one, or the function by hand" % name for name in missing]
+    return [
+        "%s has no row in facts/refusals.csv: write one, or the function by hand (%s)" % (name, NO_ROW.lower())
+        for name in missing
+    ]
 
 
 if __name__ == "__main__":

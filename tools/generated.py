@@ -124,7 +124,8 @@ def run(description, title, block, to_do=None):
     """The command line of a generator: rewrite its block, or check it.
 
     ``block(surface, taken, source)`` is the block's text; names in ``taken`` are defined by hand, or in a block above,
-    and stay out; ``source`` is the module. ``to_do(surface, taken)`` is a list of what a maintainer has left to do.
+    and stay out; ``source`` is the module. ``to_do(surface, taken)`` is a list of what a maintainer has left to do,
+    which is said whether the block is written or checked.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
@@ -138,11 +139,11 @@ def run(description, title, block, to_do=None):
     before, old, after = split(source, title)
     taken = bound_names(by_hand(source, but=BLOCKS[: BLOCKS.index(title)]))
     new = block(surface, taken, source)
+    missing = to_do(surface, taken) if to_do else []
+    sys.stdout.writelines(line + "\n" for line in missing)
     if options.check:
         difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "pymtml.py", "generated")
         sys.stdout.writelines(difference)
-        missing = to_do(surface, taken) if to_do else []
-        sys.stdout.writelines(line + "\n" for line in missing)
         if old != new:
             sys.exit("pymtml.py is not current, generated %s: make generate" % title)
         sys.exit(bool(missing))

@@ -171,9 +171,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if something is stale")
     parser.add_argument("--quick", action="store_true", help="leave out screens and lies, which tests compare too")
+    parser.add_argument("--only", help="one of %s" % ", ".join(part.__name__[5:] for part in QUICK + SLOW))
     options = parser.parse_args()
     stale = []
     for part in QUICK if options.quick else QUICK + SLOW:
+        if options.only not in (None, part.__name__[5:]):
+            continue
         for path, new in part().items():
             if new == read(path):
                 continue

@@ -24,6 +24,12 @@ class Copy:
         self.root = str(folder)
         shutil.copytree(simulated.ROOT, self.root, ignore=LEFT_OUT, symlinks=True)
         self.written = {}
+        self.undo = {}  # by step: (file, text of before, None) or (file, nothing, text that it put in)
+
+    def do(self, step):
+        """A step of the recipe, so that it can be taken back."""
+        self.undo[step] = self.steps = []
+        step(self)
 
     def path(self, name):
         return os.path.join(self.root, *name.split("/"))
@@ -31,6 +37,11 @@ class Copy:
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
             return file.read()
+
+    def edit(self, name, text):
+        """Write a file in a step."""
+        self.steps.append((name, self.read(name), None))
+        self.write(name, text)
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:
@@ -42,19 +53,16 @@ class Copy:
         assert old.count(before) == 1, (name, before)
         self.write(name, old.replace(before, text + before))
         self.written[name] = self.written.get(name, "") + text
+        self.steps.append((name, "", text))
 
     @contextlib.contextmanager
-    def without(self, *steps, **options):
-        """The copy as if some steps had not been done, but for the compiled simulator."""
-        done = {name: self.read(name) for name in changed(self)}
-        for name in done:
-            shutil.copyfile(os.path.join(simulated.ROOT, *name.split("/")), self.path(name))
+    def without(self, *steps):
+        """The copy as if some steps had not been done, with what was generated and compiled as it is."""
+        taken = [entry for step in steps for entry in self.undo[step]]
+        done = {name: self.read(name) for name, _, _ in taken}
+        for name, before, text in taken:
+            self.write(name, before if text is None else self.read(name).replace(text, ""))
         try:
-            for step in STEPS:
-                if step not in steps:
-                    step(self)
-            if options.get("generate", True):
-                self.generate()
             yield
         finally:
             for name, text in done.items():
@@ -80,17 +88,16 @@ class Copy:
     def test(self, *arguments):
         return self.python("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments)
 
-    def generate(self, *options):
-        """make generate; with --check the last lines of make lint."""
-        results = [
-            self.python("tools/generate_%s.py" % name, *options)
-            for name in ("api", "cards", "catalogue", "refusals", "coverage", "reference")
-        ]
+    def generate(self, *options, **only):
+        """make generate; with --check what make lint does."""
+        names = only.get("names", ("api", "cards", "catalogue", "refusals", "coverage", "reference"))
+        results = [self.python("tools/generate_%s.py" % name, *options) for name in names]
         return max(status for status, _ in results), "".join(text for _, text in results)
 
     def record(self):
         """make record, of what a new function changes."""
-        return self.python("tools/record.py")
+        results = [self.python("tools/record.py", "--only", part) for part in ("json", "support")]
+        return max(status for status, _ in results), "".join(text for _, text in results)
 
     def build(self):
         return self.run("make", "-s", "-C", "simulator", "CFLAGS=-O0")
@@ -125,8 +132,7 @@ def facts(copy):
             + ["MTML_ERROR_NOT_SUPPORTED", "MTML_ERROR_UNKNOWN"],
             "notes": notes,
         }
-    text = json.dumps(api, indent=1) + "\n"
-    copy.write("facts/mtml_api.json", text)
+    copy.edit("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
     copy.written["facts/mtml_api.json"] = '"%s" "%s" "MtmlFabricInfo" "MtmlFabricInfo *"' % (NUMBER, STRUCT)
 
 
@@ -156,7 +162,7 @@ def meanings(copy):
     api = json.loads(copy.read("facts/mtml_api.json"))
     clique, state = api["structs"]["MtmlFabricInfo"]["fields"]
     clique["meaning"], state["meaning"] = "the clique that the card is in", "how far it has come"
-    copy.write("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
+    copy.edit("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
 
 
 def native_number(copy):
@@ -205,7 +211,7 @@ def facade(copy):
 def refusal(copy):
     """facts/refusals.csv: its row goes."""
     text = copy.read("facts/refusals.csv")
-    copy.write("facts/refusals.csv", re.sub(r"(?m)^Identity,nvmlDeviceGetModuleId,.*\n", "", text))
+    copy.edit("facts/refusals.csv", re.sub(r"(?m)^Identity,nvmlDeviceGetModuleId,.*\n", "", text))
     copy.written["facts/refusals.csv"] = ""
 
 
