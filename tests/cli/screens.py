@@ -22,7 +22,7 @@ import simulated  # noqa: E402
 from command import invoke  # noqa: E402
 from expected import masked  # noqa: E402
 
-FILES = ("docs/command.md",)
+FILES = ("docs/command.md", "docs/command_CN.md")
 SCREEN = re.compile(r"(<!-- screen (\S+): pymtml([^\n]*) -->\n```text\n)(.*?)(```\n)", re.S)
 TIME = "Sat Nov 21 20:07:40 2026"
 

@@ -15,7 +15,7 @@ import yaml
 
 ROOT = simulated.ROOT
 CONFIG = os.path.join(ROOT, "tools", "mkdocs.yml")
-CHINESE = ("README_CN.html", "docs/install_CN.html", "docs/faq_CN.html")
+CHINESE = ("README_CN.html", "docs/install_CN.html", "docs/faq_CN.html", "docs/command_CN.html")
 # Documents that readers of the site do not look for; links lead to them all the same.
 NOT_IN_THE_MENU = ("facts/", "tests/", "simulator/CHANGELOG.md", "simulator/python/tests/")
 
