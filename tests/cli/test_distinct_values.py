@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import types
 import xml.etree.ElementTree
 
 import pytest
@@ -438,6 +439,25 @@ def test_second_sample_is_a_new_one(arguments, first, second, seconds, monkeypat
     assert len(re.findall(first, text)) == 1 and len(re.findall(second, text)) == 1, text
     assert re.search(first, text).start() < re.search(second, text).start()
     assert abs(waited - seconds) < 0.4
+
+
+def test_samples_keep_their_schedule(monkeypatch):
+    """What a sample takes does not delay the next one; one that takes too long is followed by the next at once."""
+    now, taken, lengths = [100.0], [], [0.25, 0.25, 2.5, 0.25]
+
+    def sample(first):
+        taken.append((now[0], first))
+        if len(taken) > len(lengths):
+            raise Enough
+        now[0] += lengths[len(taken) - 1]
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr(samples, "time", types.SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    with pytest.raises(Enough):
+        samples.repeat(types.SimpleNamespace(next_sample=lambda: None), 1, sample)
+    assert taken == [(100, True), (101, False), (102, False), (104.5, False), (105.5, False)]
 
 
 @pytest.mark.parametrize("option", ["-l", "-lms", "--loop", "--loop-ms"])

@@ -157,7 +157,12 @@ def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(drop_in, "open", refused, raising=False)
         assert told("enable") == (1, [], [said.replace("Is a directory", "Permission denied")])
-    file.write_text("")
+    # Python may start at any time: a file that is there stays whole until the new one is
+    file.write_text("# before\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", refused)
+        assert told("enable") == (1, [], [said.replace("Is a directory", "Permission denied")])
+    assert file.read_text() == "# before\n" and sorted(os.listdir(str(installed))) == before
     monkeypatch.setattr(os, "unlink", refused)
     assert told("disable") == (1, [], ["pymtml drop-in: cannot remove %s: Permission denied" % file])
 

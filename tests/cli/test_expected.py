@@ -2,10 +2,11 @@
 
 import difflib
 import os
+import re
 
 import pytest
 from expected import FOLDER, files, made, read
-from inside import SUBCOMMANDS
+from inside import SUBCOMMANDS, file_of
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: os.path.basename(path)[:-4])
@@ -22,3 +23,17 @@ def test_each_subcommand_s_help_is_expected():
     path = os.path.join(FOLDER, "help.txt")
     missing = sorted(name for name in SUBCOMMANDS if "\n$ pymtml %s --help\n" % name not in read(path))
     assert not missing, "%s lacks a line $ pymtml NAME --help: %s; then make record" % (path, ", ".join(missing))
+
+
+def test_help_says_what_is_taken_by_default():
+    """Help is written by hand: "(default 30)" is what the reader of the options takes."""
+    wrong, found = [], 0
+    for name, (module, _) in SUBCOMMANDS.items():
+        reader = getattr(file_of(module), "parser", None)
+        for action in reader()._actions if reader else ():
+            said = re.search(r"\(default (\w+)\)", action.help or "")
+            if said and action.default is not None:  # None: another place says what counts, such as LIMITS
+                default = action.default if isinstance(action.default, str) else "%g" % action.default
+                found += 1
+                wrong += ["%s --%s: %s" % (name, action.dest, default)] * (said.group(1) != default)
+    assert not wrong and found >= 3, wrong

@@ -172,9 +172,13 @@ UNKNOWN = Unknown(pymtml.NVMLError_NotSupported())
 @pytest.mark.parametrize(
     "limit, celsius, color",
     [(85, 74, ""), (85, 75, cells.YELLOW), (85, 84, cells.YELLOW), (85, 85, cells.RED), (85, UNKNOWN, "")]
-    # A card that tells no limit, or that tells 0
-    + [(limit, celsius, color) for limit in (UNKNOWN, 0) for celsius, color in ((79, ""), (80, cells.YELLOW))]
-    + [(limit, celsius, color) for limit in (UNKNOWN, 0) for celsius, color in ((89, cells.YELLOW), (90, cells.RED))]
+    # A card that tells no limit, or that tells 0 or less
+    + [(limit, celsius, color) for limit in (UNKNOWN, 0, -1) for celsius, color in ((79, ""), (80, cells.YELLOW))]
+    + [
+        (limit, celsius, color)
+        for limit in (UNKNOWN, 0, -1)
+        for celsius, color in ((89, cells.YELLOW), (90, cells.RED))
+    ]
     + [(1, 1, cells.RED)],
 )
 def test_a_temperature_near_its_limit_is_colored(limit, celsius, color):
