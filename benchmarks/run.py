@@ -9,7 +9,7 @@ import time
 
 import common
 
-BENCHMARKS = ("call", "tick", "topology", "refusals", "processes", "programs", "life", "import", "threads")
+BENCHMARKS = ("call", "tick", "topology", "refusals", "processes", "programs", "life", "import")
 TITLES = {
     "call": "One call",
     "tick": "One tick of a monitor",
@@ -19,7 +19,6 @@ TITLES = {
     "programs": "Programs",
     "life": "A life of the library",
     "import": "Import",
-    "threads": "Threads",
 }
 
 

@@ -84,7 +84,6 @@ NOT_RUN = {
     "make generate record": "writes into the checkout; make lint and the tests say what is stale",
     "make bench": "takes minutes, and writes the results that are kept",
     'make bench PYTHONS="python3.11 python3.13"': "takes minutes, and writes the results that are kept",
-    "make -C benchmarks stress": "takes minutes",
     "python -m pytest tests/programs/test_glances.py -m programs": "installs a program from the package index",
     "LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
     "python3 -m venv /opt/gpu-exporter": "writes outside of the checkout",
