@@ -16,8 +16,14 @@ SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit sta
 # gpu, uuid and bus_id are None for what concerns no card, value and limit where there is none
 Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text")
 
-# What a question comes to; health makes a Finding of it
-Outcome = namedtuple("Outcome", "level text value limit")
+# What a question comes to: ``advice`` is what to do about it, where its check's own does not say it as well, and health
+# says it, too; ``silent``: the card answers nothing at all. Health makes a Finding of it, doctor one of its own.
+Outcome = namedtuple("Outcome", "level text value limit advice silent", defaults=(None, None, "", False))
+
+# A check: its questions, in the order in which they are asked (none: it is about the machine), and what doctor advises;
+# ``noted``: whether a NOTE is one for doctor, too (the others are counters, and no sign that anything is wrong);
+# ``finds``: what docs/command.md says of it, with the defaults of limits.
+Check = namedtuple("Check", "name finds questions advice noted", defaults=((), None, False))
 
 # Limit: (default, least, most, what it is). None: what the card tells.
 LIMITS = {
@@ -30,6 +36,7 @@ LIMITS = {
     "max-idle-power": (50, 1, 1000, "percent of the power limit at a utilization of 0 percent"),
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
+DRAIN = "drain the card and reboot"
 HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
 # Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
@@ -82,7 +89,7 @@ def well(what, value=None, limit=None):
 
 def not_told(what):
     """The outcome of a question that the card does not answer."""
-    return Outcome(NOT_TOLD, what + " not reported", None, None)
+    return Outcome(NOT_TOLD, what + " not reported")
 
 
 # ---- Questions: what a card says (list of Outcome) ----
@@ -90,25 +97,27 @@ def not_told(what):
 
 def answers(card, limits):
     """Whether the card answers at all."""
-    found, answered = [], []
+    failed, answered = [], []
     questions = (
-        ("name", pymtml.nvmlDeviceGetName, ()),
-        ("UUID", pymtml.nvmlDeviceGetUUID, ()),
-        ("PCI address", pymtml.nvmlDeviceGetPciInfo, ()),
-        ("memory", pymtml.nvmlDeviceGetMemoryInfo, ()),
-        ("utilization", pymtml.nvmlDeviceGetUtilizationRates, ()),
+        ("name", pymtml.nvmlDeviceGetName),
+        ("UUID", pymtml.nvmlDeviceGetUUID),
+        ("PCI address", pymtml.nvmlDeviceGetPciInfo),
+        ("memory", pymtml.nvmlDeviceGetMemoryInfo),
+        ("utilization", pymtml.nvmlDeviceGetUtilizationRates),
     )
-    for what, function, arguments in questions:
-        answer = card.ask(function, *arguments)
+    for what, function in questions:
+        answer = card.ask(function)
         if not isinstance(answer, Unknown):
             answered.append(what)
         elif not is_not_told(answer):
-            found.append(Outcome(CRITICAL, "%s: %s" % (what, answer.reason), None, None))
-    if len({outcome.text.partition(":")[2] for outcome in found}) == 1 and not answered:
-        return [Outcome(CRITICAL, "no answer:" + found[0].text.partition(":")[2], None, None)]
-    if not answered and not found:
-        return [Outcome(WARNING, "tells neither name nor UUID, memory or utilization", None, None)]
-    return found or [Outcome(OK, "tells " + ", ".join(answered), None, None)]
+            failed.append((what, answer.reason))
+    reasons = {reason for _, reason in failed}
+    if len(reasons) == 1 and not answered:
+        return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
+    if not answered and not failed:
+        return [Outcome(WARNING, "tells neither name nor UUID, memory or utilization")]
+    found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed]
+    return found or [Outcome(OK, "tells " + ", ".join(answered))]
 
 
 def memory(card, limits):
@@ -176,7 +185,7 @@ def ecc(card, limits):
     """Whether memory errors were left uncorrected since the driver was loaded."""
     modes = told_or(None, "ECC mode", card.ask(pymtml.nvmlDeviceGetEccMode))
     if modes and not modes[0]:
-        return [Outcome(NOT_TOLD, "ECC is off", None, None)]
+        return [Outcome(NOT_TOLD, "ECC is off")]
     count = told("uncorrected memory errors", _uncorrected(card, pymtml.NVML_VOLATILE_ECC))
     limit = limits["max-ecc-errors"]
     if count > limit:
@@ -207,7 +216,7 @@ def pending_pages(card, limits):
     """Whether memory pages wait to be retired."""
     pending = told("pending pages", card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus))
     if pending:
-        return [Outcome(WARNING, "memory pages wait to be retired: drain the card and reboot", pending, 0)]
+        return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
     return [well("pending pages", pending, 0)]
 
 
@@ -233,7 +242,7 @@ def links(card, limits):
         if isinstance(state, Unknown) and is_not_told(state):
             refused = state
         elif isinstance(state, Unknown):
-            found.append(Outcome(CRITICAL, "state of MtLink %d: %s" % (link, state.reason), None, None))
+            found.append(Outcome(CRITICAL, "state of MtLink %d: %s" % (link, state.reason)))
         else:
             states.setdefault(state, []).append(link)
     up = len(states.pop(pymtml.MTML_MTLINK_STATE_UP, ()))
@@ -243,7 +252,7 @@ def links(card, limits):
         found.append(Outcome(CRITICAL, text, up, count))
     if not found and refused:
         raise Failed("state of MtLinks", refused)
-    return found or [well("MtLinks", up, count) if count else Outcome(NOT_TOLD, "no MtLinks", None, None)]
+    return found or [well("MtLinks", up, count) if count else Outcome(NOT_TOLD, "no MtLinks")]
 
 
 def pcie_width(card, limits):
@@ -280,18 +289,84 @@ def seen_processes(card, limits):
     return [well("processes", unseen, 0)]
 
 
-# Check: its questions, in the order in which they are asked
-QUESTIONS = {
-    "answers": (answers,),
-    "memory": (memory,),
-    "utilization": (idle,),
-    "temperature": (gpu_temperature, memory_temperature),
-    "ecc": (ecc, aggregate_ecc),
-    "pages": (pending_pages, retired_pages),
-    "links": (links,),
-    "pcie": (pcie_width, pcie_generation, pcie_replays),
-    "processes": (seen_processes,),
+CHECKS = {
+    check.name: check
+    for check in (
+        Check("driver", "CRITICAL: does not answer, hangs, ends the process; another check has not ended"),
+        Check("devices", "CRITICAL: no card, or not as many as `--expect` says"),
+        Check(
+            "answers",
+            "CRITICAL: the card does not answer; WARNING: it tells nothing at all",
+            (answers,),
+            "look at dmesg; a card that fell off the bus needs a reset or a reboot",
+        ),
+        Check(
+            "memory",
+            "WARNING: more in use than there is",
+            (memory,),
+            "seen with the IOMMU off: turn it on, or do not trust memory numbers",
+        ),
+        Check(
+            "utilization",
+            "0 %% of a card that works: WARNING where it draws more than `--max-idle-power` percent of its power limit, or "
+            "holds more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE "
+            "where it only holds memory",
+            (idle,),
+            "seen with driver 3.3: do not schedule by utilization, look at power and memory",
+            noted=True,
+        ),
+        Check(
+            "temperature",
+            "CRITICAL: the GPU at the temperature where it slows down (%(hottest)d degrees where the card tells none), or "
+            "at `--max-temperature`; the memory at `--max-memory-temperature` (%(max-memory-temperature)d)",
+            (gpu_temperature, memory_temperature),
+            "look at fans, air flow and the power limit",
+        ),
+        Check(
+            "ecc",
+            "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
+            "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
+            "(%(max-aggregate-ecc-errors)d)",
+            (ecc, aggregate_ecc),
+            "reset the card; if errors come back, have it replaced",
+        ),
+        Check(
+            "pages",
+            "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
+            "(%(max-retired-pages)d)",
+            (pending_pages, retired_pages),
+            DRAIN,
+        ),
+        Check(
+            "links",
+            "CRITICAL: an MtLink is down, or at reduced width",
+            (links,),
+            "`pymtml mtlink -s` shows all; reseat the board or the bridge",
+        ),
+        Check(
+            "pcie",
+            "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
+            "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
+            (pcie_width, pcie_generation, pcie_replays),
+            "reseat the card, or use a slot with more lanes; look at dmesg for AER",
+        ),
+        Check(
+            "processes",
+            "NOTE: some processes could not be inspected, so it is not known who uses the card",
+            (seen_processes,),
+            "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
+            noted=True,
+        ),
+    )
 }
+OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
+
+
+def markdown():
+    """The table of checks in docs/command.md."""
+    numbers = dict(Limits(), hottest=HOTTEST)
+    rows = ["| `%s` | %s |\n" % (name, check.finds % numbers) for name, check in CHECKS.items()]
+    return "| check | finding |\n|---|---|\n" + "".join(rows)
 
 
 # ---- Findings ----
@@ -310,50 +385,40 @@ def identity(card):
 def outcomes(card, check, limits):
     """What the questions of a check come to on a card (list of Outcome)."""
     found = []
-    for question in QUESTIONS[check]:
+    for question in CHECKS[check].questions:
         try:
             found += question(card, limits)
         except Failed as failed:
             if is_not_told(failed.unknown):
                 found.append(not_told(failed.what))
             else:
-                found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason), None, None))
+                found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason)))
     return found
-
-
-def findings(card, check, limits):
-    """What the questions of a check come to on a card (list of Finding)."""
-    who = identity(card)
-    return [finding(check, outcome, who) for outcome in outcomes(card, check, limits)]
 
 
 def finding(check, outcome, who=(None, None, None)):
     """An outcome as the Finding of a check, of a card or of the machine."""
-    return Finding(check, outcome.level, who[0], who[1], who[2], outcome.value, outcome.limit, safe(outcome.text))
+    text = outcome.text + (": " + outcome.advice if outcome.advice else "")
+    return Finding(check, outcome.level, who[0], who[1], who[2], outcome.value, outcome.limit, safe(text))
 
 
-def card_findings(card, limits, names=tuple(QUESTIONS), asking=lambda check: None):
-    """What each check comes to on a card (iterator of lists of Finding); one that answers nothing is asked no more.
+def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
+    """(check, what it comes to: list of Outcome) on a card (iterator); one that answers nothing is asked no more.
 
     ``asking`` is called with the name of each check before its questions are asked.
     """
     silent = False
     for check in names:
         if silent:
-            yield [finding(check, NOT_ASKED, identity(card))]
+            yield check, [NOT_ASKED]
             continue
         asking(check)
-        found = findings(card, check, limits)
-        silent = is_silent(found)
-        yield found
+        found = outcomes(card, check, limits)
+        silent = any(one.silent for one in found)
+        yield check, found
 
 
-NOT_ASKED = Outcome(NOT_TOLD, "not asked, as the card does not answer", None, None)
-
-
-def is_silent(found):
-    """Whether findings say that a card answered nothing at all."""
-    return any(one.check == "answers" and one.level == CRITICAL and one.text.startswith("no answer") for one in found)
+NOT_ASKED = Outcome(NOT_TOLD, "not asked, as the card does not answer")
 
 
 def device_finding(count, expected):

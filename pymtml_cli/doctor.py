@@ -435,20 +435,6 @@ def visible_finding(cards):
     return Finding(NOTE, "variable", text + "MUSA programs see these alone, as 0 and up: %s" % names, step)
 
 
-# What to do about what health finds, by its check
-STEPS = {
-    "answers": "look at dmesg; a card that fell off the bus needs a reset or a reboot",
-    "memory": "seen with the IOMMU off: turn it on, or do not trust memory numbers",
-    "utilization": "seen with driver 3.3: do not schedule by utilization, look at power and memory",
-    "temperature": "look at fans, air flow and the power limit",
-    "ecc": "reset the card; if errors come back, have it replaced",
-    "pages": "drain the card and reboot",
-    "links": "`pymtml mtlink -s` shows all; reseat the board or the bridge",
-    "pcie": "reseat the card, or use a slot with more lanes; look at dmesg for AER",
-    "processes": "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
-}
-# The other notes are counters: of use to health, and no sign that anything is wrong
-NOTED = ("processes", "utilization")
 LEVELS = {
     checks.OK: OK,
     checks.NOT_TOLD: NOT_APPLICABLE,
@@ -460,11 +446,11 @@ LEVELS = {
 
 def card_findings(card):
     """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
-    for found in checks.card_findings(card, checks.Limits()):
+    for name, found in checks.card_outcomes(card, checks.Limits()):
+        check, title = checks.CHECKS[name], "cards" if name == "answers" else name
         for one in found:
-            level = OK if one.level == checks.NOTE and one.check not in NOTED else LEVELS[one.level]
-            check = "cards" if one.check == "answers" else one.check
-            yield one.check, Finding(level, check, one.text.partition(": drain")[0], STEPS[one.check])
+            level = OK if one.level == checks.NOTE and not check.noted else LEVELS[one.level]
+            yield name, Finding(level, title, one.text, one.advice or check.advice)
     for name, function in (
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),

@@ -16,7 +16,7 @@ from pymtml_cli.text import json
 
 SCHEMA = 1
 EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
-CHECKS = ("driver", "devices") + tuple(checks.QUESTIONS)
+CHECKS = tuple(checks.CHECKS)
 LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
 
 
@@ -160,7 +160,7 @@ def examine(wanted, timeout, lock_file=None):
         lock.leave()
     if lock.failure:
         text = "%s: nothing keeps two checks apart" % lock.failure
-        report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text, None, None)))
+        report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text)))
     return report
 
 
@@ -170,7 +170,7 @@ def _asked(wanted, timeout, lock):
         child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
     except (OSError, ValueError) as error:
         text = "cannot start the check: %s" % (getattr(error, "strerror", None) or error)
-        return Report([checks.finding("driver", Outcome(CRITICAL, text, None, None))])
+        return Report([checks.finding("driver", Outcome(CRITICAL, text))])
     report, asking, cards = Report([]), None, []
     try:
         for message in child.messages(time.monotonic() + timeout):
@@ -196,12 +196,12 @@ def _asked(wanted, timeout, lock):
 def _unanswered(asking, cards, wanted, text):
     """Findings for what the child was asking when it fell silent, and for the cards that it did not come to."""
     if asking is None:
-        return [checks.finding("driver", Outcome(CRITICAL, text, None, None))]
+        return [checks.finding("driver", Outcome(CRITICAL, text))]
     index, check = asking
-    found = [checks.finding(check, Outcome(CRITICAL, text, None, None), cards[index])]
-    rest = Outcome(NOT_TOLD, "not asked, as GPU %d does not answer" % index, None, None)
+    found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
+    rest = Outcome(NOT_TOLD, "not asked, as GPU %d does not answer" % index)
     later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
-    found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.QUESTIONS]
+    found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
     return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
 
 
@@ -222,7 +222,7 @@ def _ask(wanted, send):
         machine = Machine()
     except CommandError as error:
         text = " ".join(error.text.split())
-        send("findings", [checks.finding("driver", Outcome(CRITICAL, text, None, None))])
+        send("findings", [checks.finding("driver", Outcome(CRITICAL, text))])
         return
     library = ask(pymtml.nvmlSystemGetNVMLVersion)
     versions = [None if isinstance(value, Unknown) else value for value in (machine.driver_version, library)]
@@ -234,17 +234,18 @@ def _ask(wanted, send):
     send("cards", len(machine.cards))
     limits = checks.Limits()
     limits.update(wanted["limits"])
-    names = [name for name in wanted["checks"] if name in checks.QUESTIONS]
+    names = [name for name in wanted["checks"] if name in checks.OF_CARD]
     for card in machine.cards:
         send("asking", [card.index, "answers"])
-        send("identity", checks.identity(card))
-        for found in checks.card_findings(card, limits, names, lambda check: send("asking", [card.index, check])):
-            send("findings", found)
+        who = checks.identity(card)
+        send("identity", who)
+        for check, found in checks.card_outcomes(card, limits, names, lambda name: send("asking", [card.index, name])):
+            send("findings", [checks.finding(check, outcome, who) for outcome in found])
 
 
 def _driver_finding(version):
     from pymtml_cli.devices import Unknown
 
     if isinstance(version, Unknown) and not checks.is_not_told(version):
-        return checks.finding("driver", Outcome(CRITICAL, "version: %s" % version.reason, None, None))
-    return checks.finding("driver", Outcome(OK, "answers", None, None))
+        return checks.finding("driver", Outcome(CRITICAL, "version: %s" % version.reason))
+    return checks.finding("driver", Outcome(OK, "answers"))

@@ -52,7 +52,7 @@ class Life:
     def __init__(self, wanted):
         self._limits = checks.Limits()
         self._limits.update(wanted["limits"])
-        self._checks = [name for name in wanted["checks"] if name in checks.QUESTIONS]
+        self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
         self._machine = self._is_new = self._failed = None  # until a life begins
         self._has_lived = False
         self._identities = {}  # of the cards in this life: they do not change while it lasts

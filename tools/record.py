@@ -141,6 +141,13 @@ def with_json():
     return {path: generated.json_text(json.loads(read(path)), deep) for path, deep in FORMS.items()}
 
 
+def with_checks():
+    """docs/command.md with the table of what health checks."""
+    table = importlib.import_module("pymtml_cli.checks").markdown()
+    head = re.escape(table.split("\n")[0])
+    return {"docs/command.md": re.sub(TABLE % head, lambda _: table, read("docs/command.md"))}
+
+
 def with_screens():
     """The documents that show screens, with those of now."""
     screens = importlib.import_module("screens")
@@ -164,7 +171,7 @@ def with_support():
     return {"facts/card_support.csv": importlib.import_module("card_support").recorded()}
 
 
-QUICK, SLOW = (with_counts, with_tables, with_json), (with_screens, with_lies, with_support)
+QUICK, SLOW = (with_counts, with_tables, with_checks, with_json), (with_screens, with_lies, with_support)
 
 
 def main():
