@@ -1,8 +1,8 @@
 """What the tables of cards show, cell by cell, and how alarming it is."""
 
 import pymtml
-from pymtml_cli import fields
-from pymtml_cli.devices import Unknown
+from pymtml_cli.devices import Unknown, then
+from pymtml_cli.readings import answer, enabled, mebibytes
 from pymtml_cli.text import fit, right, safe
 from pymtml_cli.text import width as text_width
 
@@ -32,10 +32,10 @@ def short(value, form="%s"):
 
 def temperature(card):
     """Temperature, red from the temperature at which the card slows down, yellow ten degrees before."""
-    value = card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)
+    value = answer(card, "temperature.gpu")
     color = ""
     if not isinstance(value, Unknown):
-        limit = card.ask(pymtml.nvmlDeviceGetTemperatureThreshold, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+        limit = answer(card, "temperature.slowdown")
         limit = HOT_CELSIUS + 10 if isinstance(limit, Unknown) or limit <= 0 else limit
         color = RED if value >= limit else YELLOW if value >= limit - 10 else ""
     return Cell(short(value, "%dC"), color)
@@ -48,7 +48,7 @@ def _share_color(used, total):
 
 def power(card, form="%6s / %5s"):
     """Power and its limit."""
-    usage, limit = card.ask(pymtml.nvmlDeviceGetPowerUsage), card.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit)
+    usage, limit = answer(card, "power.draw"), answer(card, "enforced.power.limit")
     known = not isinstance(usage, Unknown) and not isinstance(limit, Unknown)
     texts = [
         short(value if isinstance(value, Unknown) else int(value / 1000.0 + 0.5), "%dW") for value in (usage, limit)
@@ -61,28 +61,24 @@ def memory(device, form="%10s / %9s", unit="MiB"):
     info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
     if isinstance(info, Unknown):
         return Cell(form % (short(info), short(info)))
-    used, total = fields.mebibytes(info.used), fields.mebibytes(info.total)
+    used, total = mebibytes(info.used), mebibytes(info.total)
     return Cell(form % ("%d%s" % (used, unit), "%dMiB" % total), _share_color(info.used, info.total))
 
 
 def utilization(device):
     """Utilization of the GPU."""
-    rates = device.ask(pymtml.nvmlDeviceGetUtilizationRates)
-    return Cell(short(rates if isinstance(rates, Unknown) else rates.gpu, "%s%%"))
+    return Cell(short(answer(device, "utilization.gpu"), "%s%%"))
 
 
 def fan(card):
     """Speed of the fans."""
-    return short(card.ask(pymtml.nvmlDeviceGetFanSpeed), "%s%%")
+    return short(answer(card, "fan.speed"), "%s%%")
 
 
 def uncorrected(card):
     """Uncorrected memory errors since the driver was loaded, red if there are any."""
-    count = card.ask(
-        pymtml.nvmlDeviceGetTotalEccErrors, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, pymtml.NVML_VOLATILE_ECC
-    )
-    mode = card.ask(pymtml.nvmlDeviceGetEccMode)
-    if not isinstance(mode, Unknown) and not mode[0]:
+    count, mode = answer(card, "ecc.errors.uncorrected.volatile.total"), answer(card, "ecc.mode.current")
+    if not isinstance(mode, Unknown) and not mode:
         return Cell("Off")
     return Cell(short(count), RED if not isinstance(count, Unknown) and count else "")
 
@@ -94,5 +90,4 @@ def switched(value, on="On", off="Off"):
 
 def division(card):
     """Whether a card is divided into instances."""
-    modes = card.ask(pymtml.nvmlDeviceGetMigMode)
-    return short(modes if isinstance(modes, Unknown) else fields.enabled(modes[0]))
+    return short(then(answer(card, "mig.mode.current"), enabled))

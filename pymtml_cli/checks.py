@@ -233,7 +233,7 @@ def retired_pages(card, limits):
 
 def links(card, limits):
     """Whether all MtLinks are up, at full width."""
-    from pymtml_cli.topo import ranges
+    from pymtml_cli.topology import ranges
 
     count = told("MtLinks", card.ask(pymtml.mtmlDeviceGetMtLinkSpec)).linkNum
     found, states, refused = [], {}, None
@@ -289,76 +289,74 @@ def seen_processes(card, limits):
     return [well("processes", unseen, 0)]
 
 
-CHECKS = {
-    check.name: check
-    for check in (
-        Check("driver", "CRITICAL: does not answer, hangs, ends the process; another check has not ended"),
-        Check("devices", "CRITICAL: no card, or not as many as `--expect` says"),
-        Check(
-            "answers",
-            "CRITICAL: the card does not answer; WARNING: it tells nothing at all",
-            (answers,),
-            "look at dmesg; a card that fell off the bus needs a reset or a reboot",
-        ),
-        Check(
-            "memory",
-            "WARNING: more in use than there is",
-            (memory,),
-            "seen with the IOMMU off: turn it on, or do not trust memory numbers",
-        ),
-        Check(
-            "utilization",
-            "0 %% of a card that works: WARNING where it draws more than `--max-idle-power` percent of its power limit, or "
-            "holds more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE "
-            "where it only holds memory",
-            (idle,),
-            "seen with driver 3.3: do not schedule by utilization, look at power and memory",
-            noted=True,
-        ),
-        Check(
-            "temperature",
-            "CRITICAL: the GPU at the temperature where it slows down (%(hottest)d degrees where the card tells none), or "
-            "at `--max-temperature`; the memory at `--max-memory-temperature` (%(max-memory-temperature)d)",
-            (gpu_temperature, memory_temperature),
-            "look at fans, air flow and the power limit",
-        ),
-        Check(
-            "ecc",
-            "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
-            "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
-            "(%(max-aggregate-ecc-errors)d)",
-            (ecc, aggregate_ecc),
-            "reset the card; if errors come back, have it replaced",
-        ),
-        Check(
-            "pages",
-            "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
-            "(%(max-retired-pages)d)",
-            (pending_pages, retired_pages),
-            DRAIN,
-        ),
-        Check(
-            "links",
-            "CRITICAL: an MtLink is down, or at reduced width",
-            (links,),
-            "`pymtml mtlink -s` shows all; reseat the board or the bridge",
-        ),
-        Check(
-            "pcie",
-            "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
-            "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
-            (pcie_width, pcie_generation, pcie_replays),
-            "reseat the card, or use a slot with more lanes; look at dmesg for AER",
-        ),
-        Check(
-            "processes",
-            "NOTE: some processes could not be inspected, so it is not known who uses the card",
-            (seen_processes,),
-            "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
-            noted=True,
-        ),
-    )
-}
+_CHECKS = (
+    Check("driver", "CRITICAL: does not answer, hangs, ends the process; another check has not ended"),
+    Check("devices", "CRITICAL: no card, or not as many as `--expect` says"),
+    Check(
+        "answers",
+        "CRITICAL: the card does not answer; WARNING: it tells nothing at all",
+        (answers,),
+        "look at dmesg; a card that fell off the bus needs a reset or a reboot",
+    ),
+    Check(
+        "memory",
+        "WARNING: more in use than there is",
+        (memory,),
+        "seen with the IOMMU off: turn it on, or do not trust memory numbers",
+    ),
+    Check(
+        "utilization",
+        "0 %% of a card that works: WARNING where it draws more than `--max-idle-power` percent of its power limit, or "
+        "holds more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE "
+        "where it only holds memory",
+        (idle,),
+        "seen with driver 3.3: do not schedule by utilization, look at power and memory",
+        noted=True,
+    ),
+    Check(
+        "temperature",
+        "CRITICAL: the GPU at the temperature where it slows down (%(hottest)d degrees where the card tells none), or "
+        "at `--max-temperature`; the memory at `--max-memory-temperature` (%(max-memory-temperature)d)",
+        (gpu_temperature, memory_temperature),
+        "look at fans, air flow and the power limit",
+    ),
+    Check(
+        "ecc",
+        "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
+        "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
+        "(%(max-aggregate-ecc-errors)d)",
+        (ecc, aggregate_ecc),
+        "reset the card; if errors come back, have it replaced",
+    ),
+    Check(
+        "pages",
+        "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
+        "(%(max-retired-pages)d)",
+        (pending_pages, retired_pages),
+        DRAIN,
+    ),
+    Check(
+        "links",
+        "CRITICAL: an MtLink is down, or at reduced width",
+        (links,),
+        "`pymtml mtlink -s` shows all; reseat the board or the bridge",
+    ),
+    Check(
+        "pcie",
+        "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
+        "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
+        (pcie_width, pcie_generation, pcie_replays),
+        "reseat the card, or use a slot with more lanes; look at dmesg for AER",
+    ),
+    Check(
+        "processes",
+        "NOTE: some processes could not be inspected, so it is not known who uses the card",
+        (seen_processes,),
+        "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
+        noted=True,
+    ),
+)
+CHECKS = {check.name: check for check in _CHECKS}
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 
 

@@ -6,11 +6,12 @@ Columns go as the terminal gets narrower; memory in use is the last.
 from textwrap import wrap
 
 import pymtml
-from pymtml_cli import cells, fields
+from pymtml_cli import cells
 from pymtml_cli.devices import Unknown, ask, musa_version
 from pymtml_cli.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.listing import name, profile
 from pymtml_cli.processes import processes, remarks
+from pymtml_cli.readings import BY_NAME, mebibytes
 from pymtml_cli.text import fit, left, tail
 from pymtml_cli.text import width as text_width
 
@@ -35,7 +36,7 @@ COLUMNS = (
     ("Name", 9, _name),
     ("Fan", 4, _of_card(cells.fan)),
     ("Temp", 5, _of_card(cells.temperature)),
-    ("Perf", 4, _of_card(lambda card: cells.short(fields.performance_state(card)))),
+    ("Perf", 4, _of_card(lambda card: cells.short(BY_NAME["pstate"].cell(card)))),
     ("Pwr:Usage/Cap", 13, _of_card(lambda card: cells.power(card, "%s / %s"))),
     ("Memory-Usage", 16, lambda device: cells.memory(device, "%s/%s", "")),
     ("Util", 5, cells.utilization),
@@ -120,7 +121,7 @@ def _processes(cards, width):
         told += 1
         listed += known
     for process in listed:
-        used = "N/A" if process.memory is None else "%dMiB" % fields.mebibytes(process.memory)
+        used = "N/A" if process.memory is None else "%dMiB" % mebibytes(process.memory)
         number = "%d" % process.card.index
         if process.instance is not None:
             number += ".%d" % process.instance.index

@@ -284,7 +284,7 @@ def _at(group, card):
 
 def _text(group, cards):
     """What a group answers, of these cards or of all."""
-    from pymtml_cli.topo import ranges
+    from pymtml_cli.topology import ranges
 
     values = group.shown
     if len(set(values.values())) == 1:

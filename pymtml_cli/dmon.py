@@ -1,43 +1,20 @@
 """dmon: a line for each card and second, with nvidia-smi's columns."""
 
-import pymtml
 from pymtml_cli import scroll, suboptions
 from pymtml_cli.devices import Unknown, nobody_tells, then
-from pymtml_cli.fields import mebibytes
+from pymtml_cli.readings import answer, mebibytes
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
 
 
-def _asked(function, *arguments):
-    return lambda card: card.ask(function, *arguments)
+def _of(name, number=None):
+    """The answer of a reading, in the unit of the column."""
 
+    def value(card):
+        found = answer(card, name)
+        return found if number is None else then(found, number)
 
-def _watts(card):
-    return then(card.ask(pymtml.nvmlDeviceGetPowerUsage), lambda milliwatts: milliwatts // 1000)
-
-
-def _memory_temperature(card):
-    return card.field(pymtml.NVML_FI_DEV_MEMORY_TEMP)
-
-
-def _rate(name):
-    return lambda card: then(card.ask(pymtml.nvmlDeviceGetUtilizationRates), lambda rates: getattr(rates, name))
-
-
-def _share(function):
-    return lambda card: then(card.ask(function), lambda pair: pair[0])
-
-
-def _memory(card):
-    return then(card.ask(pymtml.nvmlDeviceGetMemoryInfo), lambda info: mebibytes(info.used))
-
-
-def _errors(kind):
-    return _asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, pymtml.NVML_VOLATILE_ECC)
-
-
-def _throughput(counter):
-    return lambda card: then(card.ask(pymtml.nvmlDeviceGetPcieThroughput, counter), lambda kib: kib // 1024)
+    return value
 
 
 # Letter: (what help says, columns: head, unit, value)
@@ -45,44 +22,47 @@ GROUPS = {
     "p": (
         "power and temperature",
         (
-            ("pwr", "W", _watts),
-            ("gtemp", "C", _asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)),
-            ("mtemp", "C", _memory_temperature),
+            ("pwr", "W", _of("power.draw", lambda milliwatts: milliwatts // 1000)),
+            ("gtemp", "C", _of("temperature.gpu")),
+            ("mtemp", "C", _of("temperature.memory")),
         ),
     ),
     "u": (
         "utilization",
         (
-            ("sm", "%", _rate("gpu")),
-            ("mem", "%", _rate("memory")),
-            ("enc", "%", _share(pymtml.nvmlDeviceGetEncoderUtilization)),
-            ("dec", "%", _share(pymtml.nvmlDeviceGetDecoderUtilization)),
-            ("jpg", "%", _share(pymtml.nvmlDeviceGetJpgUtilization)),
-            ("ofa", "%", _share(pymtml.nvmlDeviceGetOfaUtilization)),
+            ("sm", "%", _of("utilization.gpu")),
+            ("mem", "%", _of("utilization.memory")),
+            ("enc", "%", _of("utilization.encoder")),
+            ("dec", "%", _of("utilization.decoder")),
+            ("jpg", "%", _of("utilization.jpeg")),
+            ("ofa", "%", _of("utilization.ofa")),
         ),
     ),
     "c": (
         "clocks of memory and GPU",
         (
-            ("mclk", "MHz", _asked(pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_MEM)),
-            ("pclk", "MHz", _asked(pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS)),
+            ("mclk", "MHz", _of("clocks.current.memory")),
+            ("pclk", "MHz", _of("clocks.current.graphics")),
         ),
     ),
     "v": ("time lost to power and heat", (("pviol", "%", nobody_tells), ("tviol", "bool", nobody_tells))),
-    "m": ("memory", (("fb", "MB", _memory), ("bar1", "MB", nobody_tells), ("ccpm", "MB", nobody_tells))),
+    "m": (
+        "memory",
+        (("fb", "MB", _of("memory.used", mebibytes)), ("bar1", "MB", nobody_tells), ("ccpm", "MB", nobody_tells)),
+    ),
     "e": (
         "ECC errors and PCIe replays",
         (
-            ("sbecc", "errs", _errors(pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED)),
-            ("dbecc", "errs", _errors(pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED)),
-            ("pci", "errs", _asked(pymtml.nvmlDeviceGetPcieReplayCounter)),
+            ("sbecc", "errs", _of("ecc.errors.corrected.volatile.total")),
+            ("dbecc", "errs", _of("ecc.errors.uncorrected.volatile.total")),
+            ("pci", "errs", _of("pcie.replays")),
         ),
     ),
     "t": (
         "PCIe throughput",
         (
-            ("rxpci", "MB/s", _throughput(pymtml.NVML_PCIE_UTIL_RX_BYTES)),
-            ("txpci", "MB/s", _throughput(pymtml.NVML_PCIE_UTIL_TX_BYTES)),
+            ("rxpci", "MB/s", _of("pcie.rx", lambda kib: kib // 1024)),
+            ("txpci", "MB/s", _of("pcie.tx", lambda kib: kib // 1024)),
         ),
     ),
 }

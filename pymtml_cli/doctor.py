@@ -20,7 +20,7 @@ from pymtml_cli.errors import CommandError
 from pymtml_cli.json_document import host
 from pymtml_cli.subcommands import argument_parser
 from pymtml_cli.text import json, safe
-from pymtml_cli.topo import ranges
+from pymtml_cli.topology import ranges
 
 OK, NOTE, WARN, FAIL, NOT_APPLICABLE = "ok", "note", "warn", "fail", "n/a"
 VERDICTS = {

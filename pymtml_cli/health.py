@@ -111,7 +111,7 @@ class Report:
 
 def lines(found):
     """A line for findings that differ in the card alone, by checks."""
-    from pymtml_cli.topo import ranges
+    from pymtml_cli.topology import ranges
 
     groups = {}
     for one in sorted(found, key=lambda one: CHECKS.index(one.check)):

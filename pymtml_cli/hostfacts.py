@@ -9,13 +9,11 @@ import collections
 import re
 
 from pymtml_cli.gathered import DOCTOR, HEALTH, MACHINE
+from pymtml_cli.readings import APART, BY_KEY, TOLD, VALUE, ZERO
 from pymtml_cli.text import safe
 
 DEEPEST = 8  # objects within objects
 NAMES_SHOWN = 4
-
-# How a key of `pymtml --json` is compared: by its value; whether it is 0; whether it is told; not at all
-VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
 
 MACHINE_KEYS = {
     "schema": APART,
@@ -28,89 +26,9 @@ MACHINE_KEYS = {
     "device_count": VALUE,
 }
 
-# Of a card. Lists are in LISTS; what stands in neither is compared as TOLD.
-CARD_KEYS = {
-    "index": APART,
-    "name": VALUE,
-    "brand": VALUE,
-    "uuid": TOLD,
-    "serial_number": TOLD,
-    "firmware_version": VALUE,
-    "minor_number": TOLD,
-    "gpu_path": TOLD,
-    "primary_path": TOLD,
-    "render_path": TOLD,
-    "slot_id": TOLD,
-    "slot_name": TOLD,
-    "cores": VALUE,
-    "compute_capability": VALUE,
-    "performance_state": TOLD,
-    "virtualization": VALUE,
-    "pci.bus_id": TOLD,
-    "pci.domain": TOLD,
-    "pci.bus": TOLD,
-    "pci.device": TOLD,
-    "pci.device_id": VALUE,
-    "pci.subsystem_id": VALUE,
-    "pci.generation": TOLD,  # drops when the card is idle
-    "pci.max_generation": VALUE,
-    "pci.width": VALUE,
-    "pci.max_width": VALUE,
-    "pci.replays": TOLD,
-    "memory.total_bytes": VALUE,
-    "memory.used_bytes": TOLD,
-    "memory.free_bytes": TOLD,
-    "memory.system_used_bytes": TOLD,
-    "memory.type": VALUE,
-    "memory.vendor": VALUE,
-    "memory.bus_width_bits": VALUE,
-    "memory.bandwidth_gigabytes_per_second": VALUE,
-    "memory.speed_megabits_per_second": VALUE,
-    "utilization.gpu_percent": TOLD,
-    "utilization.memory_percent": TOLD,
-    "utilization.encoder_percent": TOLD,
-    "utilization.decoder_percent": TOLD,
-    "utilization.engines.geometry_percent": TOLD,
-    "utilization.engines.2d_percent": TOLD,
-    "utilization.engines.3d_percent": TOLD,
-    "utilization.engines.compute_percent": TOLD,
-    "temperature.gpu_celsius": TOLD,
-    "temperature.memory_celsius": TOLD,
-    "temperature.slowdown_celsius": VALUE,
-    "temperature.shutdown_celsius": VALUE,
-    "power.draw_milliwatts": TOLD,
-    "power.limit_milliwatts": VALUE,
-    "power.default_limit_milliwatts": VALUE,
-    "power.gpu_millivolts": TOLD,
-    "clocks.graphics_megahertz": TOLD,
-    "clocks.memory_megahertz": TOLD,
-    "clocks.video_megahertz": TOLD,
-    "clocks.max_graphics_megahertz": VALUE,
-    "clocks.max_memory_megahertz": VALUE,
-    "clocks.max_video_megahertz": VALUE,
-    "codec.max_encoder_sessions": VALUE,
-    "codec.max_decoder_sessions": VALUE,
-    "codec.encoder_sessions": TOLD,
-    "codec.encoder_frames_per_second": TOLD,
-    "affinity.cpus": VALUE,
-    "affinity.nodes": VALUE,
-    "mpc.enabled": VALUE,
-    "ecc.enabled": VALUE,
-    "ecc.pending": VALUE,
-    "ecc.corrected_volatile": TOLD,
-    "ecc.corrected_aggregate": TOLD,
-    "ecc.uncorrected_volatile": ZERO,
-    "ecc.uncorrected_aggregate": ZERO,
-    "retired_pages.pending": VALUE,
-    "retired_pages.single_bit": TOLD,
-    "retired_pages.double_bit": TOLD,
-    "fans.count": VALUE,
-    "mtlink.version": VALUE,
-    "mtlink.bandwidth_gigabytes_per_second": VALUE,
-    "mtlink.count": VALUE,
-    "processes.list": TOLD,
-    "processes.unseen": APART,
-}
+# Of a card: those of readings, and the processes. Lists are in LISTS; what stands in neither is compared as TOLD.
+CARD_KEYS = {key: reading.compare for key, reading in BY_KEY.items()}
+CARD_KEYS.update({"processes.list": TOLD, "processes.unseen": APART})
 
 # How reasons begin, in small letters, that say that hardware, driver or library do not tell something
 NOT_TOLD_REASONS = ("not supported", "function not found")
@@ -325,7 +243,7 @@ def _displays(card):
 
 def _grouped(items, key, value):
     """`up: 0-5, down: 6`: the numbers of items by what they say."""
-    from pymtml_cli.topo import ranges
+    from pymtml_cli.topology import ranges
 
     found = {}
     for item in items:

@@ -6,17 +6,16 @@ A value that nobody knows is null, and ``reasons`` of the same object says why.
 import os
 
 import pymtml
-from pymtml_cli import topo
 from pymtml_cli.devices import Machine, Unknown, ask, musa_version, nobody_tells, then, unlisted_instances
 from pymtml_cli.errors import CommandError
-from pymtml_cli.fields import compute_capability
 from pymtml_cli.processes import processes, unseen, unseen_text
+from pymtml_cli.readings import pairs
 from pymtml_cli.samples import Output, repeat
 from pymtml_cli.text import json
+from pymtml_cli.topology import link_count
 
 SCHEMA = 1
 
-MEMORY_TYPES = {pymtml.MTML_MEM_TYPE_LPDDR4: "LPDDR4", pymtml.MTML_MEM_TYPE_GDDR6: "GDDR6"}
 LINK_STATES = {
     pymtml.MTML_MTLINK_STATE_DOWN: "down",
     pymtml.MTML_MTLINK_STATE_UP: "up",
@@ -29,18 +28,6 @@ DISPLAY_TYPES = {
     pymtml.MTML_DISP_INTF_TYPE_HDMI: "HDMI",
     pymtml.MTML_DISP_INTF_TYPE_LVDS: "LVDS",
 }
-ENGINES = (
-    ("geometry", pymtml.MTML_GPU_ENGINE_GEOMETRY),
-    ("2d", pymtml.MTML_GPU_ENGINE_2D),
-    ("3d", pymtml.MTML_GPU_ENGINE_3D),
-    ("compute", pymtml.MTML_GPU_ENGINE_COMPUTE),
-)
-ROLES = {
-    pymtml.NVML_GPU_VIRTUALIZATION_MODE_NONE: "none",
-    pymtml.NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH: "passthrough",
-    pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU: "guest",
-    pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU: "host",
-}
 LEVEL_NAMES = {
     pymtml.NVML_TOPOLOGY_INTERNAL: "internal",
     pymtml.NVML_TOPOLOGY_SINGLE: "single",
@@ -49,15 +36,6 @@ LEVEL_NAMES = {
     pymtml.NVML_TOPOLOGY_NODE: "node",
     pymtml.NVML_TOPOLOGY_SYSTEM: "system",
 }
-ERROR_KINDS = (
-    ("corrected", pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED),
-    ("uncorrected", pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),
-)
-COUNTERS = (("volatile", pymtml.NVML_VOLATILE_ECC), ("aggregate", pymtml.NVML_AGGREGATE_ECC))
-CAUSES = (
-    ("single_bit", pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS),
-    ("double_bit", pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR),
-)
 
 
 def known(*pairs):
@@ -73,11 +51,6 @@ def known(*pairs):
 def attribute(answer, name):
     """An attribute of an answer, or the Unknown itself."""
     return then(answer, lambda value: getattr(value, name))
-
-
-def item(answer, index):
-    """An item of an answer, or the Unknown itself."""
-    return then(answer, lambda value: value[index])
 
 
 def answer(options):
@@ -130,13 +103,10 @@ def machine_object(machine, cards):
 def card_object(card):
     """A card: what an instance has too, and what only a card has."""
     result = device_object(card)
-    mode = card.ask(pymtml.nvmlDeviceGetMigMode)
-    result["mpc"] = known(
-        ("enabled", then(mode, lambda modes: bool(modes[0]))),
-        ("instances", unlisted_instances(card) or [instance_object(instance) for instance in card.instances]),
-    )
-    result["ecc"] = ecc_object(card)
-    result["retired_pages"] = retired_object(card)
+    instances = unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
+    result["mpc"] = known(*pairs(card, "mpc"), ("instances", instances))
+    result["ecc"] = known(*pairs(card, "ecc"))
+    result["retired_pages"] = known(*pairs(card, "retired_pages"))
     result["fans"] = fans(card)
     result["mtlink"] = mtlink_object(card)
     result["topology"] = [pair_object(card, other) for other in card.machine.cards if other is not card]
@@ -160,193 +130,36 @@ def instance_object(instance):
     return result
 
 
+OBJECTS = ("pci", "memory", "utilization", "temperature", "power", "clocks", "codec", "affinity")
+
+
 def device_object(device):
     """What cards and instances have in common."""
-    ask_it = device.ask
-    brand = ask_it(pymtml.mtmlDeviceGetBrand)
-    slot = ask_it(pymtml.mtmlDeviceGetPcieSlotInfo)
-    result = known(
-        ("index", device.index),
-        ("name", ask_it(pymtml.nvmlDeviceGetName)),
-        ("brand", then(brand, lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "unknown")),
-        ("uuid", ask_it(pymtml.nvmlDeviceGetUUID)),
-        ("serial_number", ask_it(pymtml.nvmlDeviceGetSerial)),
-        ("firmware_version", ask_it(pymtml.nvmlDeviceGetVbiosVersion)),
-        ("minor_number", ask_it(pymtml.nvmlDeviceGetMinorNumber)),
-        ("gpu_path", ask_it(pymtml.mtmlDeviceGetGpuPath)),
-        ("primary_path", ask_it(pymtml.mtmlDeviceGetPrimaryPath)),
-        ("render_path", ask_it(pymtml.mtmlDeviceGetRenderPath)),
-        ("slot_id", attribute(slot, "slotId")),
-        ("slot_name", attribute(slot, "slotName")),
-        ("cores", ask_it(pymtml.nvmlDeviceGetNumGpuCores)),
-        ("compute_capability", compute_capability(device)),
-        ("performance_state", ask_it(pymtml.nvmlDeviceGetPerformanceState)),
-        (
-            "virtualization",
-            then(ask_it(pymtml.nvmlDeviceGetVirtualizationMode), lambda code: ROLES.get(code, str(code))),
-        ),
-    )
-    result["pci"] = pci_object(device)
-    result["memory"] = memory_object(device)
-    result["utilization"] = utilization_object(device)
-    result["temperature"] = temperature_object(device)
-    result["power"] = power_object(device)
-    result["clocks"] = clocks_object(device)
-    result["codec"] = codec_object(device)
-    result["affinity"] = known(
-        ("cpus", then(topo.cpus(device), topo.ranges)), ("nodes", then(topo.nodes(device), topo.ranges))
-    )
+    result = known(*pairs(device))
+    for name in OBJECTS:
+        result[name] = known(*pairs(device, name))
+    result["utilization"]["engines"] = known(*pairs(device, "utilization.engines"))
     return result
-
-
-def pci_object(device):
-    """PCI address, ids and link."""
-    info = device.ask(pymtml.nvmlDeviceGetPciInfo)
-    return known(
-        ("bus_id", attribute(info, "busId")),
-        ("domain", attribute(info, "domain")),
-        ("bus", attribute(info, "bus")),
-        ("device", attribute(info, "device")),
-        ("device_id", then(attribute(info, "pciDeviceId"), lambda number: "0x%08X" % number)),
-        ("subsystem_id", then(attribute(info, "pciSubSystemId"), lambda number: "0x%08X" % number)),
-        ("generation", device.ask(pymtml.nvmlDeviceGetCurrPcieLinkGeneration)),
-        ("max_generation", device.ask(pymtml.nvmlDeviceGetMaxPcieLinkGeneration)),
-        ("width", device.ask(pymtml.nvmlDeviceGetCurrPcieLinkWidth)),
-        ("max_width", device.ask(pymtml.nvmlDeviceGetMaxPcieLinkWidth)),
-        ("replays", device.ask(pymtml.nvmlDeviceGetPcieReplayCounter)),
-    )
-
-
-def memory_object(device):
-    """Device memory."""
-    info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
-    kind = device.ask(pymtml.mtmlMemoryGetType)
-    return known(
-        ("total_bytes", attribute(info, "total")),
-        ("used_bytes", attribute(info, "used")),
-        ("free_bytes", attribute(info, "free")),
-        ("system_used_bytes", device.ask(pymtml.mtmlMemoryGetUsedSystem)),
-        ("type", then(kind, lambda code: MEMORY_TYPES.get(code, str(code)))),
-        ("vendor", device.ask(pymtml.mtmlMemoryGetVendor)),
-        ("bus_width_bits", device.ask(pymtml.mtmlMemoryGetBusWidth)),
-        ("bandwidth_gigabytes_per_second", device.ask(pymtml.mtmlMemoryGetBandwidth)),
-        ("speed_megabits_per_second", device.ask(pymtml.mtmlMemoryGetSpeed)),
-    )
-
-
-def utilization_object(device):
-    """Utilization in percent."""
-    rates = device.ask(pymtml.nvmlDeviceGetUtilizationRates)
-    result = known(
-        ("gpu_percent", attribute(rates, "gpu")),
-        ("memory_percent", attribute(rates, "memory")),
-        ("encoder_percent", item(device.ask(pymtml.nvmlDeviceGetEncoderUtilization), 0)),
-        ("decoder_percent", item(device.ask(pymtml.nvmlDeviceGetDecoderUtilization), 0)),
-    )
-    engines = [(name + "_percent", device.ask(pymtml.mtmlGpuGetEngineUtilization, code)) for name, code in ENGINES]
-    result["engines"] = known(*engines)
-    return result
-
-
-def temperature_object(device):
-    """Temperatures in degrees Celsius."""
-    limit = pymtml.nvmlDeviceGetTemperatureThreshold
-    return known(
-        ("gpu_celsius", device.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU)),
-        ("memory_celsius", device.field(pymtml.NVML_FI_DEV_MEMORY_TEMP)),
-        ("slowdown_celsius", device.ask(limit, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)),
-        ("shutdown_celsius", device.ask(limit, pymtml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN)),
-    )
-
-
-def power_object(device):
-    """Power in milliwatts, voltage in millivolts."""
-    return known(
-        ("draw_milliwatts", device.ask(pymtml.nvmlDeviceGetPowerUsage)),
-        ("limit_milliwatts", device.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit)),
-        ("default_limit_milliwatts", device.ask(pymtml.nvmlDeviceGetPowerManagementDefaultLimit)),
-        ("gpu_millivolts", device.ask(pymtml.mtmlGpuGetVoltage)),
-    )
-
-
-def clocks_object(device):
-    """Clocks in MHz."""
-    pairs = []
-    for name, code in (
-        ("graphics", pymtml.NVML_CLOCK_GRAPHICS),
-        ("memory", pymtml.NVML_CLOCK_MEM),
-        ("video", pymtml.NVML_CLOCK_VIDEO),
-    ):
-        pairs.append((name + "_megahertz", device.ask(pymtml.nvmlDeviceGetClockInfo, code)))
-        pairs.append(("max_%s_megahertz" % name, device.ask(pymtml.nvmlDeviceGetMaxClockInfo, code)))
-    return known(*pairs)
-
-
-def codec_object(device):
-    """Sessions of the video engine."""
-    capacity = device.ask(pymtml.mtmlVpuGetCodecCapacity)
-    stats = device.ask(pymtml.nvmlDeviceGetEncoderStats)
-    return known(
-        ("max_encoder_sessions", item(capacity, 0)),
-        ("max_decoder_sessions", item(capacity, 1)),
-        ("encoder_sessions", item(stats, 0)),
-        ("encoder_frames_per_second", item(stats, 1)),
-    )
-
-
-def ecc_object(card):
-    """ECC mode and error counters."""
-    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
-    pairs = [
-        ("enabled", then(modes, lambda pair: bool(pair[0]))),
-        ("pending", then(modes, lambda pair: bool(pair[1]))),
-    ]
-    for kind_name, kind in ERROR_KINDS:
-        for counter_name, counter in COUNTERS:
-            count = card.ask(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter)
-            pairs.append(("%s_%s" % (kind_name, counter_name), count))
-    return known(*pairs)
-
-
-def retired_object(card):
-    """Retired pages: addresses, and whether some wait for a reboot."""
-    pairs = [
-        (
-            name,
-            then(card.ask(pymtml.nvmlDeviceGetRetiredPages, cause), lambda pages: ["0x%016x" % page for page in pages]),
-        )
-        for name, cause in CAUSES
-    ]
-    pending = then(card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus), bool)
-    return known(("pending", pending), *pairs)
 
 
 def fans(card):
     """Fans: target in percent, revolutions per minute."""
-    count = card.ask(pymtml.nvmlDeviceGetNumFans)
-    if isinstance(count, Unknown):
-        return known(("count", count))
-    return {
-        "count": count,
-        "speeds": [
+    result = known(*pairs(card, "fans"))
+    if result["count"] is not None:
+        result["speeds"] = [
             known(
                 ("target_percent", card.ask(pymtml.nvmlDeviceGetFanSpeed_v2, fan)),
                 ("rpm", card.ask(pymtml.mtmlDeviceGetFanRpm, fan)),
             )
-            for fan in range(count)
-        ],
-    }
+            for fan in range(result["count"])
+        ]
+    return result
 
 
 def mtlink_object(card):
     """MtLinks."""
-    spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
-    result = known(
-        ("version", attribute(spec, "version")),
-        ("bandwidth_gigabytes_per_second", attribute(spec, "bandWidth")),
-        ("count", attribute(spec, "linkNum")),
-    )
-    result["links"] = [] if isinstance(spec, Unknown) else [link_object(card, link) for link in range(spec.linkNum)]
+    result = known(*pairs(card, "mtlink"))
+    result["links"] = [link_object(card, link) for link in range(result["count"] or 0)]
     return result
 
 
@@ -368,15 +181,15 @@ def index_of(card, handle):
 def pair_object(card, other):
     """How a card is joined to another."""
     level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
-    pairs = [
+    found = [
         ("device", other.index),
         ("level", then(level, lambda code: LEVEL_NAMES.get(code, str(code)))),
-        ("mtlinks", topo.link_count(card, other)),
+        ("mtlinks", link_count(card, other)),
     ]
-    for name, letter in (("read", "r"), ("write", "w")):
-        status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, topo.P2P_INDEXES[letter])
-        pairs.append((name, then(status, lambda code: code == pymtml.NVML_P2P_STATUS_OK)))
-    return known(*pairs)
+    for name, index in (("read", pymtml.NVML_P2P_CAPS_INDEX_READ), ("write", pymtml.NVML_P2P_CAPS_INDEX_WRITE)):
+        status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
+        found.append((name, then(status, lambda code: code == pymtml.NVML_P2P_STATUS_OK)))
+    return known(*found)
 
 
 def displays(card):

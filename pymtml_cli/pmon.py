@@ -5,8 +5,8 @@ import os
 import pymtml
 from pymtml_cli import scroll, suboptions
 from pymtml_cli.devices import Unknown
-from pymtml_cli.fields import mebibytes
 from pymtml_cli.processes import processes, say_to_people
+from pymtml_cli.readings import mebibytes
 from pymtml_cli.text import head as head_of
 from pymtml_cli.text import left
 

@@ -1,11 +1,11 @@
 """The csv language: --query-gpu and its kin, and the --help-query-* that list their properties."""
 
 import pymtml
-from pymtml_cli import fields
 from pymtml_cli.devices import Machine, Unknown, nobody_tells
 from pymtml_cli.errors import refuse, worded
-from pymtml_cli.fields import mebibytes
+from pymtml_cli.fields import FIELDS
 from pymtml_cli.processes import processes, say_to_people
+from pymtml_cli.readings import address, mebibytes
 from pymtml_cli.samples import Output, repeat
 from pymtml_cli.text import safe
 
@@ -47,7 +47,7 @@ def _retired_pages(card):
         if isinstance(pages, Unknown):
             rows.append(Row(card, (pages, pages, text)))
         else:
-            rows.extend(Row(card, ("0x%016x" % page["address"], str(page["timestamp"]), text)) for page in pages)
+            rows.extend(Row(card, (address(page["address"]), str(page["timestamp"]), text)) for page in pages)
     return rows
 
 
@@ -85,15 +85,15 @@ def _unknown(_):
 
 def _named(name, *canonical):
     """A property of --query-gpu under the names that another query has for it."""
-    names, unit, value, text = fields.BY_NAME[name]
-    return (canonical or (name,)), unit, of_card(value), text
+    field = next(field for field in FIELDS if name in field.names)
+    return (canonical or (name,)), field.unit, of_card(field.value), field.help
 
 
 _IDENTITY = [_named("timestamp")] + [_named(name) for name in ("gpu_name", "gpu_bus_id", "gpu_serial", "gpu_uuid")]
 
 # Query: (properties, lines of a card)
 QUERIES = {
-    "gpu": ([(names, unit, of_card(value), text) for names, unit, value, text in fields.FIELDS], _cards),
+    "gpu": ([(names, unit, of_card(value), text) for names, unit, value, text in FIELDS], _cards),
     "compute-apps": (
         _IDENTITY
         + [
@@ -121,7 +121,7 @@ QUERIES = {
         _IDENTITY
         + [
             (names, unit, of_card(value), text)
-            for names, unit, value, text in fields.FIELDS
+            for names, unit, value, text in FIELDS
             if names[0].startswith("remapped_rows.")
         ],
         _cards,

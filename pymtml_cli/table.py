@@ -7,12 +7,12 @@ there is less, and marks what is hot or full; anywhere else it has its full 91 c
 import os
 
 import pymtml
-from pymtml_cli import fields
 from pymtml_cli.cells import Cell, division, fan, memory, power, short, switched, temperature, uncorrected, utilization
 from pymtml_cli.devices import Machine, Unknown, ask, musa_version
 from pymtml_cli.errors import NVIDIA_SMI, called
 from pymtml_cli.listing import name, profile
 from pymtml_cli.processes import processes, remarks
+from pymtml_cli.readings import BY_NAME, mebibytes
 from pymtml_cli.samples import Output, repeat
 from pymtml_cli.text import fit, left, tail
 from pymtml_cli.text import width as text_width
@@ -100,7 +100,7 @@ class Screen:
             [
                 Cell("%4s" % fan(card)),
                 (temperature(card), 6),
-                Cell("    %-4s" % short(fields.performance_state(card))),
+                Cell("    %-4s" % short(BY_NAME["pstate"].cell(card))),
                 (power(card), 22),
                 Cell(" "),
             ],
@@ -111,7 +111,7 @@ class Screen:
         place = ([Cell("   %-16s %3s " % (address, display))], [(memory(card), 23), Cell(" ")], [])
         load, errors = utilization(card), uncorrected(card)
         if widths[2] == WIDE_LOAD:
-            mode = short(fields.compute_mode(card))
+            mode = short(BY_NAME["compute_mode"].cell(card))
             work = (
                 [(errors, 21), Cell(" ")],
                 [(load, 8), Cell("%13s " % fit(mode, 13))],
@@ -174,7 +174,7 @@ class Screen:
 
 
 def _process(process, program, full, inner):
-    used = "N/A" if process.memory is None else "%dMiB" % fields.mebibytes(process.memory)
+    used = "N/A" if process.memory is None else "%dMiB" % mebibytes(process.memory)
     number = "N/A" if process.instance is None else str(process.instance.index)
     if full:
         room = inner - FULL_WIDTH + 2 + NAME_WIDTH

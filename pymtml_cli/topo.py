@@ -6,6 +6,7 @@ import pymtml
 from pymtml_cli import numeric, suboptions
 from pymtml_cli.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.errors import NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.topology import cpus, link_count, nodes, ranges
 
 OPTIONS = (
     (("-m", "--matrix"), False),
@@ -33,9 +34,7 @@ usage: {name} topo [OPTION]...
   -M -i CARD              NUMA node of the memory next to a card
 """
 
-CPU_WORDS, NODE_WORDS = 64, 16
 LAST_CPU = (1 << 31) - 1
-WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 
 # Topology level: (what the matrix says, what sentences say)
 LEVELS = {
@@ -158,24 +157,6 @@ def path(card, other, links, prefix):
     return "N/A" if isinstance(level, Unknown) else LEVELS[level][0]
 
 
-def link_count(card, other):
-    """Number of MtLinks between two cards that carry data by the word of both ends, or an Unknown."""
-    layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, other.handle)
-    if isinstance(layouts, Unknown):
-        return layouts
-    count = 0
-    for layout in layouts:
-        states = [
-            card.ask(pymtml.mtmlDeviceGetMtLinkState, layout.localLinkId),
-            other.ask(pymtml.mtmlDeviceGetMtLinkState, layout.remoteLinkId),
-        ]
-        failed = [state for state in states if isinstance(state, Unknown)]
-        if failed:
-            return failed[0]
-        count += pymtml.MTML_MTLINK_STATE_DOWN not in states
-    return count
-
-
 def _p2p_matrix(cards, index, smi):
     lines = [" \t" + _underlined("".join("GPU%d\t" % card.index for card in cards), smi)]
     for card in cards:
@@ -188,34 +169,6 @@ def p2p_status(card, other, index):
     """Whether a card reaches another, in the matrix's words."""
     status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
     return "U" if isinstance(status, Unknown) else P2P_STATUS.get(status, "U")
-
-
-def members(words):
-    """Numbers of the bits that are set in an array of words."""
-    return [word * WORD_BITS + bit for word, value in enumerate(words) for bit in range(WORD_BITS) if value >> bit & 1]
-
-
-def ranges(numbers):
-    """Numbers as 0-31,64-95."""
-    parts = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in parts)
-
-
-def cpus(card):
-    """Processors next to a card, or an Unknown."""
-    words = card.ask(pymtml.nvmlDeviceGetCpuAffinity, CPU_WORDS)
-    return words if isinstance(words, Unknown) else members(words)
-
-
-def nodes(card):
-    """NUMA nodes of the memory next to a card, or an Unknown."""
-    words = card.ask(pymtml.nvmlDeviceGetMemoryAffinity, NODE_WORDS, pymtml.NVML_AFFINITY_SCOPE_NODE)
-    return words if isinstance(words, Unknown) else members(words)
 
 
 def cpu_list(card):

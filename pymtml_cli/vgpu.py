@@ -6,8 +6,8 @@ import pymtml
 from pymtml_cli import suboptions
 from pymtml_cli.devices import Machine, Unknown, ask, then
 from pymtml_cli.errors import called
-from pymtml_cli.fields import mebibytes
 from pymtml_cli.modify import address
+from pymtml_cli.readings import mebibytes
 from pymtml_cli.text import safe
 
 OPTIONS = (

@@ -4,12 +4,14 @@ Elements and their order are those of nvidia-smi's own DTD, under both names of 
 """
 
 import pymtml
-from pymtml_cli import fields
 from pymtml_cli.devices import Machine, Unknown, musa_version
 from pymtml_cli.errors import NVIDIA_SMI, called
 from pymtml_cli.processes import processes, unseen, unseen_text
+from pymtml_cli.readings import BY_NAME, address
+from pymtml_cli.readings import answer as answer_to
+from pymtml_cli.readings import mebibytes
 from pymtml_cli.samples import Output, repeat
-from pymtml_cli.sections import TREE, value_of, voltage
+from pymtml_cli.sections import TREE, value_of
 from pymtml_cli.text import xml
 
 # What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
@@ -53,13 +55,13 @@ def _document(machine, kind, lines):
 
 def _card_lines(card, branch):
     """What a line of the first level is in the document."""
-    tag = branch[1]
+    tag = branch.tag
     if tag in ("gpu_power_readings", "module_power_readings"):
         first, *rest = _lines(card, branch, 2)
         return [first, _element("power_state", _power_state(card), 3)] + rest
     if tag == "retired_pages":
         return _retired_pages(card)
-    if tag == "voltage" and isinstance(voltage(card), Unknown):
+    if tag == "voltage" and isinstance(answer_to(card, "power.voltage"), Unknown):
         return []  # drivers that do not tell it leave it out
     if tag == "processes":
         return _process_lines(card)
@@ -80,20 +82,20 @@ def _nested(tag, lines, level):
 
 
 def _lines(device, branch, level):
-    tag, source = branch[1], branch[2]
-    if tag is None:
+    if branch.tag is None:
         return []
-    if isinstance(source, tuple):
-        return _nested(tag, [line for child in source for line in _lines(device, child, level + 1)], level)
-    value = value_of(device, source)
-    if tag.startswith("pci_") and value.startswith("0x"):
+    if branch.below:
+        lines = [line for child in branch.below for line in _lines(device, child, level + 1)]
+        return _nested(branch.tag, lines, level)
+    value = branch.value(device)
+    if branch.tag.startswith("pci_") and value.startswith("0x"):
         value = value[2:]
-    return [_element(tag, value, level)]
+    return [_element(branch.tag, value, level)]
 
 
 def _power_state(card):
     """The performance state by its old name."""
-    state = fields.performance_state(card)
+    state = BY_NAME["pstate"].cell(card)
     return DEPRECATED if isinstance(state, Unknown) else state
 
 
@@ -114,7 +116,7 @@ def _retired_pages(card):
             addresses = [
                 line
                 for page in pages
-                for line in _nested("retired_page", [_element("retired_page_address", "0x%016x" % page, 6)], 5)
+                for line in _nested("retired_page", [_element("retired_page_address", address(page), 6)], 5)
             ]
             below = [_element("retired_count", len(pages), 4)] + _nested("retired_pagelist", addresses, 4)
         lines += _nested(tag, below, 3)
@@ -123,7 +125,7 @@ def _retired_pages(card):
     return _nested("retired_pages", lines, 2)
 
 
-_MEMORY = (("total", "memory.total"), ("reserved", "memory.reserved"), ("used", "memory.used"), ("free", "memory.free"))
+_MEMORY = (("total", "memory.total"), ("reserved", ""), ("used", "memory.used"), ("free", "memory.free"))
 
 
 def _instances(card):
@@ -159,7 +161,7 @@ def _process_lines(card):
     lines = ["\t\t\t<!-- there may be others: %s -->" % xml(unseen_text(number))] if number else []
     for process in known:
         instance = "N/A" if process.instance is None else process.instance.index
-        used = "N/A" if process.memory is None else "%d MiB" % fields.mebibytes(process.memory)
+        used = "N/A" if process.memory is None else "%d MiB" % mebibytes(process.memory)
         rows = (
             ("gpu_instance_id", instance),
             ("compute_instance_id", "N/A"),
