@@ -9,6 +9,7 @@ import sys
 from pymtml_cli import language
 from pymtml_cli.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.modify import VALUES
+from pymtml_cli.options import spelled
 from pymtml_cli.query import QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
 
@@ -33,8 +34,7 @@ WORDS = {
     ("clocks", "-som"): ("0", "1"),
 }
 LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
-# `run` reads its arguments itself: what follows the program is the program's.
-_RUN = ((("--nvidia-smi",), False), (("-m",), True), (("-c",), True))
+HELP = {"-h, --help": None}
 # Words that stand by themselves behind a subcommand
 ARGUMENTS = {"completion": SHELLS}
 TAKE_FILES = ("compare",)  # and files
@@ -66,22 +66,13 @@ def _of_language():
 
 def _of_subcommand(name):
     """(options, words) of a subcommand."""
-    module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
-    words = list(ARGUMENTS.get(name, ()))
-    if name == "nvlink":
-        from pymtml_cli import mtlink as module
-    if name in ("dmon", "pmon"):
-        from pymtml_cli import scroll
-
-        table = scroll.OPTIONS + (scroll.FORMAT_OPTION if name == "dmon" else ())
-    elif hasattr(module, "OPTIONS"):
-        table = module.OPTIONS
-    elif hasattr(module, "parser"):
+    place, _, function = SUBCOMMANDS[name][0].partition(":")
+    module = importlib.import_module("pymtml_cli." + place)
+    if hasattr(module, "parser"):
         return _of_parser(module.parser(), name)
-    else:
-        table = (_RUN if name == "run" else ()) + ((("-h", "--help"), False),)
-    options = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in table]
-    return options, words
+    table = getattr(module, function.upper(), None) or getattr(module, "OPTIONS", HELP)
+    found = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in spelled(table)]
+    return found, list(ARGUMENTS.get(name, ()))
 
 
 def _option(name, spellings, takes, file):
@@ -92,16 +83,16 @@ def _option(name, spellings, takes, file):
 
 def _of_parser(parser, name):
     """(options, words) of a subcommand that argparse reads."""
-    options, words = [], []
+    found, words = [], []
     for action in parser._actions:
         if action.option_strings:
             spellings = tuple(action.option_strings)
-            options.append(_option(name, spellings, action.nargs != 0, action.metavar == "FILE"))
+            found.append(_option(name, spellings, action.nargs != 0, action.metavar == "FILE"))
         elif isinstance(action.choices, dict):  # subparsers
             words += list(action.choices)
             for below in action.choices.values():
-                options += [o for o in _of_parser(below, name)[0] if "--help" not in o.spellings]
-    return options, words
+                found += [o for o in _of_parser(below, name)[0] if "--help" not in o.spellings]
+    return found, words
 
 
 def tables():

@@ -1,10 +1,12 @@
 """dmon: a line for each card and second, with nvidia-smi's columns."""
 
-from pymtml_cli import scroll, suboptions
+from pymtml_cli import scroll
 from pymtml_cli.devices import Unknown, nobody_tells, then
+from pymtml_cli.options import parse
 from pymtml_cli.readings import answer, mebibytes
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
+OPTIONS = dict(scroll.OPTIONS, **{"--format WORDS": scroll.FORMAT})
 
 
 def _of(name, number=None):
@@ -70,10 +72,9 @@ GROUPS = {
 
 def run(arguments):
     """Scroll (exit status)."""
-    options = suboptions.parse(arguments, scroll.OPTIONS + scroll.FORMAT_OPTION)
+    options = parse(arguments, OPTIONS)
     if "-h" in options:
-        groups = [(key, text) for key, (text, _) in GROUPS.items()]
-        return scroll.usage("dmon", groups, DEFAULT, LONGEST_DELAY, scroll.FORMAT_HELP)
+        return scroll.help("dmon", GROUPS, DEFAULT, LONGEST_DELAY, "      --format WORDS    %s\n" % scroll.FORMAT)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
     columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
     form = _csv if "csv" in settings.formats else _columns

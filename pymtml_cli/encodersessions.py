@@ -1,24 +1,17 @@
 """encodersessions: a line for each encoder session of a card, again and again."""
 
 import pymtml
-from pymtml_cli import suboptions
 from pymtml_cli.devices import Machine, Unknown
 from pymtml_cli.errors import called, refuse
 from pymtml_cli.numeric import number
+from pymtml_cli.options import CARDS, parse, usage
 from pymtml_cli.samples import Output, repeat
 
-OPTIONS = (
-    (("-h", "--help"), False),
-    (("-i", "--id"), True),
-    (("-l", "--loop"), True),
-)
-
-USAGE = """\
-usage: {name} encodersessions [OPTION]...
-
-  -i, --id CARDS      only these: index, UUID or PCI address, separated by commas
-  -l, --loop SECONDS  time between samples (default 1)
-"""
+OPTIONS = {
+    "-h, --help": None,
+    "-i, --id CARDS": CARDS,
+    "-l, --loop SECONDS": "time between samples (default 1)",
+}
 
 HEAD = """\
 # GPU Session    Process   Codec       H       V Average     Average
@@ -36,10 +29,10 @@ CODECS = {
 
 def run(arguments):
     """Answer (exit status)."""
-    options = suboptions.parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS)
     if "-h" in options:
         with Output() as output:
-            output.write(USAGE.format(name=called()))
+            output.write("usage: %s encodersessions [OPTION]...\n\n%s" % (called(), usage(OPTIONS)))
         return 0
     seconds = number(options.get("-l", "1"), 1, 1 << 31)
     if seconds is None:

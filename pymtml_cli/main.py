@@ -18,7 +18,8 @@ FAILED = 255
 def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
     if arguments and arguments[0] in SUBCOMMANDS:
-        return _module(SUBCOMMANDS[arguments[0]][0]).run(arguments[1:])
+        module, _, function = SUBCOMMANDS[arguments[0]][0].partition(":")
+        return getattr(_module(module), function or "run")(arguments[1:])
     from pymtml_cli import language
 
     options = language.parse(arguments)

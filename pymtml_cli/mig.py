@@ -7,55 +7,41 @@ is used whole, as one compute instance that MTML has no number for.
 import sys
 
 import pymtml
-from pymtml_cli import suboptions
 from pymtml_cli.devices import Machine, Unknown, ask, then
 from pymtml_cli.errors import NO_SUCH_DEVICE, OTHER, called, refuse, worded
 from pymtml_cli.listing import profile
 from pymtml_cli.modify import exit_status, in_use, nvml_code
 from pymtml_cli.numeric import number
+from pymtml_cli.options import CARDS, parse, usage
 from pymtml_cli.text import left, safe
 
-OPTIONS = (
-    (("-h", "--help"), False),
-    (("-i", "--id"), True),
-    (("-gi", "--gpu-instance-id"), True),
-    (("-ci", "--compute-instance-id"), True),
-    (("-lgip", "--list-gpu-instance-profiles"), False),
-    (("-lgi", "--list-gpu-instances"), False),
-    (("-lcip", "--list-compute-instance-profiles"), False),
-    (("-lci", "--list-compute-instances"), False),
-    (("-cgi", "--create-gpu-instance"), True),
-    (("-C", "--default-compute-instance"), False),
-    (("-dgi", "--destroy-gpu-instance"), False),
-    (("-cci", "--create-compute-instance"), True),
-    (("-dci", "--destroy-compute-instance"), False),
-)
-
-USAGE = """\
-usage: {name} mig OPTION...
-
-  -lgip, --list-gpu-instance-profiles      sizes that an instance can have
-  -lgi, --list-gpu-instances               MPC instances
-  -lcip, --list-compute-instance-profiles  what instances can be used as: each as a whole
-  -lci, --list-compute-instances           likewise, of the instances there are
-  -cgi, --create-gpu-instance PROFILES     divide cards into instances of these profiles, names or numbers separated by
-                                           commas, or by the name of a configuration; all instances change together
-  -C, --default-compute-instance           with -cgi: accepted, as an instance needs none
-  -dgi, --destroy-gpu-instance             make one instance of each card again
-  -i, --id CARDS                           only these: index, UUID or PCI address, separated by commas (default: all
-                                           with MPC on; {name} -mig 1 -i CARD turns it on)
-  -gi, --gpu-instance-id NUMBERS           only these instances
-"""
+OPTIONS = {
+    "-h, --help": None,
+    "-i, --id CARDS": CARDS + " (default: all\nwith MPC on; {name} -mig 1 -i CARD turns it on)",
+    "-gi, --gpu-instance-id NUMBERS": "only these instances",
+    "-ci, --compute-instance-id NUMBERS": None,
+    "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
+    "-lgi, --list-gpu-instances": "MPC instances",
+    "-lcip, --list-compute-instance-profiles": "what instances can be used as: each as a whole",
+    "-lci, --list-compute-instances": "likewise, of the instances there are",
+    "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
+    "separated by\ncommas, or by the name of a configuration; all instances change together",
+    "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
+    "-dgi, --destroy-gpu-instance": "make one instance of each card again",
+    "-cci, --create-compute-instance PROFILES": None,
+    "-dci, --destroy-compute-instance": None,
+}
 
 IN_USE, NOT_SUPPORTED = pymtml.NVML_ERROR_IN_USE, pymtml.NVML_ERROR_NOT_SUPPORTED
 
 
 def run(arguments):
     """Answer (exit status)."""
-    options = suboptions.parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS)
     actions = [name for name in _ACTIONS if name in options]
     if "-h" in options or not actions:
-        sys.stdout.write(worded(USAGE).format(name=called()))
+        text = worded(usage(OPTIONS, ("-i", "-gi"))).format(name=called())
+        sys.stdout.write("usage: %s mig OPTION...\n\n%s" % (called(), text))
         return 0
     if len(actions) > 1:
         raise refuse("Options %s and %s can not be combined.\n" % tuple(actions[:2]))

@@ -3,53 +3,44 @@
 import sys
 
 import pymtml
-from pymtml_cli import listing, suboptions
+from pymtml_cli import listing
 from pymtml_cli.devices import Machine, Unknown, then
-from pymtml_cli.errors import called, refuse, worded
+from pymtml_cli.errors import NOT_AVAILABLE, called, refuse, worded
 from pymtml_cli.numeric import number
+from pymtml_cli.options import CARDS, parse, usage
 from pymtml_cli.text import safe
 
-NOT_AVAILABLE = 3
-
-OPTIONS = (
-    (("-s", "--status"), False),
-    (("-c", "--capabilities"), False),
-    (("-p", "--pcibusid"), False),
-    (("-R", "--remotelinkinfo"), False),
-    (("-e", "--errorcounters"), False),
-    (("-i", "--id"), True),
-    (("-l", "--link"), True),
-    (("-h", "--help"), False),
-)
-
-USAGE = """\
-usage: {name} {command} [OPTION]...
-
-  -s, --status          state and speed of each link{remote}
-  -c, --capabilities    whether links carry reads, writes and atomics between cards
-  -p, --pcibusid        PCI address of the card at the other end
-  -R, --remotelinkinfo  the same, and the number of the link there
-  -e, --errorcounters   errors of each link, which MTML does not tell
-  -i, --id CARDS        only these: index, UUID or PCI address, separated by commas
-  -l, --link NUMBER     only this link
-"""
+OPTIONS = {
+    "-s, --status": "state and speed of each link{remote}",
+    "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
+    "-p, --pcibusid": "PCI address of the card at the other end",
+    "-R, --remotelinkinfo": "the same, and the number of the link there",
+    "-e, --errorcounters": "errors of each link, which MTML does not tell",
+    "-i, --id CARDS": CARDS,
+    "-l, --link NUMBER": "only this link",
+    "-h, --help": None,
+}
 
 STATES = {
     pymtml.MTML_MTLINK_STATE_DOWN: "Down",
     pymtml.MTML_MTLINK_STATE_UP: "Up",
     pymtml.MTML_MTLINK_STATE_DOWNGRADE: "Downgrade",
 }
-
-
 LAST_LINK = (1 << 32) - 1
+
+
+def nvlink(arguments):
+    """The same in nvidia-smi's form (exit status)."""
+    return run(arguments, "nvlink")
 
 
 def run(arguments, command="mtlink"):
     """Answer (exit status)."""
-    options = suboptions.parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS)
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
-        sys.stdout.write(worded(USAGE).format(name=called(), command=command, remote=remote))
+        text = worded(usage(OPTIONS)).format(remote=remote)
+        sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, text))
         return 0
     link = options.get("-l")
     if link is not None:

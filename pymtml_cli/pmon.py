@@ -3,10 +3,12 @@
 import os
 
 import pymtml
-from pymtml_cli import scroll, suboptions
+from pymtml_cli import scroll
 from pymtml_cli.devices import Unknown
+from pymtml_cli.options import parse
 from pymtml_cli.processes import processes, say_to_people
 from pymtml_cli.readings import mebibytes
+from pymtml_cli.scroll import OPTIONS
 from pymtml_cli.text import head as head_of
 from pymtml_cli.text import left
 
@@ -38,9 +40,9 @@ GROUPS = {
 
 def run(arguments):
     """Scroll (exit status)."""
-    options = suboptions.parse(arguments, scroll.OPTIONS)
+    options = parse(arguments, OPTIONS)
     if "-h" in options:
-        return scroll.usage("pmon", [(key, text) for key, (text, _) in GROUPS.items()], DEFAULT, LONGEST_DELAY)
+        return scroll.help("pmon", GROUPS, DEFAULT, LONGEST_DELAY)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
     columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
 

@@ -19,6 +19,7 @@ names more such copies.
   --nvidia-smi   an nvidia-smi of pymtml's comes first on PATH, for programs that call that command
 """
 
+OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for shells that complete
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 

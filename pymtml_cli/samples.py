@@ -44,20 +44,22 @@ class Output:
         self._file.flush()
 
 
-def repeat(machine, seconds, sample, wakeup=None):
-    """Take a sample, and one each ``seconds`` until somebody interrupts; ``sample`` gets whether it is the first.
+def repeat(machine, seconds, sample, wakeup=None, count=0):
+    """Take ``count`` samples, one each ``seconds``; ``sample`` gets whether it is the first.
 
-    ``wakeup`` is a file descriptor that calls for a sample at once when it can be read.
+    0 is as many as there may be until somebody interrupts; without seconds it is one. ``wakeup`` is a file descriptor
+    that calls for a sample at once when it can be read.
     """
     if seconds is not None:  # it may run for days: what it ends it ends in C, too, so that cards may come and go
         os.environ.setdefault("PYMTML_KEEP_LIBRARY", "0")
-    due = time.monotonic()
+    due, taken = time.monotonic(), 1
     sample(True)
-    while seconds is not None:
+    while seconds is not None and taken != count:
         due = max(due + seconds, time.monotonic())
         _wait(due, wakeup)
         machine.next_sample()
         sample(False)
+        taken += 1
 
 
 def _wait(due, wakeup):

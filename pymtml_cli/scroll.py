@@ -5,39 +5,21 @@ import sys
 from pymtml_cli.devices import Machine
 from pymtml_cli.errors import OTHER, called, refuse
 from pymtml_cli.numeric import number
+from pymtml_cli.options import CARDS, usage
 from pymtml_cli.samples import Output, repeat
 
-OPTIONS = (
-    (("-i", "--id"), True),
-    (("-d", "--delay"), True),
-    (("-c", "--count"), True),
-    (("-s", "--select"), True),
-    (("-o", "--options"), True),
-    (("-f", "--filename"), True),
-    (("-h", "--help"), False),
-)
-FORMAT_OPTION = ((("--format",), True),)
-FORMAT_HELP = (
-    "      --format WORDS    csv, nounit, noheader, separated by commas (default: aligned columns with units)\n"
-)
-
-USAGE = """\
-usage: {name} {command} [OPTION]...
-
-  -i, --id CARDS        only these: index, UUID or PCI address, separated by commas
-  -d, --delay SECONDS   time between samples, 1 to {most} (default 1)
-  -c, --count N         stop after N samples
-  -s, --select LETTERS  what to show (default {default}):
-{groups}
-  -o, --options DT      D with the date, T with the time
-  -f, --filename FILE   into a file
-"""
+OPTIONS = {
+    "-i, --id CARDS": CARDS,
+    "-d, --delay SECONDS": "time between samples, 1 to {most} (default 1)",
+    "-c, --count N": "stop after N samples",
+    "-s, --select LETTERS": "what to show (default {default}):{groups}",
+    "-o, --options DT": "D with the date, T with the time",
+    "-f, --filename FILE": "into a file",
+    "-h, --help": None,
+}
+FORMAT = "csv, nounit, noheader, separated by commas (default: aligned columns with units)"
 
 FAILED = "Failed to process command line \n\n"
-
-
-class Stop(Exception):
-    """Ends the scrolling after the last sample."""
 
 
 class Settings:
@@ -79,10 +61,12 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def usage(command, groups, default, most, more=""):
+def help(command, groups, default, most, more=""):
     """Print the help, with what the command has beside the shared options (exit status)."""
-    lines = "\n".join("%24s%s  %s" % ("", letter, text) for letter, text in groups)
-    sys.stdout.write(USAGE.format(name=called(), command=command, most=most, default=default, groups=lines) + more)
+    lines = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
+    values = {"most": most, "default": default, "groups": lines}
+    table = {line: text and text.format(**values) for line, text in OPTIONS.items()}
+    sys.stdout.write("usage: %s %s [OPTION]...\n\n%s%s" % (called(), command, usage(table), more))
     return 0
 
 
@@ -90,17 +74,10 @@ def scroll(settings, head, lines):
     """Print a head and samples (exit status); ``lines`` makes the lines of a sample from machine and cards."""
     with Output(settings.filename) as output, Machine() as machine:
         cards = machine.chosen(settings.cards)
-        rest = [settings.count]
 
         def sample(first):
             text = head() if first else []
             output.write("".join(line + "\n" for line in text + lines(machine, cards)))
-            rest[0] -= 1
-            if rest[0] == 0:
-                raise Stop
 
-        try:
-            repeat(machine, settings.seconds, sample)
-        except Stop:
-            pass
+        repeat(machine, settings.seconds, sample, count=settings.count)
     return 0

@@ -7,7 +7,7 @@ and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: m
 
 from pymtml_cli.errors import BAD_ARGUMENT, CommandError, called
 
-# Name: (module, what --help says)
+# Name: (module, or module:function for another one than run, what --help says)
 SUBCOMMANDS = {
     "capture": ("capture", "print a profile of this machine that the simulator loads"),
     "dmon": ("dmon", "a line for each card and second"),
@@ -15,10 +15,10 @@ SUBCOMMANDS = {
     "mtlink": ("mtlink", "state, speed and far end of each MtLink"),
     "mig": ("mig", "MPC instances: what there is, and how a card is divided"),
     "vgpu": ("vgpu", "virtual devices, and what kinds of them a card offers"),
-    "clocks": ("clocks", "nvidia-smi's clocks that these cards have not"),
+    "clocks": ("refused:clocks", "nvidia-smi's clocks that these cards have not"),
     "encodersessions": ("encodersessions", "a line for each encoder session and second"),
-    "drain": ("drain", "the drain state of a card"),
-    "nvlink": ("nvlink", "the same in nvidia-smi's form"),
+    "drain": ("refused:drain", "the drain state of a card"),
+    "nvlink": ("mtlink:nvlink", "the same in nvidia-smi's form"),
     "health": ("health", "check the cards, for schedulers and cron"),
     "metrics": ("metrics", "values and health of the cards for Prometheus"),
     "doctor": ("doctor", "say what works here, what does not, and what to do about it"),

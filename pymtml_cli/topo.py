@@ -3,23 +3,24 @@
 import sys
 
 import pymtml
-from pymtml_cli import numeric, suboptions
+from pymtml_cli import numeric
 from pymtml_cli.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.errors import NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.options import parse
 from pymtml_cli.topology import cpus, link_count, nodes, ranges
 
-OPTIONS = (
-    (("-m", "--matrix"), False),
-    (("-mp", "--matrix_pci"), False),
-    (("-p2p", "--p2pstatus"), True),
-    (("-i", "--id"), True),
-    (("-p", "--gpu_path"), False),
-    (("-n", "--nearest_gpus"), True),
-    (("-c", "--cpu"), True),
-    (("-C", "--get-numa-id-of-nearby-cpu"), False),
-    (("-M", "--get-numa-id-of-nearby-mem"), False),
-    (("-h", "--help"), False),
-)
+OPTIONS = {  # whose help is USAGE
+    "-m, --matrix": None,
+    "-mp, --matrix_pci": None,
+    "-p2p, --p2pstatus CAP": None,
+    "-i, --id CARDS": None,
+    "-p, --gpu_path": None,
+    "-n, --nearest_gpus LEVEL": None,
+    "-c, --cpu CPU": None,
+    "-C, --get-numa-id-of-nearby-cpu": None,
+    "-M, --get-numa-id-of-nearby-mem": None,
+    "-h, --help": None,
+}
 
 USAGE = """\
 usage: {name} topo [OPTION]...
@@ -95,7 +96,7 @@ ID_NEEDS_OTHERS = "The -i command line argument must be used in conjunction with
 
 def run(arguments):
     """Answer (exit status)."""
-    options = suboptions.parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS)
     smi = called() == NVIDIA_SMI
     if not options or "-h" in options:
         sys.stdout.write(USAGE.format(name=called(), link="NVLink" if smi else "MtLink"))

@@ -3,38 +3,29 @@
 import sys
 
 import pymtml
-from pymtml_cli import suboptions
 from pymtml_cli.devices import Machine, Unknown, ask, then
 from pymtml_cli.errors import called
 from pymtml_cli.modify import address
+from pymtml_cli.options import CARDS, parse, usage
 from pymtml_cli.readings import mebibytes
 from pymtml_cli.text import safe
 
-OPTIONS = (
-    (("-h", "--help"), False),
-    (("-i", "--id"), True),
-    (("-q", "--query"), False),
-    (("-s", "--supported"), False),
-    (("-c", "--creatable"), False),
-)
-
-USAGE = """\
-usage: {name} vgpu [OPTION]...
-
-  -q, --query      virtual devices that hold resources of a card (also without an option)
-  -s, --supported  kinds that a card offers
-  -c, --creatable  kinds of which one more can be made now
-  -i, --id CARDS   only these: index, UUID or PCI address, separated by commas
-"""
+OPTIONS = {
+    "-h, --help": None,
+    "-i, --id CARDS": CARDS,
+    "-q, --query": "virtual devices that hold resources of a card (also without an option)",
+    "-s, --supported": "kinds that a card offers",
+    "-c, --creatable": "kinds of which one more can be made now",
+}
 
 KEY_WIDTH = 42
 
 
 def run(arguments):
     """Answer (exit status)."""
-    options = suboptions.parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS)
     if "-h" in options:
-        sys.stdout.write(USAGE.format(name=called()))
+        sys.stdout.write("usage: %s vgpu [OPTION]...\n\n%s" % (called(), usage(OPTIONS, ("-i",))))
         return 0
     with Machine() as machine:
         cards = [card for card in machine.chosen(options.get("-i")) if _is_host(card)]
