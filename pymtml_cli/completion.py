@@ -7,10 +7,10 @@ import importlib
 import sys
 
 from pymtml_cli import language
-from pymtml_cli.errors import NVIDIA_SMI, called, refuse
-from pymtml_cli.modify import VALUES
-from pymtml_cli.options import spelled
-from pymtml_cli.query import QUERIES
+from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.common.options import spelled
+from pymtml_cli.smi.modify import VALUES
+from pymtml_cli.smi.query import QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 USAGE = """\

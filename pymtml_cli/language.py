@@ -7,8 +7,8 @@ Each question is answered by the module that ANSWERED_BY names, which has
 The refusals, their texts and exit statuses are those that nvidia-smi 580 was seen to give.
 """
 
-from pymtml_cli.errors import OTHER, called, refuse
-from pymtml_cli.numeric import number
+from pymtml_cli.common.errors import OTHER, called, refuse
+from pymtml_cli.common.numeric import number
 
 NEEDED, OPTIONAL = "needed", "optional"
 
@@ -82,18 +82,18 @@ QUERIES = tuple("query-" + kind for kind in KINDS)
 
 # Question: module of this package
 ANSWERED_BY = {
-    "help": "usage",
-    "version": "versions",
-    "list": "listing",
-    "excluded": "listing",
-    "query": "sections",
-    "xml": "xml_document",
-    "json": "json_document",
-    "table": "table",
-    "modification": "modify",
+    "help": "smi.usage",
+    "version": "smi.versions",
+    "list": "smi.listing",
+    "excluded": "smi.listing",
+    "query": "smi.sections",
+    "xml": "smi.xml_document",
+    "json": "hosts.json_document",
+    "table": "smi.table",
+    "modification": "smi.modify",
 }
-ANSWERED_BY.update(("query-" + kind, "query") for kind in KINDS)
-ANSWERED_BY.update(("help-query-" + kind, "query") for kind in KINDS)
+ANSWERED_BY.update(("query-" + kind, "smi.query") for kind in KINDS)
+ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
@@ -170,7 +170,7 @@ def _error(text, raw, status, for_help=" for help", hint=""):
 
 def _not_known(raw):
     """The line about an argument that is neither an option nor a subcommand."""
-    from pymtml_cli import hints
+    from pymtml_cli.common import hints
     from pymtml_cli.subcommands import SUBCOMMANDS
 
     return hints.option(raw, list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2])
@@ -178,7 +178,7 @@ def _not_known(raw):
 
 def _apart(parts, raw, question):
     """The line about an argument that cannot stand beside the question, which is one of the others."""
-    from pymtml_cli import hints
+    from pymtml_cli.common import hints
 
     if not _is_known(raw):
         return _not_known(raw)

@@ -4,9 +4,9 @@ import importlib
 import os
 import sys
 
-from pymtml_cli.errors import CommandError, called
+from pymtml_cli.common.errors import CommandError, called
+from pymtml_cli.common.text import safe
 from pymtml_cli.subcommands import SUBCOMMANDS
-from pymtml_cli.text import safe
 
 STDOUT, STDERR = 1, 2
 

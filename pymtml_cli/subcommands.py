@@ -5,28 +5,28 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
-from pymtml_cli.errors import BAD_ARGUMENT, CommandError, called
+from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
 
 # Name: (module, or module:function for another one than run, what --help says)
 SUBCOMMANDS = {
     "capture": ("capture", "print a profile of this machine that the simulator loads"),
-    "dmon": ("dmon", "a line for each card and second"),
-    "pmon": ("pmon", "a line for each process and second"),
-    "mtlink": ("mtlink", "state, speed and far end of each MtLink"),
-    "mig": ("mig", "MPC instances: what there is, and how a card is divided"),
-    "vgpu": ("vgpu", "virtual devices, and what kinds of them a card offers"),
-    "clocks": ("refused:clocks", "nvidia-smi's clocks that these cards have not"),
-    "encodersessions": ("encodersessions", "a line for each encoder session and second"),
-    "drain": ("refused:drain", "the drain state of a card"),
-    "nvlink": ("mtlink:nvlink", "the same in nvidia-smi's form"),
-    "health": ("health", "check the cards, for schedulers and cron"),
-    "metrics": ("metrics", "values and health of the cards for Prometheus"),
-    "doctor": ("doctor", "say what works here, what does not, and what to do about it"),
-    "drop-in": ("drop_in", "make programs take pymtml for pynvml"),
-    "topo": ("topo", "how cards are joined with each other and with processors"),
-    "compare": ("compare", "what differs between hosts, from what --json, health and doctor say on each"),
+    "dmon": ("smi.dmon", "a line for each card and second"),
+    "pmon": ("smi.pmon", "a line for each process and second"),
+    "mtlink": ("smi.mtlink", "state, speed and far end of each MtLink"),
+    "mig": ("smi.mig", "MPC instances: what there is, and how a card is divided"),
+    "vgpu": ("smi.vgpu", "virtual devices, and what kinds of them a card offers"),
+    "clocks": ("smi.refused:clocks", "nvidia-smi's clocks that these cards have not"),
+    "encodersessions": ("smi.encodersessions", "a line for each encoder session and second"),
+    "drain": ("smi.refused:drain", "the drain state of a card"),
+    "nvlink": ("smi.mtlink:nvlink", "the same in nvidia-smi's form"),
+    "health": ("health.health", "check the cards, for schedulers and cron"),
+    "metrics": ("metrics.command", "values and health of the cards for Prometheus"),
+    "doctor": ("health.doctor", "say what works here, what does not, and what to do about it"),
+    "drop-in": ("dropin.drop_in", "make programs take pymtml for pynvml"),
+    "topo": ("smi.topo", "how cards are joined with each other and with processors"),
+    "compare": ("hosts.compare", "what differs between hosts, from what --json, health and doctor say on each"),
     "completion": ("completion", "print what makes a shell complete the command: bash, zsh or fish"),
-    "run": ("run", "run a program with pymtml in the place of pynvml"),
+    "run": ("dropin.run", "run a program with pymtml in the place of pynvml"),
 }
 
 
@@ -45,7 +45,7 @@ def argument_type(least, most, whole=True):
     """What argparse reads a number with."""
     import argparse
 
-    from pymtml_cli.numeric import number
+    from pymtml_cli.common.numeric import number
 
     def read(text):
         value = number(text, least, most, whole)
@@ -59,6 +59,6 @@ def argument_type(least, most, whole=True):
 
 def shortened(text):
     """An argument as a message shows it."""
-    from pymtml_cli.text import fit, safe
+    from pymtml_cli.common.text import fit, safe
 
     return "'%s'" % fit(safe(text), 40)

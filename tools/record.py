@@ -143,7 +143,7 @@ def with_json():
 
 def with_checks():
     """docs/command.md with the table of what health checks."""
-    table = importlib.import_module("pymtml_cli.checks").markdown()
+    table = importlib.import_module("pymtml_cli.health.checks").markdown()
     head = re.escape(table.split("\n")[0])
     return {"docs/command.md": re.sub(TABLE % head, lambda _: table, read("docs/command.md"))}
 

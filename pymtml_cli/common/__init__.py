@@ -1,0 +1,1 @@
+"""What all rooms need: errors, text, numbers, options, samples."""

@@ -1,0 +1,50 @@
+"""Options of nvidia-smi's subcommands, which argparse would read otherwise: -p2p is one option, not three.
+
+A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a word where a value follows. Those that
+--help does not show have None.
+"""
+
+from pymtml_cli.common.errors import refuse
+
+CARDS = "only these: index, UUID or PCI address, separated by commas"
+
+
+def spelled(table):
+    """[(spellings, whether a value follows)] of a table."""
+    words = [line.replace(",", "").split() for line in table]
+    return [(tuple(word for word in line if word.startswith("-")), not line[-1].startswith("-")) for line in words]
+
+
+def usage(table, last=()):
+    """The lines of --help; those of some options, named by their first spelling, come last."""
+    shown = [line for line, text in table.items() if text is not None]
+    shown.sort(key=lambda line: line.split(",")[0] in last)
+    width = max(map(len, shown))
+    texts = [table[line].replace("\n", "\n" + " " * (width + 4)) for line in shown]
+    return "".join("  %-*s  %s\n" % (width, line, text) for line, text in zip(shown, texts))
+
+
+def parse(arguments, table):
+    """Options by their first spelling (dict).
+
+    Raises: CommandError in nvidia-smi's words.
+    """
+    by_spelling = {spelling: (names[0], takes) for names, takes in spelled(table) for spelling in names}
+    values, rest = {}, list(arguments)
+    while rest:
+        raw = rest.pop(0)
+        spelling, equals, value = raw.partition("=")
+        if spelling not in by_spelling:
+            from pymtml_cli.common import hints
+
+            raise refuse('Option "%s" is not recognized.\n' % raw, hint=hints.meant(spelling, by_spelling))
+        name, takes_value = by_spelling[spelling]
+        if not takes_value:
+            values[name] = True
+        elif equals:
+            values[name] = value
+        elif rest and (not rest[0].startswith("-") or rest[0][1:].isdigit()):
+            values[name] = rest.pop(0)
+        else:
+            raise refuse('Option "%s" is missing its value.\n' % raw)
+    return values

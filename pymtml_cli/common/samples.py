@@ -1,0 +1,73 @@
+"""Where samples go, and when the next one is due."""
+
+import os
+import sys
+import time
+
+from pymtml_cli.common.errors import OTHER, CommandError
+
+
+class Output:
+    """Stdout, or the file that -f names; each sample is flushed, as readers wait for whole ones.
+
+    The file is opened, and emptied, when there is something to write: not for a request that is refused.
+    """
+
+    def __init__(self, filename=None):
+        self.filename = filename
+        self._file = sys.stdout if filename is None else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.filename is not None and self._file is not None:
+            self._file.close()
+
+    @property
+    def is_terminal(self):
+        """Whether somebody looks at it."""
+        return self.filename is None and self._file.isatty()
+
+    def write(self, text):
+        """Write a text and flush it.
+
+        Raises: CommandError if the file cannot be opened.
+        """
+        if self._file is None:
+            try:
+                self._file = open(self.filename, "w", encoding="utf-8", errors="backslashreplace")
+            except (OSError, ValueError) as error:
+                text = "cannot write %s: %s" % (self.filename, getattr(error, "strerror", None) or error)
+                raise CommandError(text, OTHER)
+        self._file.write(text)
+        self._file.flush()
+
+
+def repeat(machine, seconds, sample, wakeup=None, count=0):
+    """Take ``count`` samples, one each ``seconds``; ``sample`` gets whether it is the first.
+
+    0 is as many as there may be until somebody interrupts; without seconds it is one. ``wakeup`` is a file descriptor
+    that calls for a sample at once when it can be read.
+    """
+    if seconds is not None:  # it may run for days: what it ends it ends in C, too, so that cards may come and go
+        os.environ.setdefault("PYMTML_KEEP_LIBRARY", "0")
+    due, taken = time.monotonic(), 1
+    sample(True)
+    while seconds is not None and taken != count:
+        due = max(due + seconds, time.monotonic())
+        _wait(due, wakeup)
+        machine.next_sample()
+        sample(False)
+        taken += 1
+
+
+def _wait(due, wakeup):
+    seconds = max(0, due - time.monotonic())
+    if wakeup is None:
+        time.sleep(seconds)
+        return
+    import select
+
+    if select.select([wakeup], [], [], seconds)[0]:
+        os.read(wakeup, 1024)

@@ -1,0 +1,1 @@
+"""Programs that take pymtml for pynvml."""

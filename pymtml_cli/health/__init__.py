@@ -1,0 +1,1 @@
+"""Whether cards are well, and what works here."""

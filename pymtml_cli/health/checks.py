@@ -1,0 +1,432 @@
+"""Whether cards are well: the questions of health, as data. Nothing is printed here.
+
+Each question is asked of each card, and comes to one of three: a finding (NOTE, WARNING, CRITICAL), well (OK), or not
+told (N/A). A question that fails is CRITICAL: nobody knows whether the card is well.
+"""
+
+from collections import namedtuple
+
+import pymtml
+from pymtml_cli.common.text import safe
+from pymtml_cli.readings.devices import Unknown
+
+OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
+SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
+
+# gpu, uuid and bus_id are None for what concerns no card, value and limit where there is none
+Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text")
+
+# What a question comes to: ``advice`` is what to do about it, where its check's own does not say it as well, and health
+# says it, too; ``silent``: the card answers nothing at all. Health makes a Finding of it, doctor one of its own.
+Outcome = namedtuple("Outcome", "level text value limit advice silent", defaults=(None, None, "", False))
+
+# A check: its questions, in the order in which they are asked (none: it is about the machine), and what doctor advises;
+# ``noted``: whether a NOTE is one for doctor, too (the others are counters, and no sign that anything is wrong);
+# ``finds``: what docs/command.md says of it, with the defaults of limits.
+Check = namedtuple("Check", "name finds questions advice noted", defaults=((), None, False))
+
+# Limit: (default, least, most, what it is). None: what the card tells.
+LIMITS = {
+    "max-temperature": (None, 1, 1000, "degrees Celsius of the GPU (default: where the card slows down, or 90)"),
+    "max-memory-temperature": (95, 1, 1000, "degrees Celsius of the memory"),
+    "max-ecc-errors": (0, 0, 10**15 - 1, "uncorrected memory errors since the driver was loaded"),
+    "max-aggregate-ecc-errors": (10, 0, 10**15 - 1, "uncorrected memory errors of the card's life"),
+    "max-retired-pages": (60, 0, 10**15 - 1, "retired memory pages"),
+    "max-pcie-replays": (100, 0, 10**15 - 1, "repeated PCIe packets"),
+    "max-idle-power": (50, 1, 1000, "percent of the power limit at a utilization of 0 percent"),
+    "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
+}
+DRAIN = "drain the card and reboot"
+HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
+# Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
+BUSY_POWER, BUSY_CLOCK = 30, 50
+
+
+class Limits(dict):
+    """The limits by name: the defaults, with some replaced."""
+
+    def __init__(self, **replaced):
+        dict.__init__(self, {name: default for name, (default, _, _, _) in LIMITS.items()})
+        self.update({name.replace("_", "-"): value for name, value in replaced.items()})
+
+
+class Failed(Exception):
+    """Ends a question of which a part has no answer."""
+
+    def __init__(self, what, unknown):
+        self.what, self.unknown = what, unknown
+
+
+def told(what, answer):
+    """An answer.
+
+    Raises: Failed for an Unknown.
+    """
+    if isinstance(answer, Unknown):
+        raise Failed(what, answer)
+    return answer
+
+
+def told_or(default, what, answer):
+    """An answer, or a default for what the card does not tell.
+
+    Raises: Failed for an error.
+    """
+    if isinstance(answer, Unknown) and is_not_told(answer):
+        return default
+    return told(what, answer)
+
+
+def is_not_told(unknown):
+    """Whether an Unknown stands for what hardware, driver or library never tell; else they could, and failed."""
+    return unknown.not_supported or isinstance(unknown.error, pymtml.NVMLError_FunctionNotFound)
+
+
+def well(what, value=None, limit=None):
+    """The outcome of a question to which the answer is as it should be."""
+    return Outcome(OK, what + " as it should be", value, limit)
+
+
+def not_told(what):
+    """The outcome of a question that the card does not answer."""
+    return Outcome(NOT_TOLD, what + " not reported")
+
+
+# ---- Questions: what a card says (list of Outcome) ----
+
+
+def answers(card, limits):
+    """Whether the card answers at all."""
+    failed, answered = [], []
+    questions = (
+        ("name", pymtml.nvmlDeviceGetName),
+        ("UUID", pymtml.nvmlDeviceGetUUID),
+        ("PCI address", pymtml.nvmlDeviceGetPciInfo),
+        ("memory", pymtml.nvmlDeviceGetMemoryInfo),
+        ("utilization", pymtml.nvmlDeviceGetUtilizationRates),
+    )
+    for what, function in questions:
+        answer = card.ask(function)
+        if not isinstance(answer, Unknown):
+            answered.append(what)
+        elif not is_not_told(answer):
+            failed.append((what, answer.reason))
+    reasons = {reason for _, reason in failed}
+    if len(reasons) == 1 and not answered:
+        return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
+    if not answered and not failed:
+        return [Outcome(WARNING, "tells neither name nor UUID, memory or utilization")]
+    found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed]
+    return found or [Outcome(OK, "tells " + ", ".join(answered))]
+
+
+def memory(card, limits):
+    """Whether the card uses no more memory than it has."""
+    info = told("memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
+    if info.used > info.total:
+        text = "%d MiB of %d MiB in use, more than there is" % (info.used >> 20, info.total >> 20)
+        return [Outcome(WARNING, text, info.used, info.total)]
+    return [well("used memory", info.used, info.total)]
+
+
+def idle(card, limits):
+    """Whether a card that calls itself idle is: busy cards were seen at a utilization of 0 percent."""
+    rates = told("utilization", card.ask(pymtml.nvmlDeviceGetUtilizationRates))
+    if rates.gpu:
+        return [well("utilization", rates.gpu)]
+    info = told_or(None, "memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
+    used = 100.0 * info.used / info.total if info and info.total else None
+    watts = told_or(None, "power", card.ask(pymtml.nvmlDeviceGetPowerUsage))
+    most = told_or(None, "power limit", card.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit))
+    drawn = 100.0 * watts / most if watts and most else None
+    clock = told_or(None, "clock", card.ask(pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
+    fastest = told_or(None, "greatest clock", card.ask(pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
+    speed = 100.0 * clock / fastest if clock and fastest else None
+    parts = ["%d %% of the memory in use" % used] if used is not None else []
+    parts += ["%d W drawn" % (watts / 1000)] if watts else []
+    text = "utilization 0 %, with " + " and ".join(parts)
+    resting = speed is not None and speed < BUSY_CLOCK
+    if drawn is not None and drawn > limits["max-idle-power"] and not resting:
+        text += ": the utilization cannot be right"
+        return [Outcome(WARNING, text, round(drawn, 1), limits["max-idle-power"])]
+    if used is not None and used > limits["max-idle-memory"]:
+        busy = speed is not None if drawn is None else drawn > BUSY_POWER
+        if busy and not resting:
+            text += ": the utilization cannot be right"
+            return [Outcome(WARNING, text, round(used, 1), limits["max-idle-memory"])]
+        text += ": held by an idle program, or the utilization is wrong"
+        return [Outcome(NOTE, text, round(used, 1), limits["max-idle-memory"])]
+    return [well("utilization", rates.gpu)]
+
+
+def gpu_temperature(card, limits):
+    """Whether the GPU is cool enough."""
+    value = told("temperature of the GPU", card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU))
+    limit = limits["max-temperature"]
+    if limit is None:
+        threshold = card.ask(pymtml.nvmlDeviceGetTemperatureThreshold, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+        limit = told_or(0, "slowdown temperature", threshold)
+        limit = limit if limit > 0 else HOTTEST
+    if value >= limit:
+        return [Outcome(CRITICAL, "%d C, and %d C is the limit" % (value, limit), value, limit)]
+    return [well("temperature of the GPU", value, limit)]
+
+
+def memory_temperature(card, limits):
+    """Whether the memory is cool enough."""
+    value = told("temperature of the memory", card.field(pymtml.NVML_FI_DEV_MEMORY_TEMP))
+    limit = limits["max-memory-temperature"]
+    if value >= limit:
+        return [Outcome(CRITICAL, "memory: %d C, and %d C is the limit" % (value, limit), value, limit)]
+    return [well("temperature of the memory", value, limit)]
+
+
+def ecc(card, limits):
+    """Whether memory errors were left uncorrected since the driver was loaded."""
+    modes = told_or(None, "ECC mode", card.ask(pymtml.nvmlDeviceGetEccMode))
+    if modes and not modes[0]:
+        return [Outcome(NOT_TOLD, "ECC is off")]
+    count = told("uncorrected memory errors", _uncorrected(card, pymtml.NVML_VOLATILE_ECC))
+    limit = limits["max-ecc-errors"]
+    if count > limit:
+        text = "%d uncorrected memory error(s) since the driver was loaded" % count
+        return [Outcome(CRITICAL, text, count, limit)]
+    return [well("uncorrected memory errors", count, limit)]
+
+
+def aggregate_ecc(card, limits):
+    """Whether memory errors were left uncorrected in the life of the card."""
+    what = "uncorrected memory errors in its life"
+    count, limit = told(what, _uncorrected(card, pymtml.NVML_AGGREGATE_ECC)), limits["max-aggregate-ecc-errors"]
+    return [_counted(count, limit, what, "%d uncorrected memory error(s) in its life" % count)]
+
+
+def _uncorrected(card, counter):
+    return card.ask(pymtml.nvmlDeviceGetTotalEccErrors, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, counter)
+
+
+def _counted(count, limit, what, text):
+    """The outcome for a counter: a note from one on, a warning above the limit."""
+    if count > limit:
+        return Outcome(WARNING, "%s, and %d is the limit" % (text, limit), count, limit)
+    return Outcome(NOTE, text, count, limit) if count else well(what, count, limit)
+
+
+def pending_pages(card, limits):
+    """Whether memory pages wait to be retired."""
+    pending = told("pending pages", card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus))
+    if pending:
+        return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
+    return [well("pending pages", pending, 0)]
+
+
+def retired_pages(card, limits):
+    """Whether many memory pages are retired."""
+    causes = (
+        pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
+        pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
+    )
+    pages = [told("retired pages", card.ask(pymtml.nvmlDeviceGetRetiredPages, cause)) for cause in causes]
+    count = len(set().union(*pages))
+    return [_counted(count, limits["max-retired-pages"], "retired pages", "%d memory page(s) retired" % count)]
+
+
+def links(card, limits):
+    """Whether all MtLinks are up, at full width."""
+    from pymtml_cli.readings.topology import ranges
+
+    count = told("MtLinks", card.ask(pymtml.mtmlDeviceGetMtLinkSpec)).linkNum
+    found, states, refused = [], {}, None
+    for link in range(count):
+        state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
+        if isinstance(state, Unknown) and is_not_told(state):
+            refused = state
+        elif isinstance(state, Unknown):
+            found.append(Outcome(CRITICAL, "state of MtLink %d: %s" % (link, state.reason)))
+        else:
+            states.setdefault(state, []).append(link)
+    up = len(states.pop(pymtml.MTML_MTLINK_STATE_UP, ()))
+    words = {pymtml.MTML_MTLINK_STATE_DOWN: "down", pymtml.MTML_MTLINK_STATE_DOWNGRADE: "at reduced width"}
+    for state, numbers in sorted(states.items()):
+        text = "MtLink %s %s" % (ranges(numbers), words.get(state, "in state %d" % state))
+        found.append(Outcome(CRITICAL, text, up, count))
+    if not found and refused:
+        raise Failed("state of MtLinks", refused)
+    return found or [well("MtLinks", up, count) if count else Outcome(NOT_TOLD, "no MtLinks")]
+
+
+def pcie_width(card, limits):
+    """Whether the slot has the lanes that the card has."""
+    value = told("PCIe width", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkWidth))
+    most = told("PCIe width", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkWidth))
+    if value < most:
+        return [Outcome(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most)]
+    return [well("PCIe width", value, most)]
+
+
+def pcie_generation(card, limits):
+    """The generation that the PCIe link runs at: it drops when the card is idle."""
+    value = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkGeneration))
+    most = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkGeneration))
+    if value < most:
+        return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
+    return [well("PCIe generation", value, most)]
+
+
+def pcie_replays(card, limits):
+    """Whether many PCIe packets had to be sent again."""
+    count = told("PCIe replays", card.ask(pymtml.nvmlDeviceGetPcieReplayCounter))
+    return [_counted(count, limits["max-pcie-replays"], "PCIe replays", "%d PCIe replay(s)" % count)]
+
+
+def seen_processes(card, limits):
+    """Whether all processes could be looked into, so that it is known who uses the card."""
+    from pymtml_cli.readings.processes import compute_processes, unseen_text
+
+    _, unseen = told("processes", card.ask(compute_processes))
+    if unseen:
+        return [Outcome(NOTE, unseen_text(unseen), unseen, 0)]
+    return [well("processes", unseen, 0)]
+
+
+_CHECKS = (
+    Check("driver", "CRITICAL: does not answer, hangs, ends the process; another check has not ended"),
+    Check("devices", "CRITICAL: no card, or not as many as `--expect` says"),
+    Check(
+        "answers",
+        "CRITICAL: the card does not answer; WARNING: it tells nothing at all",
+        (answers,),
+        "look at dmesg; a card that fell off the bus needs a reset or a reboot",
+    ),
+    Check(
+        "memory",
+        "WARNING: more in use than there is",
+        (memory,),
+        "seen with the IOMMU off: turn it on, or do not trust memory numbers",
+    ),
+    Check(
+        "utilization",
+        "0 %% of a card that works: WARNING where it draws more than `--max-idle-power` percent of its power limit, or "
+        "holds more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE "
+        "where it only holds memory",
+        (idle,),
+        "seen with driver 3.3: do not schedule by utilization, look at power and memory",
+        noted=True,
+    ),
+    Check(
+        "temperature",
+        "CRITICAL: the GPU at the temperature where it slows down (%(hottest)d degrees where the card tells none), or "
+        "at `--max-temperature`; the memory at `--max-memory-temperature` (%(max-memory-temperature)d)",
+        (gpu_temperature, memory_temperature),
+        "look at fans, air flow and the power limit",
+    ),
+    Check(
+        "ecc",
+        "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
+        "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
+        "(%(max-aggregate-ecc-errors)d)",
+        (ecc, aggregate_ecc),
+        "reset the card; if errors come back, have it replaced",
+    ),
+    Check(
+        "pages",
+        "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
+        "(%(max-retired-pages)d)",
+        (pending_pages, retired_pages),
+        DRAIN,
+    ),
+    Check(
+        "links",
+        "CRITICAL: an MtLink is down, or at reduced width",
+        (links,),
+        "`pymtml mtlink -s` shows all; reseat the board or the bridge",
+    ),
+    Check(
+        "pcie",
+        "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
+        "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
+        (pcie_width, pcie_generation, pcie_replays),
+        "reseat the card, or use a slot with more lanes; look at dmesg for AER",
+    ),
+    Check(
+        "processes",
+        "NOTE: some processes could not be inspected, so it is not known who uses the card",
+        (seen_processes,),
+        "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
+        noted=True,
+    ),
+)
+CHECKS = {check.name: check for check in _CHECKS}
+OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
+
+
+def markdown():
+    """The table of checks in docs/command.md."""
+    numbers = dict(Limits(), hottest=HOTTEST)
+    rows = ["| `%s` | %s |\n" % (name, check.finds % numbers) for name, check in CHECKS.items()]
+    return "| check | finding |\n|---|---|\n" + "".join(rows)
+
+
+# ---- Findings ----
+
+
+def identity(card):
+    """(gpu, uuid, bus_id) of a card; None for what it does not tell."""
+    uuid, pci = card.ask(pymtml.nvmlDeviceGetUUID), card.ask(pymtml.nvmlDeviceGetPciInfo)
+    return (
+        card.index,
+        None if isinstance(uuid, Unknown) else safe(uuid),
+        None if isinstance(pci, Unknown) else safe(pci.busId),
+    )
+
+
+def outcomes(card, check, limits):
+    """What the questions of a check come to on a card (list of Outcome)."""
+    found = []
+    for question in CHECKS[check].questions:
+        try:
+            found += question(card, limits)
+        except Failed as failed:
+            if is_not_told(failed.unknown):
+                found.append(not_told(failed.what))
+            else:
+                found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason)))
+    return found
+
+
+def finding(check, outcome, who=(None, None, None)):
+    """An outcome as the Finding of a check, of a card or of the machine."""
+    text = outcome.text + (": " + outcome.advice if outcome.advice else "")
+    return Finding(check, outcome.level, who[0], who[1], who[2], outcome.value, outcome.limit, safe(text))
+
+
+def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
+    """(check, what it comes to: list of Outcome) on a card (iterator); one that answers nothing is asked no more.
+
+    ``asking`` is called with the name of each check before its questions are asked.
+    """
+    silent = False
+    for check in names:
+        if silent:
+            yield check, [NOT_ASKED]
+            continue
+        asking(check)
+        found = outcomes(card, check, limits)
+        silent = any(one.silent for one in found)
+        yield check, found
+
+
+NOT_ASKED = Outcome(NOT_TOLD, "not asked, as the card does not answer")
+
+
+def device_finding(count, expected):
+    """Whether as many cards are there as there must be; at least one, where nobody says (Finding)."""
+    missing = count < 1 if expected is None else count != expected
+    text = "%d" % count if expected is None else "%d of %d" % (count, expected)
+    return finding("devices", Outcome(CRITICAL if missing else OK, text, count, expected))
+
+
+def status(found):
+    """The worst level of findings: OK, WARNING or CRITICAL."""
+    worst = max([SEVERITY[one.level] for one in found], default=0)
+    return (OK, WARNING, CRITICAL)[worst]

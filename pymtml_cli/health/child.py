@@ -1,0 +1,247 @@
+"""A process that asks the driver in our place: a driver that hangs takes its caller with it, and here only the child.
+
+It answers through a pipe of its own, a line of JSON for each message, and ends with its parent.
+"""
+
+import contextlib
+import os
+import sys
+import time
+
+from pymtml_cli.common.text import safe
+
+# What the child runs. Of the path, pymtml and its command alone are taken from where this one is.
+_BOOT = """
+import sys
+from importlib.machinery import PathFinder
+class Own:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, sys.argv[1:2]) if name in ("pymtml", "pymtml_cli") else None
+sys.meta_path.insert(0, Own)
+from pymtml_cli.main import dispatch
+dispatch(sys.argv[2:])
+"""
+CHILD_OPTION = "--answer-to-the-parent"
+STANDARD_OUTPUT = 1
+
+
+class Child:
+    """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart.
+
+    It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too; ``environment``
+    replaces variables; one that ``listens`` reads what `tell` writes.
+    """
+
+    def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):
+        import subprocess
+
+        inherited = list(inherited)
+        request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT)
+        reading = writing = None
+        if os.name == "posix":
+            reading, writing = os.pipe()
+            request["channel"] = writing
+            inherited.append(writing)
+        try:
+            self._process = subprocess.Popen(
+                command(subcommand, request),
+                stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=inherited,
+                env=dict(os.environ, **environment) if environment else None,
+            )
+        except (OSError, ValueError):
+            for descriptor in (reading, writing):
+                if descriptor is not None:
+                    os.close(descriptor)
+            raise
+        noise = [self._process.stderr]
+        if writing is None:
+            self._answers = _Queue(self._process.stdout)
+        else:
+            os.close(writing)
+            self._answers = _Pipe(reading)
+            noise.append(self._process.stdout)
+        self._last = b""
+        self._listeners = [_in_background(self._listen, stream) for stream in noise]
+
+    def _listen(self, stream):
+        for line in iter(lambda: stream.readline(4096), b""):
+            self._last = line.strip() or self._last
+        stream.close()
+
+    @property
+    def pid(self):
+        """Number of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self):
+        """Whether the process has ended."""
+        return self._process.poll() is not None
+
+    def tell(self, value):
+        """Send a line of JSON to a child that listens.
+
+        Raises: OSError if it has ended.
+        """
+        from json import dumps
+
+        self._process.stdin.write(dumps(value).encode("ascii") + b"\n")
+        self._process.stdin.flush()
+
+    def messages(self, deadline):
+        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator)."""
+        from json import loads
+
+        while True:
+            line = self._answers.next_line(deadline)
+            if line is None:
+                return
+            if not line.endswith(b"\n"):
+                self._wait()
+                return
+            yield loads(line.decode("ascii"))
+
+    def failure(self, timeout):
+        """Why there are no more answers."""
+        status = self._process.poll()
+        if status is None:
+            return "no answer within %g seconds" % timeout
+        how = "by signal %d" % -status if status < 0 else "with status %d" % status
+        for listener in self._listeners:
+            listener.join(1)
+        last = safe(self._last.decode("utf-8", "replace"))
+        return "the check ended %s: %s" % (how, last or "no output")
+
+    def stop(self):
+        """End the child. There is no waiting for one that the kernel holds as long as the driver hangs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._wait()
+        self._answers.close()
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def _wait(self):
+        from subprocess import TimeoutExpired
+
+        with contextlib.suppress(TimeoutExpired):
+            self._process.wait(1)
+
+
+def command(subcommand, request):
+    """How the child is started: by this Python, without anything of the current folder or of variables of Python's."""
+    from json import dumps
+
+    asked = [subcommand, CHILD_OPTION, dumps(request)]
+    if getattr(sys, "frozen", False):
+        return [sys.executable] + asked
+    here = os.path.abspath(__file__)
+    for _ in ("child.py", "health", "pymtml_cli"):
+        here = os.path.dirname(here)
+    return [sys.executable, "-I", "-c", _BOOT, here] + asked
+
+
+def _in_background(function, *arguments):
+    from threading import Thread
+
+    thread = Thread(target=function, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+class _Pipe:
+    """The lines of a pipe, as they come."""
+
+    def __init__(self, descriptor):
+        import select
+
+        self._file = os.fdopen(descriptor, "rb", 0)
+        self._poll = select.poll()
+        self._poll.register(self._file, select.POLLIN)
+        self._lines, self._rest = [], b""
+
+    def next_line(self, deadline):
+        """The next line (bytes), what is without a line end at the end, or None at a moment of time.monotonic."""
+        while not self._lines:
+            if not self._poll.poll(max(0, deadline - time.monotonic()) * 1000):
+                return None
+            read = self._file.read(1 << 16)
+            if not read:
+                return self._rest
+            lines = (self._rest + read).splitlines(True)
+            self._rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            self._lines = lines[::-1]
+        return self._lines.pop()
+
+    def close(self):
+        self._file.close()
+
+
+class _Queue:
+    """The lines of a stream where pipes cannot be waited for: read by a thread."""
+
+    def __init__(self, stream):
+        from queue import Queue
+
+        self._lines = Queue()
+        _in_background(self._read, stream)
+
+    def _read(self, stream):
+        for line in stream:
+            self._lines.put(line)
+        stream.close()
+        self._lines.put(b"")
+
+    def next_line(self, deadline):
+        """As that of _Pipe."""
+        from queue import Empty
+
+        try:
+            return self._lines.get(timeout=max(0, deadline - time.monotonic()))
+        except Empty:
+            return None
+
+    def close(self):
+        """Nothing: the thread does it."""
+
+
+# ---- In the child ----
+
+
+def answering(request, work):
+    """Answer the parent as the child process: ``work(wanted, send)``, then end."""
+    from json import dumps, loads
+
+    wanted = loads(request)
+    _end_with(wanted["parent"])
+    channel = wanted["channel"]
+    if channel == STANDARD_OUTPUT:
+        channel = os.dup(channel)
+        os.dup2(2, STANDARD_OUTPUT)  # what the driver prints is no answer
+    with os.fdopen(channel, "wb", 0) as pipe:
+
+        def send(kind, value):
+            pipe.write(dumps([kind, value]).encode("ascii") + b"\n")
+
+        work(wanted, send)
+        send("end", None)
+    os._exit(0)  # what the driver does at the end of a process is not asked about
+
+
+def _end_with(parent):
+    """Let the kernel end this process with its parent, if it can."""
+    if not sys.platform.startswith("linux"):
+        return
+    import signal
+
+    import pymtml
+
+    pr_set_pdeathsig = 1
+    pymtml.CDLL(None).prctl(pr_set_pdeathsig, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)

@@ -1,0 +1,541 @@
+"""doctor: what works here, what does not, and what to do about it.
+
+Checks come in the order in which things depend on each other, and each finding is printed as soon as it is known: where
+a driver hangs, the last line says at what. Levels: ok, note (never changes the verdict), warn (works in part), fail
+(does not work) and n/a.
+"""
+
+import ctypes
+import os
+import re
+import signal
+import sys
+import time
+
+import pymtml
+from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.text import json, safe
+from pymtml_cli.health import checks, containers
+from pymtml_cli.health.containers import container, read
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version
+from pymtml_cli.readings.topology import ranges
+from pymtml_cli.subcommands import argument_parser
+
+OK, NOTE, WARN, FAIL, NOT_APPLICABLE = "ok", "note", "warn", "fail", "n/a"
+VERDICTS = {
+    0: "works",
+    1: "works in part: %d warning(s) above",
+    2: "does not work: see the first failure above",
+}
+SLOW_INIT_SECONDS, SLOW_QUERY_SECONDS = 5.0, 0.1
+MODULES = ("pymtml", "pynvml")
+NAMES_SHOWN = 6
+
+
+class Finding:
+    """One line of the report: a level, what was checked, what was found, what to do."""
+
+    def __init__(self, level, check, text, step=None):
+        self.level, self.check, self.text = level, check, safe(text)
+        self.step = None if step is None else safe(step)
+
+    def lines(self):
+        """The finding as it is printed."""
+        lines = ["%-5s %-10s %s" % (self.level, self.check, self.text)]
+        return lines + (["%-16s -> %s" % ("", self.step)] if self.step else [])
+
+    def as_object(self):
+        """The finding for --json."""
+        return {"level": self.level, "check": self.check, "text": self.text, "next_step": self.step}
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("doctor")
+    parser.add_argument("--json", action="store_true", help="for programs: {host, verdict, status, findings}")
+    return parser
+
+
+def run(arguments):
+    """Examine, print, and sum up (exit status: 0 works, 1 works in part, 2 does not work)."""
+    options = parser().parse_args(arguments)
+    findings = []
+    for finding in examine():
+        findings.append(finding)
+        if not options.json:
+            sys.stdout.write("\n".join(finding.lines()) + "\n")
+            sys.stdout.flush()
+    status = verdict(findings)
+    warnings = sum(finding.level == WARN for finding in findings)
+    text = VERDICTS[status] % warnings if status == 1 else VERDICTS[status]
+    if options.json:
+        objects = [finding.as_object() for finding in findings]
+        sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
+    else:
+        sys.stdout.write("\nverdict: pymtml %s\n" % text)
+    return status
+
+
+def verdict(findings):
+    """Exit status for findings."""
+    levels = {finding.level for finding in findings}
+    return 2 if FAIL in levels else 1 if WARN in levels else 0
+
+
+def examine():
+    """The findings, as they come."""
+    for finding in python_findings():
+        yield finding
+    for finding in environment_findings():
+        yield finding
+    before = open_nodes()
+    began = time.perf_counter()
+    initialized = ask(pymtml.nvmlInit)
+    seconds = time.perf_counter() - began
+    opened = sorted(open_nodes() - before)
+    loaded = pymtml.nvmlLib is not None
+    if loaded:
+        yield library_finding()
+        yield functions_finding()
+    simulated = loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload")
+    for finding in system_findings(simulated, loaded):
+        yield finding
+    if isinstance(initialized, Unknown):
+        yield init_failure(initialized.error)
+        return
+    try:
+        yield versions_finding()
+        for finding in device_findings(seconds):
+            yield finding
+    finally:
+        setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # both ways of a shutdown are tried
+        ask(pymtml.nvmlShutdown)
+    try:
+        yield fork_finding(opened)
+        yield second_life_finding()
+    finally:
+        os.environ.update({} if setting is None else {"PYMTML_KEEP_LIBRARY": setting})
+
+
+# ---- Python ----
+
+
+def python_findings():
+    """Where pymtml comes from, and who else has files of its name or of pynvml's."""
+    version = "%d.%d.%d" % sys.version_info[:3]
+    yield Finding(OK, "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, pymtml.__file__, version))
+    owners = file_owners()
+    for module, path, used in files_on_path():
+        if any(os.path.realpath(path) == os.path.realpath(owned) for _, owned in (owners or {}).get(module, ())):
+            continue  # told with its owner
+        if module == "pynvml" and used:
+            step = "`pymtml run PROGRAM` puts pymtml in its place"
+            yield Finding(NOTE, "packages", "import pynvml finds %s, of no distribution" % path, step)
+        elif module == "pymtml" and not used:
+            yield Finding(NOTE, "packages", "%s stands on the path, too, and is not used" % path, "take it away")
+    if owners is None:
+        yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
+        return
+    for module in MODULES:
+        for owner, path in owners[module]:
+            if module == "pymtml" and owner.lower().replace("_", "-") == "pymtml-nvml":
+                continue
+            if module == "pymtml":
+                here = os.path.realpath(path) == os.path.realpath(pymtml.__file__)
+                text = "%s owns %s" % (owner, path)
+                step = "this very file is in use: removing %s removes it; reinstall pymtml-nvml afterwards" % owner
+                yield Finding(NOTE, "packages", text, step if here else "pymtml-nvml comes first; nothing to do")
+            else:
+                step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
+                yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
+
+
+def files_on_path():
+    """(module, file, whether it is what an import finds) of files on the path that have the modules' names."""
+    for module in MODULES:
+        used, seen = True, set()
+        for folder in sys.path:
+            for end in (os.path.join(module, "__init__.py"), module + ".py"):
+                path = os.path.join(folder or os.curdir, end)
+                if not os.path.isfile(path) or os.path.realpath(path) in seen:
+                    continue
+                seen.add(os.path.realpath(path))
+                if module == "pymtml":
+                    used = os.path.realpath(path) == os.path.realpath(pymtml.__file__)
+                yield module, path, used
+                used = False
+
+
+def file_owners():
+    """Distributions with a file of the modules' names: {module: [(distribution, path)]}, None before Python 3.8."""
+    try:
+        from importlib import metadata
+    except ImportError:
+        return None
+    wanted = {"%s%s" % (module, end): module for module in MODULES for end in (".py", "/__init__.py")}
+    owners = {module: [] for module in MODULES}
+    for distribution in metadata.distributions():
+        listed = "".join(filter(None, (distribution.read_text(name) for name in ("RECORD", "installed-files.txt"))))
+        if not any(module in listed for module in MODULES):
+            continue  # without splitting hundreds of lists
+        for file in distribution.files or ():
+            module = wanted.get(str(file).replace(os.sep, "/"))
+            if module:
+                owner = (distribution.metadata.get("Name") or "?", str(distribution.locate_file(file)))
+                if owner not in owners[module]:
+                    owners[module].append(owner)
+    return owners
+
+
+# ---- Environment ----
+
+VARIABLES = (
+    "PYMTML_LIBRARY",
+    "PYMTML_MUSA_LIBRARY",
+    "PYMTML_PROC_ROOT",
+    "PYMTML_SYS_ROOT",
+    "PYMTML_KEEP_LIBRARY",
+    "LD_LIBRARY_PATH",
+)
+PATHS = ("PYMTML_LIBRARY", "PYMTML_MUSA_LIBRARY", "PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT")
+
+
+def environment_findings():
+    """Variables that change what is seen."""
+    for name in VARIABLES:
+        if os.environ.get(name):
+            text = "%s=%s" % (name, os.environ[name])
+            if name in PATHS and pymtml._setting(name) is None:
+                text += ": not followed, as this process has raised privileges"
+            yield Finding(NOTE, "variable", text)
+
+
+# ---- Library ----
+
+
+def library_finding():
+    """Which file was loaded, and how it was found."""
+    name = pymtml.nvmlLib._name
+    how = "as PYMTML_LIBRARY says" if pymtml._setting("PYMTML_LIBRARY") else "as %s by the usual search" % name
+    return Finding(OK, "library", "%s, found %s" % (loaded_file() or name, how))
+
+
+def loaded_file():
+    """Path of the file that the library was loaded from, or None where the system does not tell."""
+    address = ctypes.cast(pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"), ctypes.c_void_p).value
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                parts = line.split(None, 5)
+                first, last = (int(number, 16) for number in parts[0].split("-"))
+                if first <= address < last and len(parts) > 5:
+                    return parts[5].strip()
+    except OSError:
+        pass
+    return None
+
+
+def functions_finding():
+    """Which functions the library lacks, and what the facade therefore refuses."""
+    header = [name for name in pymtml._PROTOTYPES if not exports(name)]
+    further = [name for name in pymtml._OPTIONAL_PROTOTYPES if not exports(name)]
+    counts = (len(pymtml._PROTOTYPES) - len(header), len(pymtml._PROTOTYPES))
+    text = "%d of %d functions of the header" % counts
+    if not header and not further:
+        return Finding(OK, "functions", text + ", and all that are known beyond it")
+    text += ", %d of %d others" % (len(pymtml._OPTIONAL_PROTOTYPES) - len(further), len(pymtml._OPTIONAL_PROTOTYPES))
+    refused = resting_on(header + further)
+    text += "; missing: " + shown(header + further)
+    step = "not answered, or in part: %s" % shown(refused) if refused else None
+    return Finding(WARN if header else NOTE, "functions", text, step)
+
+
+def exports(name):
+    """Whether the loaded library has a function."""
+    return not isinstance(ask(pymtml._mtmlGetFunctionPointer, name), Unknown)
+
+
+def resting_on(functions):
+    """Facade functions whose documentation names one of the functions that they rest on."""
+    missing = set(functions)
+    found = []
+    for name, value in sorted(vars(pymtml).items()):
+        text = (getattr(value, "__doc__", None) or "") if name.startswith("nvml") and callable(value) else ""
+        if missing & set(re.findall(r"mtml[A-Z]\w+", text.rpartition("MTML:")[2])):
+            found.append(name)
+    return found
+
+
+def shown(names):
+    """Some names, and how many more there are."""
+    text = ", ".join(names[:NAMES_SHOWN])
+    return text + (" and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else "")
+
+
+def init_failure(error):
+    """Why the library cannot be used."""
+    steps = {
+        pymtml.NVMLError_LibraryNotFound: "install the Moore Threads driver, or name the file in PYMTML_LIBRARY; in a "
+        "container, start it with the mthreads runtime and MTHREADS_VISIBLE_DEVICES=all",
+        pymtml.NVMLError_DriverNotLoaded: "load the kernel module (modprobe mtgpu) and look at dmesg",
+        pymtml.NVMLError_NoPermission: "look at the rights of /dev/mtgpu*; the group is often render or video",
+    }
+    step = next((text for kind, text in steps.items() if isinstance(error, kind)), "look at dmesg for mtgpu")
+    return Finding(FAIL, "init", " ".join(str(error).split()), step)
+
+
+def versions_finding():
+    """Versions of library, driver and MUSA."""
+
+    library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
+    return Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
+
+
+# ---- System ----
+
+
+def system_findings(simulated, loaded):
+    """Kernel module, device nodes, the driver's tree in procfs, container."""
+    if simulated:
+        yield Finding(
+            NOT_APPLICABLE, "driver", "the library is a simulator: kernel module and device nodes not looked at"
+        )
+        return
+    if sys.platform == "win32":
+        yield Finding(NOT_APPLICABLE, "driver", "kernel module and device nodes are looked at on Linux alone")
+        return
+    inside = container()
+    yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
+    for level, check, text, step in containers.findings(loaded) if inside else ():
+        yield Finding(level, check, text, step)
+    version = read(os.path.join(pymtml._sys_root(), "module", "mtgpu", "version"))
+    if version is not None:
+        yield Finding(OK, "module", "kernel module mtgpu %s" % version.strip())
+    elif inside:
+        yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
+    else:
+        yield Finding(WARN, "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
+    if not inside:
+        yield nodes_finding()
+    yield rights_finding()
+    yield table_finding(pymtml._proc_root())
+
+
+def nodes():
+    """Device nodes (list of str)."""
+    import glob
+
+    return sorted(glob.glob("/dev/mtgpu*"))
+
+
+def nodes_finding():
+    """Whether there are device nodes."""
+    count = len(nodes())
+    if not count:
+        return Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
+    return Finding(OK, "nodes", "%d of /dev/mtgpu*" % count)
+
+
+def rights_finding():
+    """Whether the device nodes may be opened."""
+    closed = [node for node in nodes() if not os.access(node, os.R_OK | os.W_OK)]
+    if closed:
+        step = "join the group that owns them, or ask root; in a container: --group-add"
+        return Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
+    return Finding(
+        OK if nodes() else NOT_APPLICABLE, "rights", "all nodes readable and writable" if nodes() else "no nodes"
+    )
+
+
+def table_finding(proc):
+    """Whether the driver's process tables can be read."""
+    import glob
+
+    tables = glob.glob(os.path.join(proc, "driver", "musa", "gpu*", "proc_util"))
+    readable = [table for table in tables if read(table) is not None]
+    if tables and len(readable) == len(tables):
+        return Finding(OK, "processes", "the driver's process tables can be read (%s)" % os.path.dirname(tables[0]))
+    if tables:
+        text = "%d of %d process tables of the driver cannot be read" % (len(tables) - len(readable), len(tables))
+        return Finding(NOTE, "processes", text, "processes of other users stay hidden: run as root to see them")
+    text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % proc
+    return Finding(NOTE, "processes", text, "those of other users are seen by root alone")
+
+
+# ---- Devices ----
+
+
+def device_findings(init_seconds):
+    """What the cards say, and what it costs to ask."""
+    try:
+        machine = Machine()
+    except CommandError as error:
+        yield Finding(FAIL, "devices", error.text, "look at dmesg for mtgpu")
+        return
+    with machine:
+        if not machine.cards:
+            step = "in a container: MTHREADS_VISIBLE_DEVICES=all; else look at lspci -d 1ed5: and at dmesg"
+            yield Finding(FAIL, "devices", "no devices", step)
+            return
+        if "MUSA_VISIBLE_DEVICES" in os.environ:
+            yield visible_finding(machine.cards)
+        instances = sum(len(card.instances) for card in machine.cards)
+        divided = ", %d MPC instance(s)" % instances if instances else ""
+        yield Finding(OK, "devices", "%d card(s)%s" % (len(machine.cards), divided))
+        for finding in grouped(machine.cards):
+            yield finding
+        yield cost_finding(machine.cards[0], init_seconds)
+
+
+def grouped(cards):
+    """Findings of all cards: those that differ in the card alone are one; of what is well or unreported, the checks."""
+    groups, quiet = {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, and by check
+    for card in cards:
+        levels = {}
+        for check, finding in card_findings(card):
+            levels.setdefault(check, set()).add(finding.level)
+            if finding.level not in quiet:
+                key = (finding.level, finding.check, finding.text, finding.step)
+                groups.setdefault(key, []).append(card.index)
+        for check, found in levels.items():
+            if found <= set(quiet):
+                quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
+    for (level, check, text, step), indices in groups.items():
+        yield Finding(level, check, "GPU %s: %s" % (ranges(indices), text), step)
+    if not any(level == WARN for level, _, _, _ in groups):
+        for indices, names in checks_by_cards(quiet[OK]):
+            yield Finding(OK, "cards", "GPU %s: %s as they should be" % (ranges(indices), ", ".join(names)))
+    for indices, names in checks_by_cards(quiet[NOT_APPLICABLE]):
+        text = "GPU %s: %s not reported, or in part" % (ranges(indices), ", ".join(names))
+        yield Finding(NOT_APPLICABLE, "unreported", text)
+
+
+def checks_by_cards(cards_by_check):
+    """(cards, checks) of checks that came out alike (list)."""
+    found = {}
+    for check, indices in cards_by_check.items():
+        found.setdefault(tuple(indices), []).append(check)
+    return list(found.items())
+
+
+def visible_finding(cards):
+    """What MUSA_VISIBLE_DEVICES leaves of the cards, by the function that programs ask."""
+    text = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"]
+    devices = ask(pymtml.musa_visible_devices)
+    if isinstance(devices, Unknown):
+        return Finding(WARN, "variable", text + "the cards that it names do not answer: %s" % describe(devices.error))
+    if devices == [card.handle for card in cards]:
+        return Finding(NOTE, "variable", text + "MUSA programs see all cards, numbered as here")
+    if not devices:
+        return Finding(NOTE, "variable", text + "MUSA programs see no card", "unset it, or name cards that exist")
+    numbers = {card.handle: card.index for card in cards}
+    names = ", ".join("GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices)
+    step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
+    return Finding(NOTE, "variable", text + "MUSA programs see these alone, as 0 and up: %s" % names, step)
+
+
+LEVELS = {
+    checks.OK: OK,
+    checks.NOT_TOLD: NOT_APPLICABLE,
+    checks.NOTE: NOTE,
+    checks.WARNING: WARN,
+    checks.CRITICAL: WARN,
+}
+
+
+def card_findings(card):
+    """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
+    for name, found in checks.card_outcomes(card, checks.Limits()):
+        check, title = checks.CHECKS[name], "cards" if name == "answers" else name
+        for one in found:
+            level = OK if one.level == checks.NOTE and not check.noted else LEVELS[one.level]
+            yield name, Finding(level, title, one.text, one.advice or check.advice)
+    for name, function in (
+        ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
+        ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
+    ):
+        if card.ask(function) == 0:
+            step = "pymtml calls it unknown; drivers from 3.3.8 on were seen to tell it"
+            yield "limits", Finding(NOTE, "limits", "the driver tells a %s of 0" % name, step)
+    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
+    if not isinstance(modes, Unknown) and modes[0] != modes[1]:
+        text = "ECC is %s and will be %s" % (on_off(modes[0]), on_off(modes[1]))
+        yield "ecc", Finding(NOTE, "ecc", text, "reboot for the change to take place")
+
+
+def on_off(value):
+    """A feature's state in words."""
+    return "on" if value else "off"
+
+
+def cost_finding(card, init_seconds):
+    """What initialization and a query cost."""
+    rounds = 20
+    began = time.perf_counter()
+    for _ in range(rounds):
+        ask(pymtml.nvmlDeviceGetMemoryInfo, card.handle)
+    seconds = (time.perf_counter() - began) / rounds
+    text = "init %.1f ms, a memory query %.3f ms" % (init_seconds * 1000, seconds * 1000)
+    if init_seconds > SLOW_INIT_SECONDS or seconds > SLOW_QUERY_SECONDS:
+        return Finding(WARN, "cost", text + ": slow", "a driver in trouble, or a loaded host: look at dmesg")
+    return Finding(OK, "cost", text)
+
+
+FORK_SECONDS = 10
+
+
+def open_nodes():
+    """The nodes of devices that this process has open (set of paths); empty where that cannot be seen."""
+    nodes = set()
+    try:
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                nodes.add(os.readlink("/proc/self/fd/" + name))
+            except OSError:
+                continue  # the listing's own, which is closed by now
+    except OSError:
+        pass
+    return {node for node in nodes if node.startswith("/dev/") and ("mtgpu" in node or "dri/" in node)}
+
+
+def fork_finding(opened):
+    """Whether an init works in a child that is forked when the library is kept, and what it inherits of that."""
+    told = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
+    if not hasattr(os, "fork"):
+        return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % told)
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            pymtml.nvmlInit()
+            pymtml.nvmlDeviceGetCount()
+            status = 0
+        finally:
+            os._exit(status)
+    end, step = time.monotonic() + FORK_SECONDS, "initialize in the child alone, or start it by spawn"
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended and time.monotonic() < end:
+        time.sleep(0.01)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return Finding(WARN, "fork", "an init in a forked child hangs; %s" % told, step)
+    if status:
+        return Finding(WARN, "fork", "an init in a forked child fails; %s" % told, step)
+    text = "an init in a forked child works; %s" % told
+    return Finding(OK, "fork", text + (", which a child inherits" if opened else ""))
+
+
+def second_life_finding():
+    """Whether an init after a shutdown in C works, which some library in the field refuses."""
+    ask(pymtml.mtmlLibraryInit)
+    stopped = ask(pymtml.mtmlLibraryShutDown)
+    if isinstance(stopped, Unknown):
+        return Finding(WARN, "reinit", "the shutdown failed: %s" % describe(stopped.error), "look at dmesg")
+    again = ask(pymtml.nvmlInit)
+    if isinstance(again, Unknown):
+        step = "nvmlShutdown keeps the library; PYMTML_KEEP_LIBRARY=1 is for programs that call mtmlLibraryShutDown"
+        return Finding(WARN, "reinit", "an init after a shutdown fails: %s" % describe(again.error), step)
+    ask(pymtml.mtmlLibraryShutDown)
+    return Finding(OK, "reinit", "an init after a shutdown works")

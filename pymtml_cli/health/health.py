@@ -1,0 +1,251 @@
+"""health: a check for schedulers and cron. The exit status is that of monitoring plugins; `checks` has the questions.
+
+The questions are asked by a child process: a driver that hangs takes its caller with it, and here only the child. It
+reports each answer at once, through a pipe of its own, so that a hang has a name.
+"""
+
+import sys
+import time
+
+from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
+from pymtml_cli.common.text import json
+from pymtml_cli.health import checks
+from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
+from pymtml_cli.health.child import CHILD_OPTION, Child, answering
+from pymtml_cli.subcommands import argument_parser, argument_type
+
+SCHEMA = 1
+EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
+CHECKS = tuple(checks.CHECKS)
+LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("health")
+    parser.add_argument(
+        "--expect",
+        type=argument_type(0, MOST_CARDS),
+        metavar="N",
+        help="how many cards there must be (default: at least one)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=argument_type(0.1, LONGEST_TIMEOUT, whole=False),
+        default=30.0,
+        metavar="SECONDS",
+        help="time that the driver may take (default 30), and that another check may",
+    )
+    for name, (default, least, most, text) in checks.LIMITS.items():
+        shown = "" if default is None else " (default %d)" % default
+        parser.add_argument(
+            "--" + name, type=argument_type(least, most), metavar="N", help="limit: " + text.replace("%", "%%") + shown
+        )
+    parser.add_argument("--limits", metavar="FILE", help="a file of limits, a line each: max-temperature = 85")
+    parser.add_argument("--skip", metavar="CHECKS", default="", help="leave out, by commas: " + ", ".join(CHECKS[1:]))
+    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    parser.add_argument("--lock", metavar="FILE", help="file that keeps two checks apart (default: one for each user)")
+    parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"
+    return parser
+
+
+def run(arguments):
+    """Check and print (exit status: 0 healthy, 1 degraded, 2 unhealthy)."""
+    if arguments[:1] == [CHILD_OPTION]:
+        answer(arguments[1])
+    options = parser().parse_args(arguments)
+    skipped = [name for name in options.skip.split(",") if name]
+    unknown = sorted(set(skipped) - set(CHECKS[1:]))
+    if unknown:
+        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
+    limits = read_limits(options.limits) if options.limits else checks.Limits()
+    for name in limits:
+        written = getattr(options, name.replace("-", "_"))
+        if written is not None:
+            limits[name] = written
+    wanted = {"expect": options.expect, "limits": limits, "checks": [name for name in CHECKS if name not in skipped]}
+    report = examine(wanted, options.timeout, options.lock)
+    sys.stdout.write(as_json(report) if options.json else "".join(line + "\n" for line in lines(report.findings)))
+    return EXIT_STATUS[checks.status(report.findings)]
+
+
+def read_limits(path):
+    """The limits of a file (checks.Limits): lines of a name, = and a number; # begins a comment.
+
+    Raises: CommandError.
+    """
+    from pymtml_cli.common.numeric import number
+
+    limits = checks.Limits()
+    try:
+        with open(path, encoding="utf-8") as file:
+            written = file.read(LONGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise CommandError("cannot read %s: %s" % (path, getattr(error, "strerror", None) or error), BAD_ARGUMENT)
+    if len(written) > LONGEST_FILE:
+        raise CommandError("%s is no file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT)
+    for index, line in enumerate(written.splitlines(), 1):
+        name, equals, value = (part.strip() for part in line.partition("#")[0].partition("="))
+        if not name and not equals:
+            continue
+        if name not in checks.LIMITS:
+            text = "%s:%d: no limit %r; there are %s" % (path, index, name, ", ".join(checks.LIMITS))
+            raise CommandError(text, BAD_ARGUMENT)
+        _, least, most, _ = checks.LIMITS[name]
+        limits[name] = number(value, least, most)
+        if limits[name] is None:
+            text = "%s:%d: %s is a whole number from %d to %d" % (path, index, name, least, most)
+            raise CommandError(text, BAD_ARGUMENT)
+    return limits
+
+
+# ---- What is printed ----
+
+
+class Report:
+    """What a check found: findings, and the versions of the driver and the library, None where nobody tells them."""
+
+    def __init__(self, found, driver=None, library=None):
+        self.findings, self.driver, self.library = found, driver, library
+
+
+def lines(found):
+    """A line for findings that differ in the card alone, by checks."""
+    from pymtml_cli.readings.topology import ranges
+
+    groups = {}
+    for one in sorted(found, key=lambda one: CHECKS.index(one.check)):
+        groups.setdefault((one.check, one.level, one.text, one.gpu is None), []).append(one.gpu)
+    return [
+        "%-8s %s: %s%s" % (level, check, "" if of_machine else "GPU %s: " % ranges(cards), text)
+        for (check, level, text, of_machine), cards in groups.items()
+    ]
+
+
+def as_json(report):
+    """The report for programs."""
+    import platform
+
+    import pymtml
+
+    return json(
+        {
+            "schema": SCHEMA,
+            "version": pymtml.__version__,
+            "host": platform.node(),
+            "driver": report.driver,
+            "library": report.library,
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "status": checks.status(report.findings),
+            "findings": [one._asdict() for one in report.findings],
+        }
+    )
+
+
+# ---- The parent ----
+
+
+def examine(wanted, timeout, lock_file=None):
+    """What a child process finds (Report): the driver may take some seconds, an earlier check as many."""
+    from pymtml_cli.health.lock import Lock
+
+    lock = Lock(lock_file)
+    try:
+        holder = lock.take(timeout)
+        if holder is not None:
+            text = "another check%s has not ended within %g seconds" % (holder, timeout)
+            return Report([checks.finding("driver", Outcome(CRITICAL, text, None, timeout))])
+        report = _asked(wanted, timeout, lock)
+    finally:
+        lock.leave()
+    if lock.failure:
+        text = "%s: nothing keeps two checks apart" % lock.failure
+        report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text)))
+    return report
+
+
+def _asked(wanted, timeout, lock):
+    """What a child process finds (Report)."""
+    try:
+        child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
+    except (OSError, ValueError) as error:
+        text = "cannot start the check: %s" % (getattr(error, "strerror", None) or error)
+        return Report([checks.finding("driver", Outcome(CRITICAL, text))])
+    report, asking, cards = Report([]), None, []
+    try:
+        for message in child.messages(time.monotonic() + timeout):
+            kind, value = message
+            if kind == "versions":
+                report.driver, report.library = value
+            elif kind == "cards":
+                cards = [(index, None, None) for index in range(value)]
+            elif kind == "identity":
+                cards[value[0]] = tuple(value)
+            elif kind == "asking":
+                asking = value
+            elif kind == "findings":
+                report.findings += [Finding(*one) for one in value]
+            elif kind == "end":
+                return report
+        report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
+        return report
+    finally:
+        child.stop()
+
+
+def _unanswered(asking, cards, wanted, text):
+    """Findings for what the child was asking when it fell silent, and for the cards that it did not come to."""
+    if asking is None:
+        return [checks.finding("driver", Outcome(CRITICAL, text))]
+    index, check = asking
+    found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
+    rest = Outcome(NOT_TOLD, "not asked, as GPU %d does not answer" % index)
+    later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
+    found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
+    return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
+
+
+# ---- The child ----
+
+
+def answer(request):
+    """Answer the parent, as the child process, and end."""
+    answering(request, _ask)
+
+
+def _ask(wanted, send):
+    """Ask all that is wanted, card by card."""
+    import pymtml
+    from pymtml_cli.readings.devices import Machine, Unknown, ask
+
+    try:
+        machine = Machine()
+    except CommandError as error:
+        text = " ".join(error.text.split())
+        send("findings", [checks.finding("driver", Outcome(CRITICAL, text))])
+        return
+    library = ask(pymtml.nvmlSystemGetNVMLVersion)
+    versions = [None if isinstance(value, Unknown) else value for value in (machine.driver_version, library)]
+    send("versions", versions)
+    found = [_driver_finding(machine.driver_version)]
+    if "devices" in wanted["checks"]:
+        found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
+    send("findings", found)
+    send("cards", len(machine.cards))
+    limits = checks.Limits()
+    limits.update(wanted["limits"])
+    names = [name for name in wanted["checks"] if name in checks.OF_CARD]
+    for card in machine.cards:
+        send("asking", [card.index, "answers"])
+        who = checks.identity(card)
+        send("identity", who)
+        for check, found in checks.card_outcomes(card, limits, names, lambda name: send("asking", [card.index, name])):
+            send("findings", [checks.finding(check, outcome, who) for outcome in found])
+
+
+def _driver_finding(version):
+    from pymtml_cli.readings.devices import Unknown
+
+    if isinstance(version, Unknown) and not checks.is_not_told(version):
+        return checks.finding("driver", Outcome(CRITICAL, "version: %s" % version.reason))
+    return checks.finding("driver", Outcome(OK, "answers"))

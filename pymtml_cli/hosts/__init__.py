@@ -1,0 +1,1 @@
+"""What a host says in --json, and what hosts say compared."""

@@ -1,0 +1,312 @@
+"""compare: what differs between hosts, from what `pymtml --json`, `health --json` and `doctor` say on each of them.
+
+`gathered` reads the documents, `hostfacts` says what is compared of them. Hosts that say the same are a group. Nothing
+is asked of a driver here.
+"""
+
+import collections
+import re
+import sys
+
+from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
+from pymtml_cli.common.text import fit, json, safe
+from pymtml_cli.hosts import gathered, hostlist
+from pymtml_cli.hosts.facts import NOT_WELL, TROUBLES, Fact, Host
+from pymtml_cli.hosts.gathered import DOCTOR, HEALTH, STDIN
+from pymtml_cli.subcommands import argument_parser
+
+SCHEMA = 1
+SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
+NOT_SAID = "not said"
+LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("compare")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="what hosts say: a file, a folder of files, - for stdin (default: stdin); a host is called what its file "
+        "is called, without %s" % ", ".join(gathered.SUFFIXES),
+    )
+    parser.add_argument("--hosts", metavar="HOSTS", help="hosts that there must be, as node[01-16,20],login1")
+    parser.add_argument(
+        "--skip", metavar="FACTS", default="", help="facts to leave out, by commas, as they are printed"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host that could not be compared"
+    return parser
+
+
+def run(arguments):
+    """Read, compare and print (exit status: 0 all the same, 1 something differs, 2 a host that cannot be compared)."""
+    options = parser().parse_args(arguments)
+    if not options.files and sys.stdin.isatty():
+        raise CommandError("name files, or pipe what hosts say into it; `--help` says more", BAD_ARGUMENT)
+    expected = None
+    if options.hosts is not None:
+        try:
+            expected = hostlist.unfold(options.hosts)
+        except ValueError as error:
+            raise CommandError("--hosts: %s" % error, BAD_ARGUMENT)
+    skipped = {name for name in options.skip.split(",") if name}
+    result = Comparison(gathered.read(options.files or [STDIN]), expected, skipped)
+    sys.stdout.write(json(result.as_object()) if options.json else "".join(line + "\n" for line in result.lines()))
+    return result.status
+
+
+# ---- Comparison ----
+
+
+class Group:
+    """Hosts that answer the same."""
+
+    def __init__(self, fact):
+        self.fact, self.hosts, self.shown = fact, [], fact.shown
+
+    def add(self, host, fact):
+        """Take a host; where hosts show other numbers, none is shown."""
+        self.hosts.append(host)
+        if any(self.shown.get(card, text) != text for card, text in fact.shown.items()):
+            self.shown = self.fact.values
+
+
+class Comparison:
+    """What hosts say, compared: ``differences`` is {fact: [Group]}, ``unreadable`` those who did not say anything."""
+
+    def __init__(self, documents, expected=None, skipped=()):
+        self.hosts, self.unreadable = {}, []
+        for one in documents:
+            if isinstance(one, gathered.Unreadable):
+                self.unreadable.append(one)
+            else:
+                self._host_of(one).add(one.kind, one.content)
+        heard = set(self.hosts) | {one.host for one in self.unreadable}
+        missing = [name for name in expected or () if name not in heard]
+        self.unreadable += [gathered.Unreadable(name, "nothing came from it") for name in missing]
+        for host in self.hosts.values():
+            host.facts["documents"] = Fact(None, {None: ", ".join(sorted(host.kinds))})
+            if expected is not None:
+                text = "named by --hosts" if host.name in expected else "not named by --hosts"
+                host.facts["expected"] = Fact(None, {None: text})
+        names = ["documents"] + (["expected"] if expected is not None else [])
+        for host in self.hosts.values():
+            names += [name for name in host.facts if name not in names]
+        self._fill(names)
+        unknown = sorted(set(skipped) - set(names))
+        if unknown and self.hosts:
+            raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(names)), BAD_ARGUMENT)
+        self.facts = {name: self._groups(name) for name in names if name not in skipped and self.hosts}
+        self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
+
+    def _fill(self, names):
+        """Let hosts that said nothing to a check of health or doctor, which others did, say that."""
+        for name in names:
+            kind = name.partition(".")[0]
+            for host in self.hosts.values() if kind in (HEALTH, DOCTOR) else ():
+                if kind in host.kinds:
+                    host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
+
+    def _host_of(self, document):
+        """The host of a document: one that has not said it yet; two machines may have one name."""
+        name, number = document.host, 1
+        while name in self.hosts and document.kind in self.hosts[name].kinds:
+            number += 1
+            name = "%s#%d" % (document.host, number)
+        return self.hosts.setdefault(name, Host(name))
+
+    @property
+    def status(self):
+        """Exit status."""
+        return UNREADABLE if self.unreadable else DIFFERENT if self.differences else SAME
+
+    def _groups(self, name):
+        """Groups of the hosts that know a fact, the largest first."""
+        known = [(host, host.facts[name]) for host in self.hosts.values() if name in host.facts]
+        counts = collections.Counter(host.cards.get(fact.kind) for host, fact in known)
+        usual = max(counts, key=lambda count: (counts[count], count))
+        groups, later = {}, []
+        for host, fact in known:
+            count = host.cards.get(fact.kind)
+            if fact.uniform or count == usual and fact.whole:
+                groups.setdefault(fact.key, Group(fact)).add(host.name, fact)
+            elif count == usual or not fact.ordered:
+                later.append((host, fact))
+        # Some cards did not answer, or there are fewer or more of them: is what they do answer what others answer?
+        ordered = sorted(groups.values(), key=lambda group: -len(group.hosts))
+        for host, fact in later:
+            if host.cards.get(fact.kind) == usual:
+                like = [group for group in ordered if _agree(group.fact, fact)]
+            else:
+                answers = set(fact.values.values())
+                like = [group for group in ordered if answers <= set(group.fact.values.values())]
+            if like:
+                like[0].hosts.append(host.name)
+            else:
+                groups.setdefault(fact.key, Group(fact)).add(host.name, fact)
+        return sorted(groups.values(), key=lambda group: -len(group.hosts))
+
+    # ---- What is printed ----
+
+    def lines(self):
+        """The comparison as text (iterator)."""
+        total = len(self.hosts) + len({one.host for one in self.unreadable} - set(self.hosts))
+        if self.unreadable:
+            reasons = {}
+            for one in self.unreadable:
+                reasons.setdefault(one.reason, []).append(one.host)
+            yield "not compared"
+            for reason, hosts in sorted(reasons.items(), key=lambda pair: min(map(hostlist.order, pair[1]))):
+                yield "  %s: %s" % (_hosts(hosts), reason)
+            yield ""
+        for block in self._blocks():
+            for line in block:
+                yield line
+            yield ""
+        troubles = self._common_troubles()
+        if troubles:
+            yield "the same on all hosts, and not well"
+            for name, text in troubles:
+                yield "  %s: %s" % (safe(name), fit(text, LONGEST_VALUE))
+            yield ""
+        if not self.hosts:
+            yield "%s, none of which can be compared" % _of(total)
+        elif len(self.hosts) == 1 and total == 1:
+            yield "1 host, %s: nothing to compare it with" % safe(next(iter(self.hosts)))
+        else:
+            text = "all the same" if not self.differences else "%d differ" % len(self.differences)
+            left_out = "" if total == len(self.hosts) else ", %d of them not compared" % (total - len(self.hosts))
+            yield "%s%s; %d facts compared: %s" % (_of(total), left_out, len(self.facts), text)
+
+    def _blocks(self):
+        """Differences as lines (iterator of lists): those with the same two groups of hosts share a head."""
+        alike = {}
+        for name, groups in self.differences.items():
+            alike.setdefault(tuple(tuple(group.hosts) for group in groups), []).append((name, groups))
+        for hosts, found in alike.items():
+            if len(found) == 1 or len(hosts) > 2:
+                for name, groups in found:
+                    yield list(_block(name, groups))
+                continue
+            width = max(len(safe(name)) for name, _ in found)
+            lines = [" | ".join(_head(group, hosts) for group in hosts)]
+            for name, groups in found:
+                shown = _differing(groups)
+                values = [fit(_text(group, shown), LONGEST_CELL) for group in groups]
+                lines.append("  %-*s  %s" % (width, safe(name), " | ".join(values)))
+            yield lines
+
+    def _common_troubles(self):
+        """(fact, text) of what is the same on all hosts, and is not well (list)."""
+        found = []
+        for name, groups in self.facts.items():
+            if len(groups) != 1 or not groups[0].hosts:
+                continue
+            fact = groups[0].fact
+            texts = set(fact.values.values())
+            if fact.kind in (HEALTH, DOCTOR):
+                bad = any(level in text for text in texts for level in NOT_WELL)
+            else:
+                bad = name in TROUBLES and any(re.match(TROUBLES[name], text) for text in texts)
+            if bad:
+                found.append((name, _text(groups[0], None)))
+        return found
+
+    def as_object(self):
+        """The comparison for programs."""
+        return {
+            "schema": SCHEMA,
+            "status": self.status,
+            "hosts": sorted(self.hosts, key=hostlist.order),
+            "not_compared": [
+                {"host": one.host, "reason": one.reason}
+                for one in sorted(self.unreadable, key=lambda one: hostlist.order(one.host))
+            ],
+            "facts": [name for name in self.facts],
+            "differences": [
+                {"fact": name, "groups": [_group_object(group) for group in groups]}
+                for name, groups in self.differences.items()
+            ],
+            "not_well": [{"fact": name, "text": text} for name, text in self._common_troubles()],
+        }
+
+
+def _block(name, groups):
+    """A difference: the fact, and a line for each group (iterator)."""
+    yield safe(name)
+    shown, width = _differing(groups), len(_count(groups[0].hosts))
+    for group in groups:
+        text = fit(_text(group, shown), LONGEST_VALUE)
+        names = _head(group.hosts, [group.hosts for group in groups]).partition(": ")[2]
+        yield "  %*s: %s%s" % (width, _count(group.hosts), text, ": " + names if names else "")
+
+
+def _head(hosts, groups):
+    """Hosts of a group by number and name; by number alone where they are more than all others."""
+    if 2 * len(hosts) > sum(map(len, groups)):
+        return _count(hosts)
+    return "%s: %s" % (_count(hosts), _hosts(hosts))
+
+
+def _agree(whole, part):
+    """Whether a fact of several values says the same as another one wherever both say something."""
+    if whole.uniform:  # so do all its cards, also those that did not answer
+        return False
+    return all(whole.values.get(index, value) == value for index, value in part.values.items())
+
+
+def _of(count):
+    return "%d host%s" % (count, "" if count == 1 else "s")
+
+
+def _count(hosts):
+    return _of(len(hosts))
+
+
+def _hosts(names):
+    return hostlist.fold(map(safe, names))
+
+
+def _differing(groups):
+    """The cards on which groups differ, where all have the same cards (set); None: show all."""
+    cards = set(groups[0].fact.values)
+    if any(not group.fact.uniform and set(group.fact.values) != cards for group in groups):
+        return None
+    return {card for card in cards if len({_at(group, card) for group in groups}) > 1}
+
+
+def _at(group, card):
+    values = group.fact.values
+    return next(iter(values.values())) if group.fact.uniform else values[card]
+
+
+def _text(group, cards):
+    """What a group answers, of these cards or of all."""
+    from pymtml_cli.readings.topology import ranges
+
+    values = group.shown
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    found = {}
+    for index, value in values.items():
+        if cards is None or index in cards:
+            found.setdefault(value, []).append(index)
+    parts = []
+    for value, indices in found.items():
+        numbers = [index for index in indices if index is not None]
+        parts.append(("GPU %s: %s" % (ranges(numbers), value)) if numbers else "machine: %s" % value)
+    return "; ".join(parts)
+
+
+def _group_object(group):
+    """A group for programs."""
+    hosts = sorted(group.hosts, key=hostlist.order)
+    return {
+        "count": len(hosts),
+        "hosts": hosts,
+        "nodes": _hosts(hosts),
+        "value": _text(group, None),
+        "values": [{"gpu": index, "value": value} for index, value in group.shown.items()],
+    }

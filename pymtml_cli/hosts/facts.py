@@ -1,0 +1,317 @@
+"""The facts that a host says: what `compare` makes of the documents of `pymtml --json`, `health --json` and `doctor`.
+
+A fact is the answer of each card, or of the machine, to one question. What is different on every machine (serial
+numbers, addresses, times, what is measured) is no fact; whether a card tells it at all is one, and so is a query that
+fails.
+"""
+
+import collections
+import re
+
+from pymtml_cli.common.text import safe
+from pymtml_cli.hosts.gathered import DOCTOR, HEALTH, MACHINE
+from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
+
+DEEPEST = 8  # objects within objects
+NAMES_SHOWN = 4
+
+MACHINE_KEYS = {
+    "schema": APART,
+    "timestamp": APART,
+    "host": APART,
+    "pymtml_version": VALUE,
+    "library_version": VALUE,
+    "driver_version": VALUE,
+    "musa_version": VALUE,
+    "device_count": VALUE,
+}
+
+# Of a card: those of readings, and the processes. Lists are in LISTS; what stands in neither is compared as TOLD.
+CARD_KEYS = {key: reading.compare for key, reading in BY_KEY.items()}
+CARD_KEYS.update({"processes.list": TOLD, "processes.unseen": APART})
+
+# How reasons begin, in small letters, that say that hardware, driver or library do not tell something
+NOT_TOLD_REASONS = ("not supported", "function not found")
+HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
+NOT_TOLD = "N/A"
+NOT_ASKED = "not asked, as "  # how the text of health begins where a card does not answer, or one before it
+
+# Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
+EXACT_CHECKS = ("driver", "devices", "answers", "links")
+# Checks of doctor whose texts have numbers that are measured
+MEASURED_CHECKS = ("cost", "memory", "utilization", "temperature", "ecc", "pages", "pcie", "processes")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_WELL = {HEALTH: ("OK", "NOTE"), DOCTOR: ("ok", "note", "n/a")}
+NOT_WELL = ("WARNING: ", "CRITICAL: ", "warn: ")
+# Facts of `pymtml --json` that are not well, though they be the same on all hosts
+TROUBLES = {
+    "failing": "(?!none$)",
+    "device_count": "0$",
+    "ecc.uncorrected_volatile": "more",
+    "retired_pages.pending": "yes",
+    "mtlink.links.state": ".*down",
+}
+
+
+class Host:
+    """A host: the facts that it says, as {name: Fact}, and of how many cards."""
+
+    def __init__(self, name):
+        self.name, self.kinds, self.facts, self.cards = name, [], {}, {}
+
+    def add(self, kind, content):
+        """Take the facts of a document."""
+        self.kinds.append(kind)
+        if kind == MACHINE:
+            self.cards[kind], found = len(content["devices"]), _of_machine(content)
+        else:
+            self.cards[kind], found = _of_findings(kind, content["findings"])
+        self.facts.update(found)
+
+
+class Fact:
+    """What a host answers to a question: {card, or None for the machine: value}, and the same as it is shown.
+
+    ``whole`` is whether all cards answered; ``ordered`` whether a value speaks of other cards by their index.
+    """
+
+    def __init__(self, kind, values, shown=None, whole=True, ordered=False):
+        self.kind, self.values, self.shown = kind, values, shown or values
+        self.whole, self.ordered = whole, ordered
+
+    @property
+    def uniform(self):
+        """Whether all cards answer the same."""
+        return len(set(self.values.values())) == 1
+
+    @property
+    def key(self):
+        """What is the same for hosts that answer the same."""
+        if self.uniform:
+            return (None, next(iter(self.values.values())))
+        return frozenset(self.values.items())
+
+
+def _of_machine(content):
+    """The facts of a document of `pymtml --json`."""
+    facts, failing, told = {}, {}, {}
+    for name, how in MACHINE_KEYS.items():
+        if how == VALUE:
+            reason = _reasons(content).get(name)
+            if content.get(name) is None and _fails(reason):
+                failing.setdefault(None, []).append((name, reason))
+            else:
+                facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
+    columns, ordered = collections.defaultdict(dict), {name for name, (_, is_ordered) in LISTS.items() if is_ordered}
+    silent = {index for index, card in enumerate(content["devices"]) if _is_silent(card)}
+    for index, card in enumerate(content["devices"]):
+        failed = set()  # lists of which an item failed
+        for name, value, reason in _leaves(card):
+            if value is None and _fails(reason):
+                failed.add(name.partition("[")[0])
+                if not _is_of(name, card, silent):
+                    failing.setdefault(index, []).append((name, reason))
+                continue
+            how = CARD_KEYS.get(name, TOLD)
+            if how == VALUE:
+                columns[name][index] = _shown(name, value)
+            elif how == ZERO:
+                columns[name][index] = NOT_TOLD if value is None else "0" if value == 0 else "more than 0"
+            elif how == TOLD and value is None:
+                told.setdefault(index, []).append(name)
+        for name, (write, _) in LISTS.items():
+            if not any(
+                name.startswith(one) for one in failed | ({"mtlink.links"} if "mtlink.count" in failed else set())
+            ):
+                columns[name][index] = write(card)
+    count = len(content["devices"])
+    for name, values in columns.items():
+        if values:
+            facts[name] = Fact(MACHINE, values, whole=len(values) == count, ordered=name in ordered)
+    if count:
+        facts["not_told"] = Fact(MACHINE, {index: _listed(told.get(index, [])) for index in range(count)})
+    which = list(range(count)) + [None]
+    first = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
+    first.update(facts)
+    return first
+
+
+def _reasons(content):
+    reasons = content.get("reasons") if isinstance(content, dict) else None
+    return reasons if isinstance(reasons, dict) else {}
+
+
+def _fails(reason):
+    """Whether a reason is that of a query that failed; else hardware, driver or library do not tell it."""
+    return reason is not None and not str(reason).lower().startswith(NOT_TOLD_REASONS)
+
+
+def _leaves(value, path=""):
+    """(name, value, reason) of all that stands in the object of a card (iterator)."""
+    reasons = _reasons(value)
+    for key, item in value.items():
+        name = path + str(key)
+        if key == "reasons" or path.count(".") > DEEPEST:
+            continue
+        if isinstance(item, dict):
+            for leaf in _leaves(item, name + "."):
+                yield leaf
+        elif isinstance(item, list) and name not in CARD_KEYS:
+            for leaf in _failures(item, name):
+                yield leaf
+        else:
+            yield name, item, reasons.get(key) if item is None else None
+
+
+def _failures(items, name):
+    """The leaves of a list that failed; what is there is LISTS' to say (iterator)."""
+    for number, item in enumerate(items):
+        for leaf, value, reason in _leaves(item, "%s[%d]." % (name, number)) if isinstance(item, dict) else ():
+            hidden = leaf.endswith("].remote") and str(reason).lower() == HIDDEN
+            if value is None and _fails(reason) and not hidden:
+                yield leaf, value, reason
+
+
+def _is_silent(card):
+    """Whether a card does not even tell its name."""
+    return card.get("name") is None and _fails(_reasons(card).get("name"))
+
+
+def _is_of(name, card, silent):
+    """Whether a query that failed is about another card, which is silent and says so itself."""
+    number = re.match(r"topology\[(\d+)\]", name)
+    return bool(number) and card["topology"][int(number.group(1))].get("device") in silent
+
+
+def _shown(name, value):
+    """A value as text."""
+    if value is None:
+        return NOT_TOLD
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_bytes") and isinstance(value, int) and value % (1 << 20) == 0:
+        return "%d MiB" % (value >> 20)
+    return safe(value)
+
+
+def _listed(names):
+    return ", ".join(safe(name) for name in names) or "none"
+
+
+def _by_reason(failures):
+    """Queries that failed, by their reason."""
+    found = {}
+    for name, reason in failures:
+        found.setdefault(safe(reason), []).append(name)
+    texts = []
+    for reason, names in sorted(found.items()):
+        more = " and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
+        texts.append("%s: %s%s" % (reason, _listed(names[:NAMES_SHOWN]), more))
+    return "; ".join(texts) or "none"
+
+
+def _items(card, *path):
+    """The objects of a list in the object of a card."""
+    for key in path:
+        card = card.get(key) if isinstance(card, dict) else None
+    return [item for item in card if isinstance(item, dict)] if isinstance(card, list) else []
+
+
+def _is_told(card, *path):
+    """Whether the object of a card has no null in the place of a list."""
+    for key in path[:-1]:
+        card = card.get(key) if isinstance(card.get(key), dict) else {}
+    return card.get(path[-1], path) is not None
+
+
+def _instances(card):
+    if not _is_told(card, "mpc", "instances"):
+        return NOT_TOLD
+    profiles = [item.get("profile") for item in _items(card, "mpc", "instances")]
+    return ", ".join(_shown("name", one.get("name") if isinstance(one, dict) else None) for one in profiles) or "none"
+
+
+def _displays(card):
+    if not _is_told(card, "displays"):
+        return NOT_TOLD
+    forms = [
+        "%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height"))
+        for one in _items(card, "displays")
+    ]
+    return safe(", ".join(forms)) or "none"
+
+
+def _grouped(items, key, value):
+    """`up: 0-5, down: 6`: the numbers of items by what they say."""
+    from pymtml_cli.readings.topology import ranges
+
+    found = {}
+    for item in items:
+        if isinstance(item.get(key), int):
+            found.setdefault(_shown(value, item.get(value)), []).append(item[key])
+    return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or "none"
+
+
+def _link_states(card):
+    return _grouped(_items(card, "mtlink", "links"), "link", "state")
+
+
+def _link_ends(card):
+    return _grouped(_items(card, "mtlink", "links"), "link", "remote")
+
+
+def _pairs(key):
+    def write(card):
+        return _grouped(_items(card, "topology"), "device", key)
+
+    return write
+
+
+# Lists of a card: (what they are as text, whether they speak of other cards)
+LISTS = {
+    "mpc.instances": (_instances, False),
+    "mtlink.links.state": (_link_states, False),
+    "mtlink.links.remote": (_link_ends, True),
+    "topology.level": (_pairs("level"), True),
+    "topology.mtlinks": (_pairs("mtlinks"), True),
+    "topology.read": (_pairs("read"), True),
+    "topology.write": (_pairs("write"), True),
+    "displays": (_displays, False),
+}
+
+
+def _of_findings(kind, findings):
+    """(number of cards, facts) of a document of health or doctor."""
+    found = {}
+    for one in findings:
+        gpu = one.get("gpu") if isinstance(one.get("gpu"), int) else None
+        found.setdefault(safe(one["check"]), {}).setdefault(gpu, []).append(one)
+    facts, cards = {}, set()
+    for check, by_card in found.items():
+        cards.update(index for index in by_card if index is not None)
+        # What was not asked because a card does not answer is told by the check that it does not answer to.
+        asked = {index: ones for index, ones in by_card.items() if not ones[0]["text"].startswith(NOT_ASKED)}
+        texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
+        values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
+        if values:
+            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, whole=len(asked) == len(by_card))
+    return len(cards), facts
+
+
+def _statement(kind, check, findings):
+    """(what is compared, what is shown) of the findings of a check on a card."""
+    compared, shown = [], []
+    for one in findings:
+        level, text = safe(one["level"]), safe(one["text"])
+        if kind == HEALTH and level in _WELL[HEALTH]:
+            key = text = _WELL[HEALTH][0]
+        elif kind == HEALTH:
+            key = text = level if level == NOT_TOLD else "%s: %s" % (level, text)
+            key = text if check in EXACT_CHECKS else _NUMBER.sub("#", text)
+        else:
+            text = text if level in _WELL[DOCTOR] else "%s: %s" % (level, text)
+            head, colon, rest = text.partition(": ") if text.startswith("GPU ") else ("", "", text)
+            key = head + colon + _NUMBER.sub("#", rest) if check in MEASURED_CHECKS else text
+        compared.append(key)
+        shown.append(text)
+    return ", ".join(sorted(set(compared))), ", ".join(sorted(set(shown)))

@@ -1,0 +1,321 @@
+"""What was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor`, each with its host.
+
+It comes in files, one or more hosts each, or through a pipe: one document behind the other, lines with the host in
+front (pdsh, clush, srun --label), or below a head with hosts (dshbak, clush -b). Whatever is no whole document is
+Unreadable, with what is known of its host: nothing that was not read counts as read.
+"""
+
+import collections
+import json
+import os
+import re
+import sys
+
+from pymtml_cli.common.text import fit, safe
+from pymtml_cli.hosts import hostlist
+
+MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"
+KINDS = (MACHINE, HEALTH, DOCTOR)
+SCHEMA = 1
+SUFFIXES = (".json", ".txt", ".out", ".log")
+STDIN = "-"
+LONGEST_REASON = 160
+
+# How doctor begins a line: a level, five columns wide, a blank, and the check
+_LEVELS = "(?:ok   |note |warn |fail |n/a  ) "
+# Where a document begins: a brace at the begin of a line, or one before the first key of a document of pymtml
+_BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
+_HOST_KEY = re.compile(r'"host":\s*("(?:[^"\\]|\\.)*")')
+_DOCTOR_LINE = re.compile(r"(%s)(\S+) +(.*)" % _LEVELS)
+_DOCTOR_STEP = re.compile(r" +-> (.*)")
+_DOCTOR_END = re.compile(r"verdict: pymtml (.*)")
+_HEALTH_LINE = re.compile(r"(OK|NOTE|N/A|WARNING|CRITICAL) +[a-z]+: ")
+# srun --label puts blanks before the numbers of tasks.
+_HOST = r' *(\d+|[^\s:{"]\S*?):'
+_PREFIX = re.compile(_HOST + "(?: (.*))?$")
+_PREFIXED = re.compile('^%s (?:\\{\\s*$|\\{\\s*"|%s\\S)' % (_HOST, _LEVELS), re.MULTILINE)
+_RULE = re.compile(r"-{10,}\s*$")
+_RULED = re.compile(r"^-{10,}\s*\n(\S+)(?: \(\d+\))?\s*\n-{10,}\s*$", re.MULTILINE)
+# What those who ran the command say beside it: of hosts, or of themselves
+_LAUNCHER = re.compile(r"(?:pdsh@\S+|srun|clush|slurmstepd): (?:error: )?(?:(\S+): )?(.*)$")
+
+
+class Document:
+    """What a host says: the host, the kind of document, its content (dict)."""
+
+    def __init__(self, host, kind, content):
+        self.host, self.kind, self.content = host, kind, content
+
+
+class Unreadable:
+    """A host, or what is known of it, that said nothing that can be compared: why."""
+
+    def __init__(self, host, reason):
+        self.host, self.reason = host, fit(safe(" ".join(reason.split())), LONGEST_REASON)
+
+
+class _Bad(Exception):
+    """What is wrong with a document."""
+
+
+def read(paths):
+    """Documents and Unreadables of files, of the files in folders, and of stdin for "-" (list)."""
+    files = {path: _files(path) for path in paths}
+    found = [Unreadable(safe(path), "a folder without files") for path, its in files.items() if not its]
+    files = [file for its in files.values() for file in its]
+    titles = _titles(files)
+    for path in files:
+        try:
+            text = _text(path)
+        except OSError as error:
+            found.append(Unreadable(titles[path], "cannot be read: %s" % (error.strerror or error)))
+            continue
+        found += parse(text, titles[path])
+    return found
+
+
+def _files(path):
+    """A file, or the files in a folder, those that are hidden apart."""
+    if path == STDIN or not os.path.isdir(path):
+        return [path]
+    names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+    return [os.path.join(path, name) for name in names if not os.path.isdir(os.path.join(path, name))]
+
+
+def _titles(files):
+    """What the host of each file is called: its name without suffix, and as much of its path as tells it apart."""
+    titles = {}
+    for path in files:
+        root, suffix = os.path.splitext(path)
+        titles[path] = None if path == STDIN else root if suffix in SUFFIXES else path
+    parts = {path: title.split(os.sep) for path, title in titles.items() if title is not None}
+    count = 0
+    while parts:
+        count += 1
+        ends = collections.Counter(tuple(names[-count:]) for names in parts.values())
+        for path, names in list(parts.items()):
+            if ends[tuple(names[-count:])] == 1 or count >= len(names):
+                titles[path] = safe("/".join(names[-count:]))
+                del parts[path]
+    return titles
+
+
+def _text(path):
+    if path == STDIN:
+        return _decoded(sys.stdin.buffer.read() if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode())
+    with open(path, "rb") as file:
+        return _decoded(file.read())
+
+
+def _decoded(data):
+    return data.decode("utf-8-sig", "backslashreplace").replace("\r\n", "\n")
+
+
+def parse(text, title=None):
+    """Documents and Unreadables of a text (list). ``title`` names the host of a file that holds one host."""
+    name = title or "standard input"
+    if not text.strip():
+        return [Unreadable(name, "empty")]
+    if _PREFIXED.search(text):
+        return _of_parts(_by_prefix(text), name)
+    if _RULED.search(text):
+        return _of_parts(_by_head(text), name)
+    found = _documents(text, None)
+    kinds = [one.kind for one in found if isinstance(one, Document)]
+    if title is not None and len(kinds) == len(set(kinds)):
+        for one in found:
+            one.host = title
+    nameless = [one for one in found if one.host is None]
+    for number, one in enumerate(nameless, 1):
+        one.host = name if len(nameless) == 1 else "%s, document %d" % (name, number)
+    return found
+
+
+# ---- Whose a line is ----
+
+
+def _by_prefix(text):
+    """({host: text}, {host: what its launcher says}, lines of nobody) of lines with the host in front."""
+    lines, remarks, rest = {}, {}, []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        of_launcher = _LAUNCHER.match(line)
+        found = None if of_launcher else _PREFIX.match(line)
+        if found:
+            lines.setdefault(found.group(1), []).append(found.group(2) or "")
+        elif of_launcher and of_launcher.group(1):
+            for host in _unfolded(of_launcher.group(1)):
+                remarks.setdefault(host, of_launcher.group(2))
+        else:
+            rest.append(line)
+    return {host: "\n".join(its) + "\n" for host, its in lines.items()}, remarks, rest
+
+
+def _by_head(text):
+    """The same, of text below heads that name hosts."""
+    pieces = _RULED.split(text)
+    lines, remarks, rest = {}, {}, []
+    for line in pieces[0].split("\n"):
+        of_launcher = _LAUNCHER.match(line)
+        if of_launcher and of_launcher.group(1):
+            for host in _unfolded(of_launcher.group(1)):
+                remarks.setdefault(host, of_launcher.group(2))
+        elif line.strip():
+            rest.append(line)
+    for head, body in zip(pieces[1::2], pieces[2::2]):
+        for host in _unfolded(head):
+            lines[host] = lines.get(host, "") + body
+    return lines, remarks, rest
+
+
+def _unfolded(text):
+    try:
+        return hostlist.unfold(text)
+    except ValueError:
+        return [text]
+
+
+def _of_parts(parts, name):
+    """Documents and Unreadables of what _by_prefix and _by_head return."""
+    lines, remarks, rest = parts
+    found = []
+    for label, text in lines.items():
+        # srun --label counts tasks: their documents say the host.
+        host = None if label.isdigit() else label
+        its = _documents(text, host)
+        for one in its:
+            if one.host is None:
+                one.host = "task %s" % label
+        found += its
+    heard = {one.host for one in found}
+    found += [Unreadable(host, text) for host, text in remarks.items() if host not in heard]
+    if rest:
+        found.append(Unreadable(name, "of no host: %s" % rest[-1]))
+    return found
+
+
+# ---- Documents ----
+
+
+def _documents(text, host):
+    """Documents and Unreadables of a text of one host, or of hosts that the documents name (list)."""
+    decoder, found, position, noise = json.JSONDecoder(parse_constant=_no_number), [], 0, []
+    while True:
+        begin = _BEGIN.search(text, position)
+        noise.append(text[position : begin.start() if begin else len(text)])
+        if not begin:
+            break
+        try:
+            content, position = decoder.raw_decode(text, begin.start())
+            found.append(Document(host or _host(content), _kind(content), content))
+        except _Bad as error:
+            found.append(Unreadable(host or _host(content), str(error)))
+        except (ValueError, RecursionError) as error:
+            following = _BEGIN.search(text, begin.end())
+            position = following.start() if following else len(text)
+            piece = text[begin.start() : position]
+            found.append(Unreadable(host or _named(piece), _broken(piece, error, begin.start())))
+    noise = "".join(noise)
+    if any(map(_DOCTOR_LINE.match, noise.split("\n"))):
+        found.append(_of_doctor(noise, host))
+    if not found:
+        said = [line for line in noise.split("\n") if line.strip()] or ["nothing"]
+        if any(map(_HEALTH_LINE.match, said)):
+            return [Unreadable(host, "the text of health: health --json is what can be compared")]
+        return [Unreadable(host, "no document; it says: %s" % said[-1])]
+    return found
+
+
+def _no_number(name):
+    raise ValueError("%s is no number" % name)
+
+
+def _broken(piece, error, begin):
+    """Why a piece of text is no JSON."""
+    if isinstance(error, RecursionError):
+        return "JSON too deep to be read"
+    end = len(piece.rstrip())
+    if getattr(error, "pos", 0) - begin >= end or not piece.rstrip().endswith("}"):
+        return "cut off after %d characters" % end
+    return "no JSON: %s" % error
+
+
+def _named(piece):
+    """The host that a broken document names, or None."""
+    found = _HOST_KEY.search(piece)
+    try:
+        return safe(json.loads(found.group(1))) if found else None
+    except ValueError:
+        return None
+
+
+def _host(content):
+    """The host that a document names, or None."""
+    host = content.get("host") if isinstance(content, dict) else None
+    return safe(host) if isinstance(host, str) and host.strip() else None
+
+
+def _kind(content):
+    """The kind of a document.
+
+    Raises: _Bad for one that is not pymtml's, or says an error.
+    """
+    if not isinstance(content, dict):
+        raise _Bad("no document of pymtml")
+    schema = content.get("schema", SCHEMA)
+    if isinstance(schema, bool) or schema != SCHEMA:
+        raise _Bad("schema %s of a later pymtml; this one reads %d" % (fit(str(schema), 20), SCHEMA))
+    if "error" in content:
+        raise _Bad("says: %s" % content["error"])
+    if "devices" in content:
+        return _of_machine(content)
+    if "findings" in content and ("verdict" in content or "schema" in content):
+        return _of_findings(content)
+    raise _Bad("no document of pymtml: %s" % (", ".join(map(str, list(content)[:6])) or "an empty object"))
+
+
+def _of_machine(content):
+    """MACHINE, if the document has what it says that it has."""
+    devices, count = content["devices"], content.get("device_count")
+    if not isinstance(devices, list) or not all(isinstance(device, dict) for device in devices):
+        raise _Bad("a list of devices that is none")
+    if count != len(devices):
+        raise _Bad("says %s devices and lists %d" % (count, len(devices)))
+    return MACHINE
+
+
+def _of_findings(content):
+    """HEALTH or DOCTOR, if somebody could be asked."""
+    kind = DOCTOR if "verdict" in content else HEALTH
+    found = content["findings"]
+    if not isinstance(found, list) or not found:
+        raise _Bad("no findings")
+    for one in found:
+        if not isinstance(one, dict) or not all(isinstance(one.get(key), str) for key in ("check", "level", "text")):
+            raise _Bad("a finding that is none")
+        if kind == DOCTOR and one["level"] == "fail":
+            raise _Bad("doctor: %s: %s" % (one["check"], one["text"]))
+        if kind == HEALTH and (one["check"], one["level"]) == ("driver", "CRITICAL"):
+            raise _Bad("health: driver: %s" % one["text"])
+    return kind
+
+
+def _of_doctor(text, host):
+    """The Document of a text of doctor, or an Unreadable: its last line is the verdict."""
+    found, verdict = [], None
+    for line in text.split("\n"):
+        one, step, end = _DOCTOR_LINE.match(line), _DOCTOR_STEP.match(line), _DOCTOR_END.match(line)
+        if one:
+            found.append({"level": one.group(1).strip(), "check": one.group(2), "text": one.group(3)})
+        elif step and found:
+            found[-1]["next_step"] = step.group(1)
+        elif end:
+            verdict = end.group(1)
+    if verdict is None:
+        return Unreadable(host, "doctor was cut off after: %s" % found[-1]["check"])
+    content = {"verdict": verdict, "findings": found}
+    try:
+        return Document(host, _kind(content), content)
+    except _Bad as error:
+        return Unreadable(host, str(error))

@@ -1,0 +1,233 @@
+"""--json: everything that pymtml knows, for programs. docs/command.md has the schema.
+
+A value that nobody knows is null, and ``reasons`` of the same object says why.
+"""
+
+import pymtml
+from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.common.text import json
+from pymtml_cli.readings.devices import (
+    Machine,
+    Unknown,
+    ask,
+    host,
+    musa_version,
+    nobody_tells,
+    then,
+    unlisted_instances,
+)
+from pymtml_cli.readings.processes import processes, unseen, unseen_text
+from pymtml_cli.readings.table import pairs
+from pymtml_cli.readings.topology import link_count
+
+SCHEMA = 1
+
+LINK_STATES = {
+    pymtml.MTML_MTLINK_STATE_DOWN: "down",
+    pymtml.MTML_MTLINK_STATE_UP: "up",
+    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "downgrade",
+}
+DISPLAY_TYPES = {
+    pymtml.MTML_DISP_INTF_TYPE_DP: "DP",
+    pymtml.MTML_DISP_INTF_TYPE_EDP: "eDP",
+    pymtml.MTML_DISP_INTF_TYPE_VGA: "VGA",
+    pymtml.MTML_DISP_INTF_TYPE_HDMI: "HDMI",
+    pymtml.MTML_DISP_INTF_TYPE_LVDS: "LVDS",
+}
+LEVEL_NAMES = {
+    pymtml.NVML_TOPOLOGY_INTERNAL: "internal",
+    pymtml.NVML_TOPOLOGY_SINGLE: "single",
+    pymtml.NVML_TOPOLOGY_MULTIPLE: "multiple",
+    pymtml.NVML_TOPOLOGY_HOSTBRIDGE: "hostbridge",
+    pymtml.NVML_TOPOLOGY_NODE: "node",
+    pymtml.NVML_TOPOLOGY_SYSTEM: "system",
+}
+
+
+def known(*pairs):
+    """An object of the answer: null for an Unknown, with its reason beside it."""
+    values = dict(pairs)
+    reasons = {key: value.reason for key, value in values.items() if isinstance(value, Unknown)}
+    result = {key: None if key in reasons else value for key, value in values.items()}
+    if reasons:
+        result["reasons"] = reasons
+    return result
+
+
+def attribute(answer, name):
+    """An attribute of an answer, or the Unknown itself."""
+    return then(answer, lambda value: getattr(value, name))
+
+
+def answer(options):
+    """Print the answer to --json, which is an object where the library cannot be used, too (exit status)."""
+    with Output(options.get("filename")) as output:
+        try:
+            with Machine() as machine:
+                # No cards are an answer, unless some were asked for.
+                cards = machine.cards if options.get("id") is None else machine.chosen(options.get("id"))
+
+                def sample(first):
+                    output.write(json(machine_object(machine, cards)))
+
+                repeat(machine, options.seconds, sample)
+        except CommandError as error:
+            output.write(failure(error))
+            return error.status
+    return 0
+
+
+def failure(error):
+    """The answer to --json where the library cannot be used."""
+    return json({"schema": SCHEMA, "host": host(), "error": " ".join(error.text.split()), "status": error.status})
+
+
+def machine_object(machine, cards):
+    """The machine."""
+    return known(
+        ("schema", SCHEMA),
+        ("host", host()),
+        ("timestamp", machine.time.exact),
+        ("pymtml_version", pymtml.__version__),
+        ("library_version", ask(pymtml.nvmlSystemGetNVMLVersion)),
+        ("driver_version", machine.driver_version),
+        ("musa_version", musa_version()),
+        ("device_count", len(machine.cards)),
+        ("devices", [card_object(card) for card in cards]),
+    )
+
+
+def card_object(card):
+    """A card: what an instance has too, and what only a card has."""
+    result = device_object(card)
+    instances = unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
+    result["mpc"] = known(*pairs(card, "mpc"), ("instances", instances))
+    result["ecc"] = known(*pairs(card, "ecc"))
+    result["retired_pages"] = known(*pairs(card, "retired_pages"))
+    result["fans"] = fans(card)
+    result["mtlink"] = mtlink_object(card)
+    result["topology"] = [pair_object(card, other) for other in card.machine.cards if other is not card]
+    shown = displays(card)
+    if isinstance(shown, Unknown):
+        result.setdefault("reasons", {})["displays"] = shown.reason
+    result["displays"] = None if isinstance(shown, Unknown) else shown
+    result["processes"] = process_objects(card)
+    return result
+
+
+def instance_object(instance):
+    """An MPC instance."""
+    result = device_object(instance)
+    profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
+    result["profile"] = known(
+        ("name", attribute(profile, "name")),
+        ("cores", attribute(profile, "coreCount")),
+        ("memory_bytes", then(profile, lambda info: info.memorySizeMB << 20)),
+    )
+    return result
+
+
+OBJECTS = ("pci", "memory", "utilization", "temperature", "power", "clocks", "codec", "affinity")
+
+
+def device_object(device):
+    """What cards and instances have in common."""
+    result = known(*pairs(device))
+    for name in OBJECTS:
+        result[name] = known(*pairs(device, name))
+    result["utilization"]["engines"] = known(*pairs(device, "utilization.engines"))
+    return result
+
+
+def fans(card):
+    """Fans: target in percent, revolutions per minute."""
+    result = known(*pairs(card, "fans"))
+    if result["count"] is not None:
+        result["speeds"] = [
+            known(
+                ("target_percent", card.ask(pymtml.nvmlDeviceGetFanSpeed_v2, fan)),
+                ("rpm", card.ask(pymtml.mtmlDeviceGetFanRpm, fan)),
+            )
+            for fan in range(result["count"])
+        ]
+    return result
+
+
+def mtlink_object(card):
+    """MtLinks."""
+    result = known(*pairs(card, "mtlink"))
+    result["links"] = [link_object(card, link) for link in range(result["count"] or 0)]
+    return result
+
+
+def link_object(card, link):
+    """An MtLink: its state, and the card at its other end."""
+    state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
+    remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: index_of(card, handle))
+    return known(
+        ("link", link), ("state", then(state, lambda code: LINK_STATES.get(code, str(code)))), ("remote", remote)
+    )
+
+
+def index_of(card, handle):
+    """Index of the card with a handle, or an Unknown for a card that is not visible."""
+    hidden = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND))
+    return next((other.index for other in card.machine.cards if other.handle == handle), hidden)
+
+
+def pair_object(card, other):
+    """How a card is joined to another."""
+    level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
+    found = [
+        ("device", other.index),
+        ("level", then(level, lambda code: LEVEL_NAMES.get(code, str(code)))),
+        ("mtlinks", link_count(card, other)),
+    ]
+    for name, index in (("read", pymtml.NVML_P2P_CAPS_INDEX_READ), ("write", pymtml.NVML_P2P_CAPS_INDEX_WRITE)):
+        status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
+        found.append((name, then(status, lambda code: code == pymtml.NVML_P2P_STATUS_OK)))
+    return known(*found)
+
+
+def displays(card):
+    """Display interfaces, or the Unknown for which they cannot be counted."""
+    count = card.ask(pymtml.mtmlDeviceCountDisplayInterface)
+    if isinstance(count, Unknown):
+        return count
+    result = []
+    for number in range(count):
+        spec = card.ask(pymtml.mtmlDeviceGetDisplayInterfaceSpec, number)
+        result.append(
+            known(
+                ("type", then(attribute(spec, "type"), lambda code: DISPLAY_TYPES.get(code, str(code)))),
+                ("max_width", attribute(spec, "maxHoriRes")),
+                ("max_height", attribute(spec, "maxVertRes")),
+                ("max_refresh_hertz", attribute(spec, "maxRefreshRate")),
+            )
+        )
+    return result
+
+
+def process_objects(card):
+    """Processes; null, with a reason, where nothing tells them; a reason beside the list where there may be others."""
+    found = processes(card)
+    if isinstance(found, Unknown):
+        return known(("list", found), ("unseen", found))
+    number = unseen([card])
+    result = {
+        "list": [
+            known(
+                ("pid", process.pid),
+                ("type", process.kind),
+                ("name", process.name),
+                ("instance", None if process.instance is None else process.instance.index),
+                ("memory_bytes", nobody_tells() if process.memory is None else process.memory),
+            )
+            for process in found
+        ],
+        "unseen": number,
+    }
+    if number:
+        result["reasons"] = {"list": "there may be others: " + unseen_text(number)}
+    return result

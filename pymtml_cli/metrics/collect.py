@@ -1,0 +1,420 @@
+"""Both ends of what collects: the parent has a child ask, replaces it where it hangs, and knows what outlasts it.
+
+The child lives on: each line that it reads asks for one collection. It sends ``driver`` with a text where the driver
+cannot be used (and ends: the next one tries afresh), or ``worn`` where only a new process can use it; else ``cards``,
+then a ``card`` for each, in the order that was announced, and ``done``. ``cards`` may come again: handles had died, and
+all is asked anew. ``error`` is the question by which that was noticed.
+"""
+
+import json
+import sys
+import time
+
+import pymtml
+from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.text import safe
+from pymtml_cli.health import checks
+from pymtml_cli.health.child import Child, answering
+from pymtml_cli.metrics.series import (
+    MOST_PROCESSES,
+    QUESTIONS_OF_PARTS,
+    Answers,
+    VirtualDevice,
+    code_name,
+    identity,
+    text_or_empty,
+)
+from pymtml_cli.readings.devices import Machine, Unknown, ask, then
+from pymtml_cli.readings.processes import processes, unseen
+
+NO_PROCESSES, COUNTED, NAMED = "none", "count", "names"
+PROCESS_PAUSE = 30  # seconds between two walks of /proc
+MOST_ERROR_SERIES = 8  # of a card: so many pairs of query and code, all others count as OTHER
+OTHER = ("other", "other")
+NO_ANSWER = ("all", "NoAnswer")
+
+
+class Collection:
+    """What one collection came to.
+
+    ``failure`` says why the driver is not up, None where it is; ``cards`` are dicts as the child sends them, with what
+    was known before of those that did not answer; ``count`` is None where the driver did not count them.
+    """
+
+    def __init__(self):
+        self.failure, self.count, self.cards, self.status = None, None, [], {}
+        self.errors = {}  # (gpu, uuid): {(query, code): number}
+        self.time = self.duration = 0.0
+
+
+def not_collected(reason):
+    """What it comes to where nothing was asked (Collection)."""
+    result = Collection()
+    result.failure, result.time = reason, time.time()
+    result.status = {"driver": checks.SEVERITY[checks.CRITICAL]}
+    return result
+
+
+class Settings:
+    """What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes."""
+
+    def __init__(self, expect, timeout, limits, names, processes):
+        self.expect, self.timeout, self.limits, self.names, self.processes = expect, timeout, limits, names, processes
+
+
+class Collector:
+    """Collects, again and again. Only one thread may: the child ends with the thread that started it."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self._child = self._stuck = None
+        self._last = []  # cards that hung: they are asked last
+        self._known = {}  # gpu: [uuid, labels of info]
+        self._errors = {}
+        self._walked, self._processes = None, {}
+        self.held = None  # a descriptor that the child holds, too: that of a lock
+
+    def remember(self, known, errors):
+        """Go on from what an earlier process knew, as write.earlier has it."""
+        self._known, self._errors = known, errors
+
+    def stop(self):
+        """End the child."""
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+
+    def collect(self):
+        """Ask the driver once (Collection); this takes little more than the timeout at most."""
+        began = time.monotonic()
+        found = Round()
+        found.failure = self._ask(found, began + self.settings.timeout)
+        result = self._result(found)
+        result.time, result.duration = time.time(), time.monotonic() - began
+        return result
+
+    # ---- Asking ----
+
+    def _ask(self, found, deadline):
+        """Let a child collect (why the driver is not up, or None)."""
+        if self._stuck is not None:
+            if not self._stuck.ended:
+                return "process %d hangs in the driver, and does not end" % self._stuck.pid
+            self._stuck = None
+        processes = NO_PROCESSES
+        if self._walked is None or time.monotonic() - self._walked >= PROCESS_PAUSE:
+            processes = self.settings.processes
+        found.walks = processes != NO_PROCESSES
+        try:
+            for _ in range(2):
+                self._start({"last": self._last, "processes": processes})
+                for kind, value in self._child.messages(deadline):
+                    if kind == "done":
+                        return found.driver_failure()
+                    if kind == "driver":
+                        self.stop()
+                        return value
+                    if kind == "worn":
+                        found.begin_again()
+                        break
+                    found.take(kind, value)
+                else:
+                    break
+                self.stop()
+            return self._replace()
+        except (OSError, ValueError) as error:
+            self.stop()
+            return "cannot start the collecting process: %s" % (getattr(error, "strerror", None) or error)
+
+    def _start(self, request):
+        """Have a child that was asked: the one of before if it lives."""
+        if self._child is not None:
+            try:
+                if not self._child.ended:
+                    self._child.tell(request)
+                    return
+            except OSError:
+                pass
+            self.stop()
+        wanted = {"limits": self.settings.limits, "checks": self.settings.names}
+        inherited = [] if self.held is None else [self.held]
+        self._child = Child("metrics", wanted, inherited, {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
+        self._child.tell(request)
+
+    def _replace(self):
+        """End a child that fell silent (why it did). While one does not end, none is started beside it."""
+        if self._child is None:
+            return "the driver cannot be used again"
+        text = self._child.failure(self.settings.timeout)
+        self._child.stop()
+        if not self._child.ended:
+            self._stuck = self._child
+        self._child = None
+        return text
+
+    # ---- What it comes to ----
+
+    def _result(self, found):
+        result = Collection()
+        result.failure = found.failure
+        if found.order is not None:
+            result.count = len(found.order)
+        if found.walks:
+            self._walked, self._processes = time.monotonic(), {}
+        silent = found.silent
+        self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
+        indices = sorted(self._known) if found.order is None else sorted(found.order)
+        result.cards = [self._card(index, found) for index in indices]
+        self._count(found, silent, result)
+        self._known = {card["gpu"]: [card["uuid"], card["info"]] for card in result.cards}
+        result.status = self._status(found, result)
+        return result
+
+    def _card(self, index, found):
+        """A card as it answered, with what is known of it from before where it does not tell it."""
+        card = found.cards.get(index)
+        if card is None:
+            card = {"gpu": index, "uuid": "", "info": [], "up": False, "parts": [], "values": [], "status": {}}
+        if not card["up"] and not card["uuid"]:
+            uuid, info = self._known.get(index, ["", []])
+            if not any(uuid == other["uuid"] for other in found.cards.values()):
+                card["uuid"], card["info"] = uuid, info
+        if card["up"]:
+            self._with_processes(card, found)
+        return card
+
+    def _with_processes(self, card, found):
+        """Keep what a walk of /proc came to, and add it where there was none this time."""
+        key = (card["gpu"], card["uuid"])
+        if found.walks:
+            values = [line for line in card["values"] if line[0] in ("processes", "process_info")]
+            self._processes[key] = values, card["status"].get("processes")
+        elif key in self._processes:
+            values, level = self._processes[key]
+            card["values"] = card["values"] + values
+            if level is not None:
+                card["status"]["processes"] = level
+
+    def _count(self, found, silent, result):
+        """Count the errors of this collection, and let go of those of cards that are not there any more."""
+        uuids = {card["gpu"]: card["uuid"] for card in result.cards}
+        failed = [(gpu, tuple(error)) for gpu, error in found.errors]
+        failed += [(gpu, tuple(error)) for gpu, card in found.cards.items() for error in card["errors"]]
+        if silent is not None:
+            failed.append((silent, NO_ANSWER))
+        for gpu, error in failed:
+            if gpu in uuids:
+                counts = self._errors.setdefault((gpu, uuids[gpu]), {})
+                error = error if error in counts or len(counts) < MOST_ERROR_SERIES else OTHER
+                counts[error] = counts.get(error, 0) + 1
+        here = set(uuids.items())
+        self._errors = {card: counts for card, counts in self._errors.items() if card in here}
+        result.errors = self._errors
+
+    def _status(self, found, result):
+        """Worst level of each check ({check: 0, 1 or 2}): of the cards that tell it."""
+        bad = checks.SEVERITY[checks.CRITICAL]
+        status = {"driver": 0 if found.failure is None else bad}
+        if "devices" in self.settings.names and result.count is not None:
+            status["devices"] = checks.SEVERITY[checks.device_finding(result.count, self.settings.expect).level]
+        for card in result.cards:
+            for check, level in card["status"].items():
+                status[check] = max(status.get(check, 0), level)
+        if found.silent is not None and "answers" in self.settings.names:
+            status["answers"] = bad
+        return {name: status[name] for name in ("driver",) + tuple(self.settings.names) if name in status}
+
+
+class Round:
+    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index."""
+
+    def __init__(self):
+        self.errors, self.walks, self.failure = [], False, None
+        self.begin_again()
+
+    def begin_again(self):
+        """Forget the answers: all is asked anew."""
+        self.order = self._driver_failed = None
+        self.cards = {}
+
+    def take(self, kind, value):
+        """Note a message."""
+        if kind == "cards":
+            self.begin_again()
+            self.order, self._driver_failed = value["order"], value["driver_failed"]
+        elif kind == "card":
+            self.cards[value["gpu"]] = value
+        elif kind == "error":
+            gpu, error = value
+            self.errors.append((gpu, error))
+
+    @property
+    def silent(self):
+        """Index of the card that was being asked when the child fell silent, or None."""
+        if self.failure is None or self.order is None:
+            return None
+        return next((gpu for gpu in self.order if gpu not in self.cards), None)
+
+    def driver_failure(self):
+        """Why a driver that answered is not up all the same, or None."""
+        return "it does not tell its version" if self._driver_failed else None
+
+
+# ---- In the child ----
+
+
+def answer(request):
+    """Answer the parent, as the child process, and end."""
+    answering(request, _collect)
+
+
+def _collect(wanted, send):
+    """Collect each time that the parent asks, until it asks no more."""
+    asking = Asking(wanted)
+    for line in sys.stdin:
+        if not asking.collect(json.loads(line), send):
+            return
+
+
+def _reason(error):
+    """Why the library cannot be used, and what was tried (str)."""
+    return " ".join((error.text + " " + error.hint).split())
+
+
+class Asking:
+    """The library from init to shutdown, again and again: a new life after an error, or with other cards."""
+
+    def __init__(self, wanted):
+        self._limits = checks.Limits()
+        self._limits.update(wanted["limits"])
+        self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
+        self._machine = self._is_new = self._failed = None  # until a life begins
+        self._has_lived = False
+        self._identities = {}  # of the cards in this life: they do not change while it lasts
+
+    def collect(self, asked, send):
+        """Answer one collection (whether there may be another)."""
+        try:
+            self._go_on()
+        except CommandError as error:
+            self._machine = None
+            send("worn" if self._has_lived else "driver", _reason(error))
+            return False
+        while not self._cards(asked, send):
+            try:
+                self._begin()
+            except CommandError as error:
+                send("worn", _reason(error))
+                return False
+        send("done", None)
+        return True
+
+    def _go_on(self):
+        """Have a life in which the handles are worth something."""
+        self._is_new = False
+        if self._machine is None or self._failed or ask(pymtml.nvmlDeviceGetCount) != len(self._machine.cards):
+            self._begin()
+        else:
+            self._machine.next_sample()
+
+    def _begin(self):
+        if self._machine is not None:
+            ask(pymtml.nvmlShutdown)
+            self._machine = None
+        self._identities = {}
+        self._machine = Machine()
+        self._is_new, self._failed = True, False
+        self._has_lived = True
+
+    def _cards(self, asked, send):
+        """Ask the cards (whether that is all; else the handles died, and all must be asked anew)."""
+        machine = self._machine
+        driver = text_or_empty(machine.driver_version)
+        cards = machine.cards
+        # Cards that hung come last, so that the others are heard.
+        cards = sorted(cards, key=lambda card: card.index in asked["last"])
+        failed = isinstance(machine.driver_version, Unknown) and not checks.is_not_told(machine.driver_version)
+        send("cards", {"order": [card.index for card in cards], "driver_failed": failed})
+        for card in cards:
+            found, failure = self._card(card, driver, asked["processes"])
+            if failure is not None and not self._is_new:
+                send("error", [card.index, failure])
+                return False
+            self._failed = self._failed or failure is not None
+            send("card", found)
+        return True
+
+    def _card(self, card, driver, wanted):
+        """What a card and its parts answer (dict), and the first error (query, code), or None."""
+        reading = Answers().ask(card)
+        uuid, info = self._identity(card, driver)
+        found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
+        found["parts"] = list(self._parts(card, driver, reading.errors))
+        if wanted != NO_PROCESSES and reading.answered:
+            _take_processes(card, reading, wanted)
+        found["status"] = self._status(card, wanted, reading.answered)
+        found["values"] = [[series, list(labels), value] for (series, labels), value in reading.values.items()]
+        found["errors"] = reading.errors
+        return found, reading.errors[0] if reading.errors else None
+
+    def _identity(self, device, driver):
+        if device not in self._identities:
+            self._identities[device] = identity(device, driver)
+        uuid, info = self._identities[device]
+        return uuid, list(info)
+
+    def _parts(self, card, driver, errors):
+        """MPC instances and virtual devices of a card (iterator of dicts)."""
+        for instance in card.instances:
+            reading = Answers().ask(instance, QUESTIONS_OF_PARTS)
+            uuid, info = self._identity(instance, driver)
+            profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
+            info[1] = text_or_empty(then(profile, lambda known: safe(known.name))) or info[1]
+            yield _part(str(instance.index), uuid, info, reading)
+            errors += [error for error in reading.errors if error not in errors]
+        if card.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU:
+            return
+        uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
+        if isinstance(uuids, Unknown):
+            if not checks.is_not_told(uuids):
+                errors.append(("virtual_devices", code_name(uuids.error)))
+            return
+        for number, uuid in enumerate(uuids):
+            device = VirtualDevice(card, uuid)
+            reading = Answers().ask(device, QUESTIONS_OF_PARTS)
+            name = text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
+            yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading)
+            errors += [error for error in reading.errors if error not in errors]
+
+    def _status(self, card, wanted, answered):
+        """Worst level of each check of a card of which anything is told ({check: 0, 1 or 2})."""
+        names = self._checks
+        if wanted == NO_PROCESSES:
+            names = [name for name in names if name != "processes"]
+        if not answered:
+            names = [name for name in names if name == "answers"]
+        status = {}
+        for name in names:
+            told = [one.level for one in checks.outcomes(card, name, self._limits) if one.level != checks.NOT_TOLD]
+            if told:
+                status[name] = max(checks.SEVERITY[level] for level in told)
+        return status
+
+
+def _part(number, uuid, info, reading):
+    values = [[series, list(labels), value] for (series, labels), value in reading.values.items()]
+    return {"instance_id": number, "uuid": uuid, "info": info, "up": reading.answered, "values": values}
+
+
+def _take_processes(card, reading, wanted):
+    """Note the processes of a card, where all could be looked into: else nobody knows how many there are."""
+    found = processes(card)
+    if isinstance(found, Unknown):
+        reading.take("processes", "processes", (), found)
+        return
+    if not unseen([card]):
+        reading.values["processes", ()] = len(found)
+    if wanted == NAMED:
+        for process in found[:MOST_PROCESSES]:
+            labels = (str(process.pid), process.kind, text_or_empty(process.name))
+            reading.values["process_info", labels] = 1

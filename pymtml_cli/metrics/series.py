@@ -1,0 +1,180 @@
+"""The series of `pymtml metrics`: names, types, units and labels as a table, and what is asked for each of them.
+
+A series without an answer is absent: none is NaN, and none repeats an old value. docs/metrics.md has them all.
+"""
+
+import pymtml
+from pymtml_cli.common.text import safe
+from pymtml_cli.health import checks
+from pymtml_cli.readings.devices import Unknown, ask, then
+from pymtml_cli.readings.table import READINGS, SERIES, ratio
+
+GAUGE, COUNTER = "gauge", "counter"
+OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
+PLACE = ("gpu", "uuid", "instance_id")  # labels of all that is a card's; those without a text are left out
+
+# Series of the machine: (type, labels, help)
+MACHINE_SERIES = {
+    "driver_up": (GAUGE, (), "1 if the driver answered all questions of the last collection in time, else 0."),
+    "gpus": (GAUGE, (), "Number of whole cards that the driver counts."),
+    "gpus_expected": (GAUGE, (), "Number of cards that there must be, as the option --expect says."),
+    "collect_timestamp_seconds": (GAUGE, (), "When the last collection ended, in seconds since 1970."),
+    "collect_duration_seconds": (GAUGE, (), "Time that the last collection took."),
+    "health_status": (
+        GAUGE,
+        ("check",),
+        "Worst finding of a check of pymtml health: 0 as it should be, 1 warning, 2 critical.",
+    ),
+}
+
+# Series of a card: (type, labels beside those of PLACE, help)
+CARD_SERIES = {
+    "info": (GAUGE, ("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
+    "up": (GAUGE, (), "1 if the card answered in the last collection, else 0."),
+    "query_errors_total": (COUNTER, ("query", "code"), "Questions that the card or its driver failed to answer."),
+    **{
+        name: (COUNTER if name.endswith("_total") else GAUGE, labels, text)
+        for name, (_, _, labels, text) in SERIES.items()
+    },
+    "mtlinks": (GAUGE, ("state",), "MtLinks of the card in a state."),
+    "processes": (GAUGE, (), "Processes that use the card, counted at most every 30 seconds."),
+    "process_info": (GAUGE, ("pid", "kind", "name"), "A process that uses the card; the value is 1."),
+}
+
+MOST_FANS = 8
+MOST_PROCESSES = 64  # whose names are told, of a card
+
+LINK_STATES = {
+    pymtml.MTML_MTLINK_STATE_UP: "up",
+    pymtml.MTML_MTLINK_STATE_DOWN: "down",
+    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "downgraded",
+}
+OTHER_LINK_STATE = "other"
+
+
+# ---- Questions: (series, its own labels, answer) of a card or a part of it (iterators) ----
+
+
+def of_readings(query):
+    """The question about the readings whose errors count as those of one query."""
+    rows = [reading for reading in READINGS if reading.series and SERIES[reading.series[0]][0] == query]
+
+    def question(device):
+        for reading in rows:
+            series, *labels = reading.series
+            number = then(reading.question(device), SERIES[series][1])
+            if number is not None:
+                yield series, tuple(labels), number
+
+    return question
+
+
+def fans(card):
+    """Fans."""
+    count = card.ask(pymtml.nvmlDeviceGetNumFans)
+    if isinstance(count, Unknown):
+        yield "fan_ratio", (), count
+        return
+    for fan in range(min(count, MOST_FANS)):
+        speed = card.ask(pymtml.nvmlDeviceGetFanSpeed_v2, fan)
+        yield "fan_ratio", (str(fan),), then(speed, ratio)
+
+
+def links(card):
+    """MtLinks by state: all states of a card that has links, so that none hides behind an absent series."""
+    spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
+    if isinstance(spec, Unknown):
+        yield "mtlinks", (), spec
+        return
+    counts = {}
+    for link in range(spec.linkNum):
+        state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
+        if isinstance(state, Unknown):
+            yield "mtlinks", (), state
+        else:
+            name = LINK_STATES.get(state, OTHER_LINK_STATE)
+            counts[name] = counts.get(name, 0) + 1
+    if counts:
+        for name in LINK_STATES.values():
+            yield "mtlinks", (name,), counts.get(name, 0)
+        if OTHER_LINK_STATE in counts:
+            yield "mtlinks", (OTHER_LINK_STATE,), counts[OTHER_LINK_STATE]
+
+
+# What `query` of query_errors_total calls it: the questions
+QUESTIONS = (
+    ("memory", of_readings("memory")),
+    ("utilization", of_readings("utilization")),
+    ("temperature", of_readings("temperature")),
+    ("power", of_readings("power")),
+    ("clock", of_readings("clock")),
+    ("fan", fans),
+    ("ecc", of_readings("ecc")),
+    ("retired_pages", of_readings("retired_pages")),
+    ("pcie", of_readings("pcie")),
+    ("mtlink", links),
+)
+ENOUGH = 3  # so many of them without any answer say that a card is lost
+QUESTIONS_OF_PARTS = QUESTIONS[:2]  # the rest of an instance or a virtual device is its card's
+
+
+def code_name(error):
+    """What `code` of query_errors_total calls an error (str): the name of its class, or its number."""
+    name = type(error).__name__.partition("_")[2]
+    return name or str(error.value)
+
+
+class Answers:
+    """What a card or a part of it answered: ``values`` {(series, its own labels): number}, ``errors`` {(query, code)}.
+
+    ``answered`` is whether any question got an answer, that something is not supported too.
+    """
+
+    def __init__(self):
+        self.values, self.errors, self.answered = {}, [], False
+
+    def take(self, query, series, labels, answer):
+        """Note an answer, or that there is none."""
+        if not isinstance(answer, Unknown):
+            self.values[series, labels] = answer
+            self.answered = True
+        elif checks.is_not_told(answer):
+            self.answered = True
+        else:
+            error = (query, code_name(answer.error))
+            if error not in self.errors:
+                self.errors.append(error)
+
+    def ask(self, device, questions=QUESTIONS):
+        """Ask a device all questions; one that answers none of the first is not asked the others (these Answers)."""
+        for number, (query, question) in enumerate(questions, 1):
+            for series, labels, answer in question(device):
+                self.take(query, series, labels, answer)
+            if number == ENOUGH and not self.answered:
+                break
+        return self
+
+
+def text_or_empty(answer):
+    """A text, or an empty one in the place of an Unknown."""
+    return "" if isinstance(answer, Unknown) else answer
+
+
+def identity(device, driver):
+    """[uuid, labels of info] of a card or an instance; what it does not tell is an empty text."""
+    pci = device.ask(pymtml.nvmlDeviceGetPciInfo)
+    labels = [text_or_empty(then(pci, lambda info: safe(info.busId)))]
+    for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
+        labels.append(text_or_empty(device.ask(function)))
+    return [text_or_empty(device.ask(pymtml.nvmlDeviceGetUUID)), labels + [driver]]
+
+
+class VirtualDevice:
+    """A virtual device below its card, to be asked as a Device is."""
+
+    def __init__(self, card, uuid):
+        self.handle = ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid)
+
+    def ask(self, function, *arguments):
+        """What a pymtml function answers on this device, or an Unknown."""
+        return then(self.handle, lambda handle: ask(function, handle, *arguments))

@@ -1,0 +1,199 @@
+"""Serves the last page of `pymtml metrics` over HTTP. A scrape waits for no driver: collecting goes on beside it."""
+
+import gzip
+import http.server
+import socket
+import socketserver
+import sys
+import threading
+
+from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.text import safe
+
+PATH = "/metrics"
+LOCALHOST = "127.0.0.1"
+LAST_PORT = 65535
+REQUEST_SECONDS = 10  # time for a request to come in, and for its answer to go out
+IDLE_SECONDS = 120  # time for the next request on a connection: longer than the interval of a Prometheus server
+MOST_CONNECTIONS = 64
+FASTEST = 1  # of gzip's levels
+
+
+def address(text):
+    """(host, port) of an argument [HOST:]PORT; an IPv6 address stands in brackets.
+
+    Raises: ValueError.
+    """
+    host, colon, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise ValueError("an IPv6 address stands in brackets: [::1]:9406")
+    if colon and not host:
+        raise ValueError("no host before the colon: 0.0.0.0:PORT is all of them")
+    found = number(port, 0, LAST_PORT)
+    if found is None:
+        raise ValueError("no port from 0 to %d" % LAST_PORT)
+    return host or LOCALHOST, found
+
+
+def tls_context(certfile, keyfile, client_cafile):
+    """What serves by TLS (ssl.SSLContext); with a file of certificates of authorities only clients that have theirs.
+
+    Raises: CommandError.
+    """
+    import ssl
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    name = certfile if keyfile is None else "%s with the key %s" % (certfile, keyfile)
+    try:
+        context.load_cert_chain(certfile, keyfile, password=_no_password)
+        if client_cafile:
+            name = client_cafile
+            context.load_verify_locations(client_cafile)
+            context.verify_mode = ssl.CERT_REQUIRED
+    except (OSError, ValueError, SystemError) as error:
+        error = error.__cause__ or error  # Python 3.7 raises SystemError from what _no_password raises
+        raise CommandError("cannot use %s for TLS: %s" % (name, getattr(error, "strerror", None) or error), OTHER)
+    return context
+
+
+def _no_password():
+    raise ValueError("the key has a password")
+
+
+class Page:
+    """The text that is served now, plain and compressed."""
+
+    def __init__(self, text, content_type):
+        self.text, self.content_type = text, content_type
+        self._compressed = None
+
+    def encoded(self, accepted):
+        """(bytes, headers) for what a client accepts."""
+        if "gzip" not in accepted.lower():
+            return self.text, ()
+        if self._compressed is None:
+            self._compressed = gzip.compress(self.text, FASTEST)
+        return self._compressed, (("Content-Encoding", "gzip"),)
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """Listens from the beginning, answers from ``start`` on: ``page`` is what it answers.
+
+    Raises: CommandError if it cannot listen.
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, host, port, tls=None):
+        self.page, self._tls = None, tls
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._thread = None
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            self.address_family, where = found[0][0], found[0][4]
+            http.server.HTTPServer.__init__(self, where, _Handler)
+        except (OSError, UnicodeError) as error:
+            text = "cannot listen on %s, port %d: %s"
+            reason = getattr(error, "strerror", None) or error
+            raise CommandError(text % (host, port, reason), BAD_ARGUMENT if isinstance(error, UnicodeError) else OTHER)
+
+    def server_bind(self):
+        """Bind, without a look at the name service for a name of this host."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
+
+    @property
+    def url(self):
+        """Where it serves (str)."""
+        host = "[%s]" % self.server_name if ":" in self.server_name else self.server_name
+        return "%s://%s:%d%s" % ("http" if self._tls is None else "https", host, self.server_port, PATH)
+
+    @property
+    def serves(self):
+        """Whether the thread that takes connections runs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self):
+        """Answer, in threads of their own."""
+        self._thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self._thread.start()
+
+    def process_request(self, request, client_address):
+        """Answer a connection in a thread, unless there are too many."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            socketserver.ThreadingMixIn.process_request(self, request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request, client_address):
+        """Answer a connection, in its thread."""
+        try:
+            socketserver.ThreadingMixIn.process_request_thread(self, request, client_address)
+        finally:
+            self._free.release()
+
+    def finish_request(self, request, client_address):
+        """Answer the requests of a connection. What TLS asks first may take its time, here where nobody else waits."""
+        request.settimeout(REQUEST_SECONDS)
+        if self._tls is None:
+            _Handler(request, client_address, self)
+            return
+        with self._tls.wrap_socket(request, server_side=True) as secured:
+            _Handler(secured, client_address, self)
+
+    def handle_error(self, request, client_address):
+        """Say in a line what went wrong, unless the client is to blame."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            sys.stderr.write("pymtml: a request failed: %s\n" % safe(repr(error)))
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "pymtml", ""
+    disable_nagle_algorithm = True
+    wbufsize = -1  # head and body leave together
+
+    def handle_one_request(self):
+        self.connection.settimeout(IDLE_SECONDS)
+        self.rfile.peek()  # waits for a request; OSError where none comes, which ends the connection
+        self.connection.settimeout(REQUEST_SECONDS)
+        http.server.BaseHTTPRequestHandler.handle_one_request(self)
+
+    def do_GET(self):
+        self._answer(True)
+
+    def do_HEAD(self):
+        self._answer(False)
+
+    def _answer(self, with_body):
+        path = self.path.partition("?")[0]
+        status, headers = 200, ()
+        content_type = "text/plain; charset=utf-8"
+        if path == PATH:
+            page = self.server.page
+            content_type = page.content_type
+            body, headers = page.encoded(self.headers.get("Accept-Encoding", ""))
+        elif path == "/":
+            body = b"pymtml: the metrics are at /metrics\n"
+        else:
+            status, body = 404, b"there is only /metrics\n"
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, format, *arguments):
+        pass

@@ -1,0 +1,321 @@
+"""The machine as the subcommands see it: cards, MPC instances below them, each value or the reason it is unknown."""
+
+import os
+import time
+
+import pymtml
+from pymtml_cli.common.errors import (
+    NO_DRIVER,
+    NO_LIBRARY,
+    NO_SUCH_DEVICE,
+    NVIDIA_SMI,
+    OTHER,
+    CommandError,
+    called,
+    refuse,
+    worded,
+)
+from pymtml_cli.common.text import safe
+
+if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
+    raise CommandError(
+        "Python finds another module named pymtml, %s; install pymtml-nvml again, or take that one away"
+        % getattr(pymtml, "__file__", "without a file"),
+        OTHER,
+    )
+
+# (title, vendor, what the library is called) in the texts of nvidia-smi and in ours
+_WORDS = {NVIDIA_SMI: ("NVIDIA-SMI", "NVIDIA", "NVML"), "pymtml": ("pymtml", "Moore Threads", "MTML")}
+
+_NO_LIBRARY = {
+    NVIDIA_SMI: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA "
+    "Display Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
+    "libnvidia-ml.so to your system PATH.\n",
+    "pymtml": "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads "
+    "driver is properly installed and present in your system.\nPYMTML_LIBRARY may name the file; `pymtml doctor` says "
+    "what was tried.\n",
+}
+
+
+class Unknown:
+    """In the place of a value: the error that says why nobody knows it."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error):
+        self.error = error
+
+    @property
+    def not_supported(self):
+        """Whether hardware, driver or library cannot answer; otherwise they could and failed."""
+        return isinstance(self.error, pymtml.NVMLError_NotSupported)
+
+    @property
+    def reason(self):
+        """The error in the words of NVML, such as "GPU is lost"."""
+        error = self.error
+        code = error.value if _is_nvml(error) else None
+        return safe(pymtml.nvmlErrorString(code) if code is not None else error)
+
+    def __str__(self):
+        return "N/A" if self.not_supported else self.reason
+
+
+def _is_nvml(error):
+    """Whether an error carries NVML's code; those of mtml* functions carry MTML's."""
+    return not type(error).__name__.startswith("MTML")
+
+
+def nobody_tells(*_):
+    """The value of a field that has no counterpart on these cards."""
+    return Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_SUPPORTED))
+
+
+def ask(function, *arguments):
+    """What a pymtml function answers, text made safe to print, or an Unknown."""
+    try:
+        answer = function(*arguments)
+    except pymtml.MTMLError as error:
+        return Unknown(error)
+    return safe(answer) if isinstance(answer, str) else answer
+
+
+def then(value, function):
+    """``function`` of a value; an Unknown stays what it is."""
+    return value if isinstance(value, Unknown) else function(value)
+
+
+def musa_version():
+    """Version of the MUSA driver API as text, or an Unknown."""
+    return then(ask(pymtml.nvmlSystemGetCudaDriverVersion), lambda code: "%d.%d" % (code // 1000, code % 1000 // 10))
+
+
+def host():
+    """The name of this host."""
+    if hasattr(os, "uname"):
+        return os.uname()[1]
+    import platform
+
+    return platform.node()
+
+
+class Device:
+    """A card, or an MPC instance below its card. Answers are kept until ``forget``, so that they fit each other."""
+
+    def __init__(self, machine, handle, index, parent=None):
+        self.machine, self.handle, self.index, self.parent = machine, handle, index, parent
+        self.instances = []
+        self._answers = {}
+
+    def ask(self, function, *arguments):
+        """What a pymtml function answers on this device, or an Unknown."""
+        key = (function, arguments)
+        if key not in self._answers:
+            if isinstance(self.handle, Unknown):
+                self._answers[key] = self.handle
+            else:
+                self._answers[key] = ask(function, self.handle, *arguments)
+        return self._answers[key]
+
+    def field(self, field_id):
+        """Value of a NVML field as a number, or an Unknown."""
+        values = self.ask(pymtml.nvmlDeviceGetFieldValues, (field_id,))
+        if isinstance(values, Unknown):
+            return values
+        if values[0].nvmlReturn != pymtml.NVML_SUCCESS:
+            return Unknown(pymtml.NVMLError(values[0].nvmlReturn))
+        return field_number(values[0])
+
+    def forget(self):
+        """Ask everything anew from now on."""
+        self._answers.clear()
+        for instance in self.instances:
+            instance.forget()
+
+
+def field_number(value):
+    """The number that a c_nvmlFieldValue_t holds, by its type."""
+    members = {
+        pymtml.NVML_VALUE_TYPE_DOUBLE: "dVal",
+        pymtml.NVML_VALUE_TYPE_UNSIGNED_INT: "uiVal",
+        pymtml.NVML_VALUE_TYPE_UNSIGNED_LONG: "ulVal",
+        pymtml.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG: "ullVal",
+        pymtml.NVML_VALUE_TYPE_SIGNED_LONG_LONG: "sllVal",
+        pymtml.NVML_VALUE_TYPE_SIGNED_INT: "siVal",
+    }
+    return getattr(value.value, members[value.valueType])
+
+
+class Moment:
+    """When a sample was taken, in nvidia-smi's forms."""
+
+    def __init__(self):
+        now = time.time()
+        local = time.localtime(now)
+        self.exact = time.strftime("%Y/%m/%d %H:%M:%S", local) + ".%03d" % (now % 1 * 1000)
+        self.long = time.asctime(local)
+        self.date, self.clock = time.strftime("%Y%m%d", local), time.strftime("%H:%M:%S", local)
+
+
+class Machine:
+    """The initialized library and its cards; ``time`` is that of the sample under way.
+
+    Values of the machine: ``driver_version``, text or Unknown.
+
+    Raises: CommandError if the library cannot be used.
+    """
+
+    def __init__(self):
+        try:
+            pymtml.nvmlInit()
+        except pymtml.MTMLError as error:
+            raise initialization_error(error)
+        self.time, self.cards = Moment(), []
+        self.driver_version = ask(pymtml.nvmlSystemGetDriverVersion)
+        try:
+            self.look_again()
+        except BaseException:
+            ask(pymtml.nvmlShutdown)
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        ask(pymtml.nvmlShutdown)
+
+    def look_again(self):
+        """Count the cards anew, and ask everything anew from now on."""
+        self.cards = self._cards()
+
+    def restart(self):
+        """Start the library again, after a change that it survives in no other way; then look again."""
+        pymtml.mtmlLibraryShutDown()
+        pymtml.nvmlInit()
+        self.look_again()
+
+    def _cards(self):
+        count = ask(pymtml.nvmlDeviceGetCount)
+        if isinstance(count, Unknown):
+            text = "cannot count the devices: %s; `pymtml doctor` says more" % describe(count.error)
+            raise CommandError(text, OTHER)
+        cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
+        for card in cards:
+            card.instances = [Device(self, instance, number, card) for number, instance in enumerate(_instances(card))]
+        return cards
+
+    def next_sample(self):
+        """Ask everything anew from now on."""
+        self.time = Moment()
+        for card in self.cards:
+            card.forget()
+
+    def chosen(self, text):
+        """Cards that an -i argument names by index, UUID or PCI address, in index order; None names all.
+
+        Raises: CommandError if it names none.
+        """
+        cards = self.cards
+        if text is not None:
+            if not text:
+                raise refuse("Failed to parse device string on command line", OTHER)
+            wanted = [name.strip() for name in text.split(",")]
+            cards = [card for card in cards if any(_is_named(card, name) for name in wanted)]
+            if self.cards and not cards:
+                raise no_devices(_not_found(wanted, self.cards))
+        if not cards:
+            raise no_devices()
+        return cards
+
+
+_DOCTOR = "`pymtml doctor` says why, and what to do about it"
+
+
+def no_devices(hint=_DOCTOR):
+    """The error for a machine without devices, or without one that was asked for."""
+    return refuse("No devices were found\n", NO_SUCH_DEVICE, hint)
+
+
+def _not_found(names, cards):
+    """The line for an -i that names none of the cards: what it names instead, and which cards there are."""
+    parts = []
+    for name in names:
+        instance = next((i for card in cards for i in card.instances if is_uuid(i, name)), None)
+        if instance is None:
+            parts.append("there is no card %s" % (name or "''"))
+        else:
+            form = worded("%s is MPC instance %d of card %d, and -i takes cards")
+            parts.append(form % (name, instance.index, instance.parent.index))
+    here = "card 0" if len(cards) == 1 else "cards 0 to %d" % (len(cards) - 1)
+    return "%s; %s -L lists %s" % (", ".join(parts), called(), here)
+
+
+def _places(card):
+    """For each place that an MPC instance of a card may have its handle, or the Unknown that stands there instead."""
+    count = card.ask(pymtml.nvmlDeviceGetMaxMigDeviceCount)
+    if isinstance(count, Unknown):
+        return [count]
+    return [card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count)]
+
+
+def _instances(card):
+    """Handles of the MPC instances of a card."""
+    return [place for place in _places(card) if not isinstance(place, Unknown)]
+
+
+def unlisted_instances(card):
+    """The Unknown for which not all MPC instances of a card are known, or None: an empty place is none."""
+    unknown = [place for place in _places(card) if isinstance(place, Unknown)]
+    return next((one for one in unknown if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
+
+
+def _is_named(card, name):
+    """Whether an index, a UUID or a PCI address names a card."""
+    if name == str(card.index):
+        return True
+    if is_uuid(card, name):
+        return True
+    address = _address(name)
+    pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
+    return address is not None and not isinstance(pci, Unknown) and address == _address(pci.busId)
+
+
+def is_uuid(device, name):
+    """Whether a text is the UUID of a card or an instance, with or without NVIDIA's prefix."""
+    uuid, name = device.ask(pymtml.nvmlDeviceGetUUID), name.lower()
+    if isinstance(uuid, Unknown) or not uuid:
+        return False
+    return name in (uuid.lower(), ("gpu-" if device.parent is None else "mig-") + uuid.lower())
+
+
+def _address(text):
+    """(domain, bus, device) of a PCI address with or without a domain, or None for another text."""
+    head, dot, function = text.partition(".")
+    try:
+        numbers = [int(part, 16) for part in head.split(":")]
+        if not dot or int(function, 16):
+            return None
+    except ValueError:
+        return None
+    if len(numbers) == 2:
+        numbers.insert(0, 0)
+    return tuple(numbers) if len(numbers) == 3 else None
+
+
+def describe(error):
+    """An error as a user reads it: what NVML or MTML say, and what pymtml knows beyond."""
+    return safe(str(error).split("\n")[0])
+
+
+def initialization_error(error):
+    """The CommandError for a library that cannot be initialized, in nvidia-smi's words."""
+    name = called()
+    title, vendor, library = _WORDS[name]
+    if isinstance(error, pymtml.NVMLError_LibraryNotFound):
+        hint = "%s; `pymtml doctor` says more" % describe(error).partition(": ")[2]
+        return refuse(_NO_LIBRARY[name], NO_LIBRARY, hint)
+    if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
+        text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
+        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER, _DOCTOR)
+    code = error.value if 0 < error.value < OTHER else OTHER
+    return refuse("Failed to initialize %s: %s\n" % (library, pymtml.nvmlErrorString(error.value)), code, _DOCTOR)

@@ -1,0 +1,109 @@
+"""Processes on a card and its MPC instances, each once, and what cannot be seen of them."""
+
+import os
+import sys
+
+import pymtml
+from pymtml_cli.readings.devices import Unknown, ask, then
+
+NONE_RUNNING = "No running processes found"
+FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel gives the host's own this number
+
+
+class Process:
+    """A process on a card: ``kind`` is C (computes), G (draws) or C+G; ``instance`` the Device it runs on, or None."""
+
+    def __init__(self, card, pid, kind, memory, instance=None):
+        self.card, self.pid, self.kind, self.memory, self.instance = card, pid, kind, memory, instance
+
+    @property
+    def name(self):
+        """Program as its command line has it, safe to print, or an Unknown."""
+        return ask(pymtml.nvmlSystemGetProcessName, self.pid)
+
+
+def compute_processes(handle):
+    """(processes that compute, number of those that could not be looked into)."""
+    return pymtml.nvmlDeviceGetComputeRunningProcesses(handle), pymtml.unseen_processes()
+
+
+def _computing(device):
+    return then(device.ask(compute_processes), lambda answer: answer[0])
+
+
+def _drawing(device):
+    return device.ask(pymtml.nvmlDeviceGetGraphicsRunningProcesses)
+
+
+def processes(card):
+    """Processes of a card and its instances by pid (list of Process), or an Unknown where nothing tells them."""
+    found = {}
+    for device in [card] + card.instances:
+        for kind, query in (("C", _computing), ("G", _drawing)):
+            rows = query(device)
+            if isinstance(rows, Unknown):
+                if device is card and kind == "C":
+                    return rows
+                continue
+            for row in rows:
+                process = found.get(row.pid)
+                if process is None:
+                    process = found[row.pid] = Process(card, row.pid, kind, row.usedGpuMemory)
+                elif kind not in process.kind:
+                    process.kind = "C+G"
+                if device is not card:
+                    process.instance = device
+    return [found[pid] for pid in sorted(found)]
+
+
+def unseen(cards):
+    """Number of processes that could not be looked into, any of which may use one of the cards."""
+    numbers = [device.ask(compute_processes) for card in cards for device in [card] + card.instances]
+    return max([number for _, number in (known for known in numbers if not isinstance(known, Unknown))], default=0)
+
+
+def _who_sees():
+    return "root sees all" if os.geteuid() else "needs CAP_SYS_PTRACE"
+
+
+def unseen_text(number):
+    """In words, that some processes could not be looked into, and who could."""
+    return "%d process%s could not be looked into (%s)" % (number, "" if number == 1 else "es", _who_sees())
+
+
+def in_a_namespace_of_its_own():
+    """Whether processes of other containers, and of the host, do not exist here."""
+    try:
+        return os.readlink(os.path.join(pymtml._proc_root(), "self", "ns", "pid")) != FIRST_PID_NAMESPACE
+    except OSError:
+        return False
+
+
+def remarks(cards, found):
+    """What must be said of a list of processes: that it is empty, and why there may be others (list of str)."""
+    number, elsewhere = unseen(cards), in_a_namespace_of_its_own()
+    if number:
+        # Programs know an empty list by nvidia-smi's words for it, and take any other line for a process.
+        none = "%s: none visible to you, %d hidden (%s)" % (NONE_RUNNING, number, _who_sees())
+        said = ["There may be others: " + unseen_text(number) if found else none]
+        return said + ["Processes of other containers exist elsewhere"] * elsewhere
+    if elsewhere:
+        begin = "Those" if found else "%s in this container; those" % NONE_RUNNING
+        return [begin + " of other containers exist elsewhere"]
+    return [] if found else [NONE_RUNNING]
+
+
+def say_to_people(cards, said):
+    """Say on stderr, where that is a terminal, that there may be other processes; once, by the list ``said``.
+
+    Programs read stdout and stderr together.
+    """
+    number = unseen(cards)
+    texts = ["There may be other processes: %s" % unseen_text(number)] if number else []
+    for card in cards:
+        known = card.ask(compute_processes)
+        if isinstance(known, Unknown):
+            texts.append("The processes of GPU %d are not known: %s" % (card.index, known.reason))
+    if texts and not said and sys.stderr.isatty():
+        said += texts
+        sys.stderr.write("".join(text + "\n" for text in texts))

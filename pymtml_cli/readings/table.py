@@ -1,0 +1,586 @@
+"""The readings: what is asked of a card, once each, and what every output makes of it.
+
+A row of READINGS has all that is known of a reading; --query-gpu and its help, -q and -x, --json, dmon, the table,
+`compare`, `metrics` and the documents are views of these rows. What nvidia-smi has in its forms, and in which order,
+stands in `layout`. Rows of one answer of C share one call: a Device keeps what it was answered.
+"""
+
+import pymtml
+from pymtml_cli.readings import topology
+from pymtml_cli.readings.devices import Unknown, nobody_tells, then
+
+MIB = 1024 * 1024
+MEGA = 1000000
+
+# How `compare` compares a value: by itself; whether it is 0; whether it is told; not at all
+VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
+
+
+class Reading:
+    """A reading: its name, and the question, a function of a Device that returns an answer or an Unknown.
+
+    ``text`` makes of an answer what --query-gpu prints, ``unit`` stands behind that. With ``help`` it is a field of
+    --query-gpu, ``also`` has its other names. ``form`` is how -q and -x write the text; without it, with the unit.
+    ``json`` is its path in --json (of a card alone where ``whole``), ``value`` makes of an answer what stands there,
+    ``note`` is what docs/command.md says beside it, and ``compare`` is how hosts are compared by it. ``series`` is
+    (name in SERIES, label ...) in `metrics`.
+    """
+
+    def __init__(self, name, question, unit="", **views):
+        self.name, self.question, self.unit = name, question, unit
+        self.text, self.help, self.also = views.pop("text", str), views.pop("help", None), views.pop("also", ())
+        self.form = views.pop("form", "%s " + unit.replace("%", "%%") if unit else "%s")
+        self.json, self.value, self.note = views.pop("json", None), views.pop("value", None), views.pop("note", "")
+        self.compare, self.series = views.pop("compare", TOLD), views.pop("series", None)
+        assert not views, views
+
+    def cell(self, device):
+        """What --query-gpu prints without its unit, or an Unknown."""
+        return then(self.question(device), self.text)
+
+    def line(self, device):
+        """What -q and -x print."""
+        return str(then(self.cell(device), lambda text: self.form % text))
+
+    def told(self, device):
+        """What --json has, or an Unknown."""
+        answer = self.question(device)
+        return answer if self.value is None else then(answer, self.value)
+
+
+# ---- Questions ----
+
+
+def asked(function, *arguments):
+    """What a function answers, as it stands."""
+    return lambda device: device.ask(function, *arguments)
+
+
+def part(attribute, function, *arguments):
+    """An attribute of what a function answers."""
+    return lambda device: then(device.ask(function, *arguments), lambda answer: getattr(answer, attribute))
+
+
+def item(index, function, *arguments):
+    """An item of what a function answers."""
+    return lambda device: then(device.ask(function, *arguments), lambda answer: answer[index])
+
+
+def field(field_id):
+    """A field of NVML's that is a number."""
+    return lambda device: device.field(field_id)
+
+
+def extended_pci_info(handle):
+    """PCI info with class codes (nvmlPciInfoExt_v1_t).
+
+    Raises: NVMLError.
+    """
+    info = pymtml.nvmlPciInfoExt_v1_t(version=pymtml.nvmlPciInfoExt_v1)
+    pymtml.nvmlDeviceGetPciInfoExt(handle, pymtml.byref(info))
+    return info
+
+
+def compute_capability(device):
+    """MUSA compute capability; (0, 0) stands for one that nothing tells."""
+    version = device.ask(pymtml.nvmlDeviceGetCudaComputeCapability)
+    if isinstance(version, Unknown):
+        return version
+    return "%d.%d" % tuple(version) if any(version) else nobody_tells()
+
+
+# ---- What answers are as text, and in --json ----
+
+
+def mebibytes(number):
+    """Bytes in MiB, rounded up as nvidia-smi does."""
+    return -(-number // MIB)
+
+
+def watts(milliwatts):
+    """Milliwatts as nvidia-smi writes watts."""
+    return "%.2f" % (milliwatts / 1000.0)
+
+
+def enabled(value):
+    """A feature's state in words."""
+    return "Enabled" if value else "Disabled"
+
+
+def yes_no(value):
+    """An answer in words."""
+    return "Yes" if value else "No"
+
+
+def state(number):
+    """A performance state, such as P0."""
+    return "P%d" % number if number != pymtml.NVML_PSTATE_UNKNOWN else nobody_tells()
+
+
+def named(names):
+    """The name of a code, or its number."""
+    return lambda code: names.get(code, str(code))
+
+
+def address(number):
+    """The address of a page."""
+    return "0x%016x" % number
+
+
+COMPUTE_MODES = {
+    pymtml.NVML_COMPUTEMODE_DEFAULT: "Default",
+    pymtml.NVML_COMPUTEMODE_EXCLUSIVE_THREAD: "Exclusive_Thread",
+    pymtml.NVML_COMPUTEMODE_PROHIBITED: "Prohibited",
+    pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS: "Exclusive_Process",
+}
+# Virtualization: (what -q says, what --json says)
+ROLES = {
+    pymtml.NVML_GPU_VIRTUALIZATION_MODE_NONE: ("None", "none"),
+    pymtml.NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH: ("Pass-Through", "passthrough"),
+    pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU: ("VGPU", "guest"),
+    pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU: ("Host VGPU", "host"),
+    pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA: ("Host VSGA", str(pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA)),
+}
+MEMORY_TYPES = {pymtml.MTML_MEM_TYPE_LPDDR4: "LPDDR4", pymtml.MTML_MEM_TYPE_GDDR6: "GDDR6"}
+
+# ---- Series of `metrics` ----
+
+
+def ratio(percent):
+    """Percent as a ratio."""
+    return percent / 100
+
+
+def base(milliwatts):
+    """Milliwatts as watts."""
+    return milliwatts / 1000
+
+
+def hertz(megahertz):
+    """Megahertz as Hertz."""
+    return megahertz * MEGA
+
+
+def known_limit(degrees):
+    """A temperature limit; drivers say 0 for what they do not know: None."""
+    return degrees if degrees > 0 else None
+
+
+def flag(value):
+    """A feature as a number."""
+    return int(bool(value))
+
+
+def as_it_is(number):
+    """A number that has the unit of its series."""
+    return number
+
+
+CLOCK_HELP = "Clock at present; the memory's as MTML counts it, an eighth of the data rate."
+FAN_HELP = "Speed that a fan is set to; 1 is the speed it is made for, and it may be passed."
+ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate in the life of the card."
+GENERATION_HELP = "PCIe generation that the link runs at; it drops when the card is idle."
+PENDING_HELP = "1 if memory pages wait for a reboot to be retired, else 0."
+LIMIT_HELP = "Temperature at which the card slows down, or shuts down."
+
+# Series of readings: (`query` of query_errors_total, what makes a number of an answer, labels beside the card's, help).
+# Those whose names end in _total are counters.
+SERIES = {
+    "utilization_ratio": ("utilization", ratio, ("engine",), "Utilization of an engine, from 0 to 1."),
+    "memory_used_bytes": ("memory", as_it_is, (), "Memory of the card in use."),
+    "memory_total_bytes": ("memory", as_it_is, (), "Memory that the card has."),
+    "temperature_celsius": ("temperature", as_it_is, ("sensor",), "Temperature."),
+    "temperature_limit_celsius": ("temperature", known_limit, ("limit",), LIMIT_HELP),
+    "power_watts": ("power", base, (), "Power that the card draws."),
+    "power_limit_watts": ("power", base, (), "Power limit in force."),
+    "clock_hertz": ("clock", hertz, ("clock",), CLOCK_HELP),
+    "clock_max_hertz": ("clock", hertz, ("clock",), "Greatest clock."),
+    "fan_ratio": ("fan", ratio, ("fan",), FAN_HELP),
+    "ecc_errors_total": ("ecc", as_it_is, ("kind", "scope"), ECC_HELP),
+    "ecc_enabled": ("ecc", flag, (), "1 if memory errors are corrected and counted (ECC), else 0."),
+    "retired_pages": ("retired_pages", len, ("cause",), "Memory pages that are no longer used."),
+    "retired_pages_pending": ("retired_pages", flag, (), PENDING_HELP),
+    "pcie_width": ("pcie", as_it_is, (), "PCIe lanes in use."),
+    "pcie_width_max": ("pcie", as_it_is, (), "PCIe lanes that the card has."),
+    "pcie_generation": ("pcie", as_it_is, (), GENERATION_HELP),
+    "pcie_generation_max": ("pcie", as_it_is, (), "Greatest PCIe generation of the card."),
+    "pcie_replays_total": ("pcie", as_it_is, (), "PCIe packets that were sent again."),
+}
+
+# ---- The table ----
+
+
+def _pci(name, attribute, form, help, **views):
+    """A row for a number of the PCI info in hexadecimal."""
+    question = part(attribute, pymtml.nvmlDeviceGetPciInfo)
+    return Reading(name, question, text=lambda number: form % number, help=help, **views)
+
+
+def _path(key, function):
+    """A row for what --json alone has, and what is another on every card."""
+    return Reading(key, asked(function), json=key)
+
+
+def _engine(name, code):
+    """A row for an engine that --json alone has."""
+    key = "utilization.engines.%s_percent" % name
+    return Reading(key, asked(pymtml.mtmlGpuGetEngineUtilization, code), json=key)
+
+
+def _threshold(name, kind, **views):
+    """A row for a temperature at which the card does something."""
+    return Reading(name, asked(pymtml.nvmlDeviceGetTemperatureThreshold, kind), form="%s C", **views)
+
+
+def _throughput(name, counter):
+    """A row for a PCIe throughput."""
+    return Reading(name, asked(pymtml.nvmlDeviceGetPcieThroughput, counter), unit="KB/s")
+
+
+def _clock(name, function, kind, help=None, **views):
+    """A row for a clock."""
+    return Reading(name, asked(function, kind), unit="MHz", help=help, **views)
+
+
+def _power(name, question, help, **views):
+    """A row for a power."""
+    return Reading(name, question, unit="W", text=watts, help=help, **views)
+
+
+def _memory(name, attribute, help, **views):
+    """A row for a part of the device memory."""
+    question = part(attribute, pymtml.nvmlDeviceGetMemoryInfo)
+    return Reading(name, question, unit="MiB", text=lambda size: str(mebibytes(size)), help=help, **views)
+
+
+def _reason(name, reason, help):
+    """A row for a reason why clocks are below their maximum."""
+    return Reading(
+        "clocks_event_reasons." + name,
+        asked(pymtml.nvmlDeviceGetCurrentClocksEventReasons),
+        also=("clocks_throttle_reasons." + name,),
+        text=lambda mask: "Active" if mask & reason else "Not Active",
+        help=help,
+    )
+
+
+def _reasons(name, function, help):
+    """A row for a bit mask of such reasons."""
+    also = ("clocks_throttle_reasons." + name,)
+    text = "0x%016X".__mod__
+    return Reading("clocks_event_reasons." + name, asked(function), also=also, text=text, help=help)
+
+
+def _retired(name, also, kind, cause, help):
+    """A row for memory pages that were retired for a cause."""
+    return Reading(
+        name,
+        asked(pymtml.nvmlDeviceGetRetiredPages, cause),
+        also=(also,),
+        text=lambda pages: str(len(pages)),
+        help=help,
+        json="retired_pages." + kind,
+        value=lambda pages: [address(page) for page in pages],
+        series=("retired_pages", kind),
+    )
+
+
+LOCATIONS = (  # (end of the field's name, location, where that is)
+    ("device_memory", pymtml.NVML_MEMORY_LOCATION_DEVICE_MEMORY, "in the device memory"),
+    ("dram", pymtml.NVML_MEMORY_LOCATION_DRAM, "in the device memory"),
+    ("register_file", pymtml.NVML_MEMORY_LOCATION_REGISTER_FILE, "in the register file"),
+    ("l1_cache", pymtml.NVML_MEMORY_LOCATION_L1_CACHE, "in the L1 cache"),
+    ("l2_cache", pymtml.NVML_MEMORY_LOCATION_L2_CACHE, "in the L2 cache"),
+    ("texture_memory", pymtml.NVML_MEMORY_LOCATION_TEXTURE_MEMORY, "in texture memory"),
+    ("cbu", pymtml.NVML_MEMORY_LOCATION_CBU, "in the convergence barrier unit"),
+    ("sram", pymtml.NVML_MEMORY_LOCATION_SRAM, "in SRAM"),
+)
+
+
+def _errors(kind_name, kind, counter_name, counter, since):
+    """Rows for the memory errors of a kind: in all, and by place."""
+    start, text = "ecc.errors.%s.%s." % (kind_name, counter_name), "Number of %s errors %%s, %s." % (kind_name, since)
+    rows = [
+        Reading(
+            start + "total",
+            asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
+            help=text % "anywhere on the card",
+            json="ecc.%s_%s" % (kind_name, counter_name),
+            compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else TOLD,
+            series=("ecc_errors_total", kind_name, counter_name),
+        )
+    ]
+    for end, location, place in LOCATIONS:
+        question = asked(pymtml.nvmlDeviceGetMemoryErrorCounter, kind, counter, location)
+        rows.append(Reading(start + end, question, help=text % place))
+    return rows
+
+
+_SINCE, _EVER = "since the driver was loaded", "in the card's life"
+_CORRECTED, _UNCORRECTED = pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+
+# By subject; what stands in an object of --json, in its order there
+# fmt: off
+READINGS = [
+    # The sample, the machine
+    Reading("timestamp", lambda device: device.machine.time.exact,
+            help="Time of the query as YYYY/MM/DD HH:MM:SS.mmm."),
+    Reading("driver_version", lambda device: device.machine.driver_version, help="Version of the kernel driver."),
+    Reading("count", lambda device: len(device.machine.cards), help="Number of cards in the system."),
+    # The device
+    Reading("index", lambda device: device.index, help="Index of the card, from 0.", json="index", compare=APART),
+    Reading("name", asked(pymtml.nvmlDeviceGetName), also=("gpu_name",), help="Product name.", json="name",
+            compare=VALUE),
+    Reading("brand", asked(pymtml.mtmlDeviceGetBrand),
+            text=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "Unknown", json="brand",
+            value=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "unknown", compare=VALUE),
+    Reading("uuid", asked(pymtml.nvmlDeviceGetUUID), also=("gpu_uuid",), help="UUID, as MTML writes it.", json="uuid"),
+    Reading("serial", asked(pymtml.nvmlDeviceGetSerial), also=("gpu_serial",), help="Serial number of the board.",
+            json="serial_number"),
+    Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), help="Version of the card's firmware (MTBios).",
+            json="firmware_version", compare=VALUE),
+    Reading("minor_number", asked(pymtml.nvmlDeviceGetMinorNumber), json="minor_number"),
+    _path("gpu_path", pymtml.mtmlDeviceGetGpuPath),
+    _path("primary_path", pymtml.mtmlDeviceGetPrimaryPath),
+    _path("render_path", pymtml.mtmlDeviceGetRenderPath),
+    Reading("slot_id", part("slotId", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_id"),
+    Reading("slot_name", part("slotName", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_name"),
+    Reading("cores", asked(pymtml.nvmlDeviceGetNumGpuCores), json="cores", compare=VALUE),
+    Reading("compute_cap", compute_capability, help="MUSA compute capability as MAJOR.MINOR.",
+            json="compute_capability", compare=VALUE),
+    Reading("pstate", asked(pymtml.nvmlDeviceGetPerformanceState), text=state,
+            help="Performance state, P0 (greatest) to P15.", json="performance_state"),
+    Reading("virtualization", asked(pymtml.nvmlDeviceGetVirtualizationMode),
+            text=lambda mode: ROLES[mode][0] if mode in ROLES else str(mode), json="virtualization",
+            value=lambda mode: ROLES[mode][1] if mode in ROLES else str(mode), note="none, passthrough, guest, host",
+            compare=VALUE),
+    Reading("board.multi_gpu", asked(pymtml.nvmlDeviceGetMultiGpuBoard), text=yes_no),
+    Reading("board.id", asked(pymtml.nvmlDeviceGetBoardId), text=hex),
+    Reading("display_mode", asked(pymtml.nvmlDeviceGetDisplayMode), text=enabled,
+            help="Whether a display is connected."),
+    Reading("display_attached", asked(pymtml.nvmlDeviceGetDisplayMode), text=yes_no,
+            help="Whether a display is connected, as Yes or No."),
+    Reading("display_active", asked(pymtml.nvmlDeviceGetDisplayActive), text=enabled,
+            help="Whether a display is in use."),
+    Reading("persistence_mode", asked(pymtml.nvmlDeviceGetPersistenceMode), text=enabled,
+            help="Whether the driver stays loaded without a client."),
+    Reading("accounting.mode", asked(pymtml.nvmlDeviceGetAccountingMode), text=enabled,
+            help="Whether the driver keeps accounts of processes."),
+    Reading("accounting.buffer_size", asked(pymtml.nvmlDeviceGetAccountingBufferSize),
+            help="Number of processes that accounts can hold."),
+    Reading("compute_mode", asked(pymtml.nvmlDeviceGetComputeMode), text=named(COMPUTE_MODES),
+            help="Whether several processes may compute at once."),
+    # PCI
+    Reading("pci.bus_id", part("busId", pymtml.nvmlDeviceGetPciInfo), also=("gpu_bus_id",),
+            help="PCI address as domain:bus:device.function, in hexadecimal.", json="pci.bus_id"),
+    _pci("pci.domain", "domain", "0x%04X", "PCI domain, in hexadecimal.", json="pci.domain"),
+    _pci("pci.bus", "bus", "0x%02X", "PCI bus, in hexadecimal.", json="pci.bus"),
+    _pci("pci.device", "device", "0x%02X", "PCI device, in hexadecimal.", json="pci.device"),
+    _pci("pci.device_id", "pciDeviceId", "0x%08X", "PCI device and vendor id, in hexadecimal.", json="pci.device_id",
+         value=lambda number: "0x%08X" % number, compare=VALUE),
+    _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", "PCI subsystem id, in hexadecimal.", json="pci.subsystem_id",
+         value=lambda number: "0x%08X" % number, compare=VALUE),
+    Reading("pci.baseClass", part("baseClass", extended_pci_info), text="0x%X".__mod__,
+            help="PCI class code, in hexadecimal."),
+    Reading("pci.subClass", part("subClass", extended_pci_info), text="0x%X".__mod__,
+            help="PCI subclass code, in hexadecimal."),
+    Reading("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
+            help="PCIe generation that the link runs at.", json="pci.generation", series=("pcie_generation",)),
+    Reading("pcie.link.gen.gpucurrent", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
+            help="PCIe generation that the link runs at."),
+    Reading("pcie.link.gen.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkGeneration),
+            help="Greatest PCIe generation that card and slot allow.", json="pci.max_generation", compare=VALUE,
+            series=("pcie_generation_max",)),
+    Reading("pcie.link.gen.gpumax", asked(pymtml.nvmlDeviceGetGpuMaxPcieLinkGeneration),
+            help="Greatest PCIe generation of the card."),
+    Reading("pcie.link.width.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkWidth),
+            help="Number of PCIe lanes in use.", form="%sx", json="pci.width", compare=VALUE, series=("pcie_width",)),
+    Reading("pcie.link.width.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkWidth), help="Greatest number of PCIe lanes.",
+            form="%sx", json="pci.max_width", compare=VALUE, series=("pcie_width_max",)),
+    Reading("pcie.replays", asked(pymtml.nvmlDeviceGetPcieReplayCounter), json="pci.replays",
+            series=("pcie_replays_total",)),
+    _throughput("pcie.tx", pymtml.NVML_PCIE_UTIL_TX_BYTES),
+    _throughput("pcie.rx", pymtml.NVML_PCIE_UTIL_RX_BYTES),
+    # Memory
+    _memory("memory.total", "total", "Device memory.", json="memory.total_bytes", compare=VALUE,
+            series=("memory_total_bytes",)),
+    _memory("memory.used", "used", "Device memory in use.", json="memory.used_bytes", series=("memory_used_bytes",)),
+    _memory("memory.free", "free", "Device memory that is free.", json="memory.free_bytes"),
+    Reading("memory.system_used", asked(pymtml.mtmlMemoryGetUsedSystem), json="memory.system_used_bytes"),
+    Reading("memory.type", asked(pymtml.mtmlMemoryGetType), json="memory.type", value=named(MEMORY_TYPES),
+            compare=VALUE),
+    Reading("memory.vendor", asked(pymtml.mtmlMemoryGetVendor), json="memory.vendor", compare=VALUE),
+    Reading("memory.bus_width", asked(pymtml.mtmlMemoryGetBusWidth), json="memory.bus_width_bits", compare=VALUE),
+    Reading("memory.bandwidth", asked(pymtml.mtmlMemoryGetBandwidth), json="memory.bandwidth_gigabytes_per_second",
+            compare=VALUE),
+    Reading("memory.speed", asked(pymtml.mtmlMemoryGetSpeed), json="memory.speed_megabits_per_second", compare=VALUE),
+    # Utilization
+    Reading("utilization.gpu", part("gpu", pymtml.nvmlDeviceGetUtilizationRates), unit="%",
+            help="Share of the time in which the GPU was busy.", json="utilization.gpu_percent",
+            series=("utilization_ratio", "gpu")),
+    Reading("utilization.memory", part("memory", pymtml.nvmlDeviceGetUtilizationRates), unit="%",
+            help="Utilization of the device memory, as MTML tells it.", json="utilization.memory_percent",
+            series=("utilization_ratio", "memory")),
+    Reading("utilization.encoder", item(0, pymtml.nvmlDeviceGetEncoderUtilization), unit="%",
+            help="Utilization of the video encoder.", json="utilization.encoder_percent",
+            series=("utilization_ratio", "encoder")),
+    Reading("utilization.decoder", item(0, pymtml.nvmlDeviceGetDecoderUtilization), unit="%",
+            help="Utilization of the video decoder.", json="utilization.decoder_percent",
+            series=("utilization_ratio", "decoder")),
+    _engine("geometry", pymtml.MTML_GPU_ENGINE_GEOMETRY),
+    _engine("2d", pymtml.MTML_GPU_ENGINE_2D),
+    _engine("3d", pymtml.MTML_GPU_ENGINE_3D),
+    _engine("compute", pymtml.MTML_GPU_ENGINE_COMPUTE),
+    Reading("utilization.jpeg", item(0, pymtml.nvmlDeviceGetJpgUtilization), unit="%",
+            help="Utilization of the JPEG engine."),
+    Reading("utilization.ofa", item(0, pymtml.nvmlDeviceGetOfaUtilization), unit="%",
+            help="Utilization of the optical flow engine."),
+    # Temperature
+    Reading("temperature.gpu", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
+            help="Temperature of the GPU in degrees Celsius.", form="%s C", json="temperature.gpu_celsius",
+            series=("temperature_celsius", "gpu")),
+    Reading("temperature.memory", field(pymtml.NVML_FI_DEV_MEMORY_TEMP),
+            help="Temperature of the device memory in degrees Celsius.", form="%s C", json="temperature.memory_celsius",
+            series=("temperature_celsius", "memory")),
+    _threshold("temperature.slowdown", pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, json="temperature.slowdown_celsius",
+               compare=VALUE, series=("temperature_limit_celsius", "slowdown")),
+    _threshold("temperature.shutdown", pymtml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, json="temperature.shutdown_celsius",
+               compare=VALUE, series=("temperature_limit_celsius", "shutdown")),
+    _threshold("temperature.gpu_max", pymtml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
+    _threshold("temperature.memory_max", pymtml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
+    Reading("temperature.gpu.tlimit", asked(pymtml.nvmlDeviceGetMarginTemperature),
+            help="Degrees Celsius that are left to the temperature at which the card slows down.", form="%s C"),
+    Reading("fan.speed", asked(pymtml.nvmlDeviceGetFanSpeed), unit="%",
+            help="Target speed of the first fan in percent, which may pass 100."),
+    # Power
+    _power("power.draw", asked(pymtml.nvmlDeviceGetPowerUsage), "Power that the board draws.",
+           json="power.draw_milliwatts", series=("power_watts",)),
+    _power("enforced.power.limit", asked(pymtml.nvmlDeviceGetEnforcedPowerLimit), "Power limit in force.",
+           also=("gpu.power.current_limit",), json="power.limit_milliwatts", compare=VALUE,
+           series=("power_limit_watts",)),
+    _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit), "Power limit by default.",
+           also=("gpu.power.default_limit",), json="power.default_limit_milliwatts", compare=VALUE),
+    Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text="%.3f".__mod__,
+            json="power.gpu_millivolts"),
+    Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled,
+            help="Whether power is managed."),
+    _power("power.draw.average", field(pymtml.NVML_FI_DEV_POWER_AVERAGE), "Power that the board draws, on average.",
+           also=("gpu.power.draw.average",)),
+    _power("power.draw.instant", field(pymtml.NVML_FI_DEV_POWER_INSTANT), "Power that the board draws at this moment.",
+           also=("gpu.power.draw.instant",)),
+    _power("power.limit", asked(pymtml.nvmlDeviceGetPowerManagementLimit), "Power limit that was set.",
+           also=("gpu.power.requested_limit",)),
+    _power("power.min_limit", item(0, pymtml.nvmlDeviceGetPowerManagementLimitConstraints),
+           "Least power limit that can be set.", also=("gpu.power.min_limit",)),
+    _power("power.max_limit", item(1, pymtml.nvmlDeviceGetPowerManagementLimitConstraints),
+           "Greatest power limit that can be set.", also=("gpu.power.max_limit",)),
+    # Clocks
+    _clock("clocks.current.graphics", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS, "Clock of the GPU.",
+           also=("clocks.gr",), json="clocks.graphics_megahertz", series=("clock_hertz", "graphics")),
+    _clock("clocks.max.graphics", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_GRAPHICS,
+           "Greatest clock of the GPU.", also=("clocks.max.gr",), json="clocks.max_graphics_megahertz", compare=VALUE,
+           series=("clock_max_hertz", "graphics")),
+    _clock("clocks.current.memory", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_MEM, "Clock of the device memory.",
+           also=("clocks.mem",), json="clocks.memory_megahertz", series=("clock_hertz", "memory")),
+    _clock("clocks.max.memory", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_MEM,
+           "Greatest clock of the device memory.", also=("clocks.max.mem",), json="clocks.max_memory_megahertz",
+           compare=VALUE, series=("clock_max_hertz", "memory")),
+    _clock("clocks.current.video", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_VIDEO, "Clock of the video engine.",
+           also=("clocks.video",), json="clocks.video_megahertz", series=("clock_hertz", "video")),
+    _clock("clocks.max.video", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_VIDEO,
+           json="clocks.max_video_megahertz", compare=VALUE, series=("clock_max_hertz", "video")),
+    _clock("clocks.current.sm", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_SM,
+           "Clock of the multiprocessors, which is the GPU's.", also=("clocks.sm",)),
+    _clock("clocks.max.sm", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_SM,
+           "Greatest clock of the multiprocessors, which is the GPU's."),
+    _clock("clocks.applications.graphics", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_GRAPHICS,
+           "Clock of the GPU that was set for applications.", also=("clocks.applications.gr",)),
+    _clock("clocks.applications.memory", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_MEM,
+           "Clock of the device memory that was set for applications.", also=("clocks.applications.mem",)),
+    _clock("clocks.default_applications.graphics", pymtml.nvmlDeviceGetDefaultApplicationsClock,
+           pymtml.NVML_CLOCK_GRAPHICS, "Clock of the GPU for applications by default.",
+           also=("clocks.default_applications.gr",)),
+    _clock("clocks.default_applications.memory", pymtml.nvmlDeviceGetDefaultApplicationsClock, pymtml.NVML_CLOCK_MEM,
+           "Clock of the device memory for applications by default.", also=("clocks.default_applications.mem",)),
+    _reasons("supported", pymtml.nvmlDeviceGetSupportedClocksEventReasons, "Bit mask of the reasons that are known."),
+    _reasons("active", pymtml.nvmlDeviceGetCurrentClocksEventReasons, "Bit mask of the reasons that hold now."),
+    _reason("gpu_idle", pymtml.nvmlClocksEventReasonGpuIdle, "The GPU has nothing to do."),
+    _reason("applications_clocks_setting", pymtml.nvmlClocksEventReasonApplicationsClocksSetting,
+            "A setting for applications limits the clocks."),
+    _reason("sw_power_cap", pymtml.nvmlClocksEventReasonSwPowerCap, "The power limit lowers the clocks."),
+    _reason("hw_slowdown", pymtml.nvmlClocksThrottleReasonHwSlowdown, "The hardware lowers the clocks sharply."),
+    _reason("hw_thermal_slowdown", pymtml.nvmlClocksThrottleReasonHwThermalSlowdown,
+            "The hardware lowers the clocks, as it is too hot."),
+    _reason("hw_power_brake_slowdown", pymtml.nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
+            "The hardware lowers the clocks at a signal from outside, such as the power supply's."),
+    _reason("sw_thermal_slowdown", pymtml.nvmlClocksEventReasonSwThermalSlowdown,
+            "The driver lowers the clocks, as the card is hotter than it is meant to be."),
+    _reason("sync_boost", pymtml.nvmlClocksEventReasonSyncBoost,
+            "Another GPU of the same group holds the clocks down."),
+    # Video engine
+    Reading("codec.max_encoder_sessions", item(0, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_encoder_sessions",
+            compare=VALUE),
+    Reading("codec.max_decoder_sessions", item(1, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_decoder_sessions",
+            compare=VALUE),
+    Reading("encoder.stats.sessionCount", item(0, pymtml.nvmlDeviceGetEncoderStats), help="Number of encoder sessions.",
+            json="codec.encoder_sessions"),
+    Reading("encoder.stats.averageFps", item(1, pymtml.nvmlDeviceGetEncoderStats),
+            help="Frames per second of the encoder sessions, on average.", json="codec.encoder_frames_per_second"),
+    Reading("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats),
+            help="Latency of the encoder sessions in microseconds, on average."),
+    # What is near
+    Reading("affinity.cpus", topology.cpus, json="affinity.cpus", value=topology.ranges, compare=VALUE),
+    Reading("affinity.nodes", topology.nodes, json="affinity.nodes", value=topology.ranges, compare=VALUE),
+    # MPC
+    Reading("mig.mode.current", item(0, pymtml.nvmlDeviceGetMigMode), text=enabled,
+            help="Whether the card is divided into instances (MPC).", json="mpc.enabled", value=bool, compare=VALUE),
+    Reading("mig.mode.pending", item(1, pymtml.nvmlDeviceGetMigMode), text=enabled,
+            help="The same; MPC changes at once."),
+    # Memory errors
+    Reading("ecc.mode.current", item(0, pymtml.nvmlDeviceGetEccMode), text=enabled, help="Whether ECC is on.",
+            json="ecc.enabled", value=bool, compare=VALUE, series=("ecc_enabled",)),
+    Reading("ecc.mode.pending", item(1, pymtml.nvmlDeviceGetEccMode), text=enabled,
+            help="Whether ECC will be on from the next boot on.", json="ecc.pending", value=bool, compare=VALUE),
+    *_errors("corrected", _CORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC, _SINCE),
+    *_errors("corrected", _CORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC, _EVER),
+    *_errors("uncorrected", _UNCORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC, _SINCE),
+    *_errors("uncorrected", _UNCORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC, _EVER),
+    Reading("retired_pages.pending", asked(pymtml.nvmlDeviceGetRetiredPagesPendingStatus), text=yes_no,
+            help="Whether pages wait for a reboot to be retired.", json="retired_pages.pending", value=bool,
+            compare=VALUE, series=("retired_pages_pending",)),
+    _retired("retired_pages.single_bit_ecc.count", "retired_pages.sbe", "single_bit",
+             pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
+             "Number of memory pages retired for several single bit errors."),
+    _retired("retired_pages.double_bit.count", "retired_pages.dbe", "double_bit",
+             pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
+             "Number of memory pages retired for a double bit error."),
+    Reading("remapped_rows.correctable", item(0, pymtml.nvmlDeviceGetRemappedRows), also=("remapped_rows.sbe",),
+            help="Rows remapped for single bit errors."),
+    Reading("remapped_rows.uncorrectable", item(1, pymtml.nvmlDeviceGetRemappedRows), also=("remapped_rows.dbe",),
+            help="Rows remapped for double bit errors."),
+    Reading("remapped_rows.pending", item(2, pymtml.nvmlDeviceGetRemappedRows), text=yes_no,
+            help="Whether rows wait for a reset to be remapped."),
+    Reading("remapped_rows.failure", item(3, pymtml.nvmlDeviceGetRemappedRows), text=yes_no,
+            help="Whether remapping ever failed."),
+    # MtLinks, fans
+    Reading("mtlink.version", part("version", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.version", compare=VALUE),
+    Reading("mtlink.bandwidth", part("bandWidth", pymtml.mtmlDeviceGetMtLinkSpec),
+            json="mtlink.bandwidth_gigabytes_per_second", compare=VALUE),
+    Reading("mtlink.count", part("linkNum", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.count", compare=VALUE),
+    Reading("fans.count", asked(pymtml.nvmlDeviceGetNumFans), json="fans.count", compare=VALUE),
+]
+# fmt: on
+BY_NAME = {reading.name: reading for reading in READINGS}
+BY_KEY = {reading.json: reading for reading in READINGS if reading.json is not None}
+
+
+def answer(device, name):
+    """What a device answers to the question of a reading, or an Unknown."""
+    return BY_NAME[name].question(device)
+
+
+def pairs(device, place=""):
+    """(key, value or Unknown) of what an object of --json has (list); the place is its path."""
+    start = place + "." if place else ""
+    found = [(key[len(start) :], reading) for key, reading in BY_KEY.items() if key.startswith(start)]
+    return [(key, reading.told(device)) for key, reading in found if "." not in key]

@@ -1,0 +1,93 @@
+"""What the tables of cards show, cell by cell, and how alarming it is."""
+
+import pymtml
+from pymtml_cli.common.text import fit, right, safe
+from pymtml_cli.common.text import width as text_width
+from pymtml_cli.readings.devices import Unknown, then
+from pymtml_cli.readings.table import answer, enabled, mebibytes
+
+HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, where the card does not tell its own limit
+RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
+
+
+class Cell:
+    """A text in the table and how alarming it is."""
+
+    def __init__(self, text, color=""):
+        self.text, self.color = text, color
+
+    def padded(self, width, paint):
+        """The text to the right of ``width`` columns, colored if ``paint``."""
+        text = fit(self.text, width)
+        blanks = right("", width - text_width(text))
+        return blanks + (self.color + text + PLAIN if paint and self.color else text)
+
+
+def short(value, form="%s"):
+    """A value in the table: N/A if nobody can tell it, ERR! if who could failed."""
+    if isinstance(value, Unknown):
+        return "N/A" if value.not_supported else "ERR!"
+    return safe(form % value)
+
+
+def temperature(card):
+    """Temperature, red from the temperature at which the card slows down, yellow ten degrees before."""
+    value = answer(card, "temperature.gpu")
+    color = ""
+    if not isinstance(value, Unknown):
+        limit = answer(card, "temperature.slowdown")
+        limit = HOT_CELSIUS + 10 if isinstance(limit, Unknown) or limit <= 0 else limit
+        color = RED if value >= limit else YELLOW if value >= limit - 10 else ""
+    return Cell(short(value, "%dC"), color)
+
+
+def _share_color(used, total):
+    share = 100.0 * used / total if total else 0
+    return RED if share > FULL_PERCENT + 5 else YELLOW if share > FULL_PERCENT else ""
+
+
+def power(card, form="%6s / %5s"):
+    """Power and its limit."""
+    usage, limit = answer(card, "power.draw"), answer(card, "enforced.power.limit")
+    known = not isinstance(usage, Unknown) and not isinstance(limit, Unknown)
+    texts = [
+        short(value if isinstance(value, Unknown) else int(value / 1000.0 + 0.5), "%dW") for value in (usage, limit)
+    ]
+    return Cell(form % tuple(texts), _share_color(usage, limit) if known else "")
+
+
+def memory(device, form="%10s / %9s", unit="MiB"):
+    """Memory in use and all of it; ``unit`` stands behind the first."""
+    info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
+    if isinstance(info, Unknown):
+        return Cell(form % (short(info), short(info)))
+    used, total = mebibytes(info.used), mebibytes(info.total)
+    return Cell(form % ("%d%s" % (used, unit), "%dMiB" % total), _share_color(info.used, info.total))
+
+
+def utilization(device):
+    """Utilization of the GPU."""
+    return Cell(short(answer(device, "utilization.gpu"), "%s%%"))
+
+
+def fan(card):
+    """Speed of the fans."""
+    return short(answer(card, "fan.speed"), "%s%%")
+
+
+def uncorrected(card):
+    """Uncorrected memory errors since the driver was loaded, red if there are any."""
+    count, mode = answer(card, "ecc.errors.uncorrected.volatile.total"), answer(card, "ecc.mode.current")
+    if not isinstance(mode, Unknown) and not mode:
+        return Cell("Off")
+    return Cell(short(count), RED if not isinstance(count, Unknown) and count else "")
+
+
+def switched(value, on="On", off="Off"):
+    """A feature's state in the short words of the table."""
+    return short(value if isinstance(value, Unknown) else (on if value else off))
+
+
+def division(card):
+    """Whether a card is divided into instances."""
+    return short(then(answer(card, "mig.mode.current"), enabled))

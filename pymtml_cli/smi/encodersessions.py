@@ -1,0 +1,71 @@
+"""encodersessions: a line for each encoder session of a card, again and again."""
+
+import pymtml
+from pymtml_cli.common.errors import called, refuse
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.readings.devices import Machine, Unknown
+
+OPTIONS = {
+    "-h, --help": None,
+    "-i, --id CARDS": CARDS,
+    "-l, --loop SECONDS": "time between samples (default 1)",
+}
+
+HEAD = """\
+# GPU Session    Process   Codec       H       V Average     Average
+# Idx      Id         Id    Type     Res     Res     FPS Latency(us)
+"""
+ROW = "%5d %7s %10s %7s %7s %7s %7s %11s\n"
+LINES_BELOW_A_HEAD = 10
+
+CODECS = {
+    pymtml.NVML_ENCODER_QUERY_H264: "H.264",
+    pymtml.NVML_ENCODER_QUERY_HEVC: "HEVC",
+    pymtml.NVML_ENCODER_QUERY_AV1: "AV1",
+}
+
+
+def run(arguments):
+    """Answer (exit status)."""
+    options = parse(arguments, OPTIONS)
+    if "-h" in options:
+        with Output() as output:
+            output.write("usage: %s encodersessions [OPTION]...\n\n%s" % (called(), usage(OPTIONS)))
+        return 0
+    seconds = number(options.get("-l", "1"), 1, 1 << 31)
+    if seconds is None:
+        raise refuse("Loop frequency must be greater than 0.\n")
+    with Output() as output, Machine() as machine:
+        cards = machine.chosen(options.get("-i"))
+        written = [0]
+
+        def sample(_):
+            for line in [line for card in cards for line in _lines(card)]:
+                output.write((HEAD if written[0] % LINES_BELOW_A_HEAD == 0 else "") + line)
+                written[0] += 1
+
+        repeat(machine, seconds, sample)
+    return 0
+
+
+def _lines(card):
+    """A line for each session, or one without any."""
+    sessions = card.ask(pymtml.nvmlDeviceGetEncoderSessions)
+    if isinstance(sessions, Unknown) or not sessions:
+        return [ROW % ((card.index,) + ("-",) * 7)]
+    return [
+        ROW
+        % (
+            card.index,
+            session.sessionId,
+            session.pid,
+            CODECS.get(session.codecType, "-"),
+            session.hResolution,
+            session.vResolution,
+            session.averageFps,
+            session.encodeLatency,
+        )
+        for session in sessions
+    ]

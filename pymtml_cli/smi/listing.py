@@ -1,0 +1,45 @@
+"""-L: a line for each card, and one for each MPC instance below it; -B, which leaves none out."""
+
+import pymtml
+from pymtml_cli.common.errors import NVIDIA_SMI, called
+from pymtml_cli.common.samples import Output
+from pymtml_cli.common.text import safe
+from pymtml_cli.readings.devices import Machine, no_devices, then
+
+
+def answer(options):
+    """Print the list (exit status)."""
+    with Output() as output:
+        if options.question == "excluded":
+            output.write("No excluded devices found.\n")
+            return 0
+        with Machine() as machine:
+            if not machine.cards:
+                raise no_devices()
+            output.write("".join(line + "\n" for card in machine.cards for line in lines(card)))
+    return 0
+
+
+def lines(card):
+    """The lines of a card."""
+    found = ["GPU %d: %s (UUID: %s)" % (card.index, name(card), card.ask(pymtml.nvmlDeviceGetUUID))]
+    kind = "MIG" if called() == NVIDIA_SMI else "MPC"
+    for instance in card.instances:
+        found.append("  %s %-12sDevice %2d: (UUID: %s)" % (kind, profile(instance), instance.index, uuid_of(instance)))
+    return found
+
+
+def uuid_of(instance):
+    """UUID of an instance; under NVIDIA's name it has the prefix by which programs tell a MIG device."""
+    uuid = instance.ask(pymtml.nvmlDeviceGetUUID)
+    return then(uuid, lambda text: ("MIG-" if called() == NVIDIA_SMI else "") + text)
+
+
+def name(device):
+    """Product name of a device."""
+    return device.ask(pymtml.nvmlDeviceGetName)
+
+
+def profile(instance):
+    """Name of the share of the card that an instance has, such as 4c+16gb."""
+    return then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: safe(info.name))

@@ -1,0 +1,298 @@
+"""mig: MPC instances in the language of nvidia-smi's MIG. What is there, and which configuration divides a card.
+
+An instance is made by giving its card another configuration, so that all of the card's instances change together; it
+is used whole, as one compute instance that MTML has no number for.
+"""
+
+import sys
+
+import pymtml
+from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, called, refuse, worded
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.text import left, safe
+from pymtml_cli.readings.devices import Machine, Unknown, ask, then
+from pymtml_cli.smi.listing import profile
+from pymtml_cli.smi.modify import exit_status, in_use, nvml_code
+
+OPTIONS = {
+    "-h, --help": None,
+    "-i, --id CARDS": CARDS + " (default: all\nwith MPC on; {name} -mig 1 -i CARD turns it on)",
+    "-gi, --gpu-instance-id NUMBERS": "only these instances",
+    "-ci, --compute-instance-id NUMBERS": None,
+    "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
+    "-lgi, --list-gpu-instances": "MPC instances",
+    "-lcip, --list-compute-instance-profiles": "what instances can be used as: each as a whole",
+    "-lci, --list-compute-instances": "likewise, of the instances there are",
+    "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
+    "separated by\ncommas, or by the name of a configuration; all instances change together",
+    "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
+    "-dgi, --destroy-gpu-instance": "make one instance of each card again",
+    "-cci, --create-compute-instance PROFILES": None,
+    "-dci, --destroy-compute-instance": None,
+}
+
+IN_USE, NOT_SUPPORTED = pymtml.NVML_ERROR_IN_USE, pymtml.NVML_ERROR_NOT_SUPPORTED
+
+
+def run(arguments):
+    """Answer (exit status)."""
+    options = parse(arguments, OPTIONS)
+    actions = [name for name in _ACTIONS if name in options]
+    if "-h" in options or not actions:
+        text = worded(usage(OPTIONS, ("-i", "-gi"))).format(name=called())
+        sys.stdout.write("usage: %s mig OPTION...\n\n%s" % (called(), text))
+        return 0
+    if len(actions) > 1:
+        raise refuse("Options %s and %s can not be combined.\n" % tuple(actions[:2]))
+    numbers = None
+    if "-gi" in options:
+        numbers = [number(part, 0, 1 << 31) for part in options["-gi"].split(",")]
+        if None in numbers:
+            raise refuse("Invalid GPU instance ID: %s\n" % options["-gi"])
+    with Machine() as machine:
+        cards = [card for card in machine.chosen(options.get("-i")) if _divided(card)]
+        if not cards:
+            sys.stdout.write(worded("No MPC-enabled devices found.\n"))
+            return 0
+        return _ACTIONS[actions[0]](machine, cards, numbers, options)
+
+
+def _divided(card):
+    modes = card.ask(pymtml.nvmlDeviceGetMigMode)
+    return not isinstance(modes, Unknown) and bool(modes[0])
+
+
+def _failed(text, what, code, hint=""):
+    """What ends the command: what failed for a card, and the sentence for all."""
+    word = pymtml.nvmlErrorString(code)
+    text = "%s: %s\nFailed to %s: %s\n" % (text, word, what, word)
+    return refuse(text, exit_status(pymtml.NVMLError(code)), hint)
+
+
+def _instances(card, numbers):
+    return [instance for instance in card.instances if numbers is None or instance.index in numbers]
+
+
+# ---- lists ----
+
+
+def _table(title, heads, rows, width):
+    """A list in nvidia-smi's frame."""
+    lines = ["+" + "-" * width + "+", "| " + left(title, width - 2) + " |"]
+    lines += ["|" + left(head, width) + "|" for head in heads] + ["|" + "=" * width + "|"]
+    for row in rows:
+        lines += ["|" + left(line, width) + "|" for line in row] + ["+" + "-" * width + "+"]
+    sys.stdout.write("".join(line + "\n" for line in lines))
+    return 0
+
+
+def _kind(name):
+    return worded("MPC ") + safe(name)
+
+
+def _profiles(card, what):
+    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcProfiles, "instance profiles", what)
+
+
+def _configurations(card, what):
+    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcConfigurations, "configurations", what)
+
+
+def _offered(card, query, kind, what):
+    """What a card offers (list).
+
+    Raises: CommandError if it does not say so.
+    """
+    offered = card.ask(query)
+    if isinstance(offered, Unknown):
+        raise _failed("Unable to get the %s of GPU %2d" % (kind, card.index), what, nvml_code(offered.error))
+    return offered
+
+
+def _members(configuration):
+    """Ids of the profiles that a configuration makes instances of, in order."""
+    return sorted(configuration.profileIds[: configuration.profileNum])
+
+
+def _list_profiles(machine, cards, numbers, options):
+    rows = []
+    for card in cards:
+        what = "list GPU instance profiles"
+        ways = [_members(configuration) for configuration in _configurations(card, what)]
+        for offered in _profiles(card, what):
+            most = max([members.count(offered.id) for members in ways] or [0])
+            form = "%4d  %-18s %3d     %-9s  %-9.2f  N/A %6d    N/A   N/A"
+            size = offered.memorySizeMB / 1024.0
+            first = form % (card.index, _kind(offered.name), offered.id, "N/A/%d" % most, size, offered.coreCount)
+            rows.append([first, " " * 60 + "N/A   N/A   N/A"])
+    heads = [
+        " GPU   Name               ID    Instances   Memory     P2P    SM    DEC   ENC  ",
+        "                                Free/Total   GiB              CE    JPEG  OFA  ",
+    ]
+    return _table("GPU instance profiles:", heads, rows, 79)
+
+
+def _list_instances(machine, cards, numbers, options):
+    rows = []
+    for card in cards:
+        for instance in _instances(card, numbers):
+            number_of_profile = then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: info.id)
+            form = "%4d  %-18s %5s     %4d          N/A"
+            rows.append([form % (card.index, _kind(profile(instance)), number_of_profile, instance.index)])
+    if not rows:
+        raise refuse("No GPU instances found: Not Found\n", NO_SUCH_DEVICE)
+    heads = [
+        " GPU   Name               Profile  Instance   Placement  ",
+        "                            ID       ID       Start:Size ",
+    ]
+    return _table("GPU instances:", heads, rows, 57)
+
+
+def _list_compute_profiles(machine, cards, numbers, options):
+    rows = []
+    for card in cards:
+        for instance in _instances(card, numbers):
+            info = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
+            cores, name = then(info, lambda info: info.coreCount), _kind(profile(instance))
+            form = "%4d   %4d       %-18s N/A     0/1      %6s       N/A   N/A   N/A"
+            rows.append([form % (card.index, instance.index, name, cores), " " * 69 + "N/A   N/A"])
+    if not rows:
+        raise refuse("No compute instance profiles found: Not Found\n", NO_SUCH_DEVICE)
+    heads = [
+        " GPU     GPU       Name             Profile  Instances   Exclusive       Shared       ",
+        "       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  ",
+        "         ID                                                          CE    JPEG       ",
+    ]
+    return _table("Compute instance profiles:", heads, rows, 86)
+
+
+def _list_compute_instances(machine, cards, numbers, options):
+    rows = []
+    for card in cards:
+        for instance in _instances(card, numbers):
+            form = "%4d   %4d       %-18s N/A       N/A         N/A"
+            rows.append([form % (card.index, instance.index, _kind(profile(instance)))])
+    if not rows:
+        raise refuse("No compute instances found: Not Found\n", NO_SUCH_DEVICE)
+    heads = [
+        " GPU     GPU       Name             Profile   Instance   Placement  ",
+        "       Instance                       ID        ID       Start:Size ",
+        "         ID                                                         ",
+    ]
+    return _table("Compute instances:", heads, rows, 68)
+
+
+# ---- changes ----
+
+
+def _wanted(card, text):
+    """The configuration that -cgi asks a card for.
+
+    Raises: CommandError if there is none.
+    """
+    what = "create GPU instances"
+    configurations = _configurations(card, what)
+    for configuration in configurations:
+        if text == configuration.name:
+            return configuration
+    by_name = {offered.name: offered.id for offered in _profiles(card, what)}
+    known = set(by_name.values())
+    wanted = []
+    for part in text.split(","):
+        part = part.strip()
+        for kind in ("MIG ", "MPC "):
+            part = part[len(kind) :] if part.startswith(kind) else part
+        chosen = by_name.get(part, number(part, 0, 1 << 31))
+        if chosen not in known:
+            sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(part))
+            names = "a profile is one of %s" % ", ".join("%s (%d)" % pair for pair in by_name.items())
+            raise _failed(sentence, what, pymtml.NVML_ERROR_INVALID_ARGUMENT, names)
+        wanted.append(chosen)
+    for configuration in configurations:
+        if _members(configuration) == sorted(wanted):
+            return configuration
+    names = {number_: name for name, number_ in by_name.items()}
+    ways = (",".join(names.get(member, str(member)) for member in _members(way)) for way in configurations)
+    sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(text))
+    ways = "GPU %d can be divided into %s" % (card.index, " or ".join(ways))
+    raise _failed(sentence, what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
+
+
+def _divide(machine, card, configuration, sentence, what):
+    """Give a card a configuration, and look at what came of it (the card as it is now).
+
+    Raises: CommandError.
+    """
+    if in_use(card):
+        raise _failed(sentence, what, IN_USE)
+    done = ask(pymtml.mtmlDeviceSetMpcConfiguration, card.handle, configuration.id)
+    if isinstance(done, Unknown):
+        raise _failed(sentence, what, nvml_code(done.error))
+    machine.restart()
+    card = machine.cards[card.index]
+    found = [instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo) for instance in card.instances]
+    if sorted(-1 if isinstance(info, Unknown) else info.id for info in found) != _members(configuration):
+        text = "%s: the driver accepted it, and GPU %d is divided in another way\n"
+        raise refuse(text % (sentence, card.index), OTHER)
+    return card
+
+
+def _create(machine, cards, numbers, options):
+    wanted = [(card.index, _wanted(card, options["-cgi"])) for card in cards]  # all are checked before one is changed
+    for index, configuration in wanted:
+        card = machine.cards[index]
+        present = card.ask(pymtml.mtmlDeviceGetMpcConfiguration)
+        if not isinstance(present, Unknown) and present.id == configuration.id:
+            form = "GPU instances of GPU %2d are already those of configuration %s\n"
+            sys.stdout.write(form % (index, safe(configuration.name)))
+            continue
+        sentence = "Unable to create GPU instances on GPU %2d" % index
+        card = _divide(machine, card, configuration, sentence, "create GPU instances")
+        for instance in card.instances:
+            form = "Successfully created GPU instance ID %2d on GPU %2d using profile %s (ID %2s)\n"
+            made = then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: info.id)
+            sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), made))
+    return 0
+
+
+def _destroy(machine, cards, numbers, options):
+    found, what = False, "destroy GPU instances"
+    for index in [card.index for card in cards]:
+        card = machine.cards[index]
+        chosen = [instance.index for instance in _instances(card, numbers)]
+        if not chosen or len(card.instances) < 2:
+            continue  # one instance is the whole card
+        found = True
+        sentence = "Unable to destroy GPU instance ID %2d from GPU %2d" % (chosen[0], index)
+        whole = next((way for way in _configurations(card, what) if way.profileNum == 1), None)
+        if len(chosen) < len(card.instances) or whole is None:
+            together = "the instances of a card change together: -dgi without -gi, or another -cgi"
+            raise _failed(sentence, what, NOT_SUPPORTED, together)
+        _divide(machine, card, whole, sentence, what)
+        for instance in chosen:
+            sys.stdout.write("Successfully destroyed GPU instance ID %2d from GPU %2d\n" % (instance, index))
+    if not found:
+        raise refuse("No GPU instances found: Not Found\n", NO_SUCH_DEVICE)
+    return 0
+
+
+def _compute_instances(verb):
+    def refused(machine, cards, numbers, options):
+        sentence = "Unable to %s a compute instance on GPU %2d" % (verb, cards[0].index)
+        whole = worded("an MPC instance is used whole: there are no compute instances in it")
+        raise _failed(sentence, verb + " compute instances", NOT_SUPPORTED, whole)
+
+    return refused
+
+
+_ACTIONS = {
+    "-lgip": _list_profiles,
+    "-lgi": _list_instances,
+    "-lcip": _list_compute_profiles,
+    "-lci": _list_compute_instances,
+    "-cgi": _create,
+    "-dgi": _destroy,
+    "-cci": _compute_instances("create"),
+    "-dci": _compute_instances("destroy"),
+}

@@ -1,0 +1,364 @@
+"""Options that change something, with nvidia-smi's sentences and exit status.
+
+What MTML can do is done, and looked at afterwards: the ECC mode, the ECC counters, MPC, a reset. Where it cannot, the
+sentence says so, and the exit status is 0 for everybody, as nvidia-smi has it: scripts go on.
+"""
+
+import os
+
+import pymtml
+from pymtml_cli.common.errors import BAD_ARGUMENT, NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.samples import Output
+from pymtml_cli.common.text import safe
+from pymtml_cli.language import OPTIONS
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
+from pymtml_cli.readings.processes import processes
+
+WARNING = "Treating as warning and moving on.\n"
+EARLY = "Terminating early due to previous errors.\n"
+DONE = "All done.\n"
+REBOOT = "Reboot required.\n"
+
+
+class NotPossible(Exception):
+    """The card cannot do that: a warning."""
+
+
+class Failed(Exception):
+    """The card could, and did not: the end, with an exit status."""
+
+    def __init__(self, text, status):
+        Exception.__init__(self, text)
+        self.status = status
+
+
+# ---- values ----
+
+
+def _choice(*words):
+    """A value that is one of some words, or the number of one."""
+
+    def value(text):
+        chosen = number(text, 0, len(words) - 1)
+        return chosen if chosen is not None else words.index(text.upper()) if text.upper() in words else None
+
+    value.words = words
+    return value
+
+
+def _numbers(least, most):
+    """A value of so many whole numbers, separated by commas."""
+
+    def value(text):
+        found = [number(part, 0, 1 << 31) for part in text.split(",")]
+        return found if least <= len(found) <= most and None not in found else None
+
+    return value
+
+
+def _watts(text):
+    return number(text, 0, 1 << 31, whole=False)
+
+
+def _any(text):
+    return text
+
+
+_SWITCH = _choice("DISABLED", "ENABLED")
+
+# Values of the options, None for what is none; what is not here takes no value.
+VALUES = {
+    "persistence-mode": _SWITCH,
+    "ecc-config": _SWITCH,
+    "reset-ecc-errors": _choice("VOLATILE", "AGGREGATE"),
+    "compute-mode": _choice("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"),
+    "gom": _choice("ALL_ON", "COMPUTE", "LOW_DP"),
+    "gpu-reset": lambda text: text if text is True or text == "bus" else None,
+    "virt-mode": lambda text: text if text.upper() in ("3", "4", "VGPU", "VSGA") else None,
+    "lock-gpu-clocks": _numbers(1, 2),
+    "mode": _choice("0", "1"),
+    "lock-memory-clocks": _numbers(1, 2),
+    "lock-memory-clocks-deferred": _numbers(1, 1),
+    "applications-clocks": _numbers(2, 2),
+    "applications-clocks-permission": _choice("UNRESTRICTED", "RESTRICTED"),
+    "power-limit": _watts,
+    "scope": _choice("GPU", "TOTAL_MODULE"),
+    "cuda-clocks": _choice("RESTORE_DEFAULT", "OVERRIDE"),
+    "accounting-mode": _SWITCH,
+    "auto-boost-default": _SWITCH,
+    "auto-boost-permission": _choice("UNRESTRICTED", "RESTRICTED"),
+    "multi-instance-gpu": _SWITCH,
+    "gpu-target-temp": _numbers(1, 1),
+    "dram-encryption": _SWITCH,
+    "driver-model": _choice("WDDM", "WDM", "MCDM"),
+    "force-driver-model": _choice("WDDM", "WDM", "MCDM"),
+    "set-hostname": _any,
+}
+
+# How a value that is none is called, where nvidia-smi has a sentence of its own
+INVALID = {
+    "ecc-config": "Invalid ECC configuration code: %s\n",
+    "compute-mode": "Invalid compute mode: %s\n",
+    "multi-instance-gpu": "Invalid MPC Mode: %s\n",
+}
+
+# What belongs to another option
+MODIFIERS = {"mode": "lock-gpu-clocks", "scope": "power-limit"}
+
+
+def _checked(options):
+    """The changes that were asked for, as (option, value), in the order in which they were.
+
+    Raises: CommandError for a value that is none.
+    """
+    changes = []
+    for name, text in options.values.items():
+        value = VALUES[name](text) if name in VALUES else text
+        if value is None:
+            if name in INVALID:
+                raise refuse(worded(INVALID[name]) % text + EARLY)
+            form = "ERROR: Option %s is invalid for %s. Please run '%s -h' for help.\n\n"
+            raise refuse(form % (text, OPTIONS[name][0][0], called()))
+        if name in MODIFIERS and MODIFIERS[name] not in options.values:
+            text = "Invalid combination of input arguments. '%s' can only be used with '%s'.\n"
+            raise refuse(text % (OPTIONS[name][0][-1], OPTIONS[MODIFIERS[name]][0][-1] + "s" * (name == "scope")))
+        if name in CHANGES:
+            changes.append((name, value))
+    if "gpu-reset" in options.values and options.get("id") is None:
+        raise refuse("Option -i is missing: a reset is for the GPUs that it names.\n" + EARLY)
+    return changes
+
+
+# ---- what MTML cannot do ----
+
+
+def _cannot(sentence):
+    """A change that is not possible on any card; {gpu} is its address."""
+
+    def change(machine, card, value):
+        raise NotPossible(sentence.format(gpu=address(card)))
+
+    return change
+
+
+def _accounting_mode(machine, card, value):
+    if not value and card.ask(pymtml.nvmlDeviceGetAccountingMode) == pymtml.NVML_FEATURE_DISABLED:
+        return "Accounting Mode is already Disabled for GPU %s.\n" % address(card)
+    verb = "enable" if value else "disable"
+    raise NotPossible("Unable to %s Accounting Mode for GPU %s: Not Supported" % (verb, address(card)))
+
+
+_COMPUTE_MODES = ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS")
+
+
+def _compute_mode(machine, card, value):
+    if card.ask(pymtml.nvmlDeviceGetComputeMode) == value:
+        return "Compute mode is already set to %s for GPU %s.\n" % (_COMPUTE_MODES[value], address(card))
+    form = "Setting compute mode to %s is not supported for GPU: %s."
+    raise NotPossible(form % (_COMPUTE_MODES[value], address(card)))
+
+
+def _lock_memory_clocks(machine, card, value):
+    return "This option is not supported. Please use --lock-memory-clocks-deferred instead.\n"
+
+
+def _power_limit(machine, card, value):
+    if not value:  # below any range; MTML tells none
+        form = "Provided power limit 0.00 W is not a valid power limit which should be between N/A and N/A for GPU %s"
+        raise Failed(form % address(card), BAD_ARGUMENT)
+    raise NotPossible("Changing power management limit is not supported for GPU: %s." % address(card))
+
+
+# ---- what MTML can do ----
+
+
+def address(card):
+    """PCI address of a card, as nvidia-smi names it in these sentences."""
+    info = card.ask(pymtml.nvmlDeviceGetPciInfo)
+    return str(card.index) if isinstance(info, Unknown) else safe(info.busId)
+
+
+def _do(card, function, *arguments):
+    """What a change answers on a card, or an Unknown; unlike an answer to a question it is not kept."""
+    return card.handle if isinstance(card.handle, Unknown) else ask(function, card.handle, *arguments)
+
+
+def _fail(sentence, error):
+    """What an error of a change comes to: a warning, or the end."""
+    text = "%s: %s" % (sentence, pymtml.nvmlErrorString(nvml_code(error)))
+    if isinstance(error, pymtml.NVMLError_NotSupported):
+        raise NotPossible(text)
+    raise Failed(text, exit_status(error))
+
+
+def nvml_code(error):
+    """NVML's code of an error, also of one of MTML's."""
+    for base in type(error).__mro__:
+        if base.__name__.startswith("NVMLError_"):
+            return base().value
+    return pymtml.NVML_ERROR_UNKNOWN
+
+
+def exit_status(error):
+    """Exit status for an error: NVML's code where that is one."""
+    return min(nvml_code(error), OTHER)
+
+
+def _unchanged(sentence):
+    return Failed(sentence + ": the driver accepted it, and nothing changed", OTHER)
+
+
+def _ecc_config(machine, card, value):
+    sentence = "Unable to set ECC config for GPU %s" % address(card)
+    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
+    if isinstance(modes, Unknown):
+        _fail(sentence, modes.error)
+    word = ("Disabled", "Enabled")[value]
+    if modes[1] == value:
+        return "ECC support is already %s for GPU %s.\n" % (word, address(card))
+    done = _do(card, pymtml.nvmlDeviceSetEccMode, value)
+    if isinstance(done, Unknown):
+        _fail(sentence, done.error)
+    card.forget()
+    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
+    if isinstance(modes, Unknown) or modes[1] != value:
+        raise _unchanged(sentence)
+    return "%s ECC support for GPU %s.\n" % (word, address(card))
+
+
+def _waits_for_reboot(card):
+    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
+    return not isinstance(modes, Unknown) and modes[0] != modes[1]
+
+
+def _reset_ecc_errors(machine, card, value):
+    counter = (pymtml.NVML_VOLATILE_ECC, pymtml.NVML_AGGREGATE_ECC)[value]
+    sentence = "Unable to clear ECC errors for GPU %s" % address(card)
+    done = _do(card, pymtml.nvmlDeviceClearEccErrorCounts, counter)
+    if isinstance(done, Unknown):
+        if done.not_supported:
+            raise NotPossible("ECC features not supported for GPU %s." % address(card))
+        _fail(sentence, done.error)
+    for kind in (pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED):
+        left = _do(card, pymtml.nvmlDeviceGetTotalEccErrors, kind, counter)
+        if not isinstance(left, Unknown) and left:
+            raise _unchanged(sentence)
+    return "Reset %s ECC errors to zero for GPU %s.\n" % (("volatile", "aggregate")[value], address(card))
+
+
+def in_use(card):
+    """Whether somebody else has the card open."""
+    known = processes(card)
+    return not isinstance(known, Unknown) and any(process.pid != os.getpid() for process in known)
+
+
+def _multi_instance_gpu(machine, card, value):
+    place, verb = address(card), ("disable", "enable")[value]
+    sentence = worded("Unable to %s MPC Mode for GPU %s") % (verb, place)
+    modes = card.ask(pymtml.nvmlDeviceGetMigMode)
+    if isinstance(modes, Unknown):
+        _fail(sentence, modes.error)
+    if modes[0] == value:
+        return worded("MPC Mode is already %s for GPU %s.\n") % (("Disabled", "Enabled")[value], place)
+    if in_use(card):
+        _fail(sentence, pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
+    done = _do(card, pymtml.nvmlDeviceSetMigMode, value)
+    if isinstance(done, Unknown):
+        _fail(sentence, done.error)
+    machine.look_again()
+    modes = machine.cards[card.index].ask(pymtml.nvmlDeviceGetMigMode)
+    if isinstance(modes, Unknown) or modes[0] != value:
+        raise _unchanged(sentence)
+    return worded("%s MPC Mode for GPU %s\n") % (("Disabled", "Enabled")[value], place)
+
+
+_BUSY = """\
+The following GPUs could not be reset:
+  GPU {gpu}: In use by another client
+
+1 device is currently being used by one or more other processes (e.g., Fabric Manager, CUDA application, graphics \
+application such as an X server, or a monitoring application such as another instance of {name}). Please first \
+kill all processes using this device and all compute applications running in the system."""
+
+
+def _gpu_reset(machine, card, value):
+    place = address(card)
+    sentence = "Unable to reset GPU %s" % place
+    if hasattr(os, "geteuid") and os.geteuid():
+        raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
+    if in_use(card):
+        raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE)))
+    done = _do(card, pymtml.mtmlDeviceReset)
+    if isinstance(done, Unknown):
+        if isinstance(done.error, pymtml.NVMLError_InUse):
+            raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(done.error))
+        if done.not_supported:
+            raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
+        _fail(sentence, done.error)
+    machine.restart()
+    if len(machine.cards) <= card.index:
+        raise Failed("GPU %s was reset, and is not there any more" % place, OTHER)
+    name = machine.cards[card.index].ask(pymtml.nvmlDeviceGetName)
+    if isinstance(name, Unknown):
+        raise Failed("GPU %s was reset, and does not answer: %s" % (place, describe(name.error)), OTHER)
+    return "GPU %s was successfully reset.\n" % place
+
+
+CHANGES = {
+    "persistence-mode": _cannot("Setting persistence mode is not supported for GPU {gpu}."),
+    "ecc-config": _ecc_config,
+    "reset-ecc-errors": _reset_ecc_errors,
+    "compute-mode": _compute_mode,
+    "gom": _cannot("GOM mode cannot be changed on GPU {gpu}."),
+    "gpu-reset": _gpu_reset,
+    "virt-mode": _cannot("Setting virtualization mode is not supported for GPU {gpu}."),
+    "lock-gpu-clocks": _cannot("Setting locked GPU clocks is not supported for GPU {gpu}."),
+    "reset-gpu-clocks": _cannot("Setting locked gpu clocks is not supported for GPU {gpu}."),
+    "lock-memory-clocks": _lock_memory_clocks,
+    "reset-memory-clocks": _cannot("Setting locked Memory clocks is not supported for GPU {gpu}."),
+    "lock-memory-clocks-deferred": _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
+    "reset-memory-clocks-deferred": _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
+    "applications-clocks": _cannot("Setting applications clocks is not supported for GPU {gpu}."),
+    "reset-applications-clocks": _cannot("Setting applications clocks is not supported for GPU {gpu}."),
+    "applications-clocks-permission": _cannot(
+        "Warning: This option is deprecated and will be removed in future releases"
+    ),
+    "power-limit": _power_limit,
+    "cuda-clocks": _cannot("Overriding CUDA clock limit is not supported for this device."),
+    "accounting-mode": _accounting_mode,
+    "clear-accounted-apps": _cannot("Unable to clear Accounted PIDs for GPU {gpu}: Not Supported"),
+    "auto-boost-default": _cannot("Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}."),
+    "auto-boost-permission": _cannot("Changing auto boosted clocks permissions is not supported for GPU: {gpu}."),
+    "multi-instance-gpu": _multi_instance_gpu,
+    "gpu-target-temp": _cannot("GPU Target Temperature Threshold not supported for GPU {gpu}."),
+    "dram-encryption": _cannot("Unable to set DRAM Encryption config for GPU {gpu}: Not Supported"),
+    "driver-model": _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
+    "force-driver-model": _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
+    "set-hostname": _cannot("Setting hostname is not supported for GPU {gpu}."),
+}
+
+
+def answer(options):
+    """Make the changes, card by card (exit status)."""
+    changes = _checked(options)
+    warned = False
+    with Output() as output, Machine() as machine:
+        indices = [card.index for card in machine.chosen(options.get("id"))]
+        for name, value in changes:
+            for index in indices:
+                try:
+                    output.write(CHANGES[name](machine, machine.cards[index], value))
+                except NotPossible as error:
+                    warned = True
+                    output.write("%s\n%s" % (error, WARNING))
+                except Failed as error:
+                    hint = (
+                        "run it as root; `pymtml doctor` says what this user may"
+                        if error.status == NO_PERMISSION
+                        else ""
+                    )
+                    raise refuse("%s\n%s" % (error, EARLY), error.status, hint)
+        waiting = "ecc-config" in options.values and any(_waits_for_reboot(machine.cards[index]) for index in indices)
+        output.write(DONE + REBOOT * waiting)
+    return NOT_AVAILABLE if warned and options.get("error-on-warning") else 0

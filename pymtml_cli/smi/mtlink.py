@@ -1,0 +1,136 @@
+"""mtlink: state, speed and far end of each MtLink; under the name nvlink in nvidia-smi's form."""
+
+import sys
+
+import pymtml
+from pymtml_cli.common.errors import NOT_AVAILABLE, called, refuse, worded
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.text import safe
+from pymtml_cli.readings.devices import Machine, Unknown, then
+from pymtml_cli.smi import listing
+
+OPTIONS = {
+    "-s, --status": "state and speed of each link{remote}",
+    "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
+    "-p, --pcibusid": "PCI address of the card at the other end",
+    "-R, --remotelinkinfo": "the same, and the number of the link there",
+    "-e, --errorcounters": "errors of each link, which MTML does not tell",
+    "-i, --id CARDS": CARDS,
+    "-l, --link NUMBER": "only this link",
+    "-h, --help": None,
+}
+
+STATES = {
+    pymtml.MTML_MTLINK_STATE_DOWN: "Down",
+    pymtml.MTML_MTLINK_STATE_UP: "Up",
+    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "Downgrade",
+}
+LAST_LINK = (1 << 32) - 1
+
+
+def nvlink(arguments):
+    """The same in nvidia-smi's form (exit status)."""
+    return run(arguments, "nvlink")
+
+
+def run(arguments, command="mtlink"):
+    """Answer (exit status)."""
+    options = parse(arguments, OPTIONS)
+    if "-h" in options or not options:
+        remote = ", and the card at its other end" if command == "mtlink" else ""
+        text = worded(usage(OPTIONS)).format(remote=remote)
+        sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, text))
+        return 0
+    link = options.get("-l")
+    if link is not None:
+        link = number(link, 0, LAST_LINK)
+        if link is None:
+            raise refuse('"%s" is no number of a link.\n' % options["-l"])
+    with Machine() as machine:
+        cards = machine.chosen(options.get("-i"))
+        answered = False
+        for card in cards:
+            spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
+            if command == "nvlink" and isinstance(spec, Unknown) and spec.not_supported:
+                answered = True  # that there are no links is an answer there, of no lines
+                continue
+            answered = answered or not isinstance(spec, Unknown)
+            sys.stdout.write(listing.lines(card)[0] + "\n")
+            for line in _card_lines(card, spec, options, link, command):
+                sys.stdout.write("\t %s\n" % line)
+    return 0 if answered else NOT_AVAILABLE
+
+
+def _card_lines(card, spec, options, chosen, command):
+    if isinstance(spec, Unknown):
+        return [worded("MtLink: %s") % spec]
+    links = list(range(spec.linkNum))
+    if chosen is not None:
+        links = [link for link in links if link == chosen]
+        if not links:
+            return ["Invalid Link"]
+    lines = []
+    for link in links:
+        if "-s" in options:
+            lines.append("Link %d: %s" % (link, _status(card, link, spec, command)))
+        if "-p" in options:
+            lines.append("Link %d: %s" % (link, then(remote(card, link), _address)))
+        if "-R" in options:
+            far = remote(card, link)
+            number = then(far, lambda handle: remote_link(card, handle, link))
+            lines.append("Link %d: Remote Device %s: Link %s" % (link, then(far, _address), number))
+        if "-e" in options:
+            for kind in ("Replay", "Recovery", "CRC"):
+                lines.append("Link %d: %s Errors: N/A" % (link, kind))
+        if "-c" in options:
+            for text, capability in (
+                ("P2P is supported", pymtml.MTML_MTLINK_CAP_P2P_ACCESS),
+                ("P2P atomics supported", pymtml.MTML_MTLINK_CAP_P2P_ATOMICS),
+            ):
+                status = card.ask(pymtml.mtmlDeviceGetMtLinkCapStatus, link, capability)
+                words = then(status, lambda code: "true" if code == pymtml.MTML_MTLINK_CAP_STATUS_OK else "false")
+                lines.append("Link %d, %s: %s" % (link, text, words))
+    return lines
+
+
+def _status(card, link, spec, command):
+    state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
+    if command == "nvlink":
+        down = not isinstance(state, Unknown) and state == pymtml.MTML_MTLINK_STATE_DOWN
+        return str(state) if isinstance(state, Unknown) else "<inactive>" if down else "%.3f GB/s" % spec.bandWidth
+    words = then(state, lambda code: STATES.get(code, str(code)))
+    return "%s, %d GB/s, %s" % (words, spec.bandWidth, _far_end(card, link))
+
+
+def _far_end(card, link):
+    handle = remote(card, link)
+    if isinstance(handle, Unknown) and not isinstance(handle.error, pymtml.NVMLError_NotFound):
+        return "remote %s" % handle
+    for other in card.machine.cards:
+        if other.handle == handle:
+            return "GPU %d (%s)" % (other.index, _address(handle))
+    return "a card that is not visible here"
+
+
+def remote(card, link):
+    """Handle of the card at the other end of a link, or an Unknown."""
+    return card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link)
+
+
+def remote_link(card, handle, link):
+    """Number of a link at its other end, or N/A."""
+    count = card.ask(pymtml.mtmlDeviceCountMtLinkLayouts, handle)
+    if isinstance(count, Unknown) or not count:
+        return "N/A"
+    layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, handle, count)
+    if isinstance(layouts, Unknown):
+        return "N/A"
+    return next((layout.remoteLinkId for layout in layouts if layout.localLinkId == link), "N/A")
+
+
+def _address(handle):
+    try:
+        return safe(pymtml.nvmlDeviceGetPciInfo(handle).busId)
+    except pymtml.MTMLError:
+        return "N/A"

@@ -1,0 +1,97 @@
+"""pmon: a line for each process and second, with nvidia-smi's columns."""
+
+import os
+
+import pymtml
+from pymtml_cli.common.options import parse
+from pymtml_cli.common.text import head as head_of
+from pymtml_cli.common.text import left
+from pymtml_cli.readings.devices import Unknown
+from pymtml_cli.readings.processes import processes, say_to_people
+from pymtml_cli.readings.table import mebibytes
+from pymtml_cli.smi import scroll
+from pymtml_cli.smi.scroll import OPTIONS
+
+LONGEST_DELAY, DEFAULT = 10, "u"
+NAME_WIDTH = 15
+
+
+def _share(process, shares):
+    return shares.get(process.pid)
+
+
+def _memory(process, shares):
+    return None if process.memory is None else mebibytes(process.memory)
+
+
+def _unknown(process, shares):
+    return None
+
+
+# Letter: (what help says, columns: head, unit, value). The driver's table has a process's share of the whole GPU alone.
+GROUPS = {
+    "u": (
+        "utilization",
+        (("sm", "%", _share),) + tuple((name, "%", _unknown) for name in ("mem", "enc", "dec", "jpg", "ofa")),
+    ),
+    "m": ("memory", (("fb", "MB", _memory), ("ccpm", "MB", _unknown))),
+}
+
+
+def run(arguments):
+    """Scroll (exit status)."""
+    options = parse(arguments, OPTIONS)
+    if "-h" in options:
+        return scroll.help("pmon", GROUPS, DEFAULT, LONGEST_DELAY)
+    settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
+    columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
+
+    def head():
+        rows = (
+            (settings.stamps("Date", "Time"), "gpu", "pid", "type", [name for name, _, _ in columns], "command"),
+            (settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", "#", "C/G", [unit for _, unit, _ in columns], "name"),
+        )
+        return [
+            settings.lead("#", stamps, index) + "%12s%7s%s    %s " % (pid, kind, _joined(cells), name)
+            for stamps, index, pid, kind, cells, name in rows
+        ]
+
+    said = []
+
+    def lines(machine, cards):
+        stamps = settings.stamps(machine.time.date, machine.time.clock)
+        found = []
+        for card in cards:
+            known = processes(card)
+            shares = utilization(card)
+            rows = [] if isinstance(known, Unknown) else known
+            for process in rows or [None]:
+                if process is None:
+                    pid = kind = name = "-"
+                    cells = ["-"] * len(columns)
+                else:
+                    pid, kind, name = process.pid, process.kind, command(process)
+                    values = [value(process, shares) for _, _, value in columns]
+                    cells = ["-" if value is None else str(value) for value in values]
+                text = "%11s%6s%s    %s" % (pid, kind, _joined(cells), left(name, NAME_WIDTH))
+                found.append(settings.lead(" ", stamps, str(card.index)) + text)
+        say_to_people(cards, said)
+        return found
+
+    return scroll.scroll(settings, head, lines)
+
+
+def utilization(card):
+    """Share of the GPU by process id, of those that the driver tells."""
+    samples = card.ask(pymtml.nvmlDeviceGetProcessUtilization, 0)
+    return {} if isinstance(samples, Unknown) else {sample.pid: sample.smUtil for sample in samples}
+
+
+def command(process):
+    """Name of the program without its folders."""
+    name = process.name
+    return "-" if isinstance(name, Unknown) else head_of(os.path.basename(name), NAME_WIDTH) or "-"
+
+
+def _joined(cells):
+    return "".join("%7s" % cell for cell in cells)

@@ -1,0 +1,83 @@
+"""What dmon and pmon share: options, the columns of date and time, and scrolling."""
+
+import sys
+
+from pymtml_cli.common.errors import OTHER, called, refuse
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import CARDS, usage
+from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.readings.devices import Machine
+
+OPTIONS = {
+    "-i, --id CARDS": CARDS,
+    "-d, --delay SECONDS": "time between samples, 1 to {most} (default 1)",
+    "-c, --count N": "stop after N samples",
+    "-s, --select LETTERS": "what to show (default {default}):{groups}",
+    "-o, --options DT": "D with the date, T with the time",
+    "-f, --filename FILE": "into a file",
+    "-h, --help": None,
+}
+FORMAT = "csv, nounit, noheader, separated by commas (default: aligned columns with units)"
+
+FAILED = "Failed to process command line \n\n"
+
+
+class Settings:
+    """Checked options.
+
+    Raises: CommandError in nvidia-smi's words.
+    """
+
+    def __init__(self, options, groups, default, most):
+        self.seconds = number(options.get("-d", "1"), 1, most)
+        if self.seconds is None:
+            raise refuse("Collection delay/interval should be between 1 second and %d seconds\n" % most)
+        self.count = number(options["-c"], 1, 1 << 31) if "-c" in options else 0
+        if self.count is None:
+            raise refuse("Invalid value for number of samples to be displayed\n")
+        letters = options.get("-s", default)
+        if not letters or set(letters) - set(groups):
+            raise refuse("Failed to find any metric to display\n" + FAILED, OTHER)
+        self.letters = [letter for index, letter in enumerate(letters) if letter not in letters[:index]]
+        if set(options.get("-o", "")) - set("DT"):
+            raise refuse("Error in parsing options\n" + FAILED, OTHER)
+        self.date, self.clock = "D" in options.get("-o", ""), "T" in options.get("-o", "")
+        self.formats = [part for part in options.get("--format", "").split(",") if part]
+        for part in self.formats:
+            if part not in ("csv", "nounit", "noheader"):
+                text = "%s is not a recognized format option\nError parsing format options\n" % part
+                raise refuse(text + FAILED, OTHER)
+        self.filename, self.cards = options.get("-f"), options.get("-i")
+
+    def stamps(self, date, clock):
+        """The leading cells of a line that -o asks for."""
+        return [text for text, wanted in ((date, self.date), (clock, self.clock)) if wanted]
+
+    def lead(self, mark, stamps, index):
+        """The beginning of a line: date and time if asked for, then the card."""
+        if not stamps:
+            return "%s%*s" % (mark, 5 - len(mark), index)
+        texts = [(mark + stamps[0]).ljust(9)] + [stamp.ljust(8) for stamp in stamps[1:]]
+        return "    ".join(texts) + "%8s" % index
+
+
+def help(command, groups, default, most, more=""):
+    """Print the help, with what the command has beside the shared options (exit status)."""
+    lines = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
+    values = {"most": most, "default": default, "groups": lines}
+    table = {line: text and text.format(**values) for line, text in OPTIONS.items()}
+    sys.stdout.write("usage: %s %s [OPTION]...\n\n%s%s" % (called(), command, usage(table), more))
+    return 0
+
+
+def scroll(settings, head, lines):
+    """Print a head and samples (exit status); ``lines`` makes the lines of a sample from machine and cards."""
+    with Output(settings.filename) as output, Machine() as machine:
+        cards = machine.chosen(settings.cards)
+
+        def sample(first):
+            text = head() if first else []
+            output.write("".join(line + "\n" for line in text + lines(machine, cards)))
+
+        repeat(machine, settings.seconds, sample, count=settings.count)
+    return 0

@@ -1,0 +1,176 @@
+"""-q: everything in sections, with nvidia-smi's keys, columns and order; `xml_document` writes it as XML."""
+
+import pymtml
+from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.common.text import safe
+from pymtml_cli.language import SECTIONS
+from pymtml_cli.readings.devices import Machine, Unknown, ask, musa_version
+from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
+from pymtml_cli.readings.table import BY_NAME, mebibytes
+from pymtml_cli.smi import layout
+from pymtml_cli.smi.listing import profile, uuid_of
+
+KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
+
+
+class Line:
+    """A line of -q: key, XML tag or None, what the reading is called, and the lines below it.
+
+    ``section`` is that of -d; ``only_chosen`` lines are shown where -d asks for them alone.
+    """
+
+    def __init__(self, text):
+        key, tag, self.reading, section = ([part.strip() for part in text.split("|")] + [""] * 3)[:4]
+        self.key, self.tag, self.below = key.replace("~", " "), tag or None, []
+        self.section, _, only = section.partition(" ")
+        self.only_chosen = bool(only)
+        if self.reading == "samples":
+            self.below = [Line(title) for title in ("Duration", "Number of Samples", "Max", "Min", "Avg")]
+
+    def value(self, device):
+        """The text of a line without others below it."""
+        return "None" if self.reading == "none" else value_of(device, self.reading)
+
+
+def _tree():
+    """The lines of the first level, with those below them (list of Line)."""
+    levels = [[]]
+    for text in layout.SECTIONS.splitlines():
+        del levels[(len(text) - len(text.lstrip())) // 4 + 1 :]
+        line = Line(text)
+        levels[-1].append(line)
+        levels.append(line.below)
+    return levels[0]
+
+
+TREE = _tree()
+
+
+def value_of(device, name):
+    """Text of a reading, with its unit; an empty name is that of one which nobody answers."""
+    return BY_NAME[name].line(device) if name else "N/A"
+
+
+def answer(options):
+    """Print the answer to -q (exit status)."""
+    with Output(options.get("filename")) as output:
+        screen = Screen(options)
+        with Machine() as machine:
+            cards = machine.chosen(options.get("id"))
+            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
+    return 0
+
+
+class Screen:
+    """The answer to -q.
+
+    Raises: CommandError for sections that are not known.
+    """
+
+    def __init__(self, options):
+        self._smi = called() == NVIDIA_SMI
+        self._units = options.get("unit")
+        self._chosen = None
+        if options.get("display") is not None:
+            self._chosen = options.get("display").upper().split(",")
+            if not set(self._chosen) <= set(SECTIONS):
+                raise refuse("Failed to parse --display/-d flags\n")
+
+    def text(self, machine, cards):
+        """The answer as it is printed."""
+        return "\n".join(self._lines(machine, cards)) + "\n"
+
+    def _versions(self, machine):
+        versions = [("Timestamp", machine.time.long), ("Driver Version", machine.driver_version)]
+        if self._smi:
+            return versions + [("CUDA Version", musa_version())]
+        return versions + [("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion)), ("MUSA Version", musa_version())]
+
+    def _lines(self, machine, cards):
+        lines = ["", "=" * 14 + ("NVSMI" if self._smi else "PYMTML") + " LOG" + "=" * 14, ""]
+        lines += [_line(key, value) for key, value in self._versions(machine)] + [""]
+        if self._units:
+            return lines + [_line("HIC Info", "N/A"), _line("Attached Units", "0"), ""]
+        lines.append(_line("Attached GPUs", str(len(machine.cards))))
+        for card in cards:
+            lines.append("GPU %s" % safe(value_of(card, "pci.bus_id")))
+            lines += self._card_lines(card) + [""]
+        return lines
+
+    def _shown(self, line):
+        if self._chosen is None:
+            return not line.only_chosen
+        return line.section in self._chosen
+
+    def _card_lines(self, card):
+        lines = []
+        for line in TREE:
+            if not self._shown(line):
+                continue
+            if line.tag == "processes":
+                lines += _process_lines(card)
+            else:
+                lines += _branch(card, line, 1, self._smi)
+            if line.tag == "mig_mode":
+                for instance in card.instances:
+                    lines += _instance_lines(instance, self._smi)
+        return lines
+
+
+def _line(key, value, level=0, width=KEY_WIDTH):
+    return (" " * (4 * level) + key).ljust(width) + ": " + safe(value)
+
+
+def _branch(device, line, level, smi):
+    key = "MPC Mode" if line.tag == "mig_mode" and not smi else line.key
+    if not line.below:
+        return [_line(key, line.value(device), level)]
+    lines = [" " * (4 * level) + key]
+    for child in line.below:
+        lines += _branch(device, child, level + 1, smi)
+    return lines
+
+
+def _memory_of(process):
+    return "N/A" if process.memory is None else "%d MiB" % mebibytes(process.memory)
+
+
+def _instance_id(process):
+    return "N/A" if process.instance is None else str(process.instance.index)
+
+
+def _process_lines(card):
+    known = processes(card)
+    if isinstance(known, Unknown):
+        return [_line("Processes", known, 1)]
+    said = remarks([card], known)
+    if not known:
+        none = said[0] if said != [NONE_RUNNING] else "None"
+        return [_line("Processes", none, 1)] + [_line("", text) for text in said[1:]]
+    lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
+    for process in known:
+        rows = (
+            ("GPU instance ID", _instance_id(process), 2),
+            ("Compute instance ID", "N/A", 2),
+            ("Process ID", process.pid, 2),
+            ("Type", process.kind, 3),
+            ("Name", process.name, 3),
+            ("Used GPU Memory", _memory_of(process), 3),
+        )
+        lines += [_line(key, value, level, PROCESS_KEY_WIDTH) for key, value, level in rows]
+    return lines
+
+
+def _instance_lines(instance, smi):
+    lines = ["    MIG Device" if smi else "    MPC Instance"]
+    rows = (("Index", instance.index), ("GPU Instance ID", instance.index), ("Profile", profile(instance)))
+    lines += [_line(key, value, 2) for key, value in rows]
+    lines.append(_line("UUID", uuid_of(instance), 2))
+    for title, names in (
+        ("FB Memory Usage", (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free"))),
+        ("Utilization", (("GPU", "utilization.gpu"), ("Memory", "utilization.memory"))),
+    ):
+        lines.append("        " + title)
+        lines += [_line(key, value_of(instance, name), 3) for key, name in names]
+    return lines

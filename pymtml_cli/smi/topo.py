@@ -1,0 +1,232 @@
+"""topo: how cards are joined with each other and with the processors."""
+
+import sys
+
+import pymtml
+from pymtml_cli.common import numeric
+from pymtml_cli.common.errors import NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.common.options import parse
+from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
+from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
+
+OPTIONS = {  # whose help is USAGE
+    "-m, --matrix": None,
+    "-mp, --matrix_pci": None,
+    "-p2p, --p2pstatus CAP": None,
+    "-i, --id CARDS": None,
+    "-p, --gpu_path": None,
+    "-n, --nearest_gpus LEVEL": None,
+    "-c, --cpu CPU": None,
+    "-C, --get-numa-id-of-nearby-cpu": None,
+    "-M, --get-numa-id-of-nearby-mem": None,
+    "-h, --help": None,
+}
+
+USAGE = """\
+usage: {name} topo [OPTION]...
+
+  -m, --matrix            paths between all cards, and the processors and memory next to each
+  -mp, --matrix_pci       the same by PCIe alone
+  -p2p, --p2pstatus CAP   whether cards reach each other: r (read), w (write), n ({link}), a (atomics), p (PCIe)
+  -p -i CARD,CARD         the path between two cards
+  -n LEVEL -i CARD        cards at a level: 0 board, 1 PCIe switch, 2 switches, 3 host bridge, 4 node, 5 system
+  -c CPU                  cards next to a processor
+  -C -i CARD              NUMA node of the processors next to a card
+  -M -i CARD              NUMA node of the memory next to a card
+"""
+
+LAST_CPU = (1 << 31) - 1
+
+# Topology level: (what the matrix says, what sentences say)
+LEVELS = {
+    pymtml.NVML_TOPOLOGY_INTERNAL: ("PIX", "an single on-board PCIe switch"),
+    pymtml.NVML_TOPOLOGY_SINGLE: ("PIX", "a single PCIe switch"),
+    pymtml.NVML_TOPOLOGY_MULTIPLE: ("PXB", "multiple PCIe switches"),
+    pymtml.NVML_TOPOLOGY_HOSTBRIDGE: ("PHB", "a PCIe host bridge"),
+    pymtml.NVML_TOPOLOGY_NODE: ("NODE", "an on-CPU interconnect link between PCIe host bridges"),
+    pymtml.NVML_TOPOLOGY_SYSTEM: ("SYS", "an SMP interconnect link between NUMA nodes"),
+}
+LEVELS_IN_ORDER = sorted(LEVELS)
+
+P2P_INDEXES = {
+    "r": pymtml.NVML_P2P_CAPS_INDEX_READ,
+    "w": pymtml.NVML_P2P_CAPS_INDEX_WRITE,
+    "n": pymtml.NVML_P2P_CAPS_INDEX_NVLINK,
+    "a": pymtml.NVML_P2P_CAPS_INDEX_ATOMICS,
+    "p": pymtml.NVML_P2P_CAPS_INDEX_PCI,
+}
+P2P_STATUS = {
+    pymtml.NVML_P2P_STATUS_OK: "OK",
+    pymtml.NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED: "CNS",
+    pymtml.NVML_P2P_STATUS_GPU_NOT_SUPPORTED: "GNS",
+    pymtml.NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED: "TNS",
+    pymtml.NVML_P2P_STATUS_NOT_SUPPORTED: "NS",
+    pymtml.NVML_P2P_STATUS_UNKNOWN: "U",
+}
+
+LEGEND = """
+Legend:
+
+  X    = Self
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
+  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node
+  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)
+  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
+  PIX  = Connection traversing at most a single PCIe bridge
+"""
+LINK_LEGEND = "  %s#  = Connection traversing a bonded set of # %ss\n"
+
+P2P_LEGEND = """
+Legend:
+
+  X    = Self
+  OK   = Status Ok
+  CNS  = Chipset not supported
+  GNS  = GPU not supported
+  TNS  = Topology not supported
+  NS   = Not supported
+  U    = Unknown
+"""
+
+PATH_NEEDS_TWO = (
+    "Path command line flag must be used in conjection with the -i argument which must be two GPU identifiers.\n\n"
+)
+ID_NEEDS_OTHERS = "The -i command line argument must be used in conjunction with -n or -p.\n\n"
+
+
+def run(arguments):
+    """Answer (exit status)."""
+    options = parse(arguments, OPTIONS)
+    smi = called() == NVIDIA_SMI
+    if not options or "-h" in options:
+        sys.stdout.write(USAGE.format(name=called(), link="NVLink" if smi else "MtLink"))
+        return 0
+    if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
+        raise refuse("Invalid p2p capability index specified at the command-line\n")
+    with Machine() as machine:
+        if not machine.cards:
+            raise no_devices()
+        chosen = machine.chosen(options["-i"]) if "-i" in options else []
+        sys.stdout.write(_answer(options, machine.cards, chosen, smi))
+    return 0
+
+
+def _answer(options, cards, chosen, smi):
+    if "-p" in options:
+        if len(chosen) != 2:
+            raise refuse(PATH_NEEDS_TWO)
+        return _path_sentence(*chosen)
+    if "-c" in options:
+        return _next_to(cards, options["-c"])
+    for option, function in (("-n", _nearest), ("-C", _node_of_cpu), ("-M", _node_of_memory)):
+        if option in options:
+            if len(chosen) != 1:
+                raise refuse("Option %s must be used with -i, which must be a single device.\n" % option)
+            return function(chosen[0], cards, options[option])
+    if chosen:
+        raise refuse(ID_NEEDS_OTHERS, OTHER)
+    if "-p2p" in options:
+        return _p2p_matrix(cards, P2P_INDEXES[options["-p2p"]], smi)
+    return _matrix(cards, "-m" in options, smi)
+
+
+def _underlined(text, smi):
+    """A head line; nvidia-smi underlines it wherever it goes."""
+    return "\x1b[4m%s\x1b[0m" % text if smi or sys.stdout.isatty() else text
+
+
+def _matrix(cards, links, smi):
+    titles = ["GPU%d" % card.index for card in cards] + ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
+    lines = ["\t" + _underlined("\t".join(titles), smi)]
+    for card in cards:
+        cells = ["GPU%d" % card.index]
+        cells += [" X " if other is card else path(card, other, links, "NV" if smi else "MT") for other in cards]
+        lines.append("\t".join(cells + [str(cpu_list(card)), str(node_list(card)), "", "N/A"]))
+    legend = LEGEND + (LINK_LEGEND % (("NV", "NVLink") if smi else ("MT", "MtLink")) if links else "")
+    return "\n".join(lines) + "\n" + legend
+
+
+def path(card, other, links, prefix):
+    """How two cards are joined: MTn by n MtLinks, else the PCIe level, N/A where that is not known."""
+    count = link_count(card, other) if links else 0
+    if isinstance(count, Unknown):
+        if not count.not_supported:
+            return "N/A"  # there may be links
+    elif count:
+        return "%s%d" % (prefix, count)
+    level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
+    return "N/A" if isinstance(level, Unknown) else LEVELS[level][0]
+
+
+def _p2p_matrix(cards, index, smi):
+    lines = [" \t" + _underlined("".join("GPU%d\t" % card.index for card in cards), smi)]
+    for card in cards:
+        cells = ["X" if other is card else p2p_status(card, other, index) for other in cards]
+        lines.append(" GPU%d\t%s\t" % (card.index, "\t".join(cells)))
+    return "\n".join(lines) + "\n" + P2P_LEGEND
+
+
+def p2p_status(card, other, index):
+    """Whether a card reaches another, in the matrix's words."""
+    status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
+    return "U" if isinstance(status, Unknown) else P2P_STATUS.get(status, "U")
+
+
+def cpu_list(card):
+    """Processors next to a card as text."""
+    return _list(cpus(card))
+
+
+def node_list(card):
+    """NUMA nodes next to a card as text."""
+    return _list(nodes(card))
+
+
+def _list(numbers):
+    return "N/A" if isinstance(numbers, Unknown) else ranges(numbers) or "N/A"
+
+
+def _path_sentence(card, other):
+    level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
+    if isinstance(level, Unknown):
+        return "The path between device %d and device %d is not known: %s\n\n" % (card.index, other.index, level.reason)
+    return "Device %d is connected to device %d by way of %s.\n\n" % (card.index, other.index, LEVELS[level][1])
+
+
+def _nearest(card, cards, text):
+    index = numeric.number(text, 0, len(LEVELS_IN_ORDER) - 1)
+    if index is None:
+        raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
+    level = LEVELS_IN_ORDER[index]
+    found = card.ask(pymtml.nvmlDeviceGetTopologyNearestGpus, level)
+    if isinstance(found, Unknown):
+        raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
+    near = [str(other.index) for other in cards if other is not card and other.handle in found]
+    if not near:
+        return "Device %d is not connected to other devices by way of %s.\n\n" % (card.index, LEVELS[level][1])
+    return "Device %d is connected by way of %s to device(s): %s\n\n" % (card.index, LEVELS[level][1], ", ".join(near))
+
+
+def _next_to(cards, text):
+    cpu = numeric.number(text, 0, LAST_CPU)
+    if cpu is None:
+        raise refuse('"%s" is no number of a processor.\n' % text)
+    found = []
+    for card in cards:
+        numbers = cpus(card)
+        if not isinstance(numbers, Unknown):
+            found += [str(card.index)] * (cpu in numbers)
+        elif not numbers.not_supported:
+            return "The processors next to device %d are not known: %s\n\n" % (card.index, numbers.reason)
+    if not found:
+        return "No GPUs were found to have an affinity with CPU %s.\n\n" % text
+    return "The GPUs that have an affinity with CPU %s are:\n%s\n\n" % (text, ", ".join(found))
+
+
+def _node_of_cpu(card, cards, _):
+    node = ask(pymtml.nvmlDeviceGetNumaNodeId, card.handle)
+    return "NUMA IDs of closest CPU: %s\n" % node
+
+
+def _node_of_memory(card, cards, _):
+    return "NUMA IDs of closest memory: %s\n" % node_list(card)

@@ -1,0 +1,26 @@
+"""--version: versions of command, library, driver and MUSA."""
+
+import pymtml
+from pymtml_cli.common.errors import NVIDIA_SMI, called
+from pymtml_cli.common.samples import Output
+from pymtml_cli.readings.devices import Unknown, ask, musa_version
+
+
+def answer(options):
+    """Print the versions, of what there is (exit status)."""
+    failed = ask(pymtml.nvmlInit)
+    if isinstance(failed, Unknown):
+        library = driver = musa = "N/A"
+    else:
+        library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
+        musa = musa_version()
+        ask(pymtml.nvmlShutdown)
+    if called() == NVIDIA_SMI:
+        rows = [("NVIDIA-SMI version", driver), ("NVML version", library), ("DRIVER version", driver)]
+        rows.append(("CUDA Version", musa))
+    else:
+        rows = [("pymtml version", pymtml.__version__), ("MTML version", library), ("DRIVER version", driver)]
+        rows.append(("MUSA Version", musa))
+    with Output() as output:
+        output.write("".join("%-20s: %s\n" % row for row in rows))
+    return 0
