@@ -66,11 +66,10 @@ def _of_language():
 
 def _of_subcommand(name):
     """(options, words) of a subcommand."""
-    place, _, function = SUBCOMMANDS[name][0].partition(":")
-    module = importlib.import_module("pymtml_cli." + place)
+    module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
     if hasattr(module, "parser"):
         return _of_parser(module.parser(), name)
-    table = getattr(module, function.upper(), None) or getattr(module, "OPTIONS", HELP)
+    table = getattr(module, name.upper(), None) or getattr(module, "OPTIONS", HELP)
     found = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in spelled(table)]
     return found, list(ARGUMENTS.get(name, ()))
 

@@ -8,7 +8,6 @@ The refusals, their texts and exit statuses are those that nvidia-smi 580 was se
 """
 
 from pymtml_cli.common.errors import OTHER, called, refuse
-from pymtml_cli.common.numeric import number
 
 NEEDED, OPTIONAL = "needed", "optional"
 
@@ -157,6 +156,8 @@ def _interval(name, text):
     """The number behind -l, -lms or --watch."""
     if text is True:
         return {"loop": LOOP_SECONDS, "loop-ms": LOOP_SECONDS * 1000, "watch": WATCH_SECONDS}[name]
+    from pymtml_cli.common.numeric import number
+
     value = number(text, 0, LONGEST_LOOP, whole=name != "watch")
     if not value:
         text = "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n"

@@ -6,7 +6,7 @@ import sys
 
 from pymtml_cli.common.errors import CommandError, called
 from pymtml_cli.common.text import safe
-from pymtml_cli.subcommands import SUBCOMMANDS
+from pymtml_cli.subcommands import FUNCTIONS, SUBCOMMANDS
 
 STDOUT, STDERR = 1, 2
 
@@ -18,8 +18,8 @@ FAILED = 255
 def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
     if arguments and arguments[0] in SUBCOMMANDS:
-        module, _, function = SUBCOMMANDS[arguments[0]][0].partition(":")
-        return getattr(_module(module), function or "run")(arguments[1:])
+        name, *rest = arguments
+        return getattr(_module(SUBCOMMANDS[name][0]), FUNCTIONS.get(name, "run"))(rest)
     from pymtml_cli import language
 
     options = language.parse(arguments)

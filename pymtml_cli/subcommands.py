@@ -7,7 +7,7 @@ and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: m
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
 
-# Name: (module, or module:function for another one than run, what --help says)
+# Name: (module, what --help says)
 SUBCOMMANDS = {
     "capture": ("capture", "print a profile of this machine that the simulator loads"),
     "dmon": ("smi.dmon", "a line for each card and second"),
@@ -15,10 +15,10 @@ SUBCOMMANDS = {
     "mtlink": ("smi.mtlink", "state, speed and far end of each MtLink"),
     "mig": ("smi.mig", "MPC instances: what there is, and how a card is divided"),
     "vgpu": ("smi.vgpu", "virtual devices, and what kinds of them a card offers"),
-    "clocks": ("smi.refused:clocks", "nvidia-smi's clocks that these cards have not"),
+    "clocks": ("smi.refused", "nvidia-smi's clocks that these cards have not"),
     "encodersessions": ("smi.encodersessions", "a line for each encoder session and second"),
-    "drain": ("smi.refused:drain", "the drain state of a card"),
-    "nvlink": ("smi.mtlink:nvlink", "the same in nvidia-smi's form"),
+    "drain": ("smi.refused", "the drain state of a card"),
+    "nvlink": ("smi.mtlink", "the same in nvidia-smi's form"),
     "health": ("health.health", "check the cards, for schedulers and cron"),
     "metrics": ("metrics.command", "values and health of the cards for Prometheus"),
     "doctor": ("health.doctor", "say what works here, what does not, and what to do about it"),
@@ -28,6 +28,8 @@ SUBCOMMANDS = {
     "completion": ("completion", "print what makes a shell complete the command: bash, zsh or fish"),
     "run": ("dropin.run", "run a program with pymtml in the place of pynvml"),
 }
+# Those that share a file with another one: the function that stands for run
+FUNCTIONS = {"nvlink": "nvlink", "clocks": "clocks", "drain": "drain"}
 
 
 def argument_parser(name):

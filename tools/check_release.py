@@ -68,7 +68,9 @@ def surface():
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     table = re.search(r"(?ms)^SUBCOMMANDS = \{\n(.*?)^\}", read("pymtml_cli/subcommands.py")).group(1)
     sources = [
-        path for folder in ("pymtml_cli", "pymtml_dropin") for path in glob.glob(os.path.join(ROOT, folder, "**"))
+        path
+        for folder in ("pymtml_cli", "pymtml_dropin")
+        for path in glob.glob(os.path.join(ROOT, folder, "**"), recursive=True)
     ]
     sources = ["pymtml.py"] + [os.path.relpath(path, ROOT) for path in sources if path.endswith(".py")]
     variables = {name for path in sources for name in re.findall(r'"(PYMTML_[A-Z_]+)"', read(path))}

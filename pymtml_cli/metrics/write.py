@@ -175,13 +175,13 @@ def write(path, text):
         raise
 
 
-def read(path):
-    """The text of a file (str), or None where there is none that can be read, or it is longer than LONGEST_FILE."""
+def read(path, most=LONGEST_FILE):
+    """The text of a file (str), or None where there is none that can be read, or it is longer."""
     try:
         if not os.path.isfile(path):  # a pipe would be waited for
             return None
         with open(path, encoding="utf-8") as file:
-            text = file.read(LONGEST_FILE + 1)
+            text = file.read(most + 1)
     except (OSError, ValueError):
         return None
-    return text if len(text) <= LONGEST_FILE else None
+    return text if len(text) <= most else None

@@ -85,8 +85,8 @@ def _unknown(_):
 
 def _named(name, *canonical):
     """A property of --query-gpu under the names that another query has for it."""
-    field = next(field for field in FIELDS if name in field.names)
-    return (canonical or (name,)), field.unit, of_card(field.value), field.help
+    unit, value, text = next(row[1:] for row in FIELDS if name in row[0])
+    return (canonical or (name,)), unit, of_card(value), text
 
 
 _IDENTITY = [_named("timestamp")] + [_named(name) for name in ("gpu_name", "gpu_bus_id", "gpu_serial", "gpu_uuid")]
