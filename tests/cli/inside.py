@@ -9,30 +9,48 @@ import importlib
 import inspect
 import sys
 
-from pymtml_cli.checks import LIMITS, QUESTIONS
-from pymtml_cli.compare import Comparison
+import pymtml
+from pymtml_cli.common.errors import OTHER, CommandError
+from pymtml_cli.common.numeric import number
+from pymtml_cli.common.text import safe, width
 from pymtml_cli.completion import Option
-from pymtml_cli.devices import Machine, Moment, Unknown
-from pymtml_cli.errors import OTHER, CommandError
-from pymtml_cli.fields import BY_NAME, FIELDS
-from pymtml_cli.gathered import DOCTOR, HEALTH, MACHINE
-from pymtml_cli.hostfacts import Host
-from pymtml_cli.json_document import machine_object
+from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD
+from pymtml_cli.health.lock import Lock, default_path
+from pymtml_cli.hosts.compare import Comparison
+from pymtml_cli.hosts.facts import Host
+from pymtml_cli.hosts.gathered import DOCTOR, HEALTH, MACHINE
+from pymtml_cli.hosts.json_document import machine_object
 from pymtml_cli.language import ANSWERED_BY, BY_SPELLING, KINDS, SECTIONS
-from pymtml_cli.lock import Lock, default_path
 from pymtml_cli.main import main
-from pymtml_cli.numeric import number
-from pymtml_cli.processes import compute_processes
-from pymtml_cli.query import QUERIES
-from pymtml_cli.subcommands import SUBCOMMANDS
-from pymtml_cli.terminal import OtherScreen
-from pymtml_cli.text import safe, width
+from pymtml_cli.readings.devices import Machine, Moment, Unknown
+from pymtml_cli.readings.processes import compute_processes
+from pymtml_cli.smi.fields import FIELDS
+from pymtml_cli.smi.query import QUERIES
+from pymtml_cli.smi.terminal import OtherScreen
+from pymtml_cli.subcommands import FUNCTIONS, SUBCOMMANDS
+
+BY_NAME = {name: field for field in FIELDS for name in field[0]}
+QUESTIONS = {name: CHECKS[name].questions for name in OF_CARD}
+
+
+def card_findings(card, limits, names=OF_CARD, **asking):
+    """What the questions of each check come to on a card (iterator of lists of Finding)."""
+    who = checks.identity(card)
+    for check, found in checks.card_outcomes(card, limits, names, **asking):
+        yield [checks.finding(check, one, who) for one in found]
+
+
+def answers(monkeypatch, name, function):
+    """Let a function of pymtml be another one, for the readings, too, which took it when they were imported."""
+    genuine, ask = getattr(pymtml, name), devices.ask
+    monkeypatch.setattr(pymtml, name, function)
+    monkeypatch.setattr(devices, "ask", lambda one, *rest: ask(function if one is genuine else one, *rest))
 
 
 class Part:
     """Some files of the command as one: a name is looked for in each of them, and what is set is set in all that have it.
 
-    Part("doctor", "containers") has what either file has, so tests go on where a file was split in two.
+    Part("health.doctor", "health.containers") has what either file has, so tests go on where a file was split in two.
     """
 
     __slots__ = ("names",)  # and no __dict__, in which monkeypatch would look for what is set
@@ -69,41 +87,41 @@ class Part:
 
 
 capture = Part("capture")
-cells = Part("cells")
-checks = Part("checks")
-child = Part("child")
+cells = Part("smi.cells")
+checks = Part("health.checks")
+child = Part("health.child")
 completion = Part("completion")
-containers = Part("containers")
-devices = Part("devices")
-doctor = Part("doctor")
-drop_in = Part("drop_in")
-encodersessions = Part("encodersessions")
-errors = Part("errors")
-gathered = Part("gathered")
-health = Part("health")
-hints = Part("hints")
-hostfacts = Part("hostfacts")
-hostlist = Part("hostlist")
+containers = Part("health.containers")
+devices = Part("readings.devices")
+doctor = Part("health.doctor")
+drop_in = Part("dropin.drop_in")
+encodersessions = Part("smi.encodersessions")
+errors = Part("common.errors")
+gathered = Part("hosts.gathered")
+health = Part("health.health")
+hints = Part("common.hints")
+hostfacts = Part("hosts.facts")
+hostlist = Part("hosts.hostlist")
 language = Part("language")
-lock = Part("lock")
+lock = Part("health.lock")
 main_module = Part("main")
-metrics = Part("metrics")
-metrics_child = Part("metrics_child")
-metrics_collector = Part("metrics_collector")
-metrics_file = Part("metrics_file")
-metrics_page = Part("metrics_page")
-metrics_series = Part("metrics_series")
-metrics_server = Part("metrics_server")
-modify = Part("modify")
-mtlink = Part("mtlink")
-pmon = Part("pmon")
-processes = Part("processes")
-run = Part("run")
-samples = Part("samples")
-scroll = Part("scroll")
-table = Part("table")
-text = Part("text")
-topo = Part("topo")
+metrics = Part("metrics.command")
+metrics_child = Part("metrics.collect")
+metrics_collector = Part("metrics.collect")
+metrics_file = Part("metrics.write")
+metrics_page = Part("metrics.write")
+metrics_series = Part("metrics.series")
+metrics_server = Part("metrics.serve")
+modify = Part("smi.modify")
+mtlink = Part("smi.mtlink")
+pmon = Part("smi.pmon")
+processes = Part("readings.processes")
+run = Part("dropin.run")
+samples = Part("common.samples")
+scroll = Part("smi.scroll")
+table = Part("smi.table")
+text = Part("common.text")
+topo = Part("smi.topo", "readings.topology")
 
 
 def file_of(name):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import simulated
-from inside import Machine, checks, compute_processes
+from inside import QUESTIONS, Machine, card_findings, checks, compute_processes
 
 import pymtml
 
@@ -50,7 +50,7 @@ def asked(**limits):
     with Machine() as machine:
         found = []
         for card in machine.cards:
-            for some in checks.card_findings(card, checks.Limits(**limits)):
+            for some in card_findings(card, checks.Limits(**limits)):
                 found += some
         return found
 
@@ -78,7 +78,7 @@ def test_a_sound_machine_is_ok():
     with simulated.machine("s5000x8", set=QUIET):
         found = asked(max_idle_memory=100)
     assert {one.level for one in found} == {"OK"} and checks.status(found) == "OK"
-    assert len(found) == CARDS * sum(map(len, checks.QUESTIONS.values()))
+    assert len(found) == CARDS * sum(map(len, QUESTIONS.values()))
 
 
 def test_no_failure_is_called_ok():
@@ -125,7 +125,7 @@ def test_a_lost_card_is_one_finding(code):
     with simulated.machine("s5000x8", set=QUIET + ";%d.lost=%s" % (VICTIM, code)):
         found = [one for one in asked() if one.gpu == VICTIM]
     assert found[0].level == "CRITICAL" and found[0].check == "answers" and found[0].text.startswith("no answer: ")
-    assert {one.level for one in found[1:]} == {"N/A"} and {one.check for one in found} == set(checks.QUESTIONS)
+    assert {one.level for one in found[1:]} == {"N/A"} and {one.check for one in found} == set(QUESTIONS)
 
 
 UNUSED, USED = "memory_used=0 power_usage=97000 gpu_clock=300 ", "memory_used=77309411328 gpu_clock=300 "  # 90 percent
@@ -255,10 +255,11 @@ def finding_of(question, machine, monkeypatch):
         else:
             keys[name] = value
     settings = ";".join("%d.%s=%s" % (VICTIM, key, value) for key, value in keys.items())
-    check = next(name for name, questions in checks.QUESTIONS.items() if getattr(checks, question) in questions)
-    monkeypatch.setitem(checks.QUESTIONS, check, (getattr(checks, question),))
+    check = next(name for name, questions in QUESTIONS.items() if getattr(checks, question) in questions)
+    alone = checks.CHECKS[check]._replace(questions=(getattr(checks, question),))
+    monkeypatch.setitem(checks.CHECKS, check, alone)
     with simulated.machine("s5000x8", set=settings, faults=",".join(faults)), Machine() as cards:
-        (one,) = checks.findings(cards.cards[VICTIM], check, checks.Limits(**limits))
+        ((one,),) = card_findings(cards.cards[VICTIM], checks.Limits(**limits), [check])
     assert (one.check, one.gpu) == (check, VICTIM)
     return one
 
@@ -308,7 +309,7 @@ def test_the_worst_level_counts(levels, worst):
 
 def test_each_question_has_an_edge():
     asked_here = {question for question, _, _, _ in EDGES}
-    assert asked_here == {question.__name__ for each in checks.QUESTIONS.values() for question in each}
+    assert asked_here == {question.__name__ for each in QUESTIONS.values() for question in each}
 
 
 # What a question calls the answer of a function, and whether it has no answer without it
@@ -390,10 +391,10 @@ def test_processes_that_nobody_tells(monkeypatch):
 
 def test_which_check_is_asked_is_told_before():
     """In the order of the checks; a card that does not answer is asked no more."""
-    for changes, names in (("", list(checks.QUESTIONS)), ("0.lost=TIMEOUT", ["answers"])):
+    for changes, names in (("", list(QUESTIONS)), ("0.lost=TIMEOUT", ["answers"])):
         told = []
         with simulated.machine("s80", set=changes), Machine() as machine:
-            for found in checks.card_findings(machine.cards[0], checks.Limits(), asking=told.append):
+            for found in card_findings(machine.cards[0], checks.Limits(), asking=told.append):
                 assert found[0].check == told[-1] or found[0].text == "not asked, as the card does not answer"
         assert told == names
 

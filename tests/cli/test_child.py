@@ -174,6 +174,7 @@ def test_how_a_child_is_started():
         child._BOOT,
         simulated.ROOT,
         "health",
+        "--answer-to-the-parent",
         '{"a": 1}',
     ]
 

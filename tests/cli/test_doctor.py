@@ -14,7 +14,7 @@ import types
 import pytest
 import simulated
 from command import invoke, run_command
-from inside import Machine, checks, containers, default_path, doctor
+from inside import QUESTIONS, Machine, checks, containers, default_path, doctor
 
 import pymtml
 
@@ -330,16 +330,16 @@ def finding_of(one):
 )
 def test_what_doctor_makes_of_each_level_of_health(level, usual, noted, monkeypatch):
     """A counter that health notes is no sign of trouble here; who could not be seen, and a full idle card, is noted."""
-    made = [[checks.finding(check, checks.Outcome(level, "text of " + check, 1, 2))] for check in checks.QUESTIONS]
-    monkeypatch.setattr(checks, "card_findings", lambda card, limits: iter(made))
+    made = [(check, [checks.Outcome(level, "text of " + check, 1, 2)]) for check in QUESTIONS]
+    monkeypatch.setattr(checks, "card_outcomes", lambda card, limits: iter(made))
     with simulated.machine("s80"), Machine() as machine:
         found = list(doctor.card_findings(machine.cards[0]))
-    assert [check for check, _ in found] == list(checks.QUESTIONS)
+    assert [check for check, _ in found] == list(QUESTIONS)
     for check, one in found:
         assert one.level == (noted if check in ("utilization", "processes") else usual), check
         assert (one.check, one.text) == ("cards" if check == "answers" else check, "text of " + check)
     steps = [one.step for _, one in found]
-    assert len(set(steps)) == len(steps) == len(checks.QUESTIONS) and all(steps)
+    assert len(set(steps)) == len(steps) == len(QUESTIONS) and all(steps)
 
 
 @pytest.mark.parametrize("init, queries, slow", [(5.0, 2.0, False), (5.1, 2.0, True), (5.0, 2.1, True), (0, 0, False)])

@@ -9,7 +9,7 @@ import pytest
 import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
-from inside import checks, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
+from inside import QUESTIONS, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
 
 import pymtml
 
@@ -160,7 +160,7 @@ def test_the_worst_of_each_check(page):
     found = page("--expect", "3", profile=simulated.DISTINCT)
     levels = {labels["check"]: value for labels, value in found["mthreads_health_status"]}
     bad = {"devices": 2, "ecc": 2, "links": 2, "pages": 1, "pcie": 1}
-    assert levels == dict(dict.fromkeys(["driver", *checks.QUESTIONS], 0), **bad)
+    assert levels == dict(dict.fromkeys(["driver", *QUESTIONS], 0), **bad)
     assert list(levels) == list(health.CHECKS)
     found = page("--skip", "devices,ecc", "--processes", "none", profile=simulated.DISTINCT)
     left = set(levels) - {"devices", "ecc", "processes"}
@@ -241,8 +241,8 @@ def life(tmp_path, monkeypatch):
 
     def collect(last=(), processes="none", skipped=(), limits=None):
         if not found:
-            names = [name for name in checks.QUESTIONS if name not in skipped]
-            found.append(metrics_child.Life({"limits": limits or {}, "checks": ["devices"] + names}))
+            names = [name for name in QUESTIONS if name not in skipped]
+            found.append(metrics_child.Asking({"limits": limits or {}, "checks": ["devices"] + names}))
         said = []
         goes_on = found[0].collect({"last": last, "processes": processes}, lambda *message: said.append(message))
         return said, goes_on

@@ -7,7 +7,7 @@ import shlex
 import pytest
 import simulated
 from command import capture_file, invoke, process_tree
-from inside import language, modify
+from inside import answers, language, modify
 
 import pymtml
 
@@ -169,7 +169,7 @@ def test_a_change_that_does_not_stick_is_a_failure(monkeypatch):
     for name in ("nvmlDeviceSetEccMode", "nvmlDeviceClearEccErrorCounts", "nvmlDeviceSetMigMode"):
         monkeypatch.setattr(pymtml, name, lambda *_: None)
     # What will be is not what is.
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetMigMode", lambda _: [pymtml.NVML_DEVICE_MIG_DISABLE, 1])
+    answers(monkeypatch, "nvmlDeviceGetMigMode", lambda _: [pymtml.NVML_DEVICE_MIG_DISABLE, 1])
     with simulated.machine("s5000x8", set="0.ecc_uncorrected_volatile=7"):
         for command, words in (
             ("-e 0", "set ECC config"),

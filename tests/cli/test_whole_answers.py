@@ -10,7 +10,7 @@ import pytest
 import simulated
 from command import invoke, process_tree
 from expected import surroundings
-from inside import devices, encodersessions, language, samples, scroll, table
+from inside import answers, devices, encodersessions, language, samples, scroll, table
 
 import pymtml
 
@@ -26,7 +26,7 @@ def known():
 
 def test_the_longest_delays(monkeypatch):
     """What is refused begins one second later."""
-    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, sample: delays.append(seconds))
+    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, sample, count: delays.append(seconds))
     delays = []
     with simulated.machine(DISTINCT):
         assert invoke("dmon", "-d", "600").status == invoke("pmon", "-d", "10").status == 0
@@ -37,9 +37,9 @@ def test_the_longest_delays(monkeypatch):
 def test_samples_go_on_until_as_many_as_were_asked_for(command, lines, monkeypatch):
     """Below one head; without -c until somebody interrupts."""
 
-    def repeat(machine, seconds, sample):
-        for first in (True, False, False, False):
-            sample(first)
+    def repeat(machine, seconds, sample, count):
+        for number in range(count or 4):
+            sample(number == 0)
 
     monkeypatch.setattr(scroll, "repeat", repeat)
     with simulated.machine(DISTINCT):
@@ -201,7 +201,7 @@ def test_processes_of_a_card_that_does_not_tell_them(tmp_path, monkeypatch):
 
 
 def test_a_compute_mode_is_cut_to_its_column(monkeypatch):
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetComputeMode", lambda device: pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)
+    answers(monkeypatch, "nvmlDeviceGetComputeMode", lambda device: pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)
     with simulated.machine(DISTINCT):
         assert invoke().lines[9].endswith("|     61%Exclusive_... |")
 
@@ -296,7 +296,7 @@ def test_memory_of_processes(monkeypatch):
 def test_throughput_and_supported_clocks(monkeypatch):
     """MTML tells neither so far."""
     through = {pymtml.NVML_PCIE_UTIL_TX_BYTES: 4096, pymtml.NVML_PCIE_UTIL_RX_BYTES: 9216}
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetPcieThroughput", lambda device, counter: through[counter])
+    answers(monkeypatch, "nvmlDeviceGetPcieThroughput", lambda device, counter: through[counter])
     monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedMemoryClocks", lambda device: [2100, 1000])
     monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedGraphicsClocks", lambda device, memory: [memory - 1, 50])
     with simulated.machine(DISTINCT):
@@ -315,7 +315,7 @@ REASONS.update(sw_thermal_slowdown=32, hw_thermal_slowdown=64, hw_power_brake_sl
 @pytest.mark.parametrize("reason", sorted(REASONS))
 def test_reasons_for_slow_clocks(reason, monkeypatch):
     """MTML tells none so far. The bits are those of NVML."""
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetCurrentClocksEventReasons", lambda device: REASONS[reason])
+    answers(monkeypatch, "nvmlDeviceGetCurrentClocksEventReasons", lambda device: REASONS[reason])
     names = sorted(REASONS)
     with simulated.machine(DISTINCT):
         query = "--query-gpu=" + ",".join("clocks_event_reasons." + name for name in names)
@@ -459,7 +459,7 @@ def test_displays_that_nothing_counts_are_not_known():
 
 def test_mpc_as_it_is_and_as_it_will_be(monkeypatch):
     """NVML tells both, in this order."""
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetMigMode", lambda device: [1, 0])
+    answers(monkeypatch, "nvmlDeviceGetMigMode", lambda device: [1, 0])
     with simulated.machine(DIVIDED):
         (card,) = json.loads(invoke("--json", "-i", "1").stdout)["devices"]
         assert card["mpc"] == {"enabled": True, "instances": []}
@@ -488,7 +488,7 @@ def test_kinds_of_memory_and_displays():
 )
 def test_roles_of_virtualization(mode, words, role, monkeypatch):
     """As NVML numbers them."""
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetVirtualizationMode", lambda device: mode)
+    answers(monkeypatch, "nvmlDeviceGetVirtualizationMode", lambda device: mode)
     with simulated.machine(DISTINCT):
         assert "        Virtualization Mode                            : %s\n" % words in invoke("-q", "-i", "0").stdout
         assert json.loads(invoke("--json", "-i", "0").stdout)["devices"][0]["virtualization"] == role
