@@ -9,7 +9,7 @@ facts/card_support.csv       on which simulated cards functions answer
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the tables of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
-docs/command.md              the screens
+docs/command.md              the screens, the table of checks, the keys of --json
 facts/*.json ...             the form of JSON: an entry a line
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
@@ -136,6 +136,16 @@ def with_tables():
     return {"docs/reliability.md": text}
 
 
+def with_keys():
+    """docs/command.md with the keys of --json that are readings."""
+    head, title, table = read("docs/command.md").partition("| object | keys |")
+    for name, keys in importlib.import_module("pymtml_cli.hosts.json_document").documented().items():
+        table, count = re.subn(r"(?m)^(\| %s[^|]*\| ).*( \|)$" % re.escape(name), r"\g<1>%s\g<2>" % keys, table)
+        if count != 1:
+            sys.exit("docs/command.md lacks a row of %s in its table of --json" % name)
+    return {"docs/command.md": head + title + table}
+
+
 def with_json():
     """The JSON files in their form, with the content that they have."""
     return {path: generated.json_text(json.loads(read(path)), deep) for path, deep in FORMS.items()}
@@ -171,7 +181,7 @@ def with_support():
     return {"facts/card_support.csv": importlib.import_module("card_support").recorded()}
 
 
-QUICK, SLOW = (with_counts, with_tables, with_checks, with_json), (with_screens, with_lies, with_support)
+QUICK, SLOW = (with_counts, with_tables, with_checks, with_keys, with_json), (with_screens, with_lies, with_support)
 
 
 def main():

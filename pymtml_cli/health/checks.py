@@ -9,6 +9,7 @@ from collections import namedtuple
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Unknown
+from pymtml_cli.readings.table import answer as reading
 
 OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
 SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
@@ -131,16 +132,16 @@ def memory(card, limits):
 
 def idle(card, limits):
     """Whether a card that calls itself idle is: busy cards were seen at a utilization of 0 percent."""
-    rates = told("utilization", card.ask(pymtml.nvmlDeviceGetUtilizationRates))
-    if rates.gpu:
-        return [well("utilization", rates.gpu)]
+    busy = told("utilization", reading(card, "utilization.gpu"))
+    if busy:
+        return [well("utilization", busy)]
     info = told_or(None, "memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
     used = 100.0 * info.used / info.total if info and info.total else None
-    watts = told_or(None, "power", card.ask(pymtml.nvmlDeviceGetPowerUsage))
-    most = told_or(None, "power limit", card.ask(pymtml.nvmlDeviceGetEnforcedPowerLimit))
+    watts = told_or(None, "power", reading(card, "power.draw"))
+    most = told_or(None, "power limit", reading(card, "enforced.power.limit"))
     drawn = 100.0 * watts / most if watts and most else None
-    clock = told_or(None, "clock", card.ask(pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
-    fastest = told_or(None, "greatest clock", card.ask(pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_GRAPHICS))
+    clock = told_or(None, "clock", reading(card, "clocks.current.graphics"))
+    fastest = told_or(None, "greatest clock", reading(card, "clocks.max.graphics"))
     speed = 100.0 * clock / fastest if clock and fastest else None
     parts = ["%d %% of the memory in use" % used] if used is not None else []
     parts += ["%d W drawn" % (watts / 1000)] if watts else []
@@ -150,22 +151,21 @@ def idle(card, limits):
         text += ": the utilization cannot be right"
         return [Outcome(WARNING, text, round(drawn, 1), limits["max-idle-power"])]
     if used is not None and used > limits["max-idle-memory"]:
-        busy = speed is not None if drawn is None else drawn > BUSY_POWER
-        if busy and not resting:
+        works = speed is not None if drawn is None else drawn > BUSY_POWER
+        if works and not resting:
             text += ": the utilization cannot be right"
             return [Outcome(WARNING, text, round(used, 1), limits["max-idle-memory"])]
         text += ": held by an idle program, or the utilization is wrong"
         return [Outcome(NOTE, text, round(used, 1), limits["max-idle-memory"])]
-    return [well("utilization", rates.gpu)]
+    return [well("utilization", 0)]
 
 
 def gpu_temperature(card, limits):
     """Whether the GPU is cool enough."""
-    value = told("temperature of the GPU", card.ask(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU))
+    value = told("temperature of the GPU", reading(card, "temperature.gpu"))
     limit = limits["max-temperature"]
     if limit is None:
-        threshold = card.ask(pymtml.nvmlDeviceGetTemperatureThreshold, pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-        limit = told_or(0, "slowdown temperature", threshold)
+        limit = told_or(0, "slowdown temperature", reading(card, "temperature.slowdown"))
         limit = limit if limit > 0 else HOTTEST
     if value >= limit:
         return [Outcome(CRITICAL, "%d C, and %d C is the limit" % (value, limit), value, limit)]
@@ -174,7 +174,7 @@ def gpu_temperature(card, limits):
 
 def memory_temperature(card, limits):
     """Whether the memory is cool enough."""
-    value = told("temperature of the memory", card.field(pymtml.NVML_FI_DEV_MEMORY_TEMP))
+    value = told("temperature of the memory", reading(card, "temperature.memory"))
     limit = limits["max-memory-temperature"]
     if value >= limit:
         return [Outcome(CRITICAL, "memory: %d C, and %d C is the limit" % (value, limit), value, limit)]
@@ -183,10 +183,9 @@ def memory_temperature(card, limits):
 
 def ecc(card, limits):
     """Whether memory errors were left uncorrected since the driver was loaded."""
-    modes = told_or(None, "ECC mode", card.ask(pymtml.nvmlDeviceGetEccMode))
-    if modes and not modes[0]:
+    if told_or(True, "ECC mode", reading(card, "ecc.mode.current")) == 0:
         return [Outcome(NOT_TOLD, "ECC is off")]
-    count = told("uncorrected memory errors", _uncorrected(card, pymtml.NVML_VOLATILE_ECC))
+    count = told("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
     limit = limits["max-ecc-errors"]
     if count > limit:
         text = "%d uncorrected memory error(s) since the driver was loaded" % count
@@ -197,12 +196,9 @@ def ecc(card, limits):
 def aggregate_ecc(card, limits):
     """Whether memory errors were left uncorrected in the life of the card."""
     what = "uncorrected memory errors in its life"
-    count, limit = told(what, _uncorrected(card, pymtml.NVML_AGGREGATE_ECC)), limits["max-aggregate-ecc-errors"]
+    count = told(what, reading(card, "ecc.errors.uncorrected.aggregate.total"))
+    limit = limits["max-aggregate-ecc-errors"]
     return [_counted(count, limit, what, "%d uncorrected memory error(s) in its life" % count)]
-
-
-def _uncorrected(card, counter):
-    return card.ask(pymtml.nvmlDeviceGetTotalEccErrors, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, counter)
 
 
 def _counted(count, limit, what, text):
@@ -214,7 +210,7 @@ def _counted(count, limit, what, text):
 
 def pending_pages(card, limits):
     """Whether memory pages wait to be retired."""
-    pending = told("pending pages", card.ask(pymtml.nvmlDeviceGetRetiredPagesPendingStatus))
+    pending = told("pending pages", reading(card, "retired_pages.pending"))
     if pending:
         return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
     return [well("pending pages", pending, 0)]
@@ -222,11 +218,8 @@ def pending_pages(card, limits):
 
 def retired_pages(card, limits):
     """Whether many memory pages are retired."""
-    causes = (
-        pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
-        pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
-    )
-    pages = [told("retired pages", card.ask(pymtml.nvmlDeviceGetRetiredPages, cause)) for cause in causes]
+    names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
+    pages = [told("retired pages", reading(card, name)) for name in names]
     count = len(set().union(*pages))
     return [_counted(count, limits["max-retired-pages"], "retired pages", "%d memory page(s) retired" % count)]
 
@@ -235,7 +228,7 @@ def links(card, limits):
     """Whether all MtLinks are up, at full width."""
     from pymtml_cli.readings.topology import ranges
 
-    count = told("MtLinks", card.ask(pymtml.mtmlDeviceGetMtLinkSpec)).linkNum
+    count = told("MtLinks", reading(card, "mtlink.count"))
     found, states, refused = [], {}, None
     for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
@@ -257,8 +250,8 @@ def links(card, limits):
 
 def pcie_width(card, limits):
     """Whether the slot has the lanes that the card has."""
-    value = told("PCIe width", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkWidth))
-    most = told("PCIe width", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkWidth))
+    value = told("PCIe width", reading(card, "pcie.link.width.current"))
+    most = told("PCIe width", reading(card, "pcie.link.width.max"))
     if value < most:
         return [Outcome(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most)]
     return [well("PCIe width", value, most)]
@@ -266,8 +259,8 @@ def pcie_width(card, limits):
 
 def pcie_generation(card, limits):
     """The generation that the PCIe link runs at: it drops when the card is idle."""
-    value = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetCurrPcieLinkGeneration))
-    most = told("PCIe generation", card.ask(pymtml.nvmlDeviceGetMaxPcieLinkGeneration))
+    value = told("PCIe generation", reading(card, "pcie.link.gen.current"))
+    most = told("PCIe generation", reading(card, "pcie.link.gen.max"))
     if value < most:
         return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
     return [well("PCIe generation", value, most)]
@@ -275,7 +268,7 @@ def pcie_generation(card, limits):
 
 def pcie_replays(card, limits):
     """Whether many PCIe packets had to be sent again."""
-    count = told("PCIe replays", card.ask(pymtml.nvmlDeviceGetPcieReplayCounter))
+    count = told("PCIe replays", reading(card, "pcie.replays"))
     return [_counted(count, limits["max-pcie-replays"], "PCIe replays", "%d PCIe replay(s)" % count)]
 
 

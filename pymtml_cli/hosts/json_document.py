@@ -18,7 +18,7 @@ from pymtml_cli.readings.devices import (
     unlisted_instances,
 )
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
-from pymtml_cli.readings.table import pairs
+from pymtml_cli.readings.table import pairs, readings_of
 from pymtml_cli.readings.topology import link_count
 
 SCHEMA = 1
@@ -138,6 +138,19 @@ def device_object(device):
         result[name] = known(*pairs(device, name))
     result["utilization"]["engines"] = known(*pairs(device, "utilization.engines"))
     return result
+
+
+def documented():
+    """The keys of the objects that have nothing but readings, as docs/command.md has them: {object: text}."""
+
+    def keys(place):
+        found = [(key, reading.note) for key, reading in readings_of(place)]
+        return ", ".join("`%s`" % key + (" (%s)" % note if note else "") for key, note in found)
+
+    texts = {"`%s`" % place: keys(place) for place in OBJECTS + ("ecc", "retired_pages")}
+    texts["`utilization`"] += ", `engines` (%s)" % keys("utilization.engines")
+    texts["a card, an MPC instance"] = keys("") + ", and the objects below"
+    return texts
 
 
 def fans(card):

@@ -21,9 +21,8 @@ class Reading:
 
     ``text`` makes of an answer what --query-gpu prints, ``unit`` stands behind that. With ``help`` it is a field of
     --query-gpu, ``also`` has its other names. ``form`` is how -q and -x write the text; without it, with the unit.
-    ``json`` is its path in --json (of a card alone where ``whole``), ``value`` makes of an answer what stands there,
-    ``note`` is what docs/command.md says beside it, and ``compare`` is how hosts are compared by it. ``series`` is
-    (name in SERIES, label ...) in `metrics`.
+    ``json`` is its path in --json, ``value`` makes of an answer what stands there, ``note`` is what docs/command.md
+    says beside it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in `metrics`.
     """
 
     def __init__(self, name, question, unit="", **views):
@@ -280,6 +279,7 @@ def _retired(name, also, kind, cause, help):
         text=lambda pages: str(len(pages)),
         help=help,
         json="retired_pages." + kind,
+        note="list of addresses",
         value=lambda pages: [address(page) for page in pages],
         series=("retired_pages", kind),
     )
@@ -529,8 +529,10 @@ READINGS = [
     Reading("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats),
             help="Latency of the encoder sessions in microseconds, on average."),
     # What is near
-    Reading("affinity.cpus", topology.cpus, json="affinity.cpus", value=topology.ranges, compare=VALUE),
-    Reading("affinity.nodes", topology.nodes, json="affinity.nodes", value=topology.ranges, compare=VALUE),
+    Reading("affinity.cpus", topology.cpus, json="affinity.cpus", note="as `0-31,64-95`", value=topology.ranges,
+            compare=VALUE),
+    Reading("affinity.nodes", topology.nodes, json="affinity.nodes", note="likewise", value=topology.ranges,
+            compare=VALUE),
     # MPC
     Reading("mig.mode.current", item(0, pymtml.nvmlDeviceGetMigMode), text=enabled,
             help="Whether the card is divided into instances (MPC).", json="mpc.enabled", value=bool, compare=VALUE),
@@ -579,8 +581,13 @@ def answer(device, name):
     return BY_NAME[name].question(device)
 
 
-def pairs(device, place=""):
-    """(key, value or Unknown) of what an object of --json has (list); the place is its path."""
+def readings_of(place):
+    """(key, Reading) of an object of --json, by its path (list)."""
     start = place + "." if place else ""
     found = [(key[len(start) :], reading) for key, reading in BY_KEY.items() if key.startswith(start)]
-    return [(key, reading.told(device)) for key, reading in found if "." not in key]
+    return [(key, reading) for key, reading in found if "." not in key]
+
+
+def pairs(device, place=""):
+    """(key, value or Unknown) of what an object of --json has of readings (list)."""
+    return [(key, reading.told(device)) for key, reading in readings_of(place)]
