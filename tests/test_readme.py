@@ -301,15 +301,6 @@ def test_the_workflow_runs_targets_that_are_there():
     assert "3.14" in workflow["jobs"]["interpreters"]["continue-on-error"]
 
 
-def test_the_address_that_is_not_yet_real_stands_in_one_place():
-    with open(os.path.join(simulated.ROOT, "pyproject.toml"), encoding="utf-8") as file:
-        before, address = re.search(r'(?s)^(.*)\nSource = "(https://[^"]+)"', file.read()).groups()
-    assert "NOT YET REAL" in before.splitlines()[-3]
-    command = ["git", "grep", "--files-with-matches", "--fixed-strings", "--untracked", address.partition("://")[2]]
-    done = subprocess.run(command, cwd=simulated.ROOT, stdout=subprocess.PIPE, universal_newlines=True)
-    assert done.stdout.split() == ["pyproject.toml"]
-
-
 # ---- what support.md says of the library ----
 
 

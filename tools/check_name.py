@@ -71,7 +71,7 @@ def main(wheel, *index):
     ours = metadata(wheel)
     name, address = ours["Name"], source(ours)
     if address is None:
-        sys.exit("%s names no source address" % wheel)
+        sys.exit("%s names no source address: add Source to [project.urls] in pyproject.toml" % wheel)
     if published(CONTROL, index) is None:
         sys.exit("the package index does not answer: it does not even have %s" % CONTROL)
     theirs = published(name, index)
@@ -80,7 +80,7 @@ def main(wheel, *index):
             "the name %s belongs to another project, %s: do not upload" % (name, source(theirs) or theirs["Summary"])
         )
     if not answers(address):
-        sys.exit("the source address %s does not answer: mend [project.urls] in pyproject.toml" % address)
+        sys.exit("the source address %s does not answer: correct [project.urls] in pyproject.toml" % address)
     print("%s is %s" % (name, "free" if theirs is None else "ours, %s is there" % theirs["Version"]))
 
 
