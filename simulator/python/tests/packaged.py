@@ -64,6 +64,6 @@ def run_tests(folder, *arguments, environ=None, **files):
     for name, text in files.items():
         (folder / (name + ".py")).write_text(text)
     environ = dict(environ or environment(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    environ["PYTHONPATH"] += os.pathsep + str(folder)
+    environ["PYTHONPATH"] += os.pathsep + os.pathsep.join([str(folder), HERE])
     options = ["-q", "-p", "no:cacheprovider", "-p", "mtml_simulator.plugin", "--rootdir", str(folder), "--tb=short"]
     return run([sys.executable, "-m", "pytest"] + options + list(arguments), environ, cwd=str(folder))

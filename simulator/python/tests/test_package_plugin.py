@@ -10,37 +10,6 @@ import pytest
 from packaged import environment, run_tests
 
 pytestmark = packaged.needs_python_3_8
-BINDING = """
-import os
-import subprocess
-import sys
-
-import pytest
-
-
-def value(call):
-    import pymtml
-
-    pymtml.nvmlInit()
-    try:
-        return call(pymtml, pymtml.nvmlDeviceGetHandleByIndex(0))
-    finally:
-        pymtml.nvmlShutdown()
-
-
-def temperature():
-    return value(lambda pymtml, device: pymtml.nvmlDeviceGetTemperature(device, 0))
-
-
-def name():
-    return value(lambda pymtml, device: pymtml.nvmlDeviceGetName(device))
-
-
-def child(expression):
-    return subprocess.run(
-        [sys.executable, "-c", "import binding; print(binding.%s)" % expression], stdout=subprocess.PIPE, check=True
-    ).stdout.decode().strip()
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,7 +19,6 @@ def built():
 
 def passes(folder, text, *arguments, environ=None, count=1, **files):
     """Run a suite of which all tests are to pass."""
-    files.setdefault("binding", BINDING)
     done = run_tests(folder, *arguments, environ=environ, test_suite="from binding import *\n" + text, **files)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("%d passed" % count), done.stdout
@@ -58,25 +26,31 @@ def passes(folder, text, *arguments, environ=None, count=1, **files):
 
 def fails(folder, text, *arguments, environ=None, **files):
     """What pytest prints for a suite that does not pass."""
-    files.setdefault("binding", BINDING)
     done = run_tests(folder, *arguments, environ=environ, test_suite="from binding import *\n" + text, **files)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
 
 
+# ==== What passes, in one run ====
+
+SUITE = os.path.join(packaged.HERE, "suite.py")
+with open(SUITE) as file:
+    CASES = list(dict.fromkeys(re.findall(r"(?m)^ *def (test\w*)\(", file.read())))
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    return run_tests(tmp_path_factory.mktemp("suite"), SUITE, "-rpfE").stdout
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_suite(suite, case):
+    outcomes = re.findall(r"(?m)^(PASSED|FAILED|ERROR) \S*::(?:\w+::)?%s\b" % case, suite)
+    parts = [part for part in re.split(r"(?m)^(?=___)", suite) if re.match(r"_+ .*\b%s\b" % case, part)]
+    assert outcomes and set(outcomes) == {"PASSED"}, "\n".join(parts) or suite
+
+
 # ==== In force, and undone ====
-
-
-def test_eight_frozen_s5000(tmp_path):
-    text = """
-def test(mtml_simulator):
-    assert name() == "MTT S5000"
-    assert temperature() == int(mtml_simulator.get("0.gpu_temperature"))
-    assert mtml_simulator.get("7.name") == "MTT S5000"
-    with pytest.raises(ValueError):
-        mtml_simulator.get("8.name")
-"""
-    passes(tmp_path, text)
 
 
 def test_before_and_after(tmp_path):
@@ -178,22 +152,6 @@ def test_next(mtml_simulator):
     assert "test_suite.py:6, in test_leak" in said
 
 
-def test_children(tmp_path):
-    text = """
-def test(mtml_simulator):
-    mtml_simulator.set("0.gpu_temperature", -7)
-    assert child("temperature()") == "-7"
-    mtml_simulator.profile("s80")
-    assert child("name()") == "MTT S80"
-    environment = mtml_simulator.environment()
-    assert environment == dict(os.environ) and environment is not os.environ
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT")
-    done = subprocess.run([sys.executable, "-c", "import binding; binding.temperature()"], stderr=subprocess.PIPE)
-    assert b"NVMLError" in done.stderr
-"""
-    passes(tmp_path, text)
-
-
 # ==== Profiles ====
 
 TEXT = r'''
@@ -228,426 +186,10 @@ def test(mtml_simulator, tmp_path, monkeypatch):
     passes(tmp_path, text)
 
 
-def test_profile_is_a_new_machine(tmp_path):
-    text = """
-def test(mtml_simulator):
-    before = temperature()
-    mtml_simulator.set("0.gpu_temperature", -7)
-    mtml_simulator.fail("mtmlDeviceGetName", "TIMEOUT")
-    mtml_simulator.lose(7)
-    mtml_simulator.latency(0.001)
-    mtml_simulator.profile("s5000x8")
-    assert temperature() == before and child("temperature()") == str(before)
-    assert name() == "MTT S5000"
-    assert mtml_simulator.get("7.lost") == "OK"
-    assert mtml_simulator.get("machine.latency_ns") == "0"
-"""
-    passes(tmp_path, text)
-
-
-def test_faults_of_a_profile_go_with_it(tmp_path):
-    text = """
-OWN = "[machine]\\nlibrary_version = 1-simulator\\nfaults = mtmlGpuGetTemperature=TIMEOUT\\n"
-OWN += "[device.0]\\nname = MTT X1\\n"
-
-def broken():
-    import pymtml
-    found = []
-    for call in (temperature, name):
-        try:
-            call()
-        except pymtml.NVMLError as error:
-            found.append(type(error).__name__)
-    return found
-
-def told():
-    # What a child that did not see the fault was given.
-    paths = [os.environ["MTML_SIM_PROFILE"].partition("+")[0], os.environ["MTML_SIM_CONTROL"]]
-    return ["%s:\\n%s" % (path, open(path).read() if os.path.exists(path) else "not there") for path in paths]
-
-def test(mtml_simulator):
-    mtml_simulator.profile(OWN)
-    assert broken() == ["NVMLError_Timeout"]
-    mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")
-    assert broken() == ["NVMLError_Timeout", "NVMLError_Unknown"]
-    done = subprocess.run([sys.executable, "-c", "import binding; binding.temperature()"], stderr=subprocess.PIPE)
-    assert b"NVMLError_Timeout" in done.stderr, "\\n".join(told() + [done.stderr.decode()])
-    mtml_simulator.profile("s80")
-    assert broken() == []
-    mtml_simulator.fail("mtmlDeviceGetName", "DRIVER_FAILURE")
-    assert broken() == ["NVMLError_Unknown"]
-    mtml_simulator.profile(OWN)
-    assert broken() == ["NVMLError_Timeout"]
-    mtml_simulator.heal()
-    assert broken() == [] and isinstance(temperature(), int) and isinstance(int(child("temperature()")), int)
-"""
-    passes(tmp_path, text)
-
-
-def test_forms_of_a_profile(tmp_path):
-    text = """
-def test(mtml_simulator, tmp_path):
-    mtml_simulator.profile(
-        \'\'\'
-        [machine]
-        library_version = 1-simulator
-
-        [device.0]
-        name = MTT S9
-        \'\'\'
-    )
-    assert name() == child("name()") == "MTT S9"
-    (tmp_path / "other.ini").write_text("[machine]\\nlibrary_version = 1-simulator\\n[device.0]\\nname = MTT S8\\n")
-    mtml_simulator.profile(tmp_path / "other.ini")
-    assert name() == "MTT S8"
-"""
-    passes(tmp_path, text)
-
-
-def test_values_stay_unless_they_are_to_move(tmp_path):
-    text = """
-def test(mtml_simulator):
-    assert os.environ["MTML_SIM_PROFILE"] == "s5000x8+frozen"
-    mtml_simulator.profile("s80", frozen=False)
-    assert os.environ["MTML_SIM_PROFILE"] == "s80"
-    mtml_simulator.profile("s80+frozen", frozen=False)
-    assert os.environ["MTML_SIM_PROFILE"] == "s80+frozen"
-"""
-    passes(tmp_path, text)
-
-
-def test_bad_profiles(tmp_path):
-    text = """
-import mtml_simulator as package
-
-def test(mtml_simulator):
-    mtml_simulator.set("0.gpu_temperature", -7)
-    with pytest.raises(package.ProfileError, match="one of .*empty, .*s5000x8, .*s80"):
-        mtml_simulator.profile("s9000")
-    with pytest.raises(package.ProfileError, match=r":4: \\[device.0\\] color: unknown key"):
-        mtml_simulator.profile("[machine]\\nlibrary_version = 1-simulator\\n[device.0]\\ncolor = blue\\n")
-    assert temperature() == -7 and child("temperature()") == "-7"
-"""
-    passes(tmp_path, text)
-
-
-def test_profile_while_initialized(tmp_path):
-    text = """
-import pymtml
-import mtml_simulator as package
-
-def open_library():
-    pymtml.nvmlInit()
-
-def test(mtml_simulator):
-    open_library()
-    with pytest.raises(package.LibraryInUse) as raised:
-        mtml_simulator.profile("s80")
-    assert "1 native reference is open" in str(raised.value)
-    assert "test_suite.py:7, in open_library" in str(raised.value)
-    assert pymtml.nvmlDeviceGetCount() == 8
-    pymtml.nvmlShutdown()
-    mtml_simulator.profile("s80")
-"""
-    passes(tmp_path, text)
-
-
-def test_a_thousand_profiles_in_less_than_a_second(tmp_path):
-    text = """
-import time
-
-import pymtml
-
-def test(mtml_simulator):
-    pymtml.nvmlInit()
-    pymtml.nvmlShutdown()
-    begin = time.process_time()
-    for number in range(500):
-        mtml_simulator.profile("s5000x8")
-        mtml_simulator.profile("s4000x8")
-        pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-    assert time.process_time() - begin < 1
-"""
-    passes(tmp_path, text)
-
-
-def test_64_devices(tmp_path):
-    text = """
-import pymtml
-
-CARD = "[device.%d]\\nname = MTT S%d\\nuuid = %032d\\npci_sbdf = 0000%04x:01:00.0\\npci_segment = %d\\npci_bus = 1\\n"
-
-def test(mtml_simulator):
-    cards = "".join(CARD % (n, n, n, n, n) for n in range(64))
-    mtml_simulator.profile("[machine]\\nlibrary_version = 1-simulator\\n" + cards)
-    mtml_simulator.set("*.gpu_temperature", 21)
-    mtml_simulator.set("63.gpu_temperature", 22)
-    pymtml.nvmlInit()
-    devices = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
-    assert [pymtml.nvmlDeviceGetName(device) for device in devices] == ["MTT S%d" % n for n in range(64)]
-    assert [pymtml.nvmlDeviceGetTemperature(device, 0) for device in devices] == [21] * 63 + [22]
-    pymtml.nvmlShutdown()
-    assert child("temperature()") == "21"
-"""
-    passes(tmp_path, text)
-
-
 # ==== Values, faults, latency, counts ====
 
 
-def test_set(tmp_path):
-    text = """
-import pymtml
-
-def test(mtml_simulator):
-    pymtml.nvmlInit()
-    device = pymtml.nvmlDeviceGetHandleByIndex(0)
-    mtml_simulator.set("0.gpu_temperature", -7)
-    assert pymtml.nvmlDeviceGetTemperature(device, 0) == -7
-    mtml_simulator.set("*.power_usage", 91000)
-    assert pymtml.nvmlDeviceGetPowerUsage(pymtml.nvmlDeviceGetHandleByIndex(5)) == 91000
-    mtml_simulator.set("5.power_usage", 1)
-    mtml_simulator.set("machine.driver_version", "9;8")
-    assert pymtml.nvmlSystemGetDriverVersion() == "9;8"
-    mtml_simulator.set("0.mtlink_state.3", "DOWN")
-    assert pymtml.nvmlDeviceGetNvLinkState(device, 3) == 0
-    mtml_simulator.set("0.retired_pages_pending", True)
-    assert pymtml.nvmlDeviceGetRetiredPagesPendingStatus(device) == 1
-    mtml_simulator.set("0.p2p_read", ["OK", "GPU_NOT_SUPPORTED"])
-    assert mtml_simulator.get("0.p2p_read").replace(" ", "").startswith("OK,GPU_NOT_SUPPORTED")
-    pymtml.nvmlShutdown()
-    # The next life, and a child, see the same.
-    assert temperature() == -7
-    power = "[p.nvmlDeviceGetPowerUsage(p.nvmlDeviceGetHandleByIndex(i)) for i in (4, 5)]"
-    code = "lambda p, d: (p.nvmlSystemGetDriverVersion(), %s)" % power
-    assert child("value(%s)" % code) == "('9;8', [91000, 1])"
-
-
-def test_what_the_program_did_outlasts_a_setting(tmp_path, mtml_simulator):
-    pymtml.nvmlInit()
-    device = pymtml.nvmlDeviceGetHandleByIndex(0)
-    pymtml.nvmlDeviceSetEccMode(device, 0)
-    mtml_simulator.set("1.gpu_temperature", 5)
-    pymtml.nvmlShutdown()
-    pymtml.nvmlInit()
-    assert pymtml.nvmlDeviceGetEccMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [1, 0]
-    pymtml.nvmlShutdown()
-
-
-def test_parts(mtml_simulator):
-    mtml_simulator.profile("s3000-mpc")
-    mtml_simulator.set("0.instance.1.memory_used", 12345)
-    assert mtml_simulator.get("0.instance.1.memory_used") == "12345"
-    assert mtml_simulator.get("0.instance.0.memory_used") != "12345"
-    mtml_simulator.profile("s3000-vgpu-host")
-    mtml_simulator.set("0.virt.1.gpu_utilization", 12)
-    assert mtml_simulator.get("0.virt.1.gpu_utilization") == "12"
-
-
-@pytest.mark.parametrize(
-    "key, value, problem",
-    [
-        ("0.color", "blue", "unknown key"),
-        ("0.gpu_temperature", "warm", "gpu_temperature"),
-        ("8.gpu_temperature", 1, "no such card"),
-        ("gpu_temperature", 1, "names no value"),
-        ("machine.library_version", "2.2.0", "simulator"),
-    ],
-)
-def test_bad_values(mtml_simulator, key, value, problem):
-    before = dict(os.environ)
-    with pytest.raises(ValueError, match=problem):
-        mtml_simulator.set(key, value)
-    assert os.environ == before
-"""
-    passes(tmp_path, text, count=8)
-
-
-def test_fail(tmp_path):
-    text = """
-import pymtml
-
-
-@pytest.fixture
-def devices(mtml_simulator):
-    pymtml.nvmlInit()
-    yield [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(8)]
-    pymtml.nvmlShutdown()
-
-
-def answers(device, count):
-    def answer():
-        try:
-            pymtml.nvmlDeviceGetTemperature(device, 0)
-            return "ok"
-        except pymtml.NVMLError as error:
-            return type(error).__name__
-    return [answer() for _ in range(count)]
-
-
-def test_always(mtml_simulator, devices):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT")
-    assert answers(devices[0], 3) == ["NVMLError_Timeout"] * 3
-
-
-def test_after_and_times(mtml_simulator, devices):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "MTML_ERROR_TIMEOUT", after=2, times=1)
-    assert answers(devices[0], 4) == ["ok", "ok", "NVMLError_Timeout", "ok"]
-
-
-def test_device(mtml_simulator, devices):
-    mtml_simulator.fail("mtmlGpuGetTemperature", 7, device=3)
-    assert [answers(devices[index], 1)[0][:3] for index in (2, 3, 4)] == ["ok", "NVM", "ok"]
-
-
-def test_one_fault_leaves_another_counting(mtml_simulator, devices):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", after=2)
-    assert answers(devices[0], 1) == ["ok"]
-    mtml_simulator.fail("mtmlDeviceGetName", "UNKNOWN")
-    assert answers(devices[0], 2) == ["ok", "NVMLError_Timeout"]
-
-
-def test_countdown_goes_on_in_the_next_life(mtml_simulator):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", after=1, times=1)
-    temperature()
-    with pytest.raises(pymtml.NVMLError):
-        temperature()
-    temperature()
-
-
-def test_faults_of_the_profile_stay(mtml_simulator):
-    machine = "[machine]\\nlibrary_version = 1-simulator\\nfaults = mtmlDeviceGetName=TIMEOUT\\n"
-    mtml_simulator.profile(machine + "[device.0]\\n")
-    mtml_simulator.fail("mtmlGpuGetTemperature", "UNKNOWN")
-    for call in (name, temperature):
-        with pytest.raises(pymtml.NVMLError):
-            call()
-    for expression in ("name()", "temperature()"):
-        with pytest.raises(subprocess.CalledProcessError):
-            child(expression)
-
-
-@pytest.mark.parametrize("fault", [("mtmlGpuGetTemperatur", "TIMEOUT"), ("mtmlGpuGetTemperature", "TIMEOUTS")])
-def test_mistakes(mtml_simulator, fault):
-    with pytest.raises(ValueError, match="unknown"):
-        mtml_simulator.fail(*fault)
-    assert "MTML_SIM_FAULTS" not in os.environ
-    # Not for ever.
-    with pytest.raises(ValueError):
-        mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", times=0)
-    temperature()
-
-
-def test_lost(mtml_simulator, devices):
-    mtml_simulator.lose(5)
-    assert [answers(devices[index], 1) for index in (4, 5, 6)] == [["ok"], ["NVMLError_Unknown"], ["ok"]]
-    code = "value(lambda p, d: p.nvmlDeviceGetHandleByIndex(5))"
-    assert subprocess.run([sys.executable, "-c", "import binding; binding." + code]).returncode == 1
-
-
-def test_latency(mtml_simulator, devices):
-    import time
-
-    mtml_simulator.latency(0.02)
-    begin = time.perf_counter()
-    answers(devices[0], 5)
-    assert time.perf_counter() - begin >= 0.1
-    mtml_simulator.latency(0)
-    before = mtml_simulator.calls()
-    begin = time.perf_counter()
-    answers(devices[0], 5)
-    assert time.perf_counter() - begin < 0.1
-    with pytest.raises(ValueError):
-        mtml_simulator.latency(-1)
-"""
-    passes(tmp_path, text, count=10)
-
-
-def test_calls(tmp_path):
-    text = """
-import pymtml
-
-def test_first(mtml_simulator):
-    assert mtml_simulator.calls() == 0
-    pymtml.nvmlInit()
-    device = pymtml.nvmlDeviceGetHandleByIndex(0)
-    before = mtml_simulator.calls()
-    for _ in range(3):
-        pymtml.nvmlDeviceGetPowerUsage(device)
-    assert mtml_simulator.calls("mtmlDeviceGetPowerUsage") == 3
-    assert mtml_simulator.calls() == before + 3
-    pymtml.nvmlShutdown()
-    mtml_simulator.profile("s80")
-    assert mtml_simulator.calls("mtmlDeviceGetPowerUsage") == 3
-    with pytest.raises(ValueError, match="mtmlDeviceGetPower"):
-        mtml_simulator.calls("mtmlDeviceGetPower")
-
-def test_second(mtml_simulator):
-    assert mtml_simulator.calls("mtmlDeviceGetPowerUsage") == 0
-"""
-    passes(tmp_path, text, count=2)
-
-
 # ==== Scopes ====
-
-
-def test_machine_of_a_session_below_that_of_a_test(tmp_path):
-    text = """
-import mtml_simulator as package
-
-import pymtml
-
-@pytest.fixture(scope="session")
-def session_machine():
-    with package.simulate() as simulator:
-        simulator.set("0.gpu_temperature", 12)
-        yield simulator
-
-def ecc():
-    return value(lambda pymtml, device: pymtml.nvmlDeviceGetEccMode(device))
-
-def test_of_the_session(session_machine):
-    assert (ecc(), temperature(), child("temperature()")) == ([1, 1], 12, "12")
-
-def test_of_its_own(session_machine, mtml_simulator):
-    assert temperature() != 12
-    mtml_simulator.set("0.gpu_temperature", 12)
-    value(lambda pymtml, device: pymtml.nvmlDeviceSetEccMode(device, 0))
-    assert ecc() == [1, 0]
-
-def test_of_the_session_again(session_machine):
-    assert (ecc(), temperature(), child("temperature()")) == ([1, 1], 12, "12")
-    session_machine.set("0.gpu_temperature", 13)
-    assert temperature() == 13
-
-def test_who_holds_it(session_machine):
-    pymtml.nvmlInit()
-    with pytest.raises(package.LibraryInUse, match="in test_who_holds_it"):
-        session_machine.profile("s80")
-    pymtml.nvmlShutdown()
-"""
-    passes(tmp_path, text, count=4)
-
-
-def test_unittest(tmp_path):
-    text = """
-import unittest
-
-@pytest.mark.mtml(profile="s80")
-class TestMarked(unittest.TestCase):
-    def setUp(self):
-        self.name = name()
-
-    def test(self):
-        self.assertEqual(self.name, "MTT S80")
-
-@pytest.mark.usefixtures("mtml_simulator")
-class TestUsing(unittest.TestCase):
-    def test(self):
-        self.assertEqual(name(), "MTT S5000")
-"""
-    passes(tmp_path, text, count=2)
 
 
 # ==== Leaks ====
@@ -890,111 +432,6 @@ def test_next(mtml_simulator, scrape):
     passes(tmp_path, text, daemon=DAEMON, count=2)
 
 
-def test_what_a_child_switches_is_seen(tmp_path):
-    text = """
-def test(mtml_simulator):
-    import pymtml
-    ecc = "value(lambda p, d: p.nvmlDeviceSetEccMode(d, 0))"
-    child(ecc)
-    assert mtml_simulator.get("0.ecc_pending_mode") == "DISABLE"
-    assert value(lambda p, d: p.nvmlDeviceGetEccMode(d)) == [1, 0]
-    pymtml.nvmlInit()
-    with pytest.raises(Exception, match="cannot reboot while the library is initialized"):
-        mtml_simulator.reboot()
-    pymtml.nvmlShutdown()
-    mtml_simulator.reboot()
-    assert child("value(lambda p, d: p.nvmlDeviceGetEccMode(d))") == "[0, 0]"
-"""
-    passes(tmp_path, text)
-
-
-def test_unset(tmp_path):
-    text = """
-def test(mtml_simulator):
-    before = [mtml_simulator.get(key) for key in ("0.name", "5.power_usage", "machine.driver_version")]
-    mtml_simulator.set("*.power_usage", 1)
-    mtml_simulator.set("0.name", "None")
-    mtml_simulator.set("machine.driver_version", "x")
-    mtml_simulator.set("0.mtlink_state.3", "DOWN")
-    assert name() == child("name()") == "None"
-    for key in ("*.power_usage", "0.name", "machine.driver_version", "0.mtlink_state.3"):
-        mtml_simulator.set(key, None)
-    assert [mtml_simulator.get(key) for key in ("0.name", "5.power_usage", "machine.driver_version")] == before
-    assert mtml_simulator.get("0.mtlink_state.3") == "UP"
-    assert name() == child("name()") == "MTT S5000"
-    with pytest.raises(ValueError):
-        mtml_simulator.set("0.nam", None)
-"""
-    passes(tmp_path, text)
-
-
-def test_cards_that_are_not_there(tmp_path):
-    text = """
-@pytest.mark.parametrize("change", [
-    lambda s: s.fail("mtmlGpuGetTemperature", "TIMEOUT", device=8),
-    lambda s: s.arm("42.*=TIMEOUT"),
-    lambda s: s.set("8.gpu_temperature", 1),
-    lambda s: s.set("8.gpu_temperature", None),
-    lambda s: s.set("0.instance.0.gpu_temperature", 1),
-    lambda s: s.lose(8),
-    lambda s: s.set("machine.faults", "8.*=TIMEOUT"),
-])
-def test(mtml_simulator, change):
-    with pytest.raises(ValueError, match="no such card"):
-        change(mtml_simulator)
-
-def test_variable(mtml_simulator):
-    os.environ["MTML_SIM_FAULTS"] = "42.*=TIMEOUT"
-    done = subprocess.run([sys.executable, "-c", "import binding; binding.name()"], stderr=subprocess.PIPE)
-    assert done.returncode and b'MTML_SIM_FAULTS: "42.*=TIMEOUT": the machine has no such card' in done.stderr
-
-@pytest.mark.mtml(profile="empty")
-def test_none(mtml_simulator):
-    with pytest.raises(ValueError, match="no such card"):
-        mtml_simulator.heal(0)
-"""
-    passes(tmp_path, text, count=9)
-
-
-def test_reference_that_dies_with_its_owner_is_no_leak(tmp_path):
-    text = """
-import pymtml
-
-class Session:
-    def __init__(self):
-        self.me = self
-        pymtml.nvmlInit()
-
-    def __del__(self):
-        pymtml.nvmlShutdown()
-
-def test(mtml_simulator):
-    Session()
-"""
-    passes(tmp_path, text)
-
-
-def test_kept_is_no_leak(tmp_path):
-    """What pymtml keeps after the last shutdown is ended without a word, before the test and after it."""
-    text = """
-import pymtml
-
-@pytest.fixture(autouse=True)
-def keeps(mtml_simulator, monkeypatch):
-    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
-    yield
-
-def test_keeps(mtml_simulator):
-    pymtml.nvmlInit()
-    pymtml.nvmlShutdown()
-    assert mtml_simulator.references() == 1
-
-def test_next(mtml_simulator):
-    assert mtml_simulator.references() == 0 and name() == "MTT S5000"
-"""
-    passes(tmp_path, text, count=2)
-
-
 def test_kept_from_before(tmp_path):
     """What a program kept without the fixture is ended as well, and the variables are what they were."""
     text = """
@@ -1209,24 +646,6 @@ class TestClass:
     passes(tmp_path, text, "--strict-markers", count=3)
 
 
-def test_marker_before_other_fixtures(tmp_path):
-    """The machine is there when the test's own fixtures are set up, and goes after them."""
-    text = """
-import pymtml
-
-@pytest.fixture
-def library():
-    pymtml.nvmlInit()
-    yield pymtml
-    pymtml.nvmlShutdown()
-
-@pytest.mark.mtml(profile="s80")
-def test(library):
-    assert library.nvmlDeviceGetCount() == 1
-"""
-    passes(tmp_path, text)
-
-
 @pytest.mark.parametrize("arguments, problem", [("profil='s80'", "profil"), ("faults='x'", "FUNCTION=CODE")])
 def test_bad_marker(tmp_path, arguments, problem):
     text = "@pytest.mark.mtml(%s)\ndef test():\n    pass\n" % arguments
@@ -1274,6 +693,7 @@ class Test(unittest.TestCase):
 
 unittest.main()
 """
-    (tmp_path / "binding.py").write_text(BINDING)
-    done = packaged.run([sys.executable, "-c", program], cwd=str(tmp_path))
+    environ = environment()
+    environ["PYTHONPATH"] += os.pathsep + packaged.HERE
+    done = packaged.run([sys.executable, "-c", program], environ, cwd=str(tmp_path))
     assert done.returncode == 0, done.stderr
