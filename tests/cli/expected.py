@@ -34,7 +34,7 @@ from inside import devices  # noqa: E402
 import pymtml  # noqa: E402
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
-MOMENT = 1764942645.25  # 2025-12-05, 13:50:45 and a quarter, Friday
+MOMENT = 1764942645.0625  # 2025-12-05, 13:50:45, Friday
 PROCESSES = {17: ("/opt/trainer", 12), 18: ("game", 3)}  # on the first card; and one on the first instance of a card
 OURS = ("MUSA_", "PYMTML_", "MTHREADS_", "MTML_", "NVIDIA_", "COLUMNS", "LINES", "NO_COLOR", "TERM")
 
