@@ -7,7 +7,6 @@ import types
 
 import pytest
 import simulated
-from command import invoke
 from inside import OTHER, CommandError, Machine, Moment, Unknown, devices
 
 import pymtml
@@ -160,25 +159,6 @@ def test_a_card_without_a_uuid_has_no_name_by_it():
 )
 def test_what_an_address_is(text, address):
     assert devices._address(text) == address
-
-
-@pytest.mark.parametrize(
-    "profile, name, hint",
-    [
-        ("s80", "7", "there is no card 7; pymtml -L lists card 0"),
-        ("s3000x2", "7,x", "there is no card 7, there is no card x; pymtml -L lists cards 0 to 1"),
-        ("s3000x2", "7,", "there is no card 7, there is no card ''; pymtml -L lists cards 0 to 1"),
-        (
-            "s3000-mpc",
-            "MIG-" + UUIDS["b"],
-            "MIG-%s is MPC instance 1 of card 0, and -i takes cards; pymtml -L lists cards 0 to 1" % UUIDS["b"],
-        ),
-    ],
-)
-def test_what_names_no_card(profile, name, hint):
-    with simulated.machine(profile):
-        result = invoke("--query-gpu=index", "--format=csv", "-i", name)
-    assert (result.status, result.stdout, result.stderr) == (6, "No devices were found\n", "pymtml: %s\n" % hint)
 
 
 @pytest.mark.parametrize("value, status", [(-1, 255), (0, 255), (1, 1), (3, 3), (254, 254), (255, 255), (999, 255)])

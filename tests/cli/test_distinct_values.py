@@ -248,21 +248,18 @@ def cells(card):
     return {name: cell for name, cell in zip(names, row) if cell != "[N/A]" and name != "timestamp"}
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_every_field(card):
-    compared(cells(card), expected(FIELD, AS_CSV, card))
-
-
 # Of a card whose displays sysfs tells, of instances
 NOT_OF_THIS_MACHINE = {"display_mode", "display_attached", "display_active", "mig.mode.current", "mig.mode.pending"}
 
 
-@pytest.mark.parametrize("profile", ["s80", "s5000x8", "s3000-mpc"])
-def test_each_field_that_answers_elsewhere_answers_here(profile):
-    with simulated.machine(profile):
-        answered = set(cells(0))
-    missing = sorted(answered - set(expected(FIELD, AS_CSV, 0)) - NOT_OF_THIS_MACHINE)
-    assert not missing, "tests/distinct.ini lacks what these come from, or TABLE their values: %s" % missing
+def test_every_field():
+    """And each that answers elsewhere answers here."""
+    for card in (0, 1):
+        compared(cells(card), expected(FIELD, AS_CSV, card))
+    for profile in ("s80", "s5000x8", "s3000-mpc"):
+        with simulated.machine(profile):
+            missing = sorted(set(cells(0)) - set(expected(FIELD, AS_CSV, 0)) - NOT_OF_THIS_MACHINE)
+        assert not missing, "tests/distinct.ini lacks what these come from, or TABLE their values: %s" % missing
 
 
 def by_path(text):
@@ -276,19 +273,21 @@ def by_path(text):
     return {path: value for path, value in found.items() if path and value not in (None, "N/A")}
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_sections(card):
-    found = by_path(invoke("-q", "-i", str(card)).stdout)
-    found.update(by_path(invoke("-q", "-d", "VOLTAGE", "-i", str(card)).stdout))
-    compared(found, expected(LINE, AS_CSV, card), ["Processes"])
+def test_sections():
+    for card in (0, 1):
+        found = by_path(invoke("-q", "-i", str(card)).stdout)
+        found.update(by_path(invoke("-q", "-d", "VOLTAGE", "-i", str(card)).stdout))
+        compared(found, expected(LINE, AS_CSV, card), ["Processes"])
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_xml(card):
-    document = xml.etree.ElementTree.fromstring(invoke("-q", "-x", "-i", str(card)).stdout).find("gpu")
-    wanted = expected(TAG, AS_CSV, card)
-    wanted.update({tag: text[2:] for tag, text in wanted.items() if tag.startswith("pci/pci_") and text[:2] == "0x"})
-    compared({tag: document.findtext(tag) for tag in wanted}, wanted)
+def test_xml():
+    for card in (0, 1):
+        document = xml.etree.ElementTree.fromstring(invoke("-q", "-x", "-i", str(card)).stdout).find("gpu")
+        wanted = expected(TAG, AS_CSV, card)
+        wanted.update(
+            {tag: text[2:] for tag, text in wanted.items() if tag.startswith("pci/pci_") and text[:2] == "0x"}
+        )
+        compared({tag: document.findtext(tag) for tag in wanted}, wanted)
 
 
 def below(value, path=""):
@@ -300,39 +299,42 @@ def below(value, path=""):
         yield path, value
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_json(card):
-    found = dict(below(json.loads(invoke("--json", "-i", str(card)).stdout)["devices"][0]))
-    found = {path: value for path, value in found.items() if value is not None and "reasons/" not in path}
-    further = [path for path in found if re.match(r"displays/1/|fans/speeds/2/|retired_pages/\w+/[12]|.*/link$", path)]
-    wanted = expected(JSON, AS_JSON, card)
-    compared(found, wanted, further)
+def test_json():
+    for card in (0, 1):
+        found = dict(below(json.loads(invoke("--json", "-i", str(card)).stdout)["devices"][0]))
+        found = {path: value for path, value in found.items() if value is not None and "reasons/" not in path}
+        further = [
+            path for path in found if re.match(r"displays/1/|fans/speeds/2/|retired_pages/\w+/[12]|.*/link$", path)
+        ]
+        wanted = expected(JSON, AS_JSON, card)
+        compared(found, wanted, further)
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_metrics(card, tmp_path):
+def test_metrics(tmp_path):
     pytest.importorskip("prometheus_client")
     from prometheus_client.parser import text_string_to_metric_families
 
-    found = {}
     page = invoke("metrics", "--processes", "count", "--lock", str(tmp_path / "lock")).stdout
-    for sample in (one for family in text_string_to_metric_families(page) for one in family.samples):
-        name, labels = sample.name.replace("mthreads_gpu_", ""), dict(sample.labels)
-        if labels.pop("gpu", "") != str(card) or labels.pop("uuid") != of_key("uuid", card):
-            continue
-        if name == "info":
-            found.update({"info " + label: value for label, value in labels.items()})
-        else:
-            found[(name + " " + ",".join("%s=%s" % pair for pair in sorted(labels.items()))).strip()] = sample.value
-    compared(found, expected(SERIES, AS_METRIC, card), [name for name in found if name == "fan_ratio fan=2"])
+    for card in (0, 1):
+        found = {}
+        for sample in (one for family in text_string_to_metric_families(page) for one in family.samples):
+            name, labels = sample.name.replace("mthreads_gpu_", ""), dict(sample.labels)
+            if labels.pop("gpu", "") != str(card) or labels.pop("uuid") != of_key("uuid", card):
+                continue
+            if name == "info":
+                found.update({"info " + label: value for label, value in labels.items()})
+            else:
+                name += " " + ",".join("%s=%s" % pair for pair in sorted(labels.items()))
+                found[name.strip()] = sample.value
+        compared(found, expected(SERIES, AS_METRIC, card), [name for name in found if name == "fan_ratio fan=2"])
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_columns_of_dmon(card):
-    head, _, line = invoke("dmon", "-c", "1", "-s", "pucmet", "-i", str(card)).lines
-    found = dict(zip(head.split()[2:], line.split()[1:]))
-    assert found.pop("pwr") == str(int(of_key("power_usage", card)) // 1000)
-    compared({name: cell for name, cell in found.items() if cell != "-"}, expected(COLUMN, AS_CSV, card))
+def test_columns_of_dmon():
+    for card in (0, 1):
+        head, _, line = invoke("dmon", "-c", "1", "-s", "pucmet", "-i", str(card)).lines
+        found = dict(zip(head.split()[2:], line.split()[1:]))
+        assert found.pop("pwr") == str(int(of_key("power_usage", card)) // 1000)
+        compared({name: cell for name, cell in found.items() if cell != "-"}, expected(COLUMN, AS_CSV, card))
 
 
 @pytest.mark.parametrize("profile", WORKING_PROFILES)

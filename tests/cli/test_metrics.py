@@ -138,24 +138,6 @@ def expected_of(keys):
     return found
 
 
-@pytest.mark.parametrize("card", [0, 1])
-def test_each_series_has_the_value_of_its_own(page, card):
-    """On two cards on which no two numbers are the same; all series, and no others."""
-    found = page("--processes", "none", profile=simulated.DISTINCT, set="*.mtlink_state.1=UP")
-    keys = simulated.device_keys(simulated.DISTINCT, card)
-    own, values = {"gpu": str(card), "uuid": keys["uuid"]}, {}
-    for name, samples in found.items():
-        for labels, value in samples if name.startswith(OF_CARD) else ():
-            if labels["gpu"] == own["gpu"]:
-                assert labels["uuid"] == own["uuid"]
-                others = sorted((label, text) for label, text in labels.items() if label not in own)
-                values[(name[len(OF_CARD) :],) + tuple(word for pair in others for word in pair)] = value
-    info = ("driver", "3.3.9-server", "name", keys["name"], "pci_bus_id", keys["pci_sbdf"].upper())
-    info += ("serial", keys["serial_number"], "vbios", keys["mtbios_version"])
-    assert values.pop(("info",) + info) == 1
-    assert values == pytest.approx(expected_of(keys))
-
-
 def test_the_worst_of_each_check(page):
     found = page("--expect", "3", profile=simulated.DISTINCT)
     levels = {labels["check"]: value for labels, value in found["mthreads_health_status"]}
