@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
 
 import pytest
 import simulated
-from concurrency import in_child
+from concurrency import in_child, in_thread
 from simulated import state
 
 import pymtml
@@ -170,12 +171,20 @@ def test_library_that_answers_no_more_while_a_query_runs(monkeypatch):
     """It cannot be restarted under that one; the error is C's, and says what to wait for."""
     with simulated.machine("s5000x8"):
         pymtml.nvmlInit()
-        pymtml.nvmlShutdown()
-        monkeypatch.setattr(pymtml, "_is_inside", lambda caller: True)
-        simulated.set_faults("mtmlLibraryCountDevice=TIMEOUT@0x1")
-        with pytest.raises(pymtml.NVMLError_Timeout, match="an earlier query is still running"):
-            pymtml.nvmlInit()
-        assert state() == (0, 1)
+        device, inside, over = pymtml.nvmlDeviceGetHandleByIndex(0), threading.Event(), threading.Event()
+        real = pymtml._c.mtmlDeviceGetPowerUsage
+        monkeypatch.setattr(pymtml._c, "mtmlDeviceGetPowerUsage", lambda *a: inside.set() or over.wait(30) and real(*a))
+        thread, _ = in_thread(lambda: pymtml.nvmlDeviceGetPowerUsage(device))
+        try:
+            assert inside.wait(30)
+            pymtml.nvmlShutdown()
+            simulated.set_faults("mtmlLibraryCountDevice=TIMEOUT@0x1")
+            with pytest.raises(pymtml.NVMLError_Timeout, match="an earlier query is still running"):
+                pymtml.nvmlInit()
+            assert state() == (0, 1)
+        finally:
+            over.set()
+            thread.join()
 
 
 def test_change_of_mig_on_a_library_without_a_shutdown(monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 import simulated
-from concurrency import in_child, in_thread, in_threads, over_and_over
+from concurrency import in_child, in_threads, over_and_over
 from interpreter import forks_a_busy_process, not_on_pypy
 from native_calls import Scene
 from simulated import run_python
@@ -110,26 +110,6 @@ def test_mpc_changes():
             assert pymtml.mtmlLibraryCountDevice() == count
             for index in range(count):
                 pymtml.mtmlDeviceGetUUID(scene.at(index))
-
-
-def test_query_keeps_nothing_on_a_handle_that_became_stale_meanwhile(monkeypatch):
-    """The name comes from C when the handle is stale already: it must not answer for it later."""
-    with simulated.nvml("s3000-mpc"):
-        stale = pymtml.nvmlDeviceGetHandleByIndex(0)
-        pymtml.nvmlDeviceGetUUID(stale)
-        text = pymtml._text
-
-        def late(buffer):
-            monkeypatch.setattr(pymtml, "_text", text)
-            thread, _ = in_thread(lambda: pymtml._retire(pymtml._session.life, []))
-            thread.join()
-            return text(buffer)
-
-        monkeypatch.setattr(pymtml, "_text", late)
-        assert pymtml.nvmlDeviceGetName(stale)
-        for query in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetUUID, pymtml.nvmlDeviceGetPowerUsage):
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                query(stale)
 
 
 def test_batch_that_fails_half_way():

@@ -304,6 +304,9 @@ def test_a_reset_ends_the_handles_of_its_card_alone():
 
 QUERIES = {  # of several steps: the machine, what is asked, and what of the answer outlasts the library
     "count": ("s3000-mpc", pymtml.nvmlDeviceGetCount, int),
+    "gpu": ("s3000x2", lambda: pymtml.mtmlDeviceInitGpu(card(1)), type),
+    "name": ("s3000x2", lambda: pymtml.nvmlDeviceGetName(card(1)), str),
+    "pci": ("s3000x2", lambda: pymtml.nvmlDeviceGetPciInfo(card(0)).busId, str),
     "index": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetIndex(card(1)), int),
     "instance": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetMigDeviceHandleByIndex(card(0), 1), type),
     "serial number": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetHandleBySerial(SERIAL), type),
@@ -361,6 +364,7 @@ def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, m
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     machine, ask, read = QUERIES[query]
     gone = (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument)
+    gone += (pymtml.MTMLError_Uninitialized, pymtml.MTMLError_InvalidArgument)
     step, begun, answers = 0, True, []
 
     def shut_down():
