@@ -106,51 +106,164 @@ def shares(handle, since=0):
     return [(sample.pid, sample.smUtil) for sample in nvml.nvmlDeviceGetProcessUtilization(handle, since)]
 
 
-# ---- The driver's table ----
-
-HEADERS = [
-    (OLDER, "{pid} {vpid} {total} {d2} {ta} {d3} {compute} 0 {name}"),
-    (NEWER, "{pid} {vpid} {total} {d2} {ta} {d3} {compute} 0 {name}"),
-    ("PidName  CMP\tPid   3D TA 2D VPid Total NewColumn", "{name} {compute} {pid} {d3} {ta} {d2} {vpid} {total} 77"),
-    ("Pid 3D CMP", "{pid} {d3} {compute}"),
-]
+# ---- The driver's table, and namespaces ----
 
 
-def row(form, pid, vpid=0, total=0, d2=0, ta=0, d3=0, compute=0, name="program"):
-    return form.format(pid=pid, vpid=vpid, total=total, d2=d2, ta=ta, d3=d3, compute=compute, name=name)
+def rows(*lines):
+    """A table of the driver's: lines of text or bytes, in the columns of NEWER where none are named."""
+    lines = [line if isinstance(line, bytes) else line.encode() for line in lines]
+    return b"\n".join(([] if lines and b"Pid" in lines[0].split() else [NEWER.encode()]) + lines) + b"\n"
 
 
-@pytest.mark.parametrize("header, form", HEADERS)
-def test_table_is_read_by_its_header(proc, device, header, form):
-    for pid in (100, 200, 300, 400):
-        proc.process(pid)
-    proc.table(
-        "gpu3b",
-        "mtgpu.0",
-        header,
-        row(form, 100, compute=40, total=40),
-        row(form, 200, d3=25, total=25),
-        row(form, 300, d3=5, compute=6, total=11),
-        row(form, 400),
-    )
-    assert compute(device) == [100, 300, 400]  # an idle process has its context for computing
-    assert graphics(device) == [200, 300]
-    if "Total" in header:
-        assert shares(device) == [(100, 40), (200, 25), (300, 11), (400, 0)]
+LONG = "x\u6469\u5c14\u7ebf\u7a0b\u6469\u5c14".encode()  # the kernel keeps 15 bytes, which may end within a letter
+CUT = "a  b 7 c"
+# What the table shows: (processes that there are, with files of theirs; its rows; who computes; who draws; shares)
+TABLES = {
+    "older columns": (
+        {1: {}, 2: {}, 3: {}, 4: {}},
+        rows(OLDER, "1 0 40 0 0 0 40 0 x", "2 0 25 0 0 25 0 0 x", "3 0 11 0 0 5 6 0 x", "4 0 0 0 0 0 0 0 x"),
+        [1, 3, 4],  # an idle process has its context for computing
+        [2, 3],
+        [(1, 40), (2, 25), (3, 11), (4, 0)],
+    ),
+    "columns in another order, and a new one": (
+        {1: {}, 2: {}},
+        rows("PidName  CMP\tPid   3D TA 2D VPid Total NewColumn", "x 40 1 0 0 0 0 40 77", "y 0 2 5 0 0 0 5 77"),
+        [1],
+        [2],
+        [(1, 40), (2, 5)],
+    ),
+    "few columns": ({1: {}, 2: {}}, rows("Pid 3D CMP", "1 0 40", "2 5 0"), [1], [2], None),
+    "each engine that draws": (
+        {1: {}, 2: {}, 3: {}},
+        rows("Pid 2D TA 3D CMP", "1 1 0 0 0", "2 0 1 0 0", "3 0 0 1 0"),
+        [],
+        [1, 2, 3],
+        None,
+    ),
+    "engines that compute": ({1: {}, 2: {}}, rows("Pid 3D CMP CDM", "1 1 1 0", "2 1 0 1"), [1, 2], [1, 2], None),
+    "a process in several rows": ({6: {}}, rows("6 0 5 0 0 0 5 0 x", "6 0 7 0 0 0 7 0 x"), [6], [], [(6, 5), (6, 7)]),
+    "rows that are cut short or garbled": (
+        {5: {}, 6: {}},
+        rows("5 5", "x y z", "-3 -3 1", "6 6 12 0 0 0 nan 0 z", "99999999999999999999 1 1"),
+        [5, 6],
+        [],
+        [(5, 0), (6, 12)],
+    ),
+    "shares": (
+        {pid: {} for pid in range(1, 14)},
+        rows(
+            *[
+                "%d 0 %s 0 0 0 0 0 x" % pair
+                for pair in enumerate("7% 12.9 \u00b2 nan inf -3 101 100.9e1 4294967297 1e400 -1 100 0".split(), 1)
+            ]
+        ),
+        list(range(1, 14)),
+        [],
+        list(zip(range(1, 14), (7, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0))),
+    ),
+    "what can be no process": (
+        {5: {}},
+        rows(*["%d %d 9 0 0 0 9 0 x" % (pid, pid) for pid in (2**32 + 5, 2**64 + 5, -5, 0)]),
+        [],
+        [],
+        [],
+    ),
+    "a process that ended": ({5: {}}, rows("4 4 9 0 0 0 9 0 x", "5 5 8 0 0 0 8 0 x"), [5], [], [(5, 8)]),
+    "processes that ended": ({1: {}}, rows("4 4 9 0 0 0 9 0 x"), [], [], []),
+    "the driver's files alone": (
+        {},  # a copy of /proc/driver, say: there is no process to check against
+        rows("60 3 5 0 0 0 5 0 x", "61 4 5 0 0 5 0 0 y"),
+        [60],
+        [61],
+        [(60, 5), (61, 5)],
+    ),
+    # Only VPid is known in a container; another one's process of the same number cannot be told apart by it alone.
+    "in a container": ({3: {}, 9: {}}, rows("403 3 55 0 0 0 5 0 x", "420 20 1 0 0 0 1 0 y"), [3], [], [(3, 55)]),
+    "another container's process of the same number": (
+        {12: {"comm": "bash\n"}, 13: {"comm": "renamed\n", "node": True}, 14: {"comm": "a_name_longer_t\n"}},
+        rows("900 12 50 0 0 0 9 0 other", "901 13 20 0 0 0 9 0 worker", "902 14 10 0 0 0 9 0 a_name_longer_than_15"),
+        [13, 14],
+        [],
+        [(13, 20), (14, 10)],
+    ),
+    "the row with its name is a process's own": (
+        {12: {"comm": "ours\n", "node": True}, 13: {"comm": "renamed\n", "node": True}},
+        rows(
+            *("900 12 50 0 0 0 9 0 other", "901 12 20 0 0 0 9 0 ours", "902 12 3 0 0 0 3 0 ours"),
+            *("903 13 7 0 0 0 7 0 first", "904 13 8 0 0 0 8 0 second", "905 14 9 0 0 0 9 0 gone"),
+        ),
+        [12, 13],
+        [],
+        [(12, 20), (12, 3), (13, 7), (13, 8)],
+    ),
+    # On the host its numbers count; its own process of the inner number has nothing to do with it.
+    "on the host": ({403: {"NSpid": "403 3"}, 3: {}}, rows("403 3 55 0 0 0 5 0 x"), [403], [], [(403, 55)]),
+    "a number of the host that means another one here": ({17: {}}, rows("17 400 5 0 0 0 5 0 x"), [], [], []),
+    "nested namespaces": ({60: {"NSpid": "60 7 2"}}, rows("60 2 5 0 0 0 5 0 x"), [60], [], [(60, 5)]),
+    "a long name of wide letters": (
+        {5: {"comm": LONG[:15] + b"\n"}, 6: {"comm": LONG[:6] + b"\n"}},
+        rows(b"900 5 7 0 0 0 7 0 " + LONG, b"901 6 7 0 0 0 7 0 " + LONG),
+        [5],
+        [],
+        [(5, 7)],
+    ),
+}
+for _status in (None, "", "Name:\tx\n", "NSpid:\n", "NSpid:\tx\n"):
+    _where = {60: {"status": _status}}
+    TABLES["a kernel that does not tell namespaces: %r" % _status] = _where, rows("60 60 5 0 0 0 5 0 x"), [60], [], None
+for _header in ("PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid VPid Total CMP PidName"):
+    _cells = {"PidName": CUT, "Pid": "5", "VPid": "5", "Total": "9", "CMP": "9"}
+    _row = " ".join(_cells[column] for column in _header.split())
+    _where = {5: {"comm": CUT + "\n"}, 6: {"comm": "other\n"}}
+    TABLES["a name with blanks: " + _header] = _where, rows(_header, _row), [5], [], [(5, 9)]
+for _name in (
+    *(b"a\x0cb", b"a\x0bb", b"a\rb", b"a\x1cb", "a\x85b".encode(), "a\u2028b".encode(), b"a\xa0b", b"x\x0c100 100 99"),
+    *(
+        b"x\x85100 100 99",
+        b" \t x ",
+        b"\x01\x02\x7f",
+        b"a b c",
+        b"",
+        b"\xff\xfe\xc3",
+        "\u6469".encode(),
+        b"17 18 19 20",
+    ),
+):
+    for _comm in ({}, {"comm": _name + b"\n"}):  # names of any bytes make no rows and no columns
+        _told = rows(b"5 5 9 0 0 0 9 0 " + _name, "6 6 8 0 0 0 8 0 y")
+        TABLES["%r%s" % (_name, " known" * bool(_comm))] = (
+            {5: _comm, 6: {}, 100: {}},
+            _told,
+            [5, 6],
+            [],
+            [(5, 9), (6, 8)],
+        )
+for _shown in ("fourteen_bytes", "fifteen_bytes_x"):  # the line end of comm is no part of the name
+    _there = {5: {"NSpid": "5 7", "comm": _shown + "\n"}, 6: {"NSpid": "6 7", "comm": _shown[:10] + "\n"}}
+    _told = rows("5 7 9 0 0 0 9 0 %s_and_more" % _shown)
+    TABLES["a name that begins the table's: " + _shown] = _there, _told, [5] if len(_shown) == 15 else [], [], None
 
 
-@pytest.mark.parametrize("engine", ["2D", "TA", "3D"])
-def test_engines_that_draw(proc, device, engine):
-    proc.process(7)
-    proc.table("gpu0", "mtgpu.0", "Pid %s CMP" % engine, "7 1 0")
-    assert (compute(device), graphics(device)) == ([], [7])
-
-
-@pytest.mark.parametrize("engine", ["CMP", "CDM"])
-def test_engines_that_compute(proc, device, engine):
-    proc.process(7)
-    proc.table("gpu0", "mtgpu.0", "Pid 3D %s" % engine, "7 0 1")
-    assert (compute(device), graphics(device)) == ([7], [])
+@pytest.mark.parametrize("what", TABLES)
+def test_table(proc, device, what):
+    processes, text, computing, drawing, sampled = TABLES[what]
+    for pid, options in processes.items():
+        files = dict(options)
+        status = files.pop("status", ...)
+        proc.process(pid, *["/dev/mtgpu.0"] * files.pop("node", False), **files)
+        if status is None:
+            (proc.root / str(pid) / "status").unlink()
+        elif status is not ...:
+            proc.write("%d/status" % pid, status)
+    proc.table("gpu0", "mtgpu.0", "")
+    proc.write("driver/musa/gpu0/proc_util", text)
+    assert (compute(device), graphics(device)) == (computing, drawing)
+    if sampled:
+        assert shares(device) == sampled
+    elif sampled is not None:
+        with pytest.raises(nvml.NVMLError_NotFound):
+            shares(device)
 
 
 @pytest.mark.parametrize("functions, expected", [(COMPUTE, [7, 9]), (GRAPHICS, [8, 9])])
@@ -175,90 +288,9 @@ def test_shape_of_a_process(proc, device):
     }
 
 
-@pytest.mark.parametrize("name", ["a b c", "", "\u6469", b"\xff\xfe".decode("latin-1"), "17 18 19 20"])
-def test_names_with_blanks_do_not_shift_columns(proc, device, name):
-    proc.process(5)
-    proc.process(6)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 9 0 0 0 9 0 " + name, "6 6 8 0 0 0 8 0 x")
-    assert shares(device) == [(5, 9), (6, 8)]
-
-
-def test_names_that_are_no_text(proc, device):
-    proc.process(5)
-    proc.table("gpu0", "mtgpu.0", NEWER)
-    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"\n5 5 9 0 0 0 9 0 \xff\xfe\xc3\n")
-    assert shares(device) == [(5, 9)]
-
-
-NAMES_WITH_ODD_BYTES = [
-    b"a\x0cb",
-    b"a\x0bb",
-    b"a\rb",
-    b"a\x1cb",
-    "a\x85b".encode(),
-    "a\u2028b".encode(),
-    b"a\xa0b",
-    b"x\x0c100 100 99",
-    b"x\x85100 100 99",
-    b" \t x ",
-    b"\x01\x02\x7f",
-]
-
-
-@pytest.mark.parametrize("name", NAMES_WITH_ODD_BYTES)
-@pytest.mark.parametrize("known", [False, True], ids=["", "known"])
-def test_names_of_any_bytes_do_not_make_rows_or_columns(proc, device, name, known):
-    for pid in (5, 6, 100):
-        proc.process(pid)
-    if known:
-        proc.write("5/comm", name + b"\n")
-    proc.table("gpu0", "mtgpu.0", NEWER)
-    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"\n5 5 9 0 0 0 9 0 " + name + b"\n6 6 8 0 0 0 8 0 y\n")
-    assert shares(device) == [(5, 9), (6, 8)]
-    assert compute(device) == [5, 6]
-
-
-@pytest.mark.parametrize(
-    "header", ["PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid VPid Total CMP PidName"]
-)
-def test_what_a_row_has_more_than_the_header_is_of_the_name(proc, device, header):
-    proc.process(5, comm="a  b 7 c\n")
-    proc.process(6, comm="other\n")
-    cells = {"PidName": "a  b 7 c", "Pid": "5", "VPid": "5", "Total": "9", "CMP": "9"}
-    proc.table("gpu0", "mtgpu.0", header, " ".join(cells[column] for column in header.split()))
-    assert shares(device) == [(5, 9)]
-
-
-def test_a_long_name_of_wide_letters_is_that_of_its_first_bytes(proc, device):
-    """The kernel keeps 15 bytes, which may end within a letter."""
-    name = "x\u6469\u5c14\u7ebf\u7a0b\u6469\u5c14".encode()
-    proc.process(5, comm=name[:15] + b"\n")
-    proc.process(6, comm=name[:6] + b"\n")
-    rows = [b"\n900 %d 7 0 0 0 7 0 " % pid + name for pid in (5, 6)]
-    proc.table("gpu0", "mtgpu.0", NEWER)
-    proc.write("driver/musa/gpu0/proc_util", NEWER.encode() + b"".join(rows) + b"\n")
-    assert shares(device) == [(5, 7)]
-
-
-@pytest.mark.parametrize("cell", ["101", "100.9e1", "4294967297", "18446744073709551617", "1e400", "-1"])
-def test_what_can_be_no_share_is_not_passed_on(proc, device, cell):
-    proc.process(5)
-    proc.process(6)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 %s 0 0 0 0 0 x" % cell, "6 6 100 0 0 0 0 0 y")
-    assert shares(device) == [(5, 0), (6, 100)]
-    assert compute(device) == [5, 6]
-
-
-@pytest.mark.parametrize("pid", [2**32 + 5, 2**64 + 5, -5, 0])
-def test_what_can_be_no_process_is_left_out(proc, device, pid):
-    proc.process(5)
-    proc.table("gpu0", "mtgpu.0", NEWER, "%d %d 9 0 0 0 9 0 x" % (pid, pid))
-    assert compute(device) == []
-
-
 def test_a_life_remembers_no_more_with_each_query(proc, device):
     """A monitor asks for weeks: what is kept on a handle is noted once."""
-    proc.table("gpu0", "mtgpu.0", NEWER, row(HEADERS[1][1], 5, compute=10))
+    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 0 0 0 0 10 0 x")
     queries = [getattr(nvml, name) for name in sorted(vars(nvml)) if name.startswith("nvmlDeviceGet")]
 
     def tick():
@@ -283,14 +315,6 @@ def test_a_table_without_rows_is_an_empty_list(proc, device, lines):
     for function in UTILIZATION.split():
         with pytest.raises(nvml.NVMLError_NotFound):
             getattr(nvml, function)(device, 0)
-
-
-def test_rows_that_are_cut_short_or_garbled(proc, device):
-    for pid in (5, 6):
-        proc.process(pid)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 5", "x y z", "-3 -3 1", "6 6 12 0 0 0 nan 0 z", "99999999999999999999 1 1")
-    assert shares(device) == [(5, 0), (6, 12)]
-    assert compute(device) == [5, 6]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "no header of ours\n1 2 3\n"])
@@ -341,102 +365,6 @@ def test_other_directories_are_passed_over(proc, device):
     proc.table("copy", "mtgpu.0", NEWER, "5 0 9 0 0 0 1 0 x")
     proc.table("gpu02", "mtgpu.0", NEWER, "5 0 3 0 0 0 1 0 x")
     assert shares(device) == [(5, 3)]
-
-
-# ---- Namespaces, and processes that end ----
-
-
-def test_processes_that_ended_are_left_out(proc, device):
-    proc.process(5)
-    proc.table("gpu0", "mtgpu.0", NEWER, "4 4 9 0 0 0 9 0 gone", "5 5 8 0 0 0 8 0 here")
-    assert compute(device) == [5]
-    assert shares(device) == [(5, 8)]
-
-
-def test_only_processes_that_ended_is_an_empty_list(proc, device):
-    proc.process(1)
-    proc.table("gpu0", "mtgpu.0", NEWER, "4 4 9 0 0 0 9 0 gone")
-    assert compute(device) == []
-    with pytest.raises(nvml.NVMLError_NotFound):
-        nvml.nvmlDeviceGetProcessUtilization(device, 0)
-
-
-def test_inside_a_container_its_own_numbers_count(proc, device):
-    """Only VPid is known there; another container's process of the same number cannot be told apart by it alone."""
-    proc.process(3, NSpid="3")
-    proc.process(9, NSpid="9")
-    proc.table("gpu0", "mtgpu.0", NEWER, "40003 3 55 0 0 0 5 0 ours", "40020 20 1 0 0 0 1 0 of others")
-    assert compute(device) == [3]
-    assert shares(device) == [(3, 55)]
-
-
-def test_a_process_of_another_container_does_not_pass_for_one_of_the_same_number(proc, device):
-    """Innermost numbers repeat in every container: one of another name counts only if it has the device open."""
-    proc.process(12, NSpid="12", comm="bash\n")
-    proc.process(13, "/dev/mtgpu.0", NSpid="13", comm="renamed\n")
-    proc.process(14, NSpid="14", comm="a_name_longer_t\n")
-    rows = ["900 12 50 0 0 0 50 0 other", "901 13 20 0 0 0 20 0 worker", "902 14 10 0 0 0 10 0 a_name_longer_than_15"]
-    proc.table("gpu0", "mtgpu.0", NEWER, *rows)
-    assert shares(device) == [(13, 20), (14, 10)]
-
-
-def test_the_row_with_its_name_is_a_process_s_own(proc, device):
-    """Another container's process of the same number gives it no second share; if no row has its name, all count."""
-    proc.process(12, "/dev/mtgpu.0", NSpid="12", comm="ours\n")
-    proc.process(13, "/dev/mtgpu.0", NSpid="13", comm="renamed\n")
-    rows = ["900 12 50 0 0 0 50 0 other", "901 12 20 0 0 0 20 0 ours", "902 12 3 0 0 0 3 0 ours"]
-    rows += ["903 13 7 0 0 0 7 0 first", "904 13 8 0 0 0 8 0 second", "905 14 9 0 0 0 9 0 gone"]
-    proc.table("gpu0", "mtgpu.0", NEWER, *rows)
-    assert shares(device) == [(12, 20), (12, 3), (13, 7), (13, 8)]
-
-
-@pytest.mark.parametrize("cell, share", [("7%", 7), ("12.9", 12), ("\u00b2", 0), ("nan", 0), ("inf", 0), ("-3", 0)])
-def test_shares_that_are_no_plain_numbers(proc, device, cell, share):
-    proc.process(5)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 5 %s 0 0 0 0 0 x" % cell)
-    assert shares(device) == [(5, share)]
-
-
-def test_on_the_host_its_numbers_count_for_processes_in_containers(proc, device):
-    proc.process(40003, NSpid="40003 3")
-    proc.process(3, NSpid="3")  # the host's own process of that number has nothing to do with it
-    proc.table("gpu0", "mtgpu.0", NEWER, "40003 3 55 0 0 0 5 0 contained")
-    assert compute(device) == [40003]
-
-
-def test_a_number_of_the_host_that_means_another_process_here_is_not_taken(proc, device):
-    proc.process(17, NSpid="17")
-    proc.table("gpu0", "mtgpu.0", NEWER, "17 400 5 0 0 0 5 0 of another container")
-    assert compute(device) == []
-
-
-def test_nested_namespaces(proc, device):
-    proc.process(60, NSpid="60 7 2")
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 2 5 0 0 0 5 0 nested")
-    assert compute(device) == [60]
-
-
-@pytest.mark.parametrize("status", [None, "", "Name:\tx\n", "NSpid:\n", "NSpid:\tx\n"])
-def test_kernels_that_do_not_tell_namespaces(proc, device, status):
-    proc.process(60)
-    (proc.root / "60" / "status").unlink()
-    if status is not None:
-        proc.write("60/status", status)
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 60 5 0 0 0 5 0 x")
-    assert compute(device) == [60]
-
-
-def test_the_files_of_the_driver_alone_are_believed(proc, device):
-    """A copy of /proc/driver, say: there is no process to check against."""
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 3 5 0 0 0 5 0 x", "61 4 5 0 0 5 0 0 y")
-    assert (compute(device), graphics(device)) == ([60], [61])
-    assert shares(device) == [(60, 5), (61, 5)]
-
-
-def test_one_process_in_several_rows_is_one_process(proc, device):
-    proc.process(60)
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 0 5 0 0 0 5 0 x", "60 0 7 0 0 0 7 0 x")
-    assert compute(device) == [60]
 
 
 # ---- Open device nodes ----
@@ -582,15 +510,6 @@ def test_processes_that_the_kernel_hides_count_as_one(proc, device):
     assert (compute(device), nvml.unseen_processes()) == ([5], 2)
     proc.process(1)
     assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 and 7 ended
-
-
-@pytest.mark.parametrize("shown", ["fourteen_bytes", "fifteen_bytes_x"])
-def test_a_name_that_begins_the_table_s_is_another_one(proc, device, shown):
-    """The line end of comm is no part of the name; the kernel keeps 15 bytes, so that a name of 15 may be longer."""
-    proc.process(5, "/dev/null", NSpid="5 7", comm=shown + "\n")
-    proc.process(6, "/dev/null", NSpid="6 7", comm=shown[:10] + "\n")
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 7 9 0 0 0 9 0 %s_and_more" % shown)
-    assert compute(device) == ([5] if len(shown) == 15 else [])
 
 
 def test_utilization_needs_the_table(proc, device):
