@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import runpy
@@ -45,6 +46,37 @@ def run(example, profile, arguments=None, **variables):
     )
 
 
+# In one process, of which each example is a child.
+TOGETHER = """
+import json, os, runpy, sys
+folder, examples = sys.argv[1], json.loads(sys.argv[2])
+for path, arguments in examples.items():
+    child = os.fork()
+    if not child:
+        for number, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(os.path.join(folder, os.path.basename(path) + name), os.O_CREAT | os.O_WRONLY), number)
+        sys.argv, sys.path[0] = [path] + arguments, os.path.dirname(path)
+        runpy.run_path(path, run_name="__main__")
+        break
+    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+"""
+
+
+def run_together(examples, profile, folder, **extra):
+    """{example: (exit status, stdout, stderr)} of several examples on a machine."""
+    rich = importlib.util.find_spec("rich")
+    examples = [example for example in sorted(examples) if rich or example != "live_view.py"]
+    told = json.dumps({os.path.join(FOLDER, example): EXAMPLES[example] for example in examples})
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER, str(folder), told],
+        env=dict(simulated.environment(profile), COLUMNS="100", **extra),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    said = [[(folder / (example + name)).read_text("utf-8") for name in ("out", "err")] for example in examples]
+    return {example: (int(status), *texts) for example, status, texts in zip(examples, done.stdout.split(), said)}
+
+
 def load(example):
     """An example as a module."""
     spec = importlib.util.spec_from_file_location(example[:-3], os.path.join(FOLDER, example))
@@ -69,25 +101,19 @@ def test_example_is_short_and_says_how_to_run_it(example):
 
 
 @pytest.mark.parametrize("profile", [name for name in simulated.ALL_PROFILES if name not in NO_GPU])
-@pytest.mark.parametrize("example", LISTS)
-def test_example_shows_every_gpu(example, profile):
-    with simulated.nvml(profile) as nvml:
-        if example == "nvml_monitor.py":  # whole cards; the others show every device of MTML
-            handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-        else:
-            handles = [nvml.mtmlLibraryInitDeviceByIndex(index) for index in range(nvml.mtmlLibraryCountDevice())]
-        names = [nvml.mtmlDeviceGetName(handle) for handle in handles]
-    done = run(example, profile)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.split("\n")
-    if example == "quick_start.py":
-        assert lines[::5] == ["GPU %d: %s" % named for named in enumerate(names)] + [""]
-    elif example == "nvml_monitor.py":
-        assert [line.split()[:2] for line in lines if line] == [
-            [str(i), name.split()[0]] for i, name in enumerate(names)
-        ]
-    else:
-        assert [line.split()[0] for line in lines[1:-1]] == lines[0].split() == ["GPU%d" % i for i in range(len(names))]
+def test_examples_show_every_gpu(profile, tmp_path):
+    with simulated.nvml(profile) as nvml:  # whole cards; all but the monitor show every device of MTML
+        cards = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+        devices = [nvml.mtmlLibraryInitDeviceByIndex(index) for index in range(nvml.mtmlLibraryCountDevice())]
+        cards, names = [[nvml.mtmlDeviceGetName(handle) for handle in handles] for handles in (cards, devices)]
+    done = run_together(LISTS, profile, tmp_path)
+    assert [(status, errors) for status, _, errors in done.values()] == [(0, "")] * 3
+    lines = {example: text.split("\n") for example, (_, text, _) in done.items()}
+    assert lines["quick_start.py"][::5] == ["GPU %d: %s" % named for named in enumerate(names)] + [""]
+    shown = [line.split()[:2] for line in lines["nvml_monitor.py"] if line]
+    assert shown == [[str(i), name.split()[0]] for i, name in enumerate(cards)]
+    heads = ["GPU%d" % i for i in range(len(names))]
+    assert [line.split()[0] for line in lines["topology.py"][1:-1]] == lines["topology.py"][0].split() == heads
 
 
 # Machines that lack something: what the examples that need it say, and end with 1; the others go on.
@@ -109,27 +135,24 @@ def test_example_goes_on_where_a_machine_lacks_something(example, profile):
         assert (done.returncode, done.stderr) == (0, "") and (done.stdout or example == "memory_watcher.py")
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_example_says_that_there_is_no_gpu(example):
-    done = run(example, "empty")
-    if example == "idlest_card.py":  # a command was not run
-        assert (done.returncode, done.stdout, done.stderr) == (1, "", "no GPU to choose\n")
-    else:
-        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "no GPU", "")
+def test_examples_say_that_there_is_no_gpu(tmp_path):
+    for example, done in run_together(EXAMPLES, "empty", tmp_path).items():
+        if example == "idlest_card.py":  # a command was not run
+            assert done == (1, "", "no GPU to choose\n")
+        else:
+            assert (done[0], done[1].strip(), done[2]) == (0, "no GPU", ""), example
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_example_says_that_there_is_no_driver(example):
-    done = run(example, "no-driver")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "driver not loaded" in done.stderr.lower() and done.stderr.count("\n") == 1
+def test_examples_say_that_there_is_no_driver(tmp_path):
+    for example, (status, text, errors) in run_together(EXAMPLES, "no-driver", tmp_path).items():
+        assert (status, text) == (1, ""), example
+        assert "driver not loaded" in errors.lower() and errors.count("\n") == 1, example
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_example_says_that_there_is_no_library(example, tmp_path):
-    done = run(example, "s80", extra={"PYMTML_LIBRARY": str(tmp_path / "libmtml.so.2")})
-    assert (done.returncode, done.stdout) == (1, "")
-    assert str(tmp_path / "libmtml.so.2") in done.stderr and "Traceback" not in done.stderr
+def test_examples_say_that_there_is_no_library(tmp_path):
+    missing = str(tmp_path / "libmtml.so.2")
+    for example, (status, text, errors) in run_together(EXAMPLES, "s80", tmp_path, PYMTML_LIBRARY=missing).items():
+        assert (status, text) == (1, "") and missing in errors and "Traceback" not in errors, example
 
 
 SHOWN = {
