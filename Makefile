@@ -179,7 +179,7 @@ surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY
 	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
 	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
 
-reference: $(DEMO) ## Write docs/reference: every function, struct, error and constant, by task
+reference: $(DEMO) ## Write docs/reference: every function, struct and error, by task
 	$(PY) tools/generate_reference.py
 
 generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
@@ -212,7 +212,7 @@ build: ## Build wheel and source archive in dist/; needs hatchling alone, not th
 
 publish: build $(STAMP) ## Upload dist/ to the package index, if the name is ours there
 	$(BIN)/twine check --strict dist/*
-	$(PY) tools/check_name.py dist/*.whl
+	$(PY) tools/check_release.py --source
 	$(BIN)/twine upload dist/*
 
 clean: ## Remove whatever the other targets made

@@ -3,6 +3,7 @@
 
 python tools/check_release.py             exit status 1, with a line for each thing that does not agree
 python tools/check_release.py --record    write down what the version of now has, in facts/releases.json
+python tools/check_release.py --source    exit status 1 if the project names no address of its own that answers
 
 A release is recorded when it is made. The next one is compared with it: what is gone must stand under "Changed
 behavior", what is new under any head of its section, each by its name.
@@ -17,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.request
 
 import generated
 
@@ -168,10 +170,30 @@ def moved(table, now):
             )
 
 
+def answers(address):
+    """True if the address can be opened."""
+    try:
+        urllib.request.urlopen(address, timeout=30).close()
+        return True
+    except (OSError, ValueError):
+        return False
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="write down what the version of now has")
-    if parser.parse_args().record:
+    parser.add_argument(
+        "--source", action="store_true", help="check only that the project names an address of its own that answers"
+    )
+    options = parser.parse_args()
+    if options.source:
+        named = re.search(r'(?m)^Source = "(.*)"$', read("pyproject.toml"))
+        if not named:
+            sys.exit("pyproject.toml names no source address: add Source to [project.urls]")
+        if not answers(named.group(1)):
+            sys.exit("the source address %s does not answer: correct [project.urls] in pyproject.toml" % named.group(1))
+        return
+    if options.record:
         recorded = json.loads(read(RECORD))
         recorded[version_of("pymtml.py")] = surface()
         with open(os.path.join(ROOT, RECORD), "w", encoding="utf-8") as file:

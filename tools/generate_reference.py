@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference: functions by task, structs, constants and errors, from the docstrings of pymtml.py.
+"""Writes docs/reference: functions by task, structs and errors, from the docstrings of pymtml.py.
 
     python tools/generate_reference.py            write docs/reference, which is not kept: make reference, make site
     python tools/generate_reference.py --check    write nothing; exit status 1 if a struct is not described
@@ -126,7 +126,7 @@ pymtml.nvmlShutdown()
 
 - [Structs](structs.md): the fields of what functions hand out, with units
 - [Errors](errors.md): classes and codes
-- [Constants of MTML](constants-mtml.md), [constants of NVML](constants-nvml.md)
+- Constants stand in `pymtml.py`, a line each: MTML's in section 1, NVML's in sections 2, 9 and 16
 """
 
 STRUCTS = """\
@@ -152,19 +152,6 @@ Each MTML class derives from its NVML class, so `except NVMLError` and `except M
 |---|---|---|---|---|
 {mtml}
 """
-
-MTML_CONSTANTS = """\
-# Constants of MTML
-
-By the enum of the C header that they belong to.
-"""
-
-NVML_CONSTANTS = """\
-# Constants of NVML
-
-All of nvidia-ml-py, so that programs which name them run. By the beginning of their names.
-"""
-
 
 FIELDS = """\
 ## Fields that answer
@@ -275,64 +262,12 @@ def read_support():
     return {row.pop("function"): row for row in rows}
 
 
-def read_constants(source):
-    """Constants by group: {"mtml" or "nvml": {group: [(name, value as source)]}}."""
-    lines, groups, of_nvml = source.splitlines(), [], collections.OrderedDict()
-    for number, line in enumerate(lines, 1):
-        match = re.match(r"# ([A-Za-z]\S*\*?|[A-Z][\w ]+?)(;.*)?$", line)
-        banner = re.match(r"# ={4} (\d+)\. ", line)
-        groups.append((number, banner.group(1) if banner else None, match.group(1) if match else None))
-    found = {"mtml": collections.OrderedDict(), "nvml": of_nvml}
-    loose, section, group, position = [], None, None, 0
-    for node in coverage.tree(source).body:
-        while position < node.lineno - 1:
-            _, banner, title = groups[position]
-            section, group = (banner, None) if banner else (section, title or group)
-            position += 1
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-            continue
-        name = node.targets[0].id
-        value = lines[node.value.lineno - 1][node.value.col_offset : node.value.end_col_offset]
-        if section == "1":
-            found["mtml"].setdefault(group, []).append((name, value))
-        elif section == "16" and group and not name.startswith("_"):
-            of_nvml.setdefault(group, []).append((name, value))
-        elif section in ("2", "9") and re.match("NVML_|nvml[A-Z]", name):
-            loose.append((name, value))
-    for name, value in loose:
-        fitting = [group for group in of_nvml if group.endswith("*") and name.startswith(group[:-1])]
-        own = "NVML_ERROR*" if name.startswith(("NVML_ERROR", "NVML_SUCCESS")) else None
-        own = "Versions of structs" if re.search(r"_v\d+$", name) else own
-        of_nvml.setdefault(own or max(fitting, key=len, default="Others"), []).append((name, value))
-    others = of_nvml.pop("Others", [])
-    for name, value in others:
-        own = "_".join(name.split("_")[:2])
-        alike = [one for one, _ in others if one.startswith(own + "_")]
-        of_nvml.setdefault(own + "*" if len(alike) > 1 else "Others", []).append((name, value))
-    found["nvml"] = collections.OrderedDict(
-        (group, sorted(of_nvml[group], key=by_value))
-        for group in sorted(of_nvml, key=lambda one: (one == "Others", one))
-    )
-    return found
-
-
-def by_value(constant):
-    """Order of constants in a group: by number, then by name."""
-    name, value = constant
-    number = re.match(r"0x[0-9A-Fa-f]+$|-?\d+$", value)
-    return (0, int(value, 0), name) if number else (1, 0, name)
-
-
 class Links:
     """Where names lead, from any page of the reference."""
 
-    def __init__(self, functions, structs, constants):
+    def __init__(self, functions, structs):
         self.targets = {name: "%s.md#%s" % (function.page, name.lower()) for name, function in functions.items()}
         self.targets.update((name, "structs.md#%s" % name.lower()) for name in structs)
-        for kind, page in (("mtml", "constants-mtml.md"), ("nvml", "constants-nvml.md")):
-            for group, members in constants[kind].items():
-                for name, _ in members:
-                    self.targets[name] = "%s#%s" % (page, anchor(group))
 
     def text(self, text, own=None):
         """Text of a docstring as Markdown: names as code, with a link where there is a place to go."""
@@ -354,11 +289,6 @@ class Links:
             fitting = [name for name in self.targets if name.startswith(begin) and name.endswith(end)]
             target = self.targets[fitting[0]] if fitting else None
         return "[`%s`](%s)" % (word, target) if target else "`%s`" % word
-
-
-def anchor(title):
-    """The anchor of a heading, as GitHub and mkdocs make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def cards(row):
@@ -498,10 +428,9 @@ def other_names(node):
     return found
 
 
-def errors_page(source, constants):
+def errors_page(source):
     """docs/reference/errors.md."""
-    codes = {name: value for members in constants["nvml"].values() for name, value in members}
-    codes.update((name, value) for members in constants["mtml"].values() for name, value in members)
+    codes = dict(re.findall(r"(?m)^((?:NVML|MTML)_ERROR\w+) = (\d+)", source))
     rows = {"NVMLError_": [], "MTMLError_": []}
     for node in coverage.tree(source).body:
         if not isinstance(node, ast.ClassDef) or not node.name.startswith(tuple(rows)):
@@ -515,20 +444,10 @@ def errors_page(source, constants):
     return ERRORS.format(nvml="\n".join(rows["NVMLError_"]), mtml="\n".join(rows["MTMLError_"]))
 
 
-def constants_page(head, groups):
-    """A page of constants."""
-    lines = [head]
-    for group, members in groups.items():
-        lines += ["## %s" % group.replace("*", "\\*"), "", "| constant | value |", "|---|---|"]
-        lines += ["| `%s` | %s |" % (name, value.replace("|", "\\|")) for name, value in members]
-        lines.append("")
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
 def documents(source):
     """All pages: {name of the file: text}."""
     functions, plain = read_functions(source)
-    structs, fields, constants, support = read_structs(source), read_fields(), read_constants(source), read_support()
+    structs, fields, support = read_structs(source), read_fields(), read_support()
     missing = [name for name in structs if name not in fields]
     if missing:
         form = (
@@ -539,15 +458,13 @@ def documents(source):
     silent = [name for name in structs if not ast.get_docstring(structs[name])]
     if silent:
         sys.exit("pymtml.py: write a docstring for %s" % ", ".join(silent))
-    links = Links(functions, fields, constants)
+    links = Links(functions, fields)
     texts = {"%s.md" % page.name: page_of(page, functions, plain, links, support) for page in PAGES}
     texts["other.md"] += "\n" + fields_table(source, links)
     texts = {name: text.replace("](%s#" % name, "](#") for name, text in texts.items()}
     texts["README.md"] = index(functions, plain, links)
     texts["structs.md"] = structs_page(structs, fields, links)
-    texts["errors.md"] = errors_page(source, constants)
-    texts["constants-mtml.md"] = constants_page(MTML_CONSTANTS, constants["mtml"])
-    texts["constants-nvml.md"] = constants_page(NVML_CONSTANTS, constants["nvml"])
+    texts["errors.md"] = errors_page(source)
     return texts
 
 

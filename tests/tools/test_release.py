@@ -140,3 +140,16 @@ def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
     assert lines[0] == "before" and lines[3] == noxfile.LAST_ROW
     assert re.match(r"\| CPython 3.1 \| \d{4}-\d\d-\d\d \| `[0-9a-f]+` \| 1,212 \| 20 \| 2 \|$", lines[1])
     assert lines[2].endswith("| 7 | 0 | 0 |")
+
+
+def test_no_address_or_one_that_does_not_answer_keeps_a_release_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["check_release.py", "--source"])
+    with pytest.raises(SystemExit, match="names no source address"):  # as it stands: there is no repository
+        check.main()
+    (tmp_path / "source").write_text("")
+    text = '[project.urls]\nSource = "%s"\n'
+    monkeypatch.setattr(check, "read", lambda path: text % (tmp_path / "gone").as_uri())
+    with pytest.raises(SystemExit, match="gone does not answer"):
+        check.main()
+    monkeypatch.setattr(check, "read", lambda path: text % (tmp_path / "source").as_uri())
+    assert check.main() is None
