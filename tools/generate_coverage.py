@@ -13,7 +13,6 @@ is refused stands in facts/refusals.csv.
 import argparse
 import ast
 import collections
-import difflib
 import functools
 import json
 import os
@@ -21,11 +20,10 @@ import re
 import sys
 
 import generate_refusals
+import generated
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULE = os.path.join(ROOT, "pymtml.py")
-DOCUMENT = os.path.join(ROOT, "docs", "coverage.md")
-with open(os.path.join(ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as _file:
+DOCUMENT = os.path.join(generated.ROOT, "docs", "coverage.md")
+with open(os.path.join(generated.ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as _file:
     SURFACE = {name for name in json.load(_file)["functions"] if name.startswith("nvml")}
 REFUSAL = "Not available"
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
@@ -224,22 +222,11 @@ def grouped(functions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    parser.add_argument("--module", default=MODULE, help="the module to read (default: %(default)s)")
-    parser.add_argument("--document", default=DOCUMENT, help="the file to write (default: %(default)s)")
     options = parser.parse_args()
-    with open(options.module, encoding="utf-8") as stream:
-        new = document(stream.read())
-    old = ""
-    if os.path.exists(options.document):
-        with open(options.document, encoding="utf-8") as stream:
-            old = stream.read()
-    if options.check:
-        difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "docs/coverage.md", "generated")
-        sys.stdout.writelines(difference)
-        sys.exit("docs/coverage.md is not current: make generate" if old != new else 0)
-    if old != new:
-        with open(options.document, "w", encoding="utf-8") as stream:
-            stream.write(new)
+    with open(generated.MODULE, encoding="utf-8") as stream:
+        text = document(stream.read())
+    if generated.renew({"docs/coverage.md": lambda old: text}, options.check) and options.check:
+        sys.exit("docs/coverage.md is not current: make generate")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import re
-import subprocess
 import sys
 
 import every_function
@@ -60,15 +59,6 @@ def test_every_public_function_has_its_line():
     }
     public.discard("mtmlStructToFriendlyObject")  # another name of a function that is listed
     assert sorted(public - listed) == []
-
-
-def test_check_mode_tells_when_it_is_not(tmp_path):
-    stale = tmp_path / "coverage.md"
-    for content, status in ((coverage.document(SOURCE), 0), ("# Something else\n", 1)):
-        stale.write_text(content, encoding="utf-8")
-        result = subprocess.run([sys.executable, TOOL, "--check", "--document", str(stale)], stdout=subprocess.PIPE)
-        assert (result.returncode, bool(result.stdout)) == (status, bool(status))
-        assert stale.read_text(encoding="utf-8") == content
 
 
 def test_every_refusal_has_its_reason():
