@@ -9,13 +9,12 @@ from command import invoke, run_command
 from inside import BY_SPELLING, SUBCOMMANDS, errors, hints
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["-L"], ["-i", "0,9"], ["--query-gpu=name"], ["-q", "-x"], ["-pm", "1"], ["-h"]]
-)
-def test_nothing_is_said_where_it_works(arguments):
+def test_nothing_is_said_where_it_works():
     """Programs read both streams as one."""
-    result = run_command(*arguments, name="s3000-mpc")
-    assert (result.returncode, result.stderr) == (0, "")
+    for arguments in ([], ["-L"], ["-i", "0,9"], ["--query-gpu=name"], ["-q", "-x"], ["-pm", "1"], ["-h"]):
+        with simulated.machine("s3000-mpc"):
+            result = invoke(*arguments)
+        assert (result.status, result.stderr) == (0, ""), arguments
 
 
 def test_words_of_somebody_cannot_steer_the_terminal():
