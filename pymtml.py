@@ -41,23 +41,24 @@ Part I: native
     3. Handles
     4. Structs
     5. Loader, prototypes, function pointers
-    6. Lifecycle and calls
-    7. mtml* functions
-    8. Functions outside the 2.2.0 header
+    6. The life
+    7. Calls
+    8. mtml* functions
+    9. Functions outside the 2.2.0 header
 Part II: NVML facade
-    9. NVML vocabulary of the facade
-    10. Facade structs
-    11. Translation tables
-    12. Facade plumbing
-    13. nvml* functions that answer
-    14. C-style function pointers
-    15. Framework hooks
+    10. NVML vocabulary of the facade
+    11. Facade structs
+    12. Translation tables
+    13. Facade plumbing
+    14. nvml* functions that answer
+    15. C-style function pointers
+    16. Framework hooks
 Part III: generated
-    16. The rest of nvidia-ml-py's public names
-    17. nvml* functions without an MTML counterpart
-    18. Module attributes
+    17. The rest of nvidia-ml-py's public names
+    18. nvml* functions without an MTML counterpart
+    19. Module attributes
 
-Sections 13 and 17 have the same groups (search for ``---- Clocks ----``): Library and system, Events, Confidential
+Sections 14 and 18 have the same groups (search for ``---- Clocks ----``): Library and system, Events, Confidential
 computing, Device handles, Identity, Display and modes, Memory, Utilization and codecs, Temperature, Clocks, Power and
 performance state, Fans, PCIe link, ECC and retired pages, Topology and affinity, NVLink (MtLink), MIG (MPC), vGPU,
 Processes, Field values and GPM, Units.
@@ -931,17 +932,6 @@ def _is_stale(handle):
     return hasattr(handle, "_address") and not hasattr(handle, handle._own)
 
 
-def _fill(life, handle, slot, value):
-    """Store a value in an empty slot of a handle; it is deleted when the handle becomes stale."""
-    life.filled.append((handle, slot))  # before the slot is filled, so that it is always emptied
-    setattr(handle, slot, value)
-    if life is not _session.life or not hasattr(handle, handle._own):  # the handle went stale meanwhile
-        try:
-            delattr(handle, slot)
-        except AttributeError:
-            pass  # another thread has emptied it
-
-
 # ==== 4. Structs ======================================================================================================
 
 
@@ -1512,6 +1502,7 @@ _C_TYPES = {
 
 # Marks a status that pymtml itself sets. C cannot return one of these: a status of C has 32 bits.
 _OWN = 1 << 32
+_OWN_CODES = range(MTML_ERROR_UNINITIALIZED, MTML_ERROR_LIBRARY_NOT_FOUND + 1)  # unknown ones, if C returns them
 _AT_SECURE = 23  # argument of getauxval
 _UNINITIALIZED = _OWN | MTML_ERROR_UNINITIALIZED
 _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
@@ -1567,10 +1558,17 @@ _ULongLong = c_ulonglong * 1
 _Pointer = c_void_p * 1
 
 
-class _Native:
-    """One initialization of the C library.
+# The C functions that the library exports, as attributes of a module object: CPython 3.11 finds those ten times as fast
+# as attributes of other objects. _functions holds the same as a dict, for names that are known at run time only.
+_c: "_Any" = type(sys)("libmtml")
+_functions: "dict[str, _Any]" = vars(_c)
+_mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
-    The status that C returns is stored by the same step that calls C: no signal handler can raise between the two.
+
+class _Native:
+    """One initialization of the C library. The caller of start and stop holds the lock, and no query runs.
+
+    The step that calls C stores its status, too: no signal handler can raise between the two.
     """
 
     outdated = False  # whether the next life must restart C: a change of MPC was made or is in progress
@@ -1584,32 +1582,59 @@ class _Native:
         """Whether the library is initialized."""
         return self.answers.count(MTML_SUCCESS) == 1 and self.cell[0] is not None
 
+    def start(self):
+        """Initialize C; return an MTML status."""
+        _record(self.answers, _c.mtmlLibraryInit, self.cell)
+        # After success with a NULL library there is no pointer with which C could be shut down.
+        return self.answers[0] or (MTML_SUCCESS if self.cell[0] else MTML_ERROR_UNKNOWN)
 
-class _Life:
-    """The state of the module from a first init to the last shutdown."""
+    def stop(self):
+        """Shut C down; return an MTML status."""
+        if "mtmlLibraryShutDown" not in _functions:
+            return _FUNCTION_NOT_FOUND
+        _record(self.answers, _c.mtmlLibraryShutDown, _pointer_to(self.cell[0]))
+        _session.was_shut_down = _session.was_shut_down or not self.held
+        return self.answers[-1]
 
-    _of = None  # as in the library's handle, because a change of MPC treats both alike
-    library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
-    handle: "_Any"  # the library's handle, for callers
-    changes = 0  # number of changes of MPC and resets that were begun
-    musa: "list[_Any]"  # muDriverGetVersion of each MUSA driver library; set by the first search
-    walk: "_Walk | None" = None  # the last walk of /proc
+    def answer(self):
+        """MTML status of the cheapest C call: whether the library works as it is."""
+        if self.outdated or not self.held:
+            return MTML_ERROR_RESOURCE_IS_BUSY
+        status = _plain_status("mtmlLibraryCountDevice", _pointer_to(self.cell[0]), _UInt())
+        return MTML_SUCCESS if status == _FUNCTION_NOT_FOUND else status
 
-    def __init__(self):
-        self.references = 1  # inits that no shutdown has matched yet
-        self.changing: "list[object]" = []  # changes of MPC and resets: the one in progress, then those to be refused
-        self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
-        self.others: "dict[_Any, _Any]" = {}  # the system by "system", sub-handles by (device's address, slot)
-        self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
-        self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = {}  # (card, UUID) by the number of a vGPU in NVML
-        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
-        self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
-        self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices (cards and instances)
 
-    @property
-    def stage(self):
-        """A number that grows with each change of MPC and reset, None while one is in progress."""
-        return None if self.changing else self.changes
+def _record(answers, function, *arguments):
+    """Call C and append its status to ``answers`` in one step: a signal handler may raise before or after it only."""
+    answers.extend(map(function, *zip(arguments)))
+
+
+def _initialize_c_again():
+    """End the last initialization of C, if there is one, and begin another; return (status, detail)."""
+    kept = _session.native
+    if kept.held:
+        kept.stop()  # if it fails, the init may still work
+    _session.native = _Native()
+    status = _session.native.start()
+    if status and kept.held:
+        _session.native = kept  # C refused the shutdown and the init: the kept library must still be shut down later
+    detail = (
+        "it was shut down before, and not every library can be initialized again in the same process: NVML's names keep"
+        " it initialized unless PYMTML_KEEP_LIBRARY=0 is in the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do"
+        " too"
+    )
+    return status, detail if status and _session.was_shut_down else None
+
+
+def _restart_c():
+    """Shut C down and initialize it again; return (status, detail)."""
+    status, detail = _session.native.stop(), None
+    if not status:
+        status, detail = _initialize_c_again()
+    status = status or _session.native.answer()
+    if status and _session.native.held:
+        detail = "it could not be restarted: whatever else uses it in this process must shut it down, too"
+    return status, detail
 
 
 class _Session:
@@ -1619,10 +1644,10 @@ class _Session:
         self.life: "_Any" = None  # None: the library counts as not initialized, but C may still be initialized
         self.native = _Native()  # the last initialization of C
         self.lives: "list[_Life]" = []  # the current life, and earlier ones whose handles may not be stale yet
+        self.was_shut_down = False
         self.cdll: "_Any" = None
         self.secure: "bool | None" = None  # whether the process has raised privileges; None: not checked yet
         self.load_report: "str | None" = None
-        self.was_shut_down = False
         self.clock: "_Any" = None  # time.time, when the library is loaded
         self.monotonic: "_Any" = None  # time.monotonic, when the library is loaded
         self.sleep: "_Any" = None  # time.sleep, when the library is loaded
@@ -1631,12 +1656,7 @@ class _Session:
         self.log_callback_owners: "list[_Any]" = []  # keeps the installed callback alive; during a change, both
 
 
-# The C functions that the library exports, as attributes of a module object: CPython 3.11 finds those ten times as fast
-# as attributes of other objects. _functions holds the same as a dict, for names that are known at run time only.
-_c: "_Any" = type(sys)("libmtml")
-_functions: "dict[str, _Any]" = vars(_c)
 _session: "_Any" = _Session()
-_mtmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
 
 def _setting(name):
@@ -1752,73 +1772,52 @@ def _mtmlGetFunctionPointer(name):
     return function
 
 
-# ==== 6. Lifecycle and calls ==========================================================================================
-
-_UINT_MAX = 0xFFFFFFFF
-_ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
-_PATHS_MAX = 1 << 12  # of paths between two devices, and of devices on a path
-_BATCH_MAX = 1 << 12  # of devices, or fields, in one call
-
-
-def _mtml_error(status, detail=None):
-    """The MTMLError for a status; for a status that no header names, an MTMLError_Unknown with that value."""
-    code = status & _UINT_MAX
-    error = MTMLError(code)
-    if type(error) is MTMLError or MTML_ERROR_UNINITIALIZED <= status <= MTML_ERROR_LIBRARY_NOT_FOUND:
-        error = MTMLError_Unknown()
-        error.value, error.args = code, (code,)
-    error.mtml_code = code
-    error.detail = detail
-    return error
-
-
-def _check(status, detail=None):
-    """Raise the MTMLError for a status other than success."""
-    if status:
-        raise _mtml_error(status, detail)
-
-
-_mtmlCheckReturn = _check  # the name that other MTML bindings have for it
-
-
-# How a life ends: nvmlShutdown keeps the C library initialized for the next life. mtmlLibraryShutDown shuts it down,
-# unless a query may be running.
+# ==== 6. The life =====================================================================================================
+# A life is the time from a first init to the last shutdown. Inits are counted under MTML's and NVML's names together.
+#
+#   no life, C not initialized --init--------------------------> life 1, C initialized
+#   life n     --init / shutdown, not the last one-------------> life n + 1 / n - 1
+#   life 1     --nvmlShutdown, or a query may be running-------> no life, C kept
+#   no life, C kept --init, and C answers one question---------> life 1, with new handles
+#   no life, C kept --init, C does not answer, no query--------> C shut down, C initialized, life 1
+#   life 1     --mtmlLibraryShutDown, no query-----------------> no life, C not initialized
+#   life n     --change of MPC: handles stale, queries return--> life n; under NVML's name C is restarted
+#
+# Queries take C's pointers only from the slots of live handles and from life.library. So the end of a life first sets
+# _session.life to None, then empties the slots, then looks at the stacks of all threads: only a query that is on one of
+# them can still hold a pointer, and no other query can get one. Then C is kept.
 #
 # A signal handler may run between any two lines below, and it may raise an exception or query. An init, a shutdown or a
 # change of MPC that it begins in the middle of another one is refused (_is_nested). Three rules make the rest safe: one
 # attribute says whether there is a life (_session.life); the state of the C library follows from the statuses that C
 # returned (_Native); each step is a single operation that no signal interrupts (append, an assignment).
-#
-# Queries take C's pointers only from the slots of live handles and from life.library. When those are empty, only a
-# query that began before can hold a pointer, and this query is then on the stack of its thread.
 
-_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
-_DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are running
-_INSIDE = (
-    "this thread is in the middle of a query, an init, a shutdown or a change of MPC, or another thread of a change"
-)
-_THREADS = (
-    "other threads are alive, and this Python cannot tell whether they are in the middle of a query: end them first"
-)
-_WAITED = "a query of another thread did not return within %g seconds, and nothing was changed"
-_REFUSED_AGAIN = (
-    "it was shut down before, and not every library can be initialized again in the same process: NVML's names keep "
-    "it initialized unless PYMTML_KEEP_LIBRARY=0 is in the environment; with PYMTML_KEEP_LIBRARY=1 MTML's names do too"
-)
-_OUTDATED = "the library has to be restarted, but an earlier query is still running: try again when it has returned"
-_HELD_ELSEWHERE = "it could not be restarted: whatever else uses it in this process must shut it down, too"
-_LIFECYCLE = frozenset(
-    "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
-)
-_BYSTANDERS = frozenset(  # functions that hold no argument of C while they call foreign or public functions
-    "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
-    " _run_command_line _sample_energy".split()
-)
+# ---- State ----
+
+
+class _Life:
+    """The state of the module from a first init to the last shutdown."""
+
+    _of = None  # as in the library's handle, because a change of MPC treats both alike
+    library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
+    handle: "_Any"  # the library's handle, for callers
+    changes = 0  # number of changes of MPC and resets that were begun
+
+    def __init__(self):
+        self.references = 1  # inits that no shutdown has matched yet
+        self.changing: "list[object]" = []  # changes of MPC and resets: the one in progress, then those to be refused
+        self.devices: "dict[int, c_mtmlDevice_t]" = {}  # by address
+        self.others: "dict[_Any, _Any]" = {}  # the system by "system", sub-handles by (device's address, slot)
+        self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
+        self.cards = _Cards({})  # what the facade knows of them
+
+
+# ---- Start ----
 
 
 def _start(check):
     """Add a reference to the life and return the life; the first reference begins a new one."""
-    status, detail, life = _add_reference(sys._getframe(1).f_back)
+    status, detail, life = _add_reference(_outside(check))
     check(status, detail)
     return life
 
@@ -1826,8 +1825,6 @@ def _start(check):
 @_under_lock
 def _add_reference(caller):
     """Add a reference to the life; return (status, detail, life)."""
-    if _is_nested(caller):
-        return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE, None
     life = _session.life
     if life is not None:
         life.references += 1
@@ -1835,50 +1832,19 @@ def _add_reference(caller):
     if _load():
         return _LIBRARY_NOT_FOUND, _session.load_report, None
     _retire_lives()
-    status = _try_kept()
-    if status and _session.native.held and _is_inside(caller):
-        return status, _OUTDATED, None
-    if status:
-        status = _initialize_c_again()
-    if status:
-        return status, _REFUSED_AGAIN if _session.was_shut_down else None, None
-    life = _Life()
-    _connect(life)
-    _session.lives[:] = [life]
-    _session.life = life
-    return MTML_SUCCESS, None, life
-
-
-def _try_kept():
-    """MTML status of the cheapest C call: whether a kept library still works. The caller holds the lock."""
-    if _session.native.outdated or not _session.native.held:
-        return MTML_ERROR_RESOURCE_IS_BUSY
-    status = _plain_status("mtmlLibraryCountDevice", _pointer_to(_session.native.cell[0]), _UInt())
-    return MTML_SUCCESS if status == _FUNCTION_NOT_FOUND else status
-
-
-def _initialize_c_again():
-    """Initialize the C library again; return an MTML status. The caller holds the lock, and no query runs."""
-    kept = _session.native
-    if kept.held:
-        _shut_down_c()  # if it fails, the init may still work
-    native = _session.native = _Native()
-    native.answers.extend(map(_c.mtmlLibraryInit, (native.cell,)))
-    # After success with a NULL library there is no pointer with which C could be shut down.
-    status = native.answers[0] or (MTML_SUCCESS if native.cell[0] else MTML_ERROR_UNKNOWN)
-    if status and kept.held:
-        _session.native = kept  # C refused the shutdown and the init: the kept library must still be shut down later
-    return status
-
-
-def _shut_down_c():
-    """Shut the C library down; return an MTML status. The caller holds the lock, and no query runs."""
-    native = _session.native
-    if "mtmlLibraryShutDown" not in _functions:
-        return _FUNCTION_NOT_FOUND
-    native.answers.extend(map(_c.mtmlLibraryShutDown, (_pointer_to(native.cell[0]),)))
-    _session.was_shut_down = _session.was_shut_down or not native.held
-    return native.answers[-1]
+    status, detail = _session.native.answer(), None
+    if status and _session.native.held and not _is_quiet(caller):
+        detail = (
+            "the library has to be restarted, but an earlier query is still running: try again when it has returned"
+        )
+    elif status:
+        status, detail = _initialize_c_again()
+    if not status:
+        life = _Life()
+        _connect(life)
+        _session.lives[:] = [life]
+        _session.life = life
+    return status, detail, life
 
 
 def _connect(life):
@@ -1888,18 +1854,19 @@ def _connect(life):
     life.library = life.handle._library = _pointer_to(_session.native.cell[0])
 
 
+# ---- Stop ----
+
+
 def _stop(check, ends):
     """Remove a reference from the life. The last one ends it and, if ``ends`` is true, shuts the C library down."""
     ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
-    check(*_remove_reference(sys._getframe(1).f_back, ends))
+    check(*_remove_reference(_outside(check), ends))
 
 
 @_under_lock
 def _remove_reference(caller, ends):
     """Remove a reference from the life; return (status, detail)."""
     life = _session.life
-    if _is_nested(caller):
-        return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE
     if life is None:
         return _UNINITIALIZED, None
     if life.references > 1:
@@ -1909,28 +1876,27 @@ def _remove_reference(caller, ends):
         return _FUNCTION_NOT_FOUND, None
     _session.life = None
     _retire_lives()
-    while ends and not _is_inside(caller):
-        if not _retire_lives():
-            status = _shut_down_c()
-            if status:  # C refused: the last reference stays, so that the shutdown can be tried again
-                _connect(life)
-                _session.life = life
-            return status, None
-    return MTML_SUCCESS, None
+    status = _session.native.stop() if ends and _is_quiet(caller) else MTML_SUCCESS
+    if status:  # C refused: the last reference stays, so that the shutdown can be tried again
+        _connect(life)
+        _session.life = life
+    return status, None
+
+
+# ---- Retire ----
 
 
 def _retire_lives():
     """Make the handles of earlier lives stale; return whether any was not stale yet. The caller holds the lock."""
-    retired = []  # type: ignore[var-annotated]
-    for life in _session.lives:
-        if life is not _session.life:
-            _retire(life, retired)
+    retired: "list[_Any]" = []
+    for life in [life for life in _session.lives if life is not _session.life]:
+        _retire(life, retired)
     return bool(retired)
 
 
 def _retire(life, retired):
     """Make every handle of a life stale; append what was removed to ``retired``: (handle, target, key, value)."""
-    life.walk = None
+    life.cards.walk = None
     for registry in (life.others, life.devices):
         for key, handle in list(registry.items()):
             retired.append((handle, registry, key, handle))  # before it is removed, so that it can always be restored
@@ -1943,12 +1909,43 @@ def _retire(life, retired):
             pass  # the slot is empty already
 
 
+# ---- Stacks ----
+
+_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
+_LIFECYCLE = frozenset(
+    "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
+)
+_BYSTANDERS = frozenset(  # functions that hold no argument of C while they call foreign or public functions
+    "<module> __call__ _ask _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
+    " _run_command_line _sample_energy".split()
+)
+
+
+def _outside(check):
+    """The frame that called the public function which runs _start, _stop or _change, the caller of this function.
+
+    Raises: ResourceIsBusy if that is nested.
+    """
+    caller = sys._getframe(2).f_back
+    if _is_nested(caller):
+        check(MTML_ERROR_RESOURCE_IS_BUSY, "this thread is in the middle of an init, a shutdown or a change of MPC")
+    return caller
+
+
 def _is_nested(frame):
     """Whether the stack that ends in ``frame`` is in the middle of an init, a shutdown or a change of MPC."""
     while frame is not None:
         if frame.f_globals is _is_nested.__globals__ and frame.f_code.co_name in ("_start", "_stop", "_change"):
             return True
         frame = frame.f_back
+    return False
+
+
+def _is_quiet(caller):
+    """Whether no query runs (_is_inside), by a look at the stacks during which no query has filled a slot."""
+    while not _is_inside(caller):
+        if not _retire_lives():
+            return True
     return False
 
 
@@ -1974,16 +1971,127 @@ def _query_of(thread):
 
 def _query_on(frame):
     """The outermost frame of a query on the stack that ends in ``frame``, None if there is none."""
-    found, query = None, None
+    inner, query = None, None  # of the frames before the last foreign one, and of those since
     while frame is not None:
         if frame.f_globals is not _query_on.__globals__:
-            found, query = query or found, None
+            inner, query = query or inner, None
         elif frame.f_code.co_name in _LIFECYCLE:
-            query = None  # the frames found so far belong to this init or shutdown
+            query = None  # the frames since the foreign one belong to this init or shutdown
         elif frame.f_code.co_name not in _BYSTANDERS:
             query = frame
         frame = frame.f_back
-    return query or found
+    return query or inner
+
+
+# ---- Change ----
+
+_DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are running
+_LIBRARY_ALONE = (None,)  # as survivors of a change: no other handle outlasts it
+
+
+def _change(check, change, name, slot, target, *arguments):
+    """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
+    change.life = _session.life  # before _resolve takes the argument for C from it
+    status, argument = _resolve(slot, target)
+    function = _functions.get(name)
+    check(status if status or function else _FUNCTION_NOT_FOUND)
+    caller = _outside(check)
+    try:
+        status, detail = MTML_ERROR_RESOURCE_IS_BUSY, change.prepare(caller)
+        if not detail:
+            status, detail = change.carry_out(function, argument, *arguments)
+        change.settle()
+    finally:
+        change.settle()  # in case an exception prevented the first call; a second one changes nothing
+    check(status, detail)
+
+
+class _Change:
+    """A change of MPC, or a reset.
+
+    First all handles become stale and new queries are refused. C is called when all running queries have returned. If
+    its status is one of ``untouched``, C has changed nothing, and all handles are restored. Otherwise only handles that
+    belong to one of ``survivors`` are restored: the address of a device, 0 for the system, None for the library.
+    ``restart``: whether C is then shut down and initialized again.
+    """
+
+    def __init__(self, untouched, survivors=_LIBRARY_ALONE, restart=False):
+        self.untouched, self.survivors, self.restart = untouched, survivors, restart
+        self.life: "_Any" = None
+        self.retired: "list[_Any]" = []
+        self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
+
+    @property
+    def is_made(self):
+        """Whether C may have changed something."""
+        return bool(self.answers) and self.answers[0] not in self.untouched
+
+    def is_good(self, handle):
+        """Whether a handle is valid after the change."""
+        return not self.is_made or (not self.restart and handle._of in self.survivors)
+
+    def prepare(self, caller):
+        """Make the handles stale and wait for the running queries; return None, or why the change cannot be made (str).
+
+        A running query may fill a slot again, and another query may take a pointer from it. So this is repeated until
+        no slot was filled.
+        """
+        life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
+        life.changing.append(self)
+        if life.changing[0] is not self:
+            return "another thread is in the middle of a change of MPC or a reset"
+        if _query_on(caller) is not None:
+            return "this thread is in the middle of a query"
+        if (_FREE_THREADED or sys.is_finalizing()) and _other_threads():
+            return "other threads are alive, and this Python cannot tell whether they run queries: end them first"
+        life.changes += 1
+        while filled != len(life.filled):
+            filled = len(life.filled)
+            _retire(life, self.retired)
+            queries = {thread: _query_of(thread) for thread in _other_threads()}
+            while any(query is not None and _query_of(thread) is query for thread, query in queries.items()):
+                if _session.monotonic() > deadline:
+                    detail = "a query of another thread did not return within %g seconds, and nothing was changed"
+                    return detail % _DRAIN_SECONDS
+                _session.sleep(0.0005)
+        return None
+
+    @_under_lock
+    def carry_out(self, function, *arguments):
+        """Call C, and restart it if that is asked for; return (status, detail)."""
+        life, native = self.life, _session.native
+        if life is not _session.life:
+            return _UNINITIALIZED, None  # another thread has shut down meanwhile
+        before, native.outdated = native.outdated, native.outdated or self.survivors is _LIBRARY_ALONE
+        _record(self.answers, function, *arguments)
+        status = self.answers[0]
+        if not self.is_made:
+            native.outdated = before
+            return status, None
+        life.cards = _Cards(life.cards.vgpus)
+        life.filled[:] = [(one, key) for one, target, key, _ in self.retired if target is one and self.is_good(one)]
+        if not self.restart:
+            return status, None
+        again, detail = _restart_c()
+        if not again:
+            _connect(life)
+            self.answers.append(again)
+        return status or again, detail
+
+    @_under_lock
+    def settle(self):
+        """Restore the handles that are still valid, and let queries run again."""
+        if self in self.life.changing:
+            if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
+                _session.life = None  # C could not be initialized again
+                _retire_lives()
+            for handle, target, key, value in self.retired:
+                if _session.life is self.life and self.is_good(handle):
+                    target.setdefault(key, value) if type(target) is dict else setattr(target, key, value)
+            self.life.changing.remove(self)
+
+
+# ---- Fork ----
 
 
 def _after_fork():
@@ -2000,7 +2108,7 @@ def _after_fork():
     if life is None or not _session.native.held:
         _session.life, _session.native = None, _Native()
     else:
-        life.walk = None  # the parent's walk has not seen the child
+        life.cards.walk = None  # the parent's walk has not seen the child
         if life.changing:
             del life.changing[:]
             _connect(life)
@@ -2008,6 +2116,58 @@ def _after_fork():
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+# ==== 7. Calls ========================================================================================================
+
+_UINT_MAX = 0xFFFFFFFF
+_ARRAY_BYTES_MAX = 1 << 26  # far more than any getter fills
+_PATHS_MAX = 1 << 12  # of paths between two devices, and of devices on a path
+_BATCH_MAX = 1 << 12  # of devices, or fields, in one call
+
+
+def _mtml_error(status, detail=None):
+    """The MTMLError for a status; for a status that no header names, an MTMLError_Unknown with that value."""
+    code = status & _UINT_MAX
+    error = MTMLError(code)
+    if type(error) is MTMLError or status in _OWN_CODES:
+        error = MTMLError_Unknown()
+        error.value, error.args = code, (code,)
+    error.mtml_code = code
+    error.detail = detail
+    return error
+
+
+def _check(status, detail=None):
+    """Raise the MTMLError for a status other than success."""
+    if status:
+        raise _mtml_error(status, detail)
+
+
+_mtmlCheckReturn = _check  # the name that other MTML bindings have for it
+
+
+_HANDLE_CLASSES = frozenset(  # ids, not classes: a foreign class may have its own __hash__ and __eq__
+    map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
+)
+
+
+def _fill(life, handle, slot, value):
+    """Store a value in an empty slot of a handle; it is deleted when the handle becomes stale."""
+    life.filled.append((handle, slot))  # before the slot is filled, so that it is always emptied
+    setattr(handle, slot, value)
+    if life is not _session.life or not hasattr(handle, handle._own):  # the handle went stale meanwhile
+        try:
+            delattr(handle, slot)
+        except AttributeError:
+            pass  # another thread has emptied it
+
+
+def _keep(device, slot, value):
+    """Store a constant property on the handle and return it."""
+    life = _session.life
+    if life is not None:
+        _fill(life, device, slot, value)
+    return value
 
 
 def _device_at(address):
@@ -2021,19 +2181,6 @@ def _device_at(address):
             device = life.devices.setdefault(address, device)
     return device
 
-
-_HANDLE_CLASSES = frozenset(  # ids, not classes: a foreign class may have its own __hash__ and __eq__
-    map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
-)
-
-# Statuses with which C refuses a call before it changes anything; after another failure it may have changed something.
-_UNREACHED = (_UNINITIALIZED, _FUNCTION_NOT_FOUND)
-_REFUSED = _UNREACHED + (
-    MTML_ERROR_INVALID_ARGUMENT,
-    MTML_ERROR_NOT_SUPPORTED,
-    MTML_ERROR_NO_PERMISSION,
-    MTML_ERROR_RESOURCE_IS_BUSY,
-)
 
 _CHILDREN = {  # by the slot of the argument: C constructor, handle class
     "_gpu": ("mtmlDeviceInitGpu", c_mtmlGpu_t),
@@ -2087,40 +2234,48 @@ def _live_device(handle) -> "_Any":
     return None
 
 
+def _make_board(life, device, slot):
+    """(status, argument for C) of the board of a device; an MPC instance has none."""
+    status, mpc_type = _mpc_type(device)
+    if status or mpc_type == MTML_MPC_TYPE_INSTANCE:
+        return status or MTML_ERROR_NOT_SUPPORTED, None
+    argument = getattr(device, slot, None)
+    return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
+
+
+# What makes the arguments that are made at first use, by their slot.
+_MAKERS = {"_gpu": _make_child, "_memory": _make_child, "_vpu": _make_child, "_board": _make_board}
+
+
 def _resolve(slot, handle):
     """(status, argument for C) of a caller's handle: what its ``slot`` holds. The slot "library" needs no handle."""
     life = _session.life
     if life is None:
         return _UNINITIALIZED, None
-    before = life.stage
+    changes = None if life.changing else life.changes
     status, argument = _find(life, slot, handle)
-    if status == MTML_ERROR_INVALID_ARGUMENT and (before is None or life.stage != before):
+    if status == MTML_ERROR_INVALID_ARGUMENT and _is_changed(life, changes):
         status = MTML_ERROR_RESOURCE_IS_BUSY  # a change of MPC made the handle stale, and may restore it
     elif status == MTML_ERROR_INVALID_ARGUMENT and slot == "library":
         status = _UNINITIALIZED  # another thread has shut down meanwhile
     return status, argument
 
 
+def _is_changed(life, changes):
+    """Whether MPC is being changed, or was since there had been that many changes (None if one was in progress)."""
+    return bool(life.changing) or life.changes != changes
+
+
 def _find(life, slot, handle):
     """(status, argument for C), as _resolve; the status is InvalidArgument if ``handle`` is not live."""
     if slot == "library":
-        argument = getattr(life, slot, None)
-        return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
-    if type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
+        handle = life
+    elif type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
         handle = _live_device(handle)
-        if handle is None:
-            return MTML_ERROR_INVALID_ARGUMENT, None
     argument = getattr(handle, slot, None)
-    if argument is None and slot in _CHILDREN and hasattr(handle, "_device"):
-        return _make_child(life, handle, slot)
-    if argument is None and slot == "_board" and hasattr(handle, "_device"):
-        status, mpc_type = _mpc_type(handle)
-        if status or mpc_type == MTML_MPC_TYPE_INSTANCE:
-            return status or MTML_ERROR_NOT_SUPPORTED, None
-        argument = getattr(handle, slot, None)
-    if argument is None:
-        return MTML_ERROR_INVALID_ARGUMENT, None
-    return MTML_SUCCESS, argument
+    if argument is None and slot in _MAKERS and hasattr(handle, "_device"):
+        return _MAKERS[slot](life, handle, slot)
+    return MTML_ERROR_INVALID_ARGUMENT if argument is None else MTML_SUCCESS, argument
 
 
 def _mpc_type(device):
@@ -2201,7 +2356,9 @@ def _uint(value):
 def _plain_int(value):
     """An integer as a plain int, as a class of the caller may have its own arithmetic and comparisons."""
     try:
-        return int.__index__(value if issubclass(type(value), int) else type(value).__index__(value))
+        if not issubclass(type(value), int):
+            value = type(value).__index__(value)
+        return int.__index__(value)
     except (AttributeError, TypeError):
         raise TypeError("'%s' object cannot be interpreted as an integer" % type(value).__name__)
 
@@ -2235,7 +2392,7 @@ def _text(buffer):
 # _check or _nvml_check.
 
 
-def _string(check, name, slot, handle, size):
+def _string(name, slot, handle, size, check=_check):
     """The text that a (buffer, length) getter fills in."""
     buffer = (c_char * size)()
     check(_status(name, slot, handle, buffer, size))
@@ -2332,111 +2489,7 @@ def _plain_status(name, *arguments):
     return _FUNCTION_NOT_FOUND if function is None else function(*arguments)
 
 
-def _change(check, change, name, slot, target, *arguments):
-    """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
-    change.life = _session.life  # before _resolve takes the argument for C from it
-    status, argument = _resolve(slot, target)
-    function = _functions.get(name)
-    check(status if status or function else _FUNCTION_NOT_FOUND)
-    try:
-        status, detail = change.prepare(sys._getframe(1).f_back)
-        if not status:
-            status, detail = change.carry_out(function, argument, *arguments)
-        change.settle()
-    finally:
-        change.settle()  # in case an exception prevented the first call; a second one changes nothing
-    check(status, detail)
-
-
-class _Change:
-    """A change of MPC, or a reset.
-
-    First all handles become stale and new queries are refused. C is called when all running queries have returned. If
-    its status is one of ``untouched``, C has changed nothing, and all handles are restored. Otherwise only handles that
-    belong to one of ``survivors`` are restored: the address of a device, 0 for the system, None for the library.
-    ``restart``: whether C is then shut down and initialized again.
-    """
-
-    def __init__(self, untouched, survivors=(None,), restart=False):
-        self.untouched, self.survivors, self.restart = untouched, survivors, restart
-        self.life: "_Any" = None
-        self.retired: "list[_Any]" = []
-        self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
-
-    @property
-    def is_made(self):
-        """Whether C may have changed something."""
-        return bool(self.answers) and self.answers[0] not in self.untouched
-
-    def is_good(self, handle):
-        """Whether a handle is valid after the change."""
-        return not self.is_made or (not self.restart and handle._of in self.survivors)
-
-    def prepare(self, caller):
-        """Make the handles stale and wait for the running queries; return (status, detail).
-
-        A running query may fill a slot again, and another query may take a pointer from it. So this is repeated until
-        no slot was filled.
-        """
-        life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
-        life.changing.append(self)
-        if life.changing[0] is not self or _is_nested(caller) or _query_on(caller) is not None:
-            return MTML_ERROR_RESOURCE_IS_BUSY, _INSIDE
-        if (_FREE_THREADED or sys.is_finalizing()) and len(sys._current_frames()) > 1:
-            return MTML_ERROR_RESOURCE_IS_BUSY, _THREADS
-        life.changes += 1
-        while filled != len(life.filled):
-            filled = len(life.filled)
-            _retire(life, self.retired)
-            queries = {thread: _query_of(thread) for thread in _other_threads()}
-            while any(query is not None and _query_of(thread) is query for thread, query in queries.items()):
-                if _session.monotonic() > deadline:
-                    return MTML_ERROR_RESOURCE_IS_BUSY, _WAITED % _DRAIN_SECONDS
-                _session.sleep(0.0005)
-        return MTML_SUCCESS, None
-
-    @_under_lock
-    def carry_out(self, function, *arguments):
-        """Call C, and restart it if that is asked for; return (status, detail)."""
-        life, native, detail = self.life, _session.native, None
-        if life is not _session.life:
-            return _UNINITIALIZED, None  # another thread has shut down meanwhile
-        before, native.outdated = native.outdated, native.outdated or self.survivors == (None,)
-        self.answers.extend(map(function, *[(argument,) for argument in arguments]))
-        status = self.answers[0]
-        if not self.is_made:
-            native.outdated = before
-            return status, None
-        for known in (life.types, life.order, life.counts):
-            known.clear()
-        life.filled[:] = [
-            (handle, key)
-            for handle, target, key, _ in self.retired
-            if type(target) is not dict and self.is_good(handle)
-        ]
-        if self.restart:
-            again = _shut_down_c() or _initialize_c_again() or _try_kept()
-            detail = _HELD_ELSEWHERE if _session.native.held else _REFUSED_AGAIN
-            if not again:
-                _connect(life)
-                self.answers.append(again)
-            status = status or again
-        return status, detail
-
-    @_under_lock
-    def settle(self):
-        """Restore the handles that are still valid, and let queries run again."""
-        if self in self.life.changing:
-            if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
-                _session.life = None  # C could not be initialized again
-                _retire_lives()
-            for handle, target, key, value in self.retired:
-                if _session.life is self.life and self.is_good(handle):
-                    target.setdefault(key, value) if type(target) is dict else setattr(target, key, value)
-            self.life.changing.remove(self)
-
-
-# ==== 7. mtml* functions ==============================================================================================
+# ==== 8. mtml* functions ==============================================================================================
 # All functions of the header, in its order. Each of them may raise MTMLError_Uninitialized, MTMLError_InvalidArgument
 # (also for a stale handle), MTMLError_Unknown, and MTMLError_FunctionNotFound if the loaded library lacks the function.
 # Functions of a gpu, memory or vpu take that handle or the handle of the device.
@@ -2596,7 +2649,7 @@ def mtmlSystemGetDriverVersion(sys=None) -> "str":
     if sys is None:
         status, sys = _make_system()
         _check(status)
-    return _string(_check, "mtmlSystemGetDriverVersion", "_system", sys, MTML_DRIVER_VERSION_BUFFER_SIZE)
+    return _string("mtmlSystemGetDriverVersion", "_system", sys, MTML_DRIVER_VERSION_BUFFER_SIZE)
 
 
 # ---- Device ----
@@ -2669,7 +2722,7 @@ def mtmlDeviceGetUUID(dev) -> "str":
 
     Raises: MTMLError_InsufficientSize.
     """
-    return _string(_check, "mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
+    return _string("mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
 
 
 def mtmlDeviceGetBrand(dev) -> "int":
@@ -2686,7 +2739,7 @@ def mtmlDeviceGetName(dev) -> "str":
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
     MTMLError_DriverTooNew.
     """
-    return _string(_check, "mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
+    return _string("mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
 
 
 def mtmlDeviceGetPciInfo(dev) -> "c_mtmlPciInfo_t":
@@ -2710,7 +2763,7 @@ def mtmlDeviceGetGpuPath(dev) -> "str":
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize.
     """
-    return _string(_check, "mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string("mtmlDeviceGetGpuPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetPrimaryPath(dev) -> "str":
@@ -2718,7 +2771,7 @@ def mtmlDeviceGetPrimaryPath(dev) -> "str":
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string(_check, "mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string("mtmlDeviceGetPrimaryPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetRenderPath(dev) -> "str":
@@ -2726,7 +2779,7 @@ def mtmlDeviceGetRenderPath(dev) -> "str":
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string(_check, "mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
+    return _string("mtmlDeviceGetRenderPath", "_device", dev, MTML_DEVICE_PATH_BUFFER_SIZE)
 
 
 def mtmlDeviceGetVbiosVersion(dev) -> "str":
@@ -2736,7 +2789,7 @@ def mtmlDeviceGetVbiosVersion(dev) -> "str":
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _string(_check, "mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
+    return _string("mtmlDeviceGetVbiosVersion", "_device", dev, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
 
 
 def mtmlDeviceGetMtBiosVersion(dev) -> "str":
@@ -2745,7 +2798,7 @@ def mtmlDeviceGetMtBiosVersion(dev) -> "str":
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld,
     MTMLError_DriverTooNew.
     """
-    return _string(_check, "mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
+    return _string("mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
 
 
 def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
@@ -2944,7 +2997,7 @@ def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
-    return _string(_check, "mtmlDeviceGetPhyDeviceUuid", "_device", virtDev, MTML_DEVICE_UUID_BUFFER_SIZE)
+    return _string("mtmlDeviceGetPhyDeviceUuid", "_device", virtDev, MTML_DEVICE_UUID_BUFFER_SIZE)
 
 
 # ---- Topology ----
@@ -3175,9 +3228,7 @@ def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSession
     """
     if length is None:
         length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
-    states = _array(c_int, length)
-    _check(_status("mtmlVpuGetEncoderSessionStates", "_vpu", vpu, states, len(states)))
-    return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
+    return _session_states("mtmlVpuGetEncoderSessionStates", vpu, length)
 
 
 def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
@@ -3197,8 +3248,13 @@ def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSession
     """
     if length is None:
         length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[1]
+    return _session_states("mtmlVpuGetDecoderSessionStates", vpu, length)
+
+
+def _session_states(name, vpu, length):
+    """What a getter of session states fills in (list of c_mtmlCodecSessionState_t)."""
     states = _array(c_int, length)
-    _check(_status("mtmlVpuGetDecoderSessionStates", "_vpu", vpu, states, len(states)))
+    _check(_status(name, "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
 
 
@@ -3268,6 +3324,15 @@ def mtmlErrorString(result) -> "str":
 
 
 # ---- MPC ----
+
+# Statuses with which C refuses a change before it begins; after another failure it may have changed something.
+_UNREACHED = (_UNINITIALIZED, _FUNCTION_NOT_FOUND)
+_REFUSED = _UNREACHED + (
+    MTML_ERROR_INVALID_ARGUMENT,
+    MTML_ERROR_NOT_SUPPORTED,
+    MTML_ERROR_NO_PERMISSION,
+    MTML_ERROR_RESOURCE_IS_BUSY,
+)
 
 
 def mtmlDeviceSetMpcMode(device, mode) -> "None":
@@ -3641,7 +3706,7 @@ def _survivors_of_reset(card):
             other = not status and parent[0] != card._address
         elif properties.virtRole == MTML_VIRT_ROLE_HOST_VIRTDEVICE:
             status = _status("mtmlDeviceGetPhyDeviceUuid", "_device", device, uuid, len(uuid))
-            other = not status and _text(uuid) != _string(_check, "mtmlDeviceGetUUID", "_device", card, len(uuid))
+            other = not status and _text(uuid) != _string("mtmlDeviceGetUUID", "_device", card, len(uuid))
         else:
             other = True
         if other:
@@ -3740,7 +3805,7 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
     _check(_status("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
 
 
-# ==== 8. Functions outside the 2.2.0 header ===========================================================================
+# ==== 9. Functions outside the 2.2.0 header ===========================================================================
 # MTML libraries export these functions, but no header of version 2.2.0 declares them. A function that the loaded
 # library lacks raises MTMLError_FunctionNotFound.
 
@@ -3847,7 +3912,7 @@ def mtmlVpuContext(device) -> "_ChildContext":
 # ==== Part II: NVML facade ============================================================================================
 # ======================================================================================================================
 
-# ==== 9. NVML vocabulary of the facade ================================================================================
+# ==== 10. NVML vocabulary of the facade ===============================================================================
 # The constants that the structs, tables and parameter defaults below need during the import. All other constants of
 # NVML are in Part III: functions look them up when they run.
 
@@ -3912,7 +3977,7 @@ NVML_VOLATILE_ECC = 0
 nvmlTemperature_v1 = 0x100000C
 # END generated NVML vocabulary
 
-# ==== 10. Facade structs ==============================================================================================
+# ==== 11. Facade structs ==============================================================================================
 
 
 class c_nvmlDeviceAttributes(Structure):
@@ -4119,30 +4184,19 @@ NVMLUtilization = c_nvmlUtilization_t
 mtmlFriendlyObject = nvmlFriendlyObject
 mtmlStructToFriendlyObject = nvmlStructToFriendlyObject
 
-# ==== 11. Translation tables ==========================================================================================
+# ==== 12. Translation tables ==========================================================================================
 
-_NVML_ERRORS = {  # class, NVML code and mtml_code by MTML status
-    status: (error_class, error_class.value, status & _UINT_MAX)
-    for status, error_class in (
-        (MTML_ERROR_DRIVER_NOT_LOADED, NVMLError_DriverNotLoaded),
-        (MTML_ERROR_DRIVER_FAILURE, NVMLError_Unknown),
-        (MTML_ERROR_INVALID_ARGUMENT, NVMLError_InvalidArgument),
-        (MTML_ERROR_NOT_SUPPORTED, NVMLError_NotSupported),
-        (MTML_ERROR_NO_PERMISSION, NVMLError_NoPermission),
-        (MTML_ERROR_INSUFFICIENT_SIZE, NVMLError_InsufficientSize),
-        (MTML_ERROR_NOT_FOUND, NVMLError_NotFound),
-        (MTML_ERROR_INSUFFICIENT_MEMORY, NVMLError_Memory),
-        (MTML_ERROR_DRIVER_TOO_OLD, NVMLError_LibRmVersionMismatch),
-        (MTML_ERROR_DRIVER_TOO_NEW, NVMLError_LibRmVersionMismatch),
-        (MTML_ERROR_TIMEOUT, NVMLError_Timeout),
-        (MTML_ERROR_RESOURCE_IS_BUSY, NVMLError_InUse),
-        (MTML_ERROR_UNKNOWN, NVMLError_Unknown),
-        (_UNINITIALIZED, NVMLError_Uninitialized),
-        # If the loaded MTML library lacks a function, it does not support the query.
-        (_FUNCTION_NOT_FOUND, NVMLError_NotSupported),
-        (_LIBRARY_NOT_FOUND, NVMLError_LibraryNotFound),
+# (class, NVML code, mtml_code) by MTML status: the class is the NVML counterpart that an MTML class derives from.
+_NVML_ERRORS: "dict[int, tuple[_Any, int, int]]" = {
+    _OWN | error.value if error.value in _OWN_CODES else error.value: (
+        error.__bases__[1],
+        error.__bases__[1].value,
+        error.value,
     )
+    for error in MTMLError._valClassMapping.values()
 }
+# If the loaded MTML library lacks a function, it does not support the query.
+_NVML_ERRORS[_FUNCTION_NOT_FOUND] = NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED, MTML_ERROR_FUNCTION_NOT_FOUND
 
 # Texts of nvmlErrorString for codes for which str(NVMLError(code)) has another text.
 _ERROR_STRINGS = {
@@ -4188,14 +4242,7 @@ _PCIE_SPEEDS = {  # by GT/s per lane
     64.0: NVML_PCIE_LINK_MAX_SPEED_64000MBPS,
 }
 
-_PCIE_GENERATIONS = {
-    1: NVML_PCIE_LINK_MAX_SPEED_2500MBPS,
-    2: NVML_PCIE_LINK_MAX_SPEED_5000MBPS,
-    3: NVML_PCIE_LINK_MAX_SPEED_8000MBPS,
-    4: NVML_PCIE_LINK_MAX_SPEED_16000MBPS,
-    5: NVML_PCIE_LINK_MAX_SPEED_32000MBPS,
-    6: NVML_PCIE_LINK_MAX_SPEED_64000MBPS,
-}
+_PCIE_GENERATIONS = dict(enumerate(_PCIE_SPEEDS.values(), 1))  # the speed of a generation is the same
 
 _ENCODER_CODECS = {
     MTML_CODEC_TYPE_AVC: NVML_ENCODER_QUERY_H264,
@@ -4203,17 +4250,11 @@ _ENCODER_CODECS = {
     MTML_CODEC_TYPE_AV1: NVML_ENCODER_QUERY_AV1,
 }
 
-_CURRENT_CLOCKS = {
-    NVML_CLOCK_GRAPHICS: ("mtmlGpuGetClock", "_gpu"),
-    NVML_CLOCK_SM: ("mtmlGpuGetClock", "_gpu"),
-    NVML_CLOCK_MEM: ("mtmlMemoryGetClock", "_memory"),
-    NVML_CLOCK_VIDEO: ("mtmlVpuGetClock", "_vpu"),
-}
-_GREATEST_CLOCKS = {
-    NVML_CLOCK_GRAPHICS: ("mtmlGpuGetMaxClock", "_gpu"),
-    NVML_CLOCK_SM: ("mtmlGpuGetMaxClock", "_gpu"),
-    NVML_CLOCK_MEM: ("mtmlMemoryGetMaxClock", "_memory"),
-    NVML_CLOCK_VIDEO: ("mtmlVpuGetMaxClock", "_vpu"),
+_CLOCKS = {  # the part of a device that has the clock, in a slot and in the names of C's functions
+    NVML_CLOCK_GRAPHICS: ("_gpu", "Gpu"),
+    NVML_CLOCK_SM: ("_gpu", "Gpu"),
+    NVML_CLOCK_MEM: ("_memory", "Memory"),
+    NVML_CLOCK_VIDEO: ("_vpu", "Vpu"),
 }
 
 # (memory error type, counter type) by field id. All errors that MTML counts are errors of the device memory.
@@ -4255,7 +4296,7 @@ _CAPABILITY_BY_NAME = {
 }
 # END generated cards
 
-# ==== 12. Facade plumbing =============================================================================================
+# ==== 13. Facade plumbing =============================================================================================
 
 _VENDOR_ID = 0x1ED5
 
@@ -4305,6 +4346,19 @@ _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
 
 
+class _Cards:
+    """What the facade knows of the cards in a life; a change of MPC replaces it, except for the numbers of vGPUs."""
+
+    musa: "list[_Any]"  # muDriverGetVersion of each MUSA driver library; set by the first search
+    walk: "_Walk | None" = None  # the last walk of /proc
+
+    def __init__(self, vgpus):
+        self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = vgpus  # (card, UUID) by the number of a vGPU in NVML
+        self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
+        self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
+        self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices (cards and instances)
+
+
 # Monitors repeat queries that a device does not support, so errors must be fast: NVMLError(code) takes twice as long.
 _new_error = Exception.__new__
 
@@ -4345,6 +4399,11 @@ def _nvmlCheckReturn(ret):
     return ret
 
 
+def _nvml_string(name, slot, handle, size):
+    """The text that a (buffer, length) getter fills in, or its NVMLError."""
+    return _string(name, slot, handle, size, _nvml_check)
+
+
 def _invalid():
     """The error for an invalid argument."""
     return _new_error(NVMLError_InvalidArgument, NVML_ERROR_INVALID_ARGUMENT)
@@ -4368,11 +4427,10 @@ def _require(handle) -> "c_mtmlDevice_t":
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    before = life.stage
+    changes = None if life.changing else life.changes
     device = _live_device(handle)
     if device is None:
-        busy = before is None or life.stage != before
-        raise _nvml_error(MTML_ERROR_RESOURCE_IS_BUSY) if busy else _invalid()
+        raise _nvml_error(MTML_ERROR_RESOURCE_IS_BUSY) if _is_changed(life, changes) else _invalid()
     return device
 
 
@@ -4411,6 +4469,7 @@ def _refuse():
 def _query(answer, name, slot, handle, *arguments):
     """Call the getter; return ``answer`` (a cell, an array, or byref of a struct) filled in, or raise its NVMLError.
 
+    ``arguments`` stand between the handle and the answer, which is C's last argument; other outputs are among them.
     Monitors repeat queries that a device does not support, so errors must be as fast as answers.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -4422,14 +4481,6 @@ def _query(answer, name, slot, handle, *arguments):
     if status:
         raise _nvml_error(status)
     return answer
-
-
-def _keep(device, slot, value):
-    """Store a constant property on the handle and return it."""
-    life = _session.life
-    if life is not None:
-        _fill(life, device, slot, value)
-    return value
 
 
 def _all_cards():
@@ -4534,7 +4585,7 @@ def throwOnVersionMismatch(func) -> "_Any":
     return wrapper
 
 
-# ==== 13. nvml* functions that answer =================================================================================
+# ==== 14. nvml* functions that answer =================================================================================
 # How a query is written. ``handle`` is the caller's argument. ``device`` is a handle of the device class; nothing else
 # may reach C. _require returns the live handle for a copy or a cast, and raises the error for any other argument.
 #
@@ -4662,7 +4713,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
     MUSA: muDriverGetVersion of libmusa.so; this call does not initialize MUSA.
     """
     try:
-        getters = _session.life.musa
+        getters = _session.life.cards.musa
     except AttributeError:
         getters = _musa_getters()
     for get_version in getters:
@@ -4683,7 +4734,7 @@ def _musa_getters():
             getters.append(CDLL(name).muDriverGetVersion)
         except (OSError, AttributeError):
             continue  # not there, or not a MUSA library
-    life.musa = getters
+    life.cards.musa = getters
     return getters
 
 
@@ -4702,7 +4753,7 @@ def nvmlDeviceGetCount() -> "int":
     count = _UInt()
     try:
         status = _c.mtmlLibraryCountDevice(_session.life.library, count)
-        cards = _session.life.counts.get(count[0])
+        cards = _session.life.cards.counts.get(count[0])
     except (AttributeError, KeyError):
         status, cards = _library_status("mtmlLibraryCountDevice", count), None
     if status:
@@ -4724,7 +4775,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
         index = _uint(index)
     cell = _Pointer()
     try:
-        status = _c.mtmlLibraryInitDeviceByIndex(_session.life.library, _session.life.order[index], cell)
+        status = _c.mtmlLibraryInitDeviceByIndex(_session.life.library, _session.life.cards.order[index], cell)
         device = _session.life.devices.get(cell[0])
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
@@ -4738,33 +4789,25 @@ def _card_by_index(index, cell):
     life = _session.life
     if life is None:
         return _UNINITIALIZED
-    order = list(life.order.values())  # a copy: a shutdown may empty the original
+    cards = life.cards
+    order = list(cards.order.values())  # a copy: other threads add to the original
     if index < len(order):
         return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
     number, failed = len(order), MTML_SUCCESS
-    for position in range(order[-1] + 1 if order else 0, _DEVICES_MAX):
-        known = life.types.get(position)
-        if known == MTML_MPC_TYPE_INSTANCE:
-            continue
-        if known is not None and number == len(life.order):
-            life.order[number] = position
-        if known is not None and number < index:  # a known card before the wanted one
-            number += 1
-            continue
-        status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
-        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
+    for position, status, mpc_type in _types(cards, cell, range(order[-1] + 1 if order else 0, _DEVICES_MAX)):
+        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT) and not cell[0]:
             return status  # there are no more devices
-        unknown, mpc_type = (status, None) if status else _type_at(life, position, cell[0])
-        failed = unknown or failed
-        wanted_failed = unknown and number == index and (status or position)  # the first device is never an instance
-        if wanted_failed or (failed and (any(life.types.values()) or life is not _session.life)):
+        failed = status or failed
+        untyped = status and number == index and (position or not cell[0])  # the first device is never an instance
+        if untyped or (failed and (any(cards.types.values()) or life is not _session.life)):
             return failed  # where a card is divided, a device of unknown type may be an instance
-        if mpc_type != MTML_MPC_TYPE_INSTANCE:
-            if not unknown and number == len(life.order):
-                life.order[number] = position
-            if number == index:
-                return MTML_SUCCESS
-            number += 1
+        if mpc_type == MTML_MPC_TYPE_INSTANCE:
+            continue
+        if not status and number == len(cards.order):
+            cards.order[number] = position
+        if number == index:
+            return MTML_SUCCESS if cell[0] else _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
+        number += 1
     return MTML_ERROR_NOT_FOUND
 
 
@@ -4777,30 +4820,35 @@ def _whole_cards(count):
     life = _session.life
     if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    types, failed, cell = dict(life.types), MTML_SUCCESS, _Pointer()
-    for position in range(count):
-        if position not in types:
-            status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
-            status, types[position] = (status, None) if status else _type_at(life, position, cell[0])
-            failed = status or failed
-    all_failed = count > 1 and not life.types
-    if failed and (all_failed or any(types.values()) or life is not _session.life):
+    cards, types, failed = life.cards, [], MTML_SUCCESS
+    for _, status, mpc_type in _types(cards, _Pointer(), range(count)):
+        types.append(mpc_type)
+        failed = status or failed
+    all_failed = count > 1 and not cards.types
+    if failed and (all_failed or any(types) or life is not _session.life):
         raise _nvml_error(failed)
-    cards = [position for position in range(count) if types[position] != MTML_MPC_TYPE_INSTANCE]
+    whole = [position for position, mpc_type in enumerate(types) if mpc_type != MTML_MPC_TYPE_INSTANCE]
     if not failed:
-        life.counts[count] = len(cards)
-    return cards
+        cards.counts[count] = len(whole)
+    return whole
 
 
-def _type_at(life, position, address):
-    """(MTML status, MPC type) of the device with MTML's index ``position``; C is asked once in a life."""
-    known = life.types.get(position)
-    if known is not None:
-        return MTML_SUCCESS, known
-    status, mpc_type = _mpc_type(_device_at(address)) if address else (MTML_ERROR_UNKNOWN, None)
-    if not status:
-        life.types[position] = mpc_type
-    return status, mpc_type
+def _types(cards, cell, positions):
+    """The MPC types of the devices with these indices of MTML (iterator of index, MTML status, type or None).
+
+    C is asked once in a life. Where it is asked, ``cell`` holds the device; else, and if there is none, it is empty.
+    """
+    for position in positions:
+        status, mpc_type, cell[0] = MTML_SUCCESS, cards.types.get(position), None
+        if mpc_type is None:
+            status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
+            if status:
+                cell[0] = None
+            else:
+                status, mpc_type = _mpc_type(_device_at(cell[0])) if cell[0] else (MTML_ERROR_UNKNOWN, None)
+            if not status:
+                cards.types[position] = mpc_type
+        yield position, status, mpc_type
 
 
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
@@ -4899,7 +4947,7 @@ def nvmlDeviceGetName(handle) -> "str":
         return device._name
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    name = _string(_nvml_check, "mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
+    name = _nvml_string("mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
     return _keep(device, "_name", name)
 
 
@@ -4914,9 +4962,7 @@ def nvmlDeviceGetUUID(handle) -> "str":
         return device._uuid
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    return _keep(
-        device, "_uuid", _string(_nvml_check, "mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
-    )
+    return _keep(device, "_uuid", _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE))
 
 
 def nvmlDeviceGetSerial(handle) -> "str":
@@ -4973,9 +5019,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
     version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
     status = _status("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
     if status == _FUNCTION_NOT_FOUND:  # a library from before the function was renamed
-        return _string(
-            _nvml_check, "mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE
-        )
+        return _nvml_string("mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
     _nvml_check(status)
     return _text(version)
 
@@ -4991,7 +5035,7 @@ def nvmlDeviceGetMinorNumber(handle) -> "int":
         return device._minor
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    path = _string(_nvml_check, "mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
+    path = _nvml_string("mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     digits = path[len(path.rstrip("0123456789")) :]
     if not digits:
         raise _unsupported()
@@ -5117,12 +5161,9 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountGpuCores.
     """
-    device = device if type(device) is c_mtmlDevice_t else _require(device)
-    try:
-        return device._cores
-    except AttributeError:
-        pass  # not read yet, or the handle is not live
-    return _keep(device, "_cores", _query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
+    device = _require(device)
+    known = getattr(device, "_cores", None)
+    return known or _keep(device, "_cores", _query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
@@ -5213,7 +5254,7 @@ def _display(device, name, wanted):
     """NVML_FEATURE_ENABLED if the file ``name`` of one of the card's DRM connectors holds ``wanted``, else DISABLED."""
     if not _query(_UInt(), "mtmlDeviceCountDisplayInterface", "_device", device)[0]:
         return NVML_FEATURE_DISABLED
-    path = _string(_nvml_check, "mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
+    path = _nvml_string("mtmlDeviceGetPrimaryPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE)
     card = os.path.basename(path)
     folder = os.path.join(_sys_root(), "class", "drm", card)
     try:
@@ -5271,12 +5312,9 @@ def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlMemoryGetBusWidth.
     """
-    device = device if type(device) is c_mtmlDevice_t else _require(device)
-    try:
-        return device._bus_width
-    except AttributeError:
-        pass  # not read yet, or the handle is not live
-    return _keep(device, "_bus_width", _query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
+    device = _require(device)
+    known = getattr(device, "_bus_width", None)
+    return known or _keep(device, "_bus_width", _query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
 
 
 # ---- Utilization and codecs ----
@@ -5309,15 +5347,7 @@ def nvmlDeviceGetEncoderUtilization(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetUtilization.
     """
-    device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
-    words = _CodecWords()
-    try:
-        status = _c.mtmlVpuGetUtilization(device._vpu, words)
-    except AttributeError:
-        status = _slow_status("mtmlVpuGetUtilization", "_vpu", device, words)
-    if status:
-        raise _nvml_error(status)
-    return [words[_CODEC_ENCODER], words[_CODEC_PERIOD]]
+    return _codec_share(handle, _CODEC_ENCODER)
 
 
 def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
@@ -5326,6 +5356,11 @@ def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlVpuGetUtilization.
     """
+    return _codec_share(handle, _CODEC_DECODER)
+
+
+def _codec_share(handle, word):
+    """[one word of the device's MtmlCodecUtil, sample period in microseconds]."""
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     words = _CodecWords()
     try:
@@ -5334,7 +5369,7 @@ def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
         status = _slow_status("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
-    return [words[_CODEC_DECODER], words[_CODEC_PERIOD]]
+    return [words[word], words[_CODEC_PERIOD]]
 
 
 def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType) -> "int":
@@ -5555,7 +5590,7 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
     except AttributeError:
-        status = _clock_status(_CURRENT_CLOCKS, type, device, clock)
+        status = _clock_status("mtml%sGetClock", type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
@@ -5583,17 +5618,17 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
         else:
             status = _resolve("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
     except AttributeError:
-        status = _clock_status(_GREATEST_CLOCKS, type, device, clock)
+        status = _clock_status("mtml%sGetMaxClock", type, device, clock)
     if status:
         raise _nvml_error(status)
     return clock[0]
 
 
-def _clock_status(calls, kind, device, clock):
+def _clock_status(name, kind, device, clock):
     """MTML status of a clock query. It compares with ==: what equals a clock type need not be hashable."""
-    for known, (name, slot) in calls.items():
+    for known, (slot, part) in _CLOCKS.items():
         if kind == known:
-            return _status(name, slot, device, clock)
+            return _status(name % part, slot, device, clock)
     return MTML_ERROR_INVALID_ARGUMENT
 
 
@@ -5736,14 +5771,7 @@ def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
 
 
-def nvmlDeviceGetPowerManagementLimit(handle) -> "int":
-    """Power limit in force, in mW. MTML cannot change it.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
-    function or the driver answers 0 for "unknown".
-    MTML: mtmlGpuGetEnforcedPowerLimit (optional).
-    """
-    return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
+nvmlDeviceGetPowerManagementLimit = nvmlDeviceGetEnforcedPowerLimit  # MTML cannot change it
 
 
 def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
@@ -5758,8 +5786,7 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 
 def _power_limit(name, device):
     """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
-    if not hasattr(device, "_board"):
-        _nvml_check(_resolve("_board", device)[0])
+    _nvml_check(_resolve("_board", device)[0])  # an instance of a divided card has no board
     limit = _query(_Int(), name, "_gpu", device)[0]
     if limit <= 0:
         raise _unsupported()
@@ -5821,12 +5848,7 @@ def nvmlDeviceGetFanSpeedRPM(handle) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for a card without fans, NVMLError_NotSupported.
     MTML: mtmlDeviceGetFanRpm.
     """
-    return _fan_rpm(_require(handle), 0)
-
-
-def _fan_rpm(device, fan):
-    """Speed of a fan in revolutions per minute."""
-    return _fan_number("mtmlDeviceGetFanRpm", device, fan)
+    return _fan_number("mtmlDeviceGetFanRpm", _require(handle), 0)
 
 
 def _fan_number(name, device, fan):
@@ -5878,13 +5900,7 @@ def nvmlDeviceGetMaxPcieLinkGeneration(handle) -> "int":
     return _pci_word(handle, _PCI_MAX_GEN)
 
 
-def nvmlDeviceGetGpuMaxPcieLinkGeneration(handle) -> "int":
-    """Maximum PCIe generation of the card; MTML has one number for card and slot.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    MTML: mtmlDeviceGetPciInfo.
-    """
-    return _nvmlDeviceGetMaxPcieLinkGeneration(handle)
+nvmlDeviceGetGpuMaxPcieLinkGeneration = nvmlDeviceGetMaxPcieLinkGeneration  # MTML has one number for card and slot
 
 
 def nvmlDeviceGetCurrPcieLinkWidth(handle) -> "int":
@@ -5947,7 +5963,7 @@ def _pci_word(handle, word):
         status = _slow_status("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
-    return words[word] or _known(0)
+    return words[word] or _known(0)  # no further call for the usual answer
 
 
 def _known(value):
@@ -6972,18 +6988,20 @@ def _vgpu_number(device, uuid):
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
     _require(device)  # a handle of an earlier life has no number in this one
     while True:
-        for number, known in list(life.vgpus.items()):
+        for number, known in list(life.cards.vgpus.items()):
             if known == (device, uuid):
                 return number
-        life.vgpus.setdefault(len(life.vgpus) + 1, (device, uuid))  # another thread may have taken that number
+        life.cards.vgpus.setdefault(
+            len(life.cards.vgpus) + 1, (device, uuid)
+        )  # another thread may have taken that number
 
 
 def _vgpu_instance(number):
     """(card, UUID) of a vGPU instance number."""
     life = _session.life
-    known = life and life.vgpus.get(_uint(number))
-    if _session.life is None:
+    if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    known = life.cards.vgpus.get(_uint(number))
     if known is None or _is_stale(known[0]):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return known
@@ -7411,16 +7429,16 @@ def _holders(root, paths):
     life = _session.life
     if life is None:  # another thread has shut down in the meantime
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
-    walk = _hold(_locks.walk, _recent_walk, life, root, stems)
+    walk = _hold(_locks.walk, _recent_walk, life.cards, root, stems)
     _session.unseen = walk.unseen
     return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
 
 
-def _recent_walk(life, root, stems):
+def _recent_walk(cards, root, stems):
     """The last walk of the proc file system if it is recent and covers ``stems``, else a new one."""
-    walk = life.walk
+    walk = cards.walk
     if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
-        walk = life.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+        walk = cards.walk = _Walk(root, stems if walk is None else stems | walk.stems)
     return walk
 
 
@@ -7624,7 +7642,6 @@ _nvmlDeviceGetUtilizationRates = nvmlDeviceGetUtilizationRates
 _nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
 _nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
 _nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
-_nvmlDeviceGetMaxPcieLinkGeneration = nvmlDeviceGetMaxPcieLinkGeneration
 _nvmlDeviceGetEccMode = nvmlDeviceGetEccMode
 _nvmlDeviceGetTotalEccErrors = nvmlDeviceGetTotalEccErrors
 _nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
@@ -7633,7 +7650,7 @@ _nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity
 _nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
 _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
 
-# ==== 14. C-style function pointers ===================================================================================
+# ==== 15. C-style function pointers ===================================================================================
 # Some programs get NVML's C functions by name and call them with C arguments. Here each C function calls the Python
 # function of the same name. Its first arguments (``inputs``) are the parameters of the Python function that have no
 # default. The other arguments (``outputs``) say where to store the answer. The return annotation of the Python function
@@ -7674,23 +7691,34 @@ class _CFunction:
 
     def __init__(self, name, facade, inputs, store):
         self.__name__ = name
-        self._facade = facade
-        self._inputs = inputs
-        self._store = store
+        self._facade, self._inputs, self._store = facade, inputs, store
         self.argtypes = None
         self.restype = c_int
 
     def __call__(self, *arguments):
         inputs = [_by_value(argument) for argument in arguments[: self._inputs]]
         try:
-            return self._store(arguments[self._inputs :], self._facade, inputs)
+            return self._store(self._ask, inputs, *arguments[self._inputs :])
         except NVMLError as error:
             return error.value
+        except _Mistake as error:
+            raise error.args[0]
         except (TypeError, ValueError, IndexError, AttributeError):
             return NVML_ERROR_INVALID_ARGUMENT  # for arguments of the wrong number or type
 
+    def _ask(self, *inputs):
+        """The answer of the Python function. Its TypeErrors are about the inputs; other errors become a _Mistake."""
+        try:
+            return self._facade(*inputs)
+        except (ValueError, IndexError, AttributeError) as error:
+            raise _Mistake(error)
+
     def __repr__(self):
         return "<C-style %s>" % self.__name__
+
+
+class _Mistake(Exception):
+    """An error inside a function of this module: the caller's arguments are not to blame."""
 
 
 _CArgument: "_Any" = type(byref(c_int()))
@@ -7737,25 +7765,24 @@ def _cells(argument) -> "_Any":
     return _target(argument)
 
 
-# Each function below calls ``facade`` with ``inputs``, stores the answer through ``outputs`` and returns NVML's code.
+# Each function below asks the Python function with ``inputs``, stores the answer through the arguments that follow, and
+# returns NVML's code.
 
 
-def _store_nothing(outputs, facade, inputs):
+def _store_nothing(ask, inputs):
     """Store nothing: the function has no answer besides the code."""
-    if outputs:
-        raise TypeError("%d arguments too many" % len(outputs))
-    facade(*inputs)
+    ask(*inputs)
     return NVML_SUCCESS
 
 
-def _store_refusal(outputs, facade, inputs):
+def _store_refusal(ask, inputs, *outputs):
     """Store nothing: the function always raises. Missing arguments become 0, as C may take several in one struct."""
-    return facade(*(inputs + [0] * (facade.__code__.co_argcount - len(inputs))))
+    return ask(*(inputs + [0] * (ask.__self__._facade.__code__.co_argcount - len(inputs))))
 
 
-def _store_value(outputs, facade, inputs):
+def _store_value(ask, inputs, *outputs):
     """Store one or more numbers, each through its own reference."""
-    answer = facade(*inputs)
+    answer = ask(*inputs)
     values = answer if isinstance(answer, (list, tuple)) else [answer]
     if len(values) != len(outputs):
         raise TypeError("%d values for %d references" % (len(values), len(outputs)))
@@ -7769,10 +7796,9 @@ def _store_value(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_handle(outputs, facade, inputs):
+def _store_handle(ask, inputs, output):
     """Store a device handle through a reference to a handle."""
-    device = facade(*inputs)
-    (output,) = outputs
+    device = ask(*inputs)
     target = output._obj if type(output) is _CArgument else output
     if isinstance(target, (POINTER(c_nvmlDevice_t), POINTER(POINTER(struct_c_nvmlDevice_t)))) and target:
         target = target.contents  # pointer(handle)
@@ -7782,10 +7808,9 @@ def _store_handle(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_text(outputs, facade, inputs):
+def _store_text(ask, inputs, buffer, length):
     """Store a text in a buffer of the given length."""
-    text = facade(*inputs).encode("utf-8") + b"\0"
-    buffer, length = outputs
+    text = ask(*inputs).encode("utf-8") + b"\0"
     buffer, length = _target(buffer), _uint(_by_value(length))
     if not isinstance(buffer, ctypes.Array) or length > ctypes.sizeof(buffer):
         raise _invalid()
@@ -7795,10 +7820,9 @@ def _store_text(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_struct(outputs, facade, inputs):
+def _store_struct(ask, inputs, output):
     """Store a struct through a reference to a struct of the same layout."""
-    answer = facade(*inputs)
-    (output,) = outputs
+    answer = ask(*inputs)
     target = _target(output)
     if ctypes.sizeof(target) < ctypes.sizeof(answer):
         raise _invalid()
@@ -7806,50 +7830,45 @@ def _store_struct(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_memory_v2(outputs, facade, inputs):
+def _store_memory_v2(ask, inputs, output):
     """Store memory information in a struct whose field ``version`` must be set."""
     _require(inputs[0])
-    (output,) = outputs
     if _target(output).version != nvmlMemory_v2:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    return _store_struct(outputs, facade, inputs + [nvmlMemory_v2])
+    return _store_struct(ask, inputs + [nvmlMemory_v2], output)
 
 
-def _store_temperature(outputs, facade, inputs):
+def _store_temperature(ask, inputs, output):
     """Store a temperature in a struct whose fields ``version`` and ``sensorType`` must be set."""
     _require(inputs[0])
-    (output,) = outputs
     target = _target(output)
-    target.temperature = facade(inputs[0], target.sensorType, target.version)
+    target.temperature = ask(inputs[0], target.sensorType, target.version)
     return NVML_SUCCESS
 
 
-def _store_margin(outputs, facade, inputs):
+def _store_margin(ask, inputs, output):
     """Store a temperature margin in a struct whose field ``version`` must be set."""
     _require(inputs[0])
-    (output,) = outputs
     target = _target(output)
     if target.version != nvmlMarginTemperature_v1:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    target.marginTemperature = facade(*inputs)
+    target.marginTemperature = ask(*inputs)
     return NVML_SUCCESS
 
 
-def _store_fan(outputs, facade, inputs):
+def _store_fan(ask, inputs, output):
     """Store the speed of a fan in a struct whose fields ``version`` and ``fan`` must be set."""
     device = _require(inputs[0])
-    (output,) = outputs
     target = _target(output)
     if target.version != nvmlFanSpeedInfo_v1:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    target.speed = facade(device, target.fan)
+    target.speed = ask("mtmlDeviceGetFanRpm", device, target.fan)
     return NVML_SUCCESS
 
 
-def _store_processes(outputs, facade, inputs):
+def _store_processes(ask, inputs, count, array):
     """Store processes in an array; ``count`` is the array's size before the call, the number of processes after it."""
-    processes = facade(*inputs)
-    count, array = outputs
+    processes = ask(*inputs)
     count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(processes)
@@ -7865,10 +7884,9 @@ def _store_processes(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_list(outputs, facade, inputs):
+def _store_list(ask, inputs, count, array):
     """Store numbers, handles or structs in an array. Without an array, handles and structs are only counted."""
-    items = facade(*inputs)
-    count, array = outputs
+    items = ask(*inputs)
     count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(items)
@@ -7882,10 +7900,9 @@ def _store_list(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_pages(outputs, facade, inputs):
+def _store_pages(ask, inputs, count, addresses, stamps=None):  # nvidia-ml-py may pass no stamps
     """Store retired pages in an array of addresses and an array of time stamps."""
-    pages = facade(*inputs)
-    count, addresses, stamps = outputs if len(outputs) > 2 else list(outputs) + [None]  # nvidia-ml-py may pass two
+    pages = ask(*inputs)
     count, addresses, stamps = _target(count), _cells(addresses), _cells(stamps)
     room = count.value
     count.value = len(pages)
@@ -7896,10 +7913,9 @@ def _store_pages(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_samples(outputs, facade, inputs):
+def _store_samples(ask, inputs, array, count, since):
     """Store utilization samples in an array; the outputs are array, count, and the time after which to begin."""
-    array, count, since = outputs
-    samples = facade(inputs[0], _by_value(since))
+    samples = ask(inputs[0], _by_value(since))
     count, array = _target(count), _cells(array)
     room = count.value
     count.value = len(samples)
@@ -7910,22 +7926,20 @@ def _store_samples(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_sized_text(outputs, facade, inputs):
+def _store_sized_text(ask, inputs, buffer, length):
     """Store a text in a buffer whose length is passed by reference."""
     _require_initialized()
-    buffer, length = outputs
-    return _store_text([buffer, _target(length).value], facade, inputs)
+    return _store_text(ask, inputs, buffer, _target(length).value)
 
 
-def _store_resolution(outputs, facade, inputs):
+def _store_resolution(ask, inputs, *outputs):
     """Store width and height; the second argument, the display index, makes no difference."""
-    return _store_value(outputs, facade, inputs[:1])
+    return _store_value(ask, inputs[:1], *outputs)
 
 
-def _store_affinity(outputs, facade, inputs):
+def _store_affinity(ask, inputs, output):
     """Store an affinity mask in an array of the given size."""
-    words = facade(*inputs)
-    (output,) = outputs
+    words = ask(*inputs)
     array = _cells(output)
     if array is None:
         raise _invalid()
@@ -7934,30 +7948,27 @@ def _store_affinity(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_affinity_in_scope(outputs, facade, inputs):
+def _store_affinity_in_scope(ask, inputs, array, scope):
     """Store an affinity mask; C takes the scope after the array."""
-    array, scope = outputs
-    return _store_affinity([array], facade, inputs + [_by_value(scope)])
+    return _store_affinity(ask, inputs + [_by_value(scope)], array)
 
 
-def _store_fields(outputs, facade, inputs):
+def _store_fields(ask, inputs, output):
     """Store field values in an array of structs; their fields ``fieldId`` and ``scopeId`` say which are wanted."""
     handle, count = inputs
     _require(handle)
-    (output,) = outputs
     array = _cells(output)
     if array is None or not 0 < count <= NVML_FI_MAX:
         raise _invalid()
-    answers = facade(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)])
+    answers = ask(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)])
     for i, answer in enumerate(answers):
         array[i] = answer
     return NVML_SUCCESS
 
 
-def _store_pointer(outputs, facade, inputs):
+def _store_pointer(ask, inputs, output):
     """Store a GPU instance through a reference to a pointer."""
-    answer = facade(*inputs)
-    (output,) = outputs
+    answer = ask(*inputs)
     target = output._obj if type(output) is _CArgument else output
     if isinstance(target, ctypes._Pointer) and issubclass(target._type_, ctypes._Pointer):
         target = target.contents if target else None  # pointer(pointer)
@@ -7967,36 +7978,34 @@ def _store_pointer(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_handle_by_uuid(outputs, facade, inputs):
+def _store_handle_by_uuid(ask, inputs, output):
     """Store the handle of the device whose UUID a struct holds."""
     _require_initialized()
     uuid = _target(inputs[0])
     text = bytes(uuid.value.bytes) if uuid.type == NVML_UUID_TYPE_BINARY else uuid.value.str
-    return _store_handle(outputs, facade, [text, uuid.type])
+    return _store_handle(ask, [text, uuid.type], output)
 
 
-def _store_profile_info(outputs, facade, inputs):
+def _store_profile_info(ask, inputs, output):
     """Store an MPC profile in a struct whose field ``version`` must be set."""
     _require(inputs[0])
-    (output,) = outputs
     target = _target(output)
-    answer = facade(*inputs)
+    answer = ask(*inputs)
     if target.version != answer.version:
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    return _store_struct(outputs, lambda: answer, [])
+    return _store_struct(lambda: answer, [], output)
 
 
-def _store_profile_info_v1(outputs, facade, inputs):
+def _store_profile_info_v1(ask, inputs, output):
     """Store an MPC profile in a struct without a version."""
-    return _store_struct(outputs, facade, inputs + [1])
+    return _store_struct(ask, inputs + [1], output)
 
 
-def _store_shares(outputs, facade, inputs):
+def _store_shares(ask, inputs, output):
     """Store utilization samples in a struct with an array, its count, and the time after which to begin."""
     device = _require(inputs[0])
-    (output,) = outputs
     target = _target(output)
-    samples = facade(device, target.lastSeenTimeStamp)
+    samples = ask(device, target.lastSeenTimeStamp)
     room, array = target.processSamplesCount, target.procUtilArray
     target.processSamplesCount = len(samples)
     if len(samples) > room or not array:
@@ -8006,17 +8015,16 @@ def _store_shares(outputs, facade, inputs):
     return NVML_SUCCESS
 
 
-def _store_vgpu_shares(outputs, facade, inputs):
+def _store_vgpu_shares(ask, inputs, kind, count, array):
     """Store utilization samples of vGPUs in an array; the outputs are the type of the values, count and array."""
-    kind, count, array = outputs
-    code = _store_samples([array, count, inputs[1]], facade, inputs[:1])
+    code = _store_samples(ask, inputs[:1], array, count, inputs[1])
     _target(kind).value = NVML_VALUE_TYPE_UNSIGNED_INT
     return code
 
 
-def _return_text(outputs, facade, inputs):
+def _return_text(ask, inputs, *outputs):
     """Return the text itself, not a code: the C function has no outputs."""
-    return facade(*inputs).encode("utf-8")
+    return ask(*inputs).encode("utf-8")
 
 
 # (start of a return annotation, function that stores such an answer); the first match counts. Any other annotation is
@@ -8046,25 +8054,14 @@ _C_NAMES = {
 }
 
 # Python functions without a C function of the same name.
-_PYTHON_ONLY = (
-    "nvmlDeviceGetC2cModeInfoV1",
-    "nvmlDeviceGetCurrentDramEncryptionMode",
-    "nvmlDeviceGetCurrentDriverModel",
-    "nvmlDeviceGetCurrentEccMode",
-    "nvmlDeviceGetCurrentGpuOperationMode",
-    "nvmlDeviceGetDriverModel_v1",
-    "nvmlDeviceGetGpuInstanceProfileInfoById",
-    "nvmlDeviceGetHandleByUuid",
-    "nvmlDeviceGetPendingDramEncryptionMode",
-    "nvmlDeviceGetPendingDriverModel",
-    "nvmlDeviceGetPendingEccMode",
-    "nvmlDeviceGetPendingGpuOperationMode",
-    "nvmlDeviceGetTemperatureV1",
-    "nvmlExceptionClass",
-    "nvmlFriendlyObjectToStruct",
-    "nvmlStructToFriendlyObject",
-    "nvmlUnitGetDeviceCount",
-)
+_PYTHON_ONLY = frozenset("""
+    nvmlDeviceGetC2cModeInfoV1 nvmlDeviceGetCurrentDramEncryptionMode nvmlDeviceGetCurrentDriverModel
+    nvmlDeviceGetCurrentEccMode nvmlDeviceGetCurrentGpuOperationMode nvmlDeviceGetDriverModel_v1
+    nvmlDeviceGetGpuInstanceProfileInfoById nvmlDeviceGetHandleByUuid nvmlDeviceGetPendingDramEncryptionMode
+    nvmlDeviceGetPendingDriverModel nvmlDeviceGetPendingEccMode nvmlDeviceGetPendingGpuOperationMode
+    nvmlDeviceGetTemperatureV1 nvmlExceptionClass nvmlFriendlyObjectToStruct nvmlStructToFriendlyObject
+    nvmlUnitGetDeviceCount
+    """.split())
 
 # All other C functions that differ: (Python function, number of inputs, function that stores its answer).
 _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
@@ -8074,7 +8071,7 @@ _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
     "nvmlDeviceGetTemperatureV": (nvmlDeviceGetTemperatureV, 1, _store_temperature),
     "nvmlDeviceGetMarginTemperature": (nvmlDeviceGetMarginTemperature, 1, _store_margin),
     "nvmlDeviceGetThermalSettings": (nvmlDeviceGetThermalSettings, 3, _store_nothing),
-    "nvmlDeviceGetFanSpeedRPM": (_fan_rpm, 1, _store_fan),
+    "nvmlDeviceGetFanSpeedRPM": (_fan_number, 1, _store_fan),
     "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
     "nvmlDeviceGetRetiredPages_v2": (nvmlDeviceGetRetiredPages_v2, 2, _store_pages),
     "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_affinity_in_scope),
@@ -8095,7 +8092,7 @@ _C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
     "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
 }
 
-# ==== 15. Framework hooks =============================================================================================
+# ==== 16. Framework hooks =============================================================================================
 
 
 # torch detects a build with CUDA by these names. They are never added, so torch.cuda.is_available() does not change.
@@ -8184,7 +8181,7 @@ def _torch_capability(device):
 # ==== Part III: generated =============================================================================================
 # ======================================================================================================================
 
-# ==== 16. The rest of nvidia-ml-py's public names =====================================================================
+# ==== 17. The rest of nvidia-ml-py's public names =====================================================================
 # tools/generate_catalogue.py writes what is between the markers; do not edit that by hand. The module's __getattr__
 # makes a struct class from the table when a program first uses it.
 
@@ -10812,7 +10809,7 @@ _CATALOGUE_PARAMETERS = {
 }
 # END generated NVML catalogue
 
-# ==== 17. nvml* functions without an MTML counterpart =================================================================
+# ==== 18. nvml* functions without an MTML counterpart =================================================================
 # tools/generate_refusals.py writes this section. Each function first checks what NVML checks (initialized, handle,
 # enums), then raises NVMLError_NotSupported.
 
@@ -13185,7 +13182,7 @@ def nvmlUnitGetDevices(unit):
 
 # END generated NVML refusals
 
-# ==== 18. Module attributes ===========================================================================================
+# ==== 19. Module attributes ===========================================================================================
 
 # What this module defines. Programs may replace names of the module later, but not in this dict.
 _defined = dict(globals())

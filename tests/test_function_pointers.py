@@ -699,3 +699,13 @@ def test_set_mig_mode():
             assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
         finally:
             nvml.nvmlShutdown()
+
+
+@pytest.mark.parametrize("mistake", [ValueError, IndexError, AttributeError])
+def test_a_mistake_of_this_module_is_not_the_callers(mistake):
+    def broken(handle):
+        raise mistake("ours")
+
+    function = nvml._CFunction("nvmlDeviceGetName", broken, 1, nvml._store_text)
+    with pytest.raises(mistake, match="ours"):
+        function(None, ctypes.create_string_buffer(8), 8)

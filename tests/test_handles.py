@@ -249,7 +249,7 @@ def test_changes_come_one_after_another_and_may_be_all_that_a_thread_does():
     with simulated.nvml("s3000-mpc"):
         card, life = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._session.life
         life.changing.append("another one")
-        with pytest.raises(pymtml.NVMLError_InUse, match="or another thread of a change"):
+        with pytest.raises(pymtml.NVMLError_InUse, match="another thread is in the middle of a change"):
             pymtml.nvmlDeviceSetMigMode(card, 0)
         life.changing.remove("another one")
         assert pymtml.nvmlDeviceGetMigMode(card) == [1, 1]

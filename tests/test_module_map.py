@@ -41,7 +41,7 @@ def test_map_and_banners_are_equal():
 
 def test_the_part_written_by_hand_stays_small_enough_to_read():
     """What is data has a table in facts/, from which a generator writes."""
-    assert len(generated.by_hand(SOURCE).splitlines()) <= 7500
+    assert len(generated.by_hand(SOURCE).splitlines()) <= 7480
 
 
 def test_sections_hold_what_they_say():
@@ -184,7 +184,7 @@ def test_annotations_can_be_read():
 
 def test_nothing_is_made_behind_the_readers_back():
     """No exec, nothing imported but this, and frames only where a last shutdown looks for queries on the stacks."""
-    section, found = SECTIONS["Lifecycle and calls"][1], set()
+    section, found = SECTIONS["The life"][1], set()
     for node in ast.walk(TREE):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("exec", "eval", "__import__"), node.lineno

@@ -706,7 +706,7 @@ def test_one_walk_serves_all_devices_and_queries(proc, looks, machine):
     assert tick(machine) == expected
     assert looks.take() == (0, 0, 0, 0)
     # Of 40 processes with 160 files the nodes of the devices are kept, and nothing else.
-    assert sorted(nvml._session.life.walk.holders) == ["/dev/mtgpu.%d" % index for index in range(8)]
+    assert sorted(nvml._session.life.cards.walk.holders) == ["/dev/mtgpu.%d" % index for index in range(8)]
 
 
 @not_on_pypy.waitid
@@ -930,7 +930,7 @@ def test_an_exception_from_a_signal_ends_a_walk_and_no_more(proc, machine, monke
 def test_nothing_of_a_walk_outlives_the_library(proc, machine):
     proc.process(5, "/dev/mtgpu.0")
     assert compute(machine[0]) == [5]
-    walk = weakref.ref(nvml._session.life.walk)
+    walk = weakref.ref(nvml._session.life.cards.walk)
     nvml.nvmlShutdown()
     gc.collect()
     assert walk() is None

@@ -337,7 +337,7 @@ def to_do(api):
             lines.append("pymtml.py has no class c_m%s_t: write it in section 4, then make generate" % name[1:])
     for name, function in api["functions"].items():
         if "\ndef %s(" % name not in texts["pymtml.py"]:
-            section = 7 if function["since"] == HEADER_VERSION else 8
+            section = 8 if function["since"] == HEADER_VERSION else 9
             lines.append("pymtml.py does not define %s: write it in section %d" % (name, section))
         kind = bare(function["params"][0]["ctype"]) if function["params"] else ""
         for slot in re.findall(r'"%s", "(_\w+)"' % name, texts["pymtml.py"]):

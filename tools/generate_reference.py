@@ -31,7 +31,7 @@ FIRST = (
 ).split()
 
 Page = collections.namedtuple("Page", "name title intro groups")
-# Tasks in the order of the index; the groups are those of section 13 of the module.
+# Tasks in the order of the index; the groups are those of section 14 of the module.
 PAGES = [
     Page("start", "Start, stop, versions", "The first calls and the last ones.", ["Library and system"]),
     Page(
@@ -224,7 +224,7 @@ def arguments(args, lines):
 
 
 def read_structs(source):
-    """The structs of sections 4 and 10 by name: ast.ClassDef (OrderedDict)."""
+    """The structs of sections 4 and 11 by name: ast.ClassDef (OrderedDict)."""
     structs = collections.OrderedDict()
     for node in coverage.tree(source).body:
         if isinstance(node, ast.ClassDef) and re.match(r"(c_)?(mtml|nvml)", node.name):

@@ -166,7 +166,7 @@ def meanings(copy):
 
 
 def native_number(copy):
-    """pymtml.py, section 8: the number."""
+    """pymtml.py, section 9: the number."""
     text = '''def mtmlDeviceGetModuleId(dev) -> "int":
     """Number of the card's module.
 
@@ -180,7 +180,7 @@ def native_number(copy):
 
 
 def native_struct(copy):
-    """pymtml.py, section 8: the struct."""
+    """pymtml.py, section 9: the struct."""
     text = '''def mtmlDeviceGetFabricInfo(dev) -> "c_mtmlFabricInfo_t":
     """State of the fabric (c_mtmlFabricInfo_t).
 
@@ -194,7 +194,7 @@ def native_struct(copy):
 
 
 def facade(copy):
-    """pymtml.py, section 13: NVML's question, which is no longer refused."""
+    """pymtml.py, section 14: NVML's question, which is no longer refused."""
     text = '''def nvmlDeviceGetModuleId(handle, moduleId=c_uint()) -> "int":
     """Number of the module in its baseboard.
 

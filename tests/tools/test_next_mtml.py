@@ -71,8 +71,8 @@ def test_what_it_takes(complete):
 OMISSIONS = [
     (next_mtml.struct, "api", None, "pymtml.py has no class c_mtmlFabricInfo_t"),
     (next_mtml.meanings, "reference", None, "facts/struct_fields.csv says what the fields of c_mtmlFabricInfo_t are"),
-    (next_mtml.native_number, "api", None, "pymtml.py does not define mtmlDeviceGetModuleId: write it in section 8"),
-    (next_mtml.native_struct, "api", None, "pymtml.py does not define mtmlDeviceGetFabricInfo: write it in section 8"),
+    (next_mtml.native_number, "api", None, "pymtml.py does not define mtmlDeviceGetModuleId: write it in section 9"),
+    (next_mtml.native_struct, "api", None, "pymtml.py does not define mtmlDeviceGetFabricInfo: write it in section 9"),
     (next_mtml.facade, "refusals", None, "nvmlDeviceGetModuleId has no row in facts/refusals.csv: write one, or the"),
     (
         next_mtml.simulation,
