@@ -4334,6 +4334,7 @@ _VIRT_TYPES_MAX = 1 << 8
 _VIRT_DEVICES_MAX = 1 << 12
 _AFFINITY_WORDS_MAX = 1 << 16
 _BOUND_CPUS_MAX = 1 << 12  # of CPUs; few Linux kernels are built for more
+_ULONGLONG_MAX = (1 << 64) - 1
 _LONG_BITS = 8 * ctypes.sizeof(c_ulong)
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
@@ -4417,6 +4418,18 @@ def _unsupported(detail=None):
     return error
 
 
+def _measured(number, ones=_UINT_MAX):
+    """``number``, which the card measures; ``ones`` is all ones in its C type.
+
+    The registers of a dead card read so: that is no answer, and raises NVMLError_Unknown.
+    """
+    if number == ones:
+        error = _new_error(NVMLError_Unknown, NVML_ERROR_UNKNOWN)
+        error.detail = "all bits of the answer are ones, as those of a card that is gone"
+        raise error
+    return number
+
+
 def _require(handle) -> "c_mtmlDevice_t":
     """The live device handle that the caller's argument stands for (_live_device).
 
@@ -4424,9 +4437,7 @@ def _require(handle) -> "c_mtmlDevice_t":
     """
     if type(handle) is c_mtmlDevice_t and hasattr(handle, "_device"):
         return handle
-    life = _session.life
-    if life is None:
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()
     changes = None if life.changing else life.changes
     device = _live_device(handle)
     if device is None:
@@ -4435,9 +4446,11 @@ def _require(handle) -> "c_mtmlDevice_t":
 
 
 def _require_initialized():
-    """Raise NVMLError_Uninitialized if the library is not initialized."""
-    if _session.life is None:
+    """The life; raises NVMLError_Uninitialized if there is none."""
+    life = _session.life
+    if life is None:
         raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    return life
 
 
 def _refuse_device(handle):
@@ -4501,6 +4514,8 @@ def _pci(device):
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
             pci.segment, pci.bus, pci.device = address
+    for number in (pci.segment, pci.bus, pci.device, pci.pciDeviceId, pci.pciSubsystemId):
+        _measured(number)
     return pci
 
 
@@ -4601,6 +4616,10 @@ def throwOnVersionMismatch(func) -> "_Any":
 # Stored: a constant property is read once and stored in a slot of the handle (_keep). The shutdown empties the slot.
 # nvmlDeviceGetName is the pattern.
 #
+# A measured number (utilization, power, clocks, fans, memory, counters, PCI and links; not the temperature, which is
+# signed) goes through _measured. Fast queries call it only for numbers beyond 0x3FFFFFFF, the greatest that CPython
+# compares in one step.
+#
 # C fills fields of NVML structs in place, at named offsets (_MEMORY_USED). Functions call each other under private
 # names (_nvmlDeviceGetUUID), because programs replace the public ones.
 
@@ -4623,7 +4642,7 @@ def nvmlInitWithFlags(flags) -> "None":
     Raises: NVMLError_LibraryNotFound, NVMLError_DriverNotLoaded, NVMLError_Unknown, NVMLError_InUse.
     MTML: mtmlLibraryInit.
     """
-    _nvmlInit()
+    _start(_nvml_check)
 
 
 def nvmlShutdown() -> "None":
@@ -4725,9 +4744,7 @@ def nvmlSystemGetCudaDriverVersion() -> "int":
 
 def _musa_getters():
     """muDriverGetVersion of each MUSA driver library that can be loaded (list); they are searched once in a life."""
-    life = _session.life
-    if life is None:
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()
     chosen, getters = _setting("PYMTML_MUSA_LIBRARY"), []
     for name in (chosen,) if chosen else ("libmusa.so.1", "libmusa.so"):
         try:
@@ -4817,9 +4834,7 @@ def _whole_cards(count):
     Raises: the error of that device if a card is divided, because the device may be an instance, and if no device of
     several tells its type.
     """
-    life = _session.life
-    if life is None:
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()
     cards, types, failed = life.cards, [], MTML_SUCCESS
     for _, status, mpc_type in _types(cards, _Pointer(), range(count)):
         types.append(mpc_type)
@@ -5163,7 +5178,7 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
     """
     device = _require(device)
     known = getattr(device, "_cores", None)
-    return known or _keep(device, "_cores", _query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0])
+    return known or _keep(device, "_cores", _measured(_query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0]))
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
@@ -5291,10 +5306,14 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     if status:
         raise _nvml_error(status)
     if total is None:
-        total = _keep(device, "_total", _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0])
+        total = _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0]
+        total = _keep(device, "_total", _measured(total, _ULONGLONG_MAX))
     used = info.used
     info.total = total
-    info.free = total - used if used < total else 0  # used may exceed total: the driver updates them separately
+    if used < total:
+        info.free = total - used
+    else:  # used may exceed total: the driver updates them separately
+        _measured(used, _ULONGLONG_MAX)
     return info
 
 
@@ -5314,7 +5333,9 @@ def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     """
     device = _require(device)
     known = getattr(device, "_bus_width", None)
-    return known or _keep(device, "_bus_width", _query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
+    return known or _keep(
+        device, "_bus_width", _measured(_query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
+    )
 
 
 # ---- Utilization and codecs ----
@@ -5338,6 +5359,8 @@ def nvmlDeviceGetUtilizationRates(handle) -> "c_nvmlUtilization_t":
         )
     if status:
         raise _nvml_error(status)
+    if rates.gpu > 0x3FFFFFFF or rates.memory > 0x3FFFFFFF:
+        _measured(rates.gpu), _measured(rates.memory)
     return rates
 
 
@@ -5369,7 +5392,10 @@ def _codec_share(handle, word):
         status = _slow_status("mtmlVpuGetUtilization", "_vpu", device, words)
     if status:
         raise _nvml_error(status)
-    return [words[word], words[_CODEC_PERIOD]]
+    share, period = words[word], words[_CODEC_PERIOD]
+    if share > 0x3FFFFFFF or period > 0x3FFFFFFF:
+        _measured(share), _measured(period)
+    return [share, period]
 
 
 def nvmlDeviceGetEncoderCapacity(handle, encoderQueryType) -> "int":
@@ -5455,7 +5481,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
     if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
     info = c_nvmlGpuDynamicPstatesInfo_t()
-    shares = (rates.gpu, rates.memory) + (() if status else (codecs[_CODEC_TOTAL],))
+    shares = (rates.gpu, rates.memory) + (() if status else (_measured(codecs[_CODEC_TOTAL]),))
     for domain, share in enumerate(shares):
         info.utilization[domain].bIsPresent, info.utilization[domain].percentage = 1, share
     filled = _filled(c_dynamicpstatesinfo, _NO_PSTATES_INFO, info)
@@ -5593,7 +5619,8 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
         status = _clock_status("mtml%sGetClock", type, device, clock)
     if status:
         raise _nvml_error(status)
-    return clock[0]
+    number = clock[0]
+    return number if number <= 0x3FFFFFFF else _measured(number)
 
 
 def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
@@ -5621,7 +5648,8 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
         status = _clock_status("mtml%sGetMaxClock", type, device, clock)
     if status:
         raise _nvml_error(status)
-    return clock[0]
+    number = clock[0]
+    return number if number <= 0x3FFFFFFF else _measured(number)
 
 
 def _clock_status(name, kind, device, clock):
@@ -5668,7 +5696,8 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
         status = _slow_status("mtmlDeviceGetPowerUsage", "_board", device, power)
     if status:
         raise _nvml_error(status)
-    return power[0]
+    number = power[0]
+    return number if number <= 0x3FFFFFFF else _measured(number)
 
 
 def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
@@ -5726,7 +5755,7 @@ class _Meter:
         board, power = getattr(device, "_board", None), _UInt()
         if board is None:
             return current and bool(self.life.changing)  # a change of MPC that C refuses restores the handle
-        if not _c.mtmlDeviceGetPowerUsage(board, power):
+        if not _c.mtmlDeviceGetPowerUsage(board, power) and power[0] != _UINT_MAX:
             self.add(_session.monotonic(), power[0])
         return True
 
@@ -5787,7 +5816,7 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 def _power_limit(name, device):
     """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
     _nvml_check(_resolve("_board", device)[0])  # an instance of a divided card has no board
-    limit = _query(_Int(), name, "_gpu", device)[0]
+    limit = _measured(_query(_Int(), name, "_gpu", device)[0], -1)
     if limit <= 0:
         raise _unsupported()
     return limit
@@ -5827,7 +5856,8 @@ def nvmlDeviceGetFanSpeed(handle) -> "int":
     if status:
         without = status != MTML_ERROR_NOT_SUPPORTED and not _fan_count(device)
         raise _nvml_error_as(MTML_ERROR_NOT_SUPPORTED, status) if without else _nvml_error(status)
-    return speed[0]
+    number = speed[0]
+    return number if number <= 0x3FFFFFFF else _measured(number)
 
 
 def nvmlDeviceGetFanSpeed_v2(handle, fan) -> "int":
@@ -5858,7 +5888,7 @@ def _fan_number(name, device, fan):
     if status in (MTML_ERROR_NOT_SUPPORTED, MTML_ERROR_INVALID_ARGUMENT, MTML_ERROR_NOT_FOUND):
         raise _nvml_error_as(MTML_ERROR_INVALID_ARGUMENT if fan >= _fan_count(device) else status, status)
     _nvml_check(status)
-    return value[0]
+    return _measured(value[0])
 
 
 def _fan_count(device):
@@ -5876,7 +5906,7 @@ def nvmlDeviceGetNumFans(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountFan.
     """
-    return _query(_UInt(), "mtmlDeviceCountFan", "_device", device)[0]
+    return _measured(_query(_UInt(), "mtmlDeviceCountFan", "_device", device)[0])
 
 
 # ---- PCIe link ----
@@ -5927,7 +5957,9 @@ def nvmlDeviceGetPcieSpeed(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetPciInfo.
     """
-    speed = _pci(_require(device)).pciCurSpeed
+    pci = _pci(_require(device))
+    _measured(c_uint.from_buffer(pci, c_mtmlPciInfo_t.pciCurSpeed.offset).value)  # its bits: it is a float
+    speed = pci.pciCurSpeed
     if not 0 < speed < _PCIE_GTPS_MAX:
         raise _unsupported()
     return int(round(speed * 1000))
@@ -5940,7 +5972,7 @@ def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
     MTML: mtmlDeviceGetPciInfo.
     """
     pci = _pci(_require(device))
-    return _known(_PCIE_SPEEDS.get(pci.pciMaxSpeed) or _PCIE_GENERATIONS.get(pci.pciMaxGen, 0))
+    return _known(_PCIE_SPEEDS.get(pci.pciMaxSpeed) or _PCIE_GENERATIONS.get(_measured(pci.pciMaxGen), 0))
 
 
 def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
@@ -5950,7 +5982,7 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     function.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
-    return _query(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0]
+    return _measured(_query(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0])
 
 
 def _pci_word(handle, word):
@@ -5963,7 +5995,8 @@ def _pci_word(handle, word):
         status = _slow_status("mtmlDeviceGetPciInfo", "_device", device, words)
     if status:
         raise _nvml_error(status)
-    return words[word] or _known(0)  # no further call for the usual answer
+    number = words[word]
+    return number if 0 < number <= 0x3FFFFFFF else _known(_measured(number))
 
 
 def _known(value):
@@ -6044,7 +6077,8 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     if locationType != NVML_MEMORY_LOCATION_DRAM:
         raise _unsupported()
     kinds = errorType, counterType, MTML_MEMORY_LOCATION_DRAM
-    return _query(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
+    count = _query(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
+    return _measured(count, _ULONGLONG_MAX)
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
@@ -6088,11 +6122,11 @@ def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
     return _query(_UInt(), "mtmlMemoryGetRetiredPagesPendingStatus", "_memory", device)[0]
 
 
-def _retired_counts(device):
-    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t)."""
+def _retired_count(device, cause):
+    """Number of pages that were retired for a cause, by the name of the field of c_mtmlPageRetirementCount_t."""
     counts = c_mtmlPageRetirementCount_t()
     _query(byref(counts), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
-    return counts
+    return _measured(getattr(counts, cause))
 
 
 def _retired_pages(device, cause):
@@ -6103,8 +6137,8 @@ def _retired_pages(device, cause):
         NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
     ):
         raise _invalid()
-    counts = _retired_counts(device)
-    count = counts.dbeCount if cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR else counts.sbeCount
+    is_double = cause == NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR
+    count = _retired_count(device, "dbeCount" if is_double else "sbeCount")
     pages = (c_mtmlPageRetirement_t * min(count, _RETIRED_PAGES_MAX))()
     if len(pages):
         _query(pages, "mtmlMemoryGetRetiredPages", "_memory", device, _uint(cause), len(pages))
@@ -6266,7 +6300,7 @@ def _link_count(device, needed=False):
         return 0
     if status:
         raise _nvml_error(status)
-    return _keep(device, "_links", min(spec.linkNum, NVML_NVLINK_MAX_LINKS))
+    return _keep(device, "_links", min(_measured(spec.linkNum), NVML_NVLINK_MAX_LINKS))
 
 
 def _link_is_up(device, link):
@@ -6435,7 +6469,8 @@ def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
     _checked_link(device, link)
     spec = c_mtmlMtLinkSpec_t()
     _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
-    return _known(_NVLINK_VERSIONS.get((spec.version // 10000, spec.version // 100 % 100), 0))
+    version = _measured(spec.version)
+    return _known(_NVLINK_VERSIONS.get((version // 10000, version // 100 % 100), 0))
 
 
 def nvmlDeviceGetNvLinkCapability(device, link, capability) -> "int":
@@ -6907,7 +6942,8 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
     """
-    return _query(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
+    used = _query(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
+    return _measured(used, _ULONGLONG_MAX)
 
 
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
@@ -6983,9 +7019,7 @@ def _active_virt_uuids(device, count):
 
 def _vgpu_number(device, uuid):
     """NVML's number for an active virtual device, constant while the library is initialized."""
-    life = _session.life
-    if life is None:
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()
     _require(device)  # a handle of an earlier life has no number in this one
     while True:
         for number, known in list(life.cards.vgpus.items()):
@@ -6998,9 +7032,7 @@ def _vgpu_number(device, uuid):
 
 def _vgpu_instance(number):
     """(card, UUID) of a vGPU instance number."""
-    life = _session.life
-    if life is None:
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()
     known = life.cards.vgpus.get(_uint(number))
     if known is None or _is_stale(known[0]):
         raise NVMLError(NVML_ERROR_NOT_FOUND)
@@ -7426,9 +7458,7 @@ _PF_KTHREAD = 0x00200000
 def _holders(root, paths):
     """Pids of the processes that have one of a device's nodes open, in ascending order (list)."""
     stems = {path.rstrip("0123456789") for path in paths}
-    life = _session.life
-    if life is None:  # another thread has shut down in the meantime
-        raise NVMLError(NVML_ERROR_UNINITIALIZED)
+    life = _require_initialized()  # another thread may have shut down meanwhile
     walk = _hold(_locks.walk, _recent_walk, life.cards, root, stems)
     _session.unseen = walk.unseen
     return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
@@ -7515,8 +7545,7 @@ def _fill_field(value, device):
         value.value.ullVal = _ULL_FIELDS[field](device)
     elif field in _ECC_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
-        error_type, counter_type = _ECC_FIELDS[field]
-        value.value.ullVal = _nvmlDeviceGetTotalEccErrors(device, error_type, counter_type)
+        value.value.ullVal = _nvmlDeviceGetMemoryErrorCounter(device, *_ECC_FIELDS[field], NVML_MEMORY_LOCATION_DRAM)
     elif field in _UINT_FIELDS:
         value.valueType = NVML_VALUE_TYPE_UNSIGNED_INT
         value.value.uiVal = _UINT_FIELDS[field](device)
@@ -7549,7 +7578,7 @@ def _field_link_count(device):
     """Number of MtLinks; NotSupported for a card without MtLink."""
     spec = c_mtmlMtLinkSpec_t()
     _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
-    return spec.linkNum
+    return _measured(spec.linkNum)
 
 
 def _existing_link(device, link):
@@ -7574,15 +7603,15 @@ def _link_speed(device, link):
     """Bandwidth of a link in MB/s; MTML has one number for all links, in GB/s."""
     spec = c_mtmlMtLinkSpec_t()
     _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
-    return _known(spec.bandWidth) * 1000
+    return _known(_measured(spec.bandWidth)) * 1000
 
 
 # Fields by the type of their values. The tables are here because the functions in them must be defined first.
 _ULL_FIELDS = {
     NVML_FI_DEV_ECC_CURRENT: nvmlDeviceGetCurrentEccMode,
     NVML_FI_DEV_ECC_PENDING: nvmlDeviceGetPendingEccMode,
-    NVML_FI_DEV_RETIRED_SBE: lambda device: _retired_counts(device).sbeCount,
-    NVML_FI_DEV_RETIRED_DBE: lambda device: _retired_counts(device).dbeCount,
+    NVML_FI_DEV_RETIRED_SBE: lambda device: _retired_count(device, "sbeCount"),
+    NVML_FI_DEV_RETIRED_DBE: lambda device: _retired_count(device, "dbeCount"),
     NVML_FI_DEV_RETIRED_PENDING: nvmlDeviceGetRetiredPagesPendingStatus,
     NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION: nvmlDeviceGetTotalEnergyConsumption,
 }
@@ -7626,7 +7655,6 @@ def nvmlUnitGetCount() -> "int":
 # ---- Names for calls from within ----
 # Programs replace public functions of the module by wrappers (gpustat does). Calls from within must not reach wrappers.
 
-_nvmlInit = nvmlInit
 _nvmlDeviceGetCount = nvmlDeviceGetCount
 _nvmlDeviceGetHandleByIndex = nvmlDeviceGetHandleByIndex
 _nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
@@ -7643,7 +7671,6 @@ _nvmlDeviceGetTemperatureThreshold = nvmlDeviceGetTemperatureThreshold
 _nvmlDeviceGetClockInfo = nvmlDeviceGetClockInfo
 _nvmlDeviceGetMaxClockInfo = nvmlDeviceGetMaxClockInfo
 _nvmlDeviceGetEccMode = nvmlDeviceGetEccMode
-_nvmlDeviceGetTotalEccErrors = nvmlDeviceGetTotalEccErrors
 _nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
 _nvmlDeviceGetTopologyCommonAncestor = nvmlDeviceGetTopologyCommonAncestor
 _nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity

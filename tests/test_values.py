@@ -18,9 +18,9 @@ import pymtml as nvml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MACHINE = simulated.MACHINE
-UNSIGNED = (0, 41, 0xFFFFFFFF)
+UNSIGNED = (0, 41, 0xFFFFFFFE)  # all ones are no answer: tests/test_all_ones.py
 SIGNED = (-40, 0, 97)
-WIDE = (0, 1 << 32, (1 << 64) - 1)
+WIDE = (0, 1 << 32, (1 << 64) - 2)
 COUNTS = (1, 5)
 UUIDS = ("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-0000000000ff")
 SESSION = "id=%d pid=%d width=%d height=%d fps=%d bitrate=1000 latency=%d codec=%s state=%s"
