@@ -283,11 +283,11 @@ def seen_processes(card, limits):
 
 
 _CHECKS = (
-    Check("driver", "CRITICAL: does not answer, hangs, ends the process; another check has not ended"),
-    Check("devices", "CRITICAL: no card, or not as many as `--expect` says"),
+    Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
+    Check("devices", "CRITICAL: no card, or not the number that `--expect` requires"),
     Check(
         "answers",
-        "CRITICAL: the card does not answer; WARNING: it tells nothing at all",
+        "CRITICAL: the card does not answer; WARNING: it reports nothing at all",
         (answers,),
         "look at dmesg; a card that fell off the bus needs a reset or a reboot",
     ),
@@ -299,17 +299,17 @@ _CHECKS = (
     ),
     Check(
         "utilization",
-        "0 %% of a card that works: WARNING where it draws more than `--max-idle-power` percent of its power limit, or "
-        "holds more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE "
-        "where it only holds memory",
+        "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses more "
+        "than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it only uses "
+        "memory",
         (idle,),
         "seen with driver 3.3: do not schedule by utilization, look at power and memory",
         noted=True,
     ),
     Check(
         "temperature",
-        "CRITICAL: the GPU at the temperature where it slows down (%(hottest)d degrees where the card tells none), or "
-        "at `--max-temperature`; the memory at `--max-memory-temperature` (%(max-memory-temperature)d)",
+        "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), or "
+        "`--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
         (gpu_temperature, memory_temperature),
         "look at fans, air flow and the power limit",
     ),
@@ -343,7 +343,7 @@ _CHECKS = (
     ),
     Check(
         "processes",
-        "NOTE: some processes could not be inspected, so it is not known who uses the card",
+        "NOTE: some processes could not be inspected, so it is unknown which use the card",
         (seen_processes,),
         "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
         noted=True,
