@@ -360,6 +360,24 @@ def test_a_file_that_cannot_be_written(tmp_path):
             assert (result.status, result.stdout, result.stderr) == (255, "", said)
 
 
+def test_parts_of_a_divided_card():
+    with simulated.machine(DIVIDED):
+        document = ElementTree.fromstring(invoke("-q", "-x", "-i", "0").stdout)
+        (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+    part = document.findall("gpu/mig_devices/mig_device")[1]
+    expected = ["index 1", "gpu_instance_id 1", "compute_instance_id N/A", "multiprocessor_count 2"]
+    expected += [name + "_count N/A" for name in ("copy_engine", "encoder", "decoder", "ofa", "jpg")]
+    expected += ["sram_uncorrectable N/A", "total 8192 MiB", "reserved N/A", "used 2048 MiB", "free 6144 MiB"]
+    expected += ["total N/A", "used N/A", "free N/A"]  # of BAR1
+    assert ["%s %s" % (element.tag, element.text) for element in part.iter() if not len(element)] == expected
+    assert card["mpc"]["enabled"] is True and len(card["mpc"]["instances"]) == 3
+    instance = card["mpc"]["instances"][1]
+    assert instance["profile"] == {"name": "2c+8gb", "cores": 2, "memory_bytes": 8589934592}
+    assert (instance["index"], instance["uuid"]) == (1, "bdbb08bd-228b-1bf3-4390-602119a4ed9c")
+    assert instance["memory"]["used_bytes"] == 2147483648 and instance["utilization"]["gpu_percent"] == 35
+    assert instance["codec"]["max_encoder_sessions"] == 4 and instance["gpu_path"] == "/dev/mtgpu.3"
+
+
 def test_all_sections_at_once():
     """Each line that one of them shows."""
     with simulated.machine(DISTINCT):
