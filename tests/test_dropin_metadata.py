@@ -112,11 +112,25 @@ def test_the_version_is_the_one_whose_names_are_here():
         assert json.load(file)["source"] == "nvidia-ml-py " + metadata.VERSION
 
 
-def test_nobody_answers_without_the_drop_in(environment):
-    assert json.loads(environment.run("-c", ASK))[:5] == [None] * 5
+# What accelerate asks before it uses pynvml; transformers and others have the same lines.
+AVAILABLE = """
+import importlib.metadata, importlib.util
+def available(package, metadata_name=None):
+    if importlib.util.find_spec(package) is None:
+        return False
+    try:
+        importlib.metadata.metadata(metadata_name or package)
+        return True
+    except importlib.metadata.PackageNotFoundError:
+        return False
+print(available("pynvml") or available("pynvml", "nvidia-ml-py"))
+"""
 
 
 def test_all_forms_answer(environment):
+    """And nobody without the drop-in; beside a driver of NVIDIA's only who was asked."""
+    assert json.loads(environment.run("-c", ASK))[:5] == [None] * 5
+    assert environment.run("-c", AVAILABLE) == "False\n"
     for form in forms(environment):
         *asked, pynvml, nobody, listed, by_path, found = json.loads(form(ASK))
         for answer in asked:
@@ -127,6 +141,13 @@ def test_all_forms_answer(environment):
         assert found == [metadata.VERSION]
         # Lists of what is installed, and those who look into folders, find what is there.
         assert sorted(listed) == ["pymtml-nvml"] and by_path == []
+        assert form(AVAILABLE) == "True\n"
+    mark = os.path.join(environment.folder, "driver", "nvidia", "version")
+    os.makedirs(os.path.dirname(mark))
+    open(mark, "w").close()
+    run, folder, enabled = forms(environment)
+    assert json.loads(run(ASK))[0][0] == json.loads(folder(ASK))[0][0] == metadata.VERSION
+    assert json.loads(enabled(ASK))[0] is None
 
 
 def test_a_real_one_answers_for_itself(environment):
@@ -134,15 +155,6 @@ def test_a_real_one_answers_for_itself(environment):
     for form in forms(environment):
         asked, *_, by_path, found = json.loads(form(ASK))
         assert asked[0] == "12.1" and found == ["12.1"] and by_path == ["nvidia-ml-py"]
-
-
-def test_with_an_nvidia_driver_it_is_silent_unless_asked(environment):
-    mark = os.path.join(environment.folder, "driver", "nvidia", "version")
-    os.makedirs(os.path.dirname(mark))
-    open(mark, "w").close()
-    run, folder, enable = forms(environment)
-    assert json.loads(run(ASK))[0][0] == json.loads(folder(ASK))[0][0] == metadata.VERSION
-    assert json.loads(enable(ASK))[0] is None
 
 
 def test_installers_see_what_is_there(environment):
@@ -188,24 +200,3 @@ def test_every_python(version, tmp_path):
     *asked, pynvml, nobody, listed, by_path, found = json.loads(done.stdout.decode())
     assert [answer[0] for answer in asked] == [metadata.VERSION] * 3 and found == [metadata.VERSION]
     assert pynvml is nobody is None and by_path == []
-
-
-# What accelerate asks before it uses pynvml; transformers and others have the same lines.
-AVAILABLE = """
-import importlib.metadata, importlib.util
-def available(package, metadata_name=None):
-    if importlib.util.find_spec(package) is None:
-        return False
-    try:
-        importlib.metadata.metadata(metadata_name or package)
-        return True
-    except importlib.metadata.PackageNotFoundError:
-        return False
-print(available("pynvml") or available("pynvml", "nvidia-ml-py"))
-"""
-
-
-def test_accelerates_question(environment):
-    assert environment.run("-c", AVAILABLE) == "False\n"
-    for form in forms(environment):
-        assert form(AVAILABLE) == "True\n"
