@@ -215,7 +215,7 @@ def test_profiles_by_slices(divided):
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 7, 8])
 def test_a_profile_of_each_number_of_slices(tmp_path, count):
     """The profile's cards have none with 3, 6 or 7 cores, and others may."""
-    with open(os.path.join(simulated.PROFILES, "s3000-mpc.ini")) as file:
+    with open(os.path.join(simulated.PROFILES, "s3000x2.ini")) as file:
         text = file.read()
     path = tmp_path / "machine.ini"
     path.write_text(text.replace("name = 8c+32gb\ncores = 8\n", "name = as many\ncores = %d\n" % count, 1))
