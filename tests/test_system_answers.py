@@ -219,7 +219,7 @@ def test_a_profile_of_each_number_of_slices(tmp_path, count):
         text = file.read()
     path = tmp_path / "machine.ini"
     path.write_text(text.replace("name = 8c+32gb\ncores = 8\n", "name = as many\ncores = %d\n" % count, 1))
-    with simulated.nvml(str(path)):
+    with simulated.nvml(str(path), set="0.mpc_mode=ENABLE"):
         profile = getattr(nvml, "NVML_GPU_INSTANCE_PROFILE_%d_SLICE" % count)
         info = nvml.nvmlDeviceGetGpuInstanceProfileInfo(nvml.nvmlDeviceGetHandleByIndex(0), profile)
         assert (info.sliceCount, info.multiprocessorCount, info.name) == (count, count, "as many")
