@@ -455,6 +455,14 @@ def test_session_states():
         assert states(8) == [1, 1, 0, 0, 0, 1, 0, 0]
         assert states(1) == [1]
         assert states(50) == [1, 1, 0, 0, 0, 1] + [0] * 42 + [-1, -1]
+        interface.sim_set(4, "decoder_capacity", 3)
+        interface.sim_set(4, "decoder_sessions", "id=1 pid=7")
+        decoding = (ctypes.c_int * 5)(*[77] * 5)
+        interface.call("mtmlVpuGetDecoderSessionStates", vpu, decoding, 5)
+        assert list(decoding) == [0, 1, 0, -1, -1]
+        metrics = ctypes.byref(interface.STRUCTS["MtmlCodecSessionMetrics"]())
+        answers = [interface.reason("mtmlVpuGetDecoderSessionMetrics", vpu, id, metrics) for id in (2, 3)]
+        assert answers == ["SUCCESS", "INVALID_ARGUMENT"]
         interface.sim_set(4, "encoder_sessions", "id=2 pid=9 state=UNKNOWN, id=3 pid=8")
         assert states(4) == [0, 0, -1, 1]
         assert interface.sim_get(4, "encoder_sessions").count("state=") == 2

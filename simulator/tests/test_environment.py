@@ -128,23 +128,34 @@ def test_paths_of_nodes(key):
 
 
 @pytest.mark.parametrize(
-    "make",
+    "make, said",
     [
-        lambda path: os.mkfifo(str(path)),
-        lambda path: path.symlink_to("/dev/zero"),
-        lambda path: path.write_text("#" * (1 << 20) + "\n"),
-        lambda path: path.write_text("[machine]\n" + "".join("a%d=1\n" % n for n in range(100000))),
-        lambda path: path.write_text("".join("[mpc_profile.%d]\n" % n for n in range(50000))),
+        (lambda path: os.mkfifo(str(path)), "there is no profile"),
+        (lambda path: path.symlink_to("/dev/zero"), "there is no profile"),
+        (lambda path: path.write_text("#" * (1 << 20) + "\n"), "there is no profile"),
+        (lambda path: path.write_text("[machine]\n" + "".join("a%d=1\n" % n for n in range(100000))), "too many lines"),
+        (lambda path: path.write_text("".join("[mpc_profile.%d]\n" % n for n in range(50000))), "too many lines"),
     ],
 )
-def test_profile_of_anybodys(tmp_path, make):
+def test_profile_of_anybodys(tmp_path, make, said):
     """Whatever it is, it costs little to refuse it."""
     make(tmp_path / "bad.ini")
     begin = time.process_time()
     os.environ["MTML_SIM_PROFILE"] = str(tmp_path / "bad.ini")
     assert interface.LIBRARY.mtmlSimLoad() == -1
-    assert "bad.ini" in interface.message()
+    assert "bad.ini" in interface.message() and said in interface.message()
     assert time.process_time() - begin < (50 if "sanitize" in interface.BUILD else 5)
+
+
+def test_last_elements():
+    """64 of them, of which one stands for all that follow in a list that repeats its last."""
+    with Session("s5000x8+frozen"):
+        for key, last, value in (("mtlink_peer", 63, "1.0"), ("mtlink_state", 62, "DOWN")):
+            for index, result in ((last + 1, -1), (last, 0)):
+                name = ("%s.%d" % (key, index)).encode()
+                assert interface.LIBRARY.mtmlSimSet(0, name, value.encode()) == result
+            assert interface.sim_get(0, "%s.%d" % (key, last)) == value
+        assert interface.sim_get(0, "mtlink_state.63") == "UP"
 
 
 def test_no_environment_at_all():
