@@ -11,6 +11,7 @@ import zipfile
 
 from simulated import ROOT
 
+INSTALLERS = ["pip"] + (["uv"] if os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv")) else [])
 BUILD = "import hatchling.build, sys; print(getattr(hatchling.build, 'build_' + sys.argv[1])(sys.argv[2]))"
 
 # What Pythons beside this one compile comes and goes while a folder is copied.
@@ -120,3 +121,29 @@ class Environment:
         )
         assert done.returncode == 0, "%s\n%s\n%s" % (command, done.stdout, done.stderr)
         return done.stdout
+
+
+class Neighbors:
+    """Ours and theirs in one environment; after each step `import pymtml` is checked."""
+
+    def __init__(self, environment, ours, theirs):
+        self.environment, self.ours, self.theirs = environment, ours, theirs
+        self.present = set()
+
+    def install(self, who, version=0):
+        self.environment.install(getattr(self, who)[version])
+        self.present.add(who)
+        self.check()
+
+    def uninstall(self, who):
+        self.environment.uninstall({"ours": "pymtml-nvml", "theirs": "mthreads-ml-py"}[who])
+        self.present.remove(who)
+        self.check()
+
+    def check(self):
+        package = os.path.join(self.environment.packages, "pymtml", "__init__.py")
+        module = os.path.join(self.environment.packages, "pymtml.py")
+        expected = package if "ours" in self.present else module
+        assert self.environment.imported() == expected
+        if "ours" not in self.present:
+            assert self.environment.run("-c", "import pymtml; print(pymtml.THEIRS)") == "mthreads-ml-py\n"

@@ -9,7 +9,6 @@ import sys
 import pytest
 import wheels
 from machines import Machine
-from test_distribution import INSTALLERS, Neighbors
 from test_interpreters import VERSIONS, interpreter
 
 pytestmark = pytest.mark.programs
@@ -22,12 +21,12 @@ def wheel(tmp_path_factory):
     return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
 
 
-@pytest.fixture(params=INSTALLERS)
+@pytest.fixture(params=wheels.INSTALLERS)
 def environment(request, tmp_path):
     return wheels.Environment(tmp_path / "environment", request.param)
 
 
-class RealNeighbors(Neighbors):
+class RealNeighbors(wheels.Neighbors):
     def install(self, who, version=0):
         if who == "ours":
             return super().install(who, version)

@@ -12,8 +12,6 @@ import pytest
 import simulated
 import wheels
 
-INSTALLERS = ["pip"] + (["uv"] if os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv")) else [])
-
 THEIRS = "THEIRS = 'mthreads-ml-py'\n"
 
 
@@ -39,7 +37,7 @@ def theirs(tmp_path_factory):
 @pytest.fixture
 def environment(request, tmp_path):
     """An empty environment; uv fills it where there is one, which is quicker, unless a test names the installer."""
-    return wheels.Environment(tmp_path / "environment", getattr(request, "param", INSTALLERS[-1]))
+    return wheels.Environment(tmp_path / "environment", getattr(request, "param", wheels.INSTALLERS[-1]))
 
 
 def read(path):
@@ -217,32 +215,6 @@ def test_an_editable_install_is_behind_theirs(environment, theirs, tmp_path):
 # ---- beside mthreads-ml-py ----
 
 
-class Neighbors:
-    """Ours and theirs in one environment; after each step `import pymtml` is checked."""
-
-    def __init__(self, environment, ours, theirs):
-        self.environment, self.ours, self.theirs = environment, ours, theirs
-        self.present = set()
-
-    def install(self, who, version=0):
-        self.environment.install(getattr(self, who)[version])
-        self.present.add(who)
-        self.check()
-
-    def uninstall(self, who):
-        self.environment.uninstall({"ours": "pymtml-nvml", "theirs": "mthreads-ml-py"}[who])
-        self.present.remove(who)
-        self.check()
-
-    def check(self):
-        package = os.path.join(self.environment.packages, "pymtml", "__init__.py")
-        module = os.path.join(self.environment.packages, "pymtml.py")
-        expected = package if "ours" in self.present else module
-        assert self.environment.imported() == expected
-        if "ours" not in self.present:
-            assert self.environment.run("-c", "import pymtml; print(pymtml.THEIRS)") == "mthreads-ml-py\n"
-
-
 STORIES = {
     "ours then theirs, ours removed": ["+ours", "+theirs", "-ours"],
     "ours then theirs, theirs removed": ["+ours", "+theirs", "-theirs"],
@@ -265,13 +237,13 @@ QUICK = ("ours then theirs, theirs removed", "theirs then ours, ours removed")
         pytest.param(
             installer, story, marks=[pytest.mark.programs] if installer == "pip" and story not in QUICK else []
         )
-        for installer in INSTALLERS
+        for installer in wheels.INSTALLERS
         for story in sorted(STORIES)
     ],
     indirect=["environment"],
 )
 def test_beside_mthreads_ml_py(environment, wheel, newer_wheel, theirs, story):
-    neighbors = Neighbors(environment, [wheel, newer_wheel], theirs)
+    neighbors = wheels.Neighbors(environment, [wheel, newer_wheel], theirs)
     for step in STORIES[story]:
         if step[0] == "-":
             neighbors.uninstall(step[1:])
