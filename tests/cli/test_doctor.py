@@ -424,11 +424,9 @@ def test_what_to_do_about_an_init_that_fails(error, words):
 def test_whether_it_works_once_more(monkeypatch):
     nodes = ["/dev/dri/renderD128", "/dev/mtgpu.0"]
     with simulated.machine("s80"):
-        assert finding_of(doctor.fork_finding([])) == ("ok", "fork", "an init in a forked child works; " + LEAVES, None)
-        assert doctor.fork_finding(nodes).text == (
-            "an init in a forked child works; an init opens %s, which a child inherits" % ", ".join(nodes)
-        )
-        assert finding_of(doctor.second_life_finding()) == ("ok", "reinit", "an init after a shutdown works", None)
+        assert finding_of(doctor.fork_finding([]))[:2] == ("ok", "fork")
+        assert doctor.fork_finding(nodes).text.endswith("opens %s, which a child inherits" % ", ".join(nodes))
+        assert finding_of(doctor.second_life_finding())[:2] == ("ok", "reinit")
     with simulated.machine("s80", faults="mtmlLibraryShutDown=TIMEOUT@0x1"):
         assert finding_of(doctor.second_life_finding()) == (
             "warn",
