@@ -41,10 +41,23 @@ def tree(tmp_path, name):
     return tmp_path / name
 
 
-@pytest.mark.parametrize("name", sorted(set(os.listdir(os.path.join(packaged.SIMULATOR, "profiles")))))
-def test_every_profile(tmp_path, name):
-    name = name[:-4]
-    root = tree(tmp_path, name)
+NAMES = sorted(name[:-4] for name in os.listdir(os.path.join(packaged.SIMULATOR, "profiles")))
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory):
+    """The folder of the trees of all profiles, which one process has written."""
+    folder = tmp_path_factory.mktemp("trees")
+    code = "import sys\nfrom mtml_simulator.__main__ import main\n"
+    code += "sys.exit(max([main(['tree', name, name]) for name in sys.argv[1:]]))"
+    done = run([sys.executable, "-c", code] + NAMES, cwd=str(folder))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return folder
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_profile(trees, name):
+    root = trees / name
     parser = profiles.read(name)
     cards = [section for section in parser.sections() if section.startswith("device.") and section.count(".") == 1]
     shown = [entry for entry in (root / "sys/bus/pci/devices").iterdir() if read(entry, "vendor") == "0x1ed5"]
@@ -56,8 +69,8 @@ def test_every_profile(tmp_path, name):
         assert int(read(entry, "class"), 16) >> 16 == 3
 
 
-def test_values(tmp_path):
-    root = tree(tmp_path, "s5000x8")
+def test_values(trees):
+    root = trees / "s5000x8"
     keys = profiles.read("s5000x8")["device.5"]
     card = root / "sys/bus/pci/devices/0000:ba:00.0"
     if not card.exists():
@@ -86,13 +99,13 @@ def test_values_of_which_no_two_are_alike(tmp_path):
     assert struct.unpack_from("<HH", (card / "config").read_bytes(), 0x2C) == (0x1ED5, 0x0401)
 
 
-def test_without_a_driver(tmp_path):
-    root = tree(tmp_path, "no-driver")
+def test_without_a_driver(trees):
+    root = trees / "no-driver"
     assert not (root / "sys/module").exists() and not (root / "proc/driver").exists()
 
 
-def test_a_container_sees_the_nodes_of_its_cards_only(tmp_path):
-    root = tree(tmp_path, "s5000x8-container")
+def test_a_container_sees_the_nodes_of_its_cards_only(trees):
+    root = trees / "s5000x8-container"
     assert sorted(path.name for path in (root / "dev").glob("mtgpu*")) == ["mtgpu.2", "mtgpu.5"]
     vendors = [read(entry, "vendor") for entry in (root / "sys/bus/pci/devices").iterdir()]
     assert vendors.count("0x1ed5") == 8

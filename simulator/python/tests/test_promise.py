@@ -173,34 +173,35 @@ def other() -> None:
 """
 
 
-def mypy(*arguments, **options):
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """What mypy says of the package, of a test of a user's, and of one with two mistakes ({file: lines})."""
     pytest.importorskip("mypy", reason="mypy is not installed")
+    folder = tmp_path_factory.mktemp("types")
+    (folder / "good.py").write_text(TYPED)
+    (folder / "bad.py").write_text(TYPED.replace("times=1", 'times="1"').replace(".heal()", ".heel()"))
     environ = dict(packaged.environment(), MYPYPATH=packaged.PYTHON_FOLDER)
-    return packaged.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental"] + list(arguments), environ, **options
-    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "good.py", "bad.py"]
+    package = os.path.join(packaged.PYTHON_FOLDER, "mtml_simulator")
+    lines = packaged.run(command + [package], environ, cwd=str(folder)).stdout.replace("builtins.", "").splitlines()
+    return {name: [line for line in lines if line.startswith(name)] for name in ("good.py", "bad.py")}, lines
 
 
-def test_types_of_a_test(tmp_path):
-    (tmp_path / "test_it.py").write_text(TYPED)
-    done = mypy("test_it.py", cwd=str(tmp_path))
-    assert re.findall(r'Revealed type is "(.*?)"', done.stdout.replace("builtins.", "")) == [
+def test_types_of_a_test(checked):
+    good, bad = checked[0]["good.py"], checked[0]["bad.py"]
+    assert re.findall(r'Revealed type is "(.*?)"', "\n".join(good)) == [
         "dict[str, str]",
         "mtml_simulator.session.Simulator",
         "dict[str, str]",
-    ], done.stdout
-    assert "error" not in done.stdout
-    (tmp_path / "test_it.py").write_text(TYPED.replace("times=1", 'times="1"').replace(".heal()", ".heel()"))
-    done = mypy("test_it.py", cwd=str(tmp_path))
-    assert done.stdout.count("error:") == 2, done.stdout
+    ], checked
+    assert "error" not in "".join(good)
+    assert "\n".join(bad).count("error:") == 2, bad
 
 
-def test_types_of_the_package(tmp_path):
-    done = mypy("-p", "mtml_simulator", cwd=str(tmp_path))
-    errors = [
-        line for line in done.stdout.splitlines() if ": error:" in line and os.path.join("", "gmi", "") not in line
-    ]
-    assert not errors
+def test_types_of_the_package(checked):
+    gmi = os.path.join("", "gmi", "")
+    errors = [line for line in checked[1] if ": error:" in line and gmi not in line and not line.startswith("bad.py")]
+    assert not errors and "checked" in checked[1][-1]
     assert os.path.exists(os.path.join(packaged.PYTHON_FOLDER, "mtml_simulator", "py.typed"))
 
 
