@@ -349,17 +349,14 @@ def test_folder_that_is_gone(tmp_path):
     refused(tmp_path / "gone" / "control", "No such file or directory")
 
 
-@pytest.fixture
-def full():
-    """Nothing can be written, as on a full disk."""
+def test_disk_that_is_full(control):
+    """No file may have a byte, as on a full disk. Not to the end of the test: pytest writes to files."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_disk_that_is_full(control, full):
-    refused(control, "File too large")
+    try:
+        refused(control, "File too large")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in control.parent.iterdir()] == ["control.lock"]
 
 
