@@ -262,43 +262,6 @@ def test_layouts_of_more_links_than_nvml_knows_are_not_read(count):
         assert nvml.nvmlDeviceGetP2PStatus(*handles()[:2], NVLINK) == OK
 
 
-WITHOUT_LAYOUTS = "mtmlDeviceCountMtLinkLayouts=NOT_SUPPORTED,"
-
-
-@pytest.mark.parametrize(
-    "index, faults",
-    [
-        (READ, "mtmlDeviceGetP2PStatus=TIMEOUT"),
-        (WRITE, "mtmlDeviceGetP2PStatus=TIMEOUT"),
-        (NVLINK, "mtmlDeviceCountMtLinkLayouts=TIMEOUT"),
-        (NVLINK, "mtmlDeviceGetMtLinkState=TIMEOUT"),
-        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetMtLinkSpec=TIMEOUT"),
-        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetMtLinkRemoteDevice=TIMEOUT"),
-        (NVLINK, WITHOUT_LAYOUTS + "mtmlDeviceGetUUID=TIMEOUT"),
-        (ATOMICS, "mtmlDeviceCountMtLinkLayouts=TIMEOUT"),
-        (ATOMICS, "mtmlDeviceGetMtLinkLayouts=TIMEOUT"),
-        (ATOMICS, "mtmlDeviceGetMtLinkState=TIMEOUT"),
-        (ATOMICS, "mtmlDeviceGetMtLinkCapStatus=TIMEOUT"),
-        (PCI, "mtmlDeviceGetMtLinkState=TIMEOUT"),
-    ],
-)
-def test_failures_of_the_driver_are_no_status(index, faults):
-    with simulated.nvml("s5000x8"):
-        first, second = handles()[:2]
-        simulated.set_faults(faults)
-        with pytest.raises(nvml.NVMLError_Timeout):
-            nvml.nvmlDeviceGetP2PStatus(first, second, index)
-        simulated.set_faults("")
-        assert nvml.nvmlDeviceGetP2PStatus(first, second, index) == (ABSENT if index == PCI else OK)
-
-
-def test_access_that_fails_beside_no_link():
-    with simulated.nvml("s3000x2"):
-        simulated.set_faults("mtmlDeviceGetP2PStatus=TIMEOUT")
-        with pytest.raises(nvml.NVMLError_Timeout):
-            nvml.nvmlDeviceGetP2PStatus(*handles(), PCI)
-
-
 def test_capabilities_are_whole_numbers_of_any_class():
     class Whole:
         def __init__(self, value):
@@ -402,7 +365,7 @@ def test_versions_that_nvml_has_no_number_for():
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         simulated.set_value(0, "mtlink_version", 20005)
         assert nvml.nvmlDeviceGetNvLinkVersion(device, 0) == nvml.NVML_NVLINK_VERSION_2_0
-        for version in (0, 10100, 90000, 0xFFFFFFFF):
+        for version in (0, 10100, 11000, 90000):
             simulated.set_value(0, "mtlink_version", version)
             with pytest.raises(nvml.NVMLError_NotSupported):
                 nvml.nvmlDeviceGetNvLinkVersion(device, 0)
@@ -474,13 +437,6 @@ def test_levels_of_every_pair(profile):
                 assert indices(nvml.nvmlDeviceGetTopologyNearestGpus(first, limit)) == near, (i, limit)
 
 
-@pytest.mark.parametrize("bad", [1, 5, 45, 49])
-def test_levels_that_do_not_exist(bad):
-    with simulated.nvml("s3000x2"):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetTopologyNearestGpus(nvml.nvmlDeviceGetHandleByIndex(0), bad)
-
-
 def test_nobody_near_is_an_empty_list():
     with simulated.nvml("s80"):
         assert nvml.nvmlDeviceGetTopologyNearestGpus(nvml.nvmlDeviceGetHandleByIndex(0), SYSTEM) == []
@@ -510,18 +466,6 @@ def test_affinity_is_an_array_of_longs(size):
             fits = (1 << WORD * size) - 1
             assert whole(words) == mask(keys["cpu_affinity"]) & fits
             assert whole(nvml.nvmlDeviceGetMemoryAffinity(device, size, 0)) == mask(keys["memory_affinity"]) & fits
-
-
-@pytest.mark.parametrize("scope, good", [(0, True), (1, True), (2, False), (-1, False)])
-def test_scopes(scope, good):
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        for function in ("nvmlDeviceGetCpuAffinityWithinScope", "nvmlDeviceGetMemoryAffinity"):
-            if good:
-                assert any(getattr(nvml, function)(device, 2, scope))
-            else:
-                with pytest.raises(nvml.NVMLError_InvalidArgument):
-                    getattr(nvml, function)(device, 2, scope)
 
 
 def test_the_longest_mask():

@@ -806,14 +806,6 @@ def test_the_index_of_an_instance_is_asked_once():
         assert (nvml.nvmlDeviceGetIndex(instance), simulated.calls()) == (1, 0)
 
 
-def test_a_link_version_without_a_number_in_nvml():
-    with simulated.nvml("s5000x8"):
-        for version in (11000, 10100, 60000):
-            change({"mtlink_version": version})
-            with pytest.raises(nvml.NVMLError_NotSupported):
-                nvml.nvmlDeviceGetNvLinkVersion(nvml.nvmlDeviceGetHandleByIndex(0), 0)
-
-
 def test_free_memory_never_wraps_around():
     """Total and used are two reads; a driver whose counters disagree must not make 16 EiB of free memory."""
     with simulated.nvml("s80"):
