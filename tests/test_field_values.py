@@ -13,8 +13,8 @@ UNSIGNED_INT, UNSIGNED_LONG_LONG, SIGNED_INT = (
     nvml.NVML_VALUE_TYPE_SIGNED_INT,
 )
 MEMBERS = {UNSIGNED_INT: "uiVal", UNSIGNED_LONG_LONG: "ullVal", SIGNED_INT: "siVal"}
-BIG = (0, 1 << 40, (1 << 64) - 1)
-SMALL = (0, 7, 0xFFFFFFFF)
+BIG = (0, 1 << 40, (1 << 64) - 2)
+SMALL = (0, 7, 0xFFFFFFFE)
 
 # Field, scope, key of the device, pairs of simulated value and answer, value type.
 FIELDS = [
