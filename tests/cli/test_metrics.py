@@ -88,56 +88,6 @@ def test_what_a_machine_of_eight_cards_has(page):
     assert "mthreads_gpu_fan_ratio" not in found and "mthreads_gpu_query_errors_total" not in found
 
 
-# Series of a card, its own label and what it says: the key of the profile, and by how much it is divided
-SCALED = {
-    ("utilization_ratio", "engine", "gpu"): ("gpu_utilization", 100),
-    ("utilization_ratio", "engine", "memory"): ("memory_utilization", 100),
-    ("utilization_ratio", "engine", "encoder"): ("encoder_utilization", 100),
-    ("utilization_ratio", "engine", "decoder"): ("decoder_utilization", 100),
-    ("memory_used_bytes",): ("memory_used", 1),
-    ("memory_total_bytes",): ("memory_total", 1),
-    ("temperature_celsius", "sensor", "gpu"): ("gpu_temperature", 1),
-    ("temperature_celsius", "sensor", "memory"): ("memory_temperature", 1),
-    ("temperature_limit_celsius", "limit", "slowdown"): ("slowdown_temperature", 1),
-    ("temperature_limit_celsius", "limit", "shutdown"): ("shutdown_temperature", 1),
-    ("power_watts",): ("power_usage", 1000),
-    ("power_limit_watts",): ("enforced_power_limit", 1000),
-    ("clock_hertz", "clock", "graphics"): ("gpu_clock", 1e-6),
-    ("clock_hertz", "clock", "memory"): ("memory_clock", 1e-6),
-    ("clock_hertz", "clock", "video"): ("vpu_clock", 1e-6),
-    ("clock_max_hertz", "clock", "graphics"): ("gpu_max_clock", 1e-6),
-    ("clock_max_hertz", "clock", "memory"): ("memory_max_clock", 1e-6),
-    ("clock_max_hertz", "clock", "video"): ("vpu_max_clock", 1e-6),
-    ("ecc_errors_total", "kind", "corrected", "scope", "volatile"): ("ecc_corrected_volatile", 1),
-    ("ecc_errors_total", "kind", "corrected", "scope", "aggregate"): ("ecc_corrected_aggregate", 1),
-    ("ecc_errors_total", "kind", "uncorrected", "scope", "volatile"): ("ecc_uncorrected_volatile", 1),
-    ("ecc_errors_total", "kind", "uncorrected", "scope", "aggregate"): ("ecc_uncorrected_aggregate", 1),
-    ("pcie_width",): ("pci_cur_width", 1),
-    ("pcie_width_max",): ("pci_max_width", 1),
-    ("pcie_generation",): ("pci_cur_gen", 1),
-    ("pcie_generation_max",): ("pci_max_gen", 1),
-    ("pcie_replays_total",): ("pcie_replay_counter", 1),
-}
-
-
-def expected_of(keys):
-    """{(series, own labels and their texts): value} of a card with ECC, whose links are up but for one that is down."""
-    found = {series: int(keys[key]) / scale for series, (key, scale) in SCALED.items()}
-    for fan, speed in enumerate(keys["fan_speed"].split(", ")):
-        found["fan_ratio", "fan", str(fan)] = int(speed) / 100
-    for cause, key in (("single_bit", "retired_pages_sbe"), ("double_bit", "retired_pages_dbe")):
-        found["retired_pages", "cause", cause] = len(keys[key].split(","))
-    found.update({("up",): 1, ("ecc_enabled",): 1, ("retired_pages_pending",): 1})
-    found.update(
-        {
-            ("mtlinks", "state", "up"): int(keys["mtlink_count"]) - 1,
-            ("mtlinks", "state", "down"): 1,
-            ("mtlinks", "state", "downgraded"): 0,
-        }
-    )
-    return found
-
-
 def test_the_worst_of_each_check(page):
     found = page("--expect", "3", profile=simulated.DISTINCT)
     levels = {labels["check"]: value for labels, value in found["mthreads_health_status"]}
@@ -147,32 +97,6 @@ def test_the_worst_of_each_check(page):
     found = page("--skip", "devices,ecc", "--processes", "none", profile=simulated.DISTINCT)
     left = set(levels) - {"devices", "ecc", "processes"}
     assert {labels["check"] for labels, _ in found["mthreads_health_status"]} == left
-
-
-@pytest.mark.parametrize(
-    "function, query",
-    [
-        ("mtmlMemoryGetUsed", "memory"),
-        ("mtmlGpuGetUtilization", "utilization"),
-        ("mtmlVpuGetUtilization", "utilization"),
-        ("mtmlGpuGetTemperature", "temperature"),
-        ("mtmlMemoryGetTemperature", "temperature"),
-        ("mtmlDeviceGetPowerUsage", "power"),
-        ("mtmlMemoryGetClock", "clock"),
-        ("mtmlDeviceCountFan", "fan"),
-        ("mtmlMemoryGetEccErrorCounter", "ecc"),
-        ("mtmlMemoryGetRetiredPagesPendingStatus", "retired_pages"),
-        ("mtmlDeviceGetPcieReplayCounter", "pcie"),
-        ("mtmlDeviceGetMtLinkState", "mtlink"),
-        ("mtmlDeviceGetGpuPath", "processes"),
-    ],
-)
-@pytest.mark.parametrize("code, name", [("TIMEOUT", "Timeout"), ("NO_PERMISSION", "NoPermission")])
-def test_what_failed_has_a_name(page, function, query, code, name):
-    found = page(faults="3.%s=%s" % (function, code))
-    ((labels, value),) = found["mthreads_gpu_query_errors_total"]
-    assert (labels["gpu"], labels["query"], labels["code"], value) == ("3", query, name, 1)
-    assert one(found, "mthreads_gpu_up", gpu="3") == 1
 
 
 def test_what_failed_with_a_code_that_nobody_knows():
@@ -229,9 +153,14 @@ def life(tmp_path, monkeypatch):
         goes_on = found[0].collect({"last": last, "processes": processes}, lambda *message: said.append(message))
         return said, goes_on
 
+    def end():
+        found.clear()
+        while pymtml._nvmlLib_refcount:
+            pymtml.nvmlShutdown()
+
+    collect.end = end
     yield collect
-    while pymtml._nvmlLib_refcount:
-        pymtml.nvmlShutdown()
+    end()
 
 
 def cards_of(said):
@@ -285,6 +214,30 @@ def test_virtual_devices_that_are_not_told(life, code, errors):
     with simulated.machine("s3000-vgpu-host", faults="0.mtmlDeviceGetActiveVirtDeviceUuids=" + code):
         first, _ = cards_of(life()[0])
     assert (first["errors"], first["parts"], first["up"]) == (errors, [], True)
+
+
+# What fails, and what its errors are counted as
+FAILING = """
+mtmlMemoryGetUsed memory, mtmlGpuGetUtilization utilization, mtmlVpuGetUtilization utilization,
+mtmlGpuGetTemperature temperature, mtmlMemoryGetTemperature temperature, mtmlDeviceGetPowerUsage power,
+mtmlMemoryGetClock clock, mtmlDeviceCountFan fan, mtmlMemoryGetEccErrorCounter ecc,
+mtmlMemoryGetRetiredPagesPendingStatus retired_pages, mtmlDeviceGetPcieReplayCounter pcie,
+mtmlDeviceGetMtLinkState mtlink, mtmlDeviceGetGpuPath processes
+"""
+
+
+def test_what_failed_has_a_name(life):
+    """Counted with its card alone, which is up."""
+    wrong = []
+    for function, query in (pair.split() for pair in FAILING.split(",")):
+        for code, name in (("TIMEOUT", "Timeout"), ("NO_PERMISSION", "NoPermission")):
+            with simulated.machine("s5000x8", faults="3.%s=%s" % (function, code)):
+                cards = cards_of(life(processes="count")[0])
+                life.end()
+            errors = [[tuple(error) for error in card["errors"]] for card in cards]
+            if errors != [[(query, name)] * (gpu == 3) for gpu in range(8)] or not cards[3]["up"]:
+                wrong.append((function, code, errors))
+    assert not wrong
 
 
 @pytest.mark.parametrize("code, failed", [("TIMEOUT", True), ("NOT_SUPPORTED", False)])
