@@ -9,7 +9,7 @@ import sys
 from pymtml_cli import language
 from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.common.options import spelled
-from pymtml_cli.smi.modify import VALUES
+from pymtml_cli.smi.modify import reader
 from pymtml_cli.smi.query import QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
 
@@ -52,7 +52,7 @@ def _of_language():
     """Options of nvidia-smi's language."""
     found = []
     for name, (spellings, takes) in language.OPTIONS.items():
-        words, commas = getattr(VALUES.get(name), "words", ()), False
+        words, commas = getattr(reader(name), "words", ()), False
         if name.startswith("query-"):
             kind = name[len("query-") :]
             words, commas = [spelling for line in QUERIES[kind][0] for spelling in line[0]], True

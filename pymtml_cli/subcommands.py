@@ -40,6 +40,11 @@ def argument_parser(name):
         def error(self, message):
             raise CommandError("%s; `%s --help` says more" % (message, self.prog), BAD_ARGUMENT)
 
+        def add_number(self, option, metavar, least, most, help, default=None, whole=True):
+            """An option that takes a number."""
+            read = argument_type(least, most, whole)
+            self.add_argument(option, type=read, metavar=metavar, default=default, help=help)
+
     return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
 
 

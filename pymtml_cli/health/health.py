@@ -12,7 +12,7 @@ from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
 from pymtml_cli.health.child import CHILD_OPTION, Child, answering
-from pymtml_cli.subcommands import argument_parser, argument_type
+from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
 EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
@@ -23,24 +23,12 @@ LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("health")
-    parser.add_argument(
-        "--expect",
-        type=argument_type(0, MOST_CARDS),
-        metavar="N",
-        help="how many cards there must be (default: at least one)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=argument_type(0.1, LONGEST_TIMEOUT, whole=False),
-        default=30.0,
-        metavar="SECONDS",
-        help="time that the driver may take (default 30), and that another check may",
-    )
+    parser.add_number("--expect", "N", 0, MOST_CARDS, "how many cards there must be (default: at least one)")
+    text = "time that the driver may take (default 30), and that another check may"
+    parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default
-        parser.add_argument(
-            "--" + name, type=argument_type(least, most), metavar="N", help="limit: " + text.replace("%", "%%") + shown
-        )
+        parser.add_number("--" + name, "N", least, most, "limit: " + text.replace("%", "%%") + shown)
     parser.add_argument("--limits", metavar="FILE", help="a file of limits, a line each: max-temperature = 85")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="leave out, by commas: " + ", ".join(CHECKS[1:]))
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")

@@ -9,7 +9,7 @@ from pymtml_cli.health import health
 from pymtml_cli.health.child import CHILD_OPTION
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
-from pymtml_cli.subcommands import argument_parser, argument_type
+from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 
@@ -22,26 +22,11 @@ def parser():
     where.add_argument(
         "--listen", metavar="[HOST:]PORT", help="serve /metrics (host 127.0.0.1 unless said otherwise; 0.0.0.0: all)"
     )
-    parser.add_argument(
-        "--interval",
-        type=argument_type(0.1, LONGEST_INTERVAL, whole=False),
-        metavar="SECONDS",
-        help="time from one collection to the next (--listen: default %d; --textfile: write once without it)"
-        % INTERVAL,
-    )
-    parser.add_argument(
-        "--expect",
-        type=argument_type(0, health.MOST_CARDS),
-        metavar="N",
-        help="how many cards there must be (default: at least one)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=argument_type(0.1, health.LONGEST_TIMEOUT, whole=False),
-        default=TIMEOUT,
-        metavar="SECONDS",
-        help="time that the driver may take for a collection (default %d)" % TIMEOUT,
-    )
+    text = "time from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
+    parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
+    parser.add_number("--expect", "N", 0, health.MOST_CARDS, "how many cards there must be (default: at least one)")
+    text = "time that the driver may take for a collection (default %d)" % TIMEOUT
+    parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_argument("--limits", metavar="FILE", help="limits of the checks, as pymtml health takes them")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as pymtml health does")
     parser.add_argument(

@@ -7,9 +7,10 @@ import pymtml
 from pymtml_cli.common.errors import (
     NO_DRIVER,
     NO_LIBRARY,
+    NO_LIBRARY_TEXTS,
     NO_SUCH_DEVICE,
-    NVIDIA_SMI,
     OTHER,
+    VENDOR_WORDS,
     CommandError,
     called,
     refuse,
@@ -23,18 +24,6 @@ if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
         % getattr(pymtml, "__file__", "without a file"),
         OTHER,
     )
-
-# (title, vendor, what the library is called) in the texts of nvidia-smi and in ours
-_WORDS = {NVIDIA_SMI: ("NVIDIA-SMI", "NVIDIA", "NVML"), "pymtml": ("pymtml", "Moore Threads", "MTML")}
-
-_NO_LIBRARY = {
-    NVIDIA_SMI: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA "
-    "Display Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
-    "libnvidia-ml.so to your system PATH.\n",
-    "pymtml": "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads "
-    "driver is properly installed and present in your system.\nPYMTML_LIBRARY may name the file; `pymtml doctor` says "
-    "what was tried.\n",
-}
 
 
 class Unknown:
@@ -54,16 +43,11 @@ class Unknown:
     def reason(self):
         """The error in the words of NVML, such as "GPU is lost"."""
         error = self.error
-        code = error.value if _is_nvml(error) else None
-        return safe(pymtml.nvmlErrorString(code) if code is not None else error)
+        of_mtml = isinstance(error, pymtml._MTMLTexts)  # whose codes are MTML's
+        return safe(error if of_mtml else pymtml.nvmlErrorString(error.value))
 
     def __str__(self):
         return "N/A" if self.not_supported else self.reason
-
-
-def _is_nvml(error):
-    """Whether an error carries NVML's code; those of mtml* functions carry MTML's."""
-    return not type(error).__name__.startswith("MTML")
 
 
 def nobody_tells(*_):
@@ -289,17 +273,8 @@ def is_uuid(device, name):
 
 
 def _address(text):
-    """(domain, bus, device) of a PCI address with or without a domain, or None for another text."""
-    head, dot, function = text.partition(".")
-    try:
-        numbers = [int(part, 16) for part in head.split(":")]
-        if not dot or int(function, 16):
-            return None
-    except ValueError:
-        return None
-    if len(numbers) == 2:
-        numbers.insert(0, 0)
-    return tuple(numbers) if len(numbers) == 3 else None
+    """(domain, bus, device) of a PCI address, which ends with a function here; None for another text."""
+    return pymtml._parse_bus_id(text) if "." in text else None
 
 
 def describe(error):
@@ -310,10 +285,10 @@ def describe(error):
 def initialization_error(error):
     """The CommandError for a library that cannot be initialized, in nvidia-smi's words."""
     name = called()
-    title, vendor, library = _WORDS[name]
+    title, vendor, library = VENDOR_WORDS[name]
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
         hint = "%s; `pymtml doctor` says more" % describe(error).partition(": ")[2]
-        return refuse(_NO_LIBRARY[name], NO_LIBRARY, hint)
+        return refuse(NO_LIBRARY_TEXTS[name], NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
         return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER, _DOCTOR)

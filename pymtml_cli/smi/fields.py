@@ -5,14 +5,16 @@ from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import layout
 
 
-def _field(line):
-    names, *rest = (part.strip() for part in line.split("|"))
-    if rest:
-        unit, text = rest
-        return tuple(names.split()), unit, nobody_tells, text
-    reading = BY_NAME[names]
-    return (names,) + reading.also, reading.unit, reading.cell, reading.help
+def _fields():
+    for line in layout.FIELDS.splitlines():
+        names, *rest = (part.strip() for part in line.split("|"))
+        if rest:
+            unit, text = rest
+            yield tuple(names.split()), unit, nobody_tells, text
+            continue
+        for reading in (BY_NAME[name] for name in names.split()):
+            yield (reading.name,) + reading.also, reading.unit, reading.cell, reading.help
 
 
 # (names, of which the first heads the column, unit, what makes of a Device the text without it or an Unknown, help)
-FIELDS = [_field(line) for line in layout.FIELDS.splitlines()]
+FIELDS = list(_fields())

@@ -1,7 +1,7 @@
 """What nvidia-smi of drivers 580 to 610 has, and in which order: data, as text. `fields` and `sections` read it.
 
-FIELDS are the properties of --query-gpu. One that a card here can answer is a reading, and stands here by its name; the
-others, which nobody answers, have their names, unit and help.
+FIELDS are the properties of --query-gpu. Those that a card here can answer are readings, and stand here by their names;
+each of the others, which nobody answers, has a line: names, unit and help.
 
 SECTIONS are the lines of -q and -x: key, tag, reading, and the section of -d that a line of the first level belongs to
 ("only": shown only where -d asks for it). A line below another is indented. Without a reading nobody answers it;
@@ -10,20 +10,9 @@ begins or ends with.
 """
 
 FIELDS = """\
-timestamp
-driver_version
+timestamp driver_version
 vgpu_driver_capability.heterogenous_multivGPU | | Whether virtual devices may differ in type.
-count
-name
-serial
-uuid
-pci.bus_id
-pci.domain
-pci.bus
-pci.device
-pci.baseClass
-pci.subClass
-pci.device_id
+count name serial uuid pci.bus_id pci.domain pci.bus pci.device pci.baseClass pci.subClass pci.device_id
 pci.sub_device_id
 vgpu_device_capability.fractional_multiVgpu | | Whether virtual devices may be fractions of the card.
 vgpu_device_capability.heterogeneous_timeSlice_profile | | Whether time slices may differ in profile.
@@ -31,21 +20,11 @@ vgpu_device_capability.heterogeneous_timeSlice_sizes | | Whether time slices may
 vgpu_device_capability.homogeneous_placements | | Whether placements of equal virtual devices are told.
 vgpu_device_capability.mig_timeSlicing | | Whether instances may be shared by time.
 vgpu_device_capability.mig_timeSlicing_mode | | Whether instances are shared by time.
-pcie.link.gen.current
-pcie.link.gen.gpucurrent
-pcie.link.gen.max
-pcie.link.gen.gpumax
+pcie.link.gen.current pcie.link.gen.gpucurrent pcie.link.gen.max pcie.link.gen.gpumax
 pcie.link.gen.hostmax | | Greatest PCIe generation of the host's port.
-pcie.link.width.current
-pcie.link.width.max
-index
-display_mode
-display_attached
-display_active
-persistence_mode
+pcie.link.width.current pcie.link.width.max index display_mode display_attached display_active persistence_mode
 addressing_mode | | How the GPU reaches memory of the host: HMM, ATS or None.
-accounting.mode
-accounting.buffer_size
+accounting.mode accounting.buffer_size
 driver_model.current | | Driver model of Windows, now.
 driver_model.pending | | Driver model of Windows, from the next boot on.
 vbios_version
@@ -57,18 +36,10 @@ inforom.checksum_validation | | Whether the checksum of the information ROM is r
 gpu_recovery_action | | What to do to recover the GPU.
 gom.current gpu_operation_mode.current | | GPU operation mode, now.
 gom.pending gpu_operation_mode.pending | | GPU operation mode, from the next boot on.
-fan.speed
-pstate
-clocks_event_reasons.supported
-clocks_event_reasons.active
-clocks_event_reasons.gpu_idle
-clocks_event_reasons.applications_clocks_setting
-clocks_event_reasons.sw_power_cap
-clocks_event_reasons.hw_slowdown
-clocks_event_reasons.hw_thermal_slowdown
-clocks_event_reasons.hw_power_brake_slowdown
-clocks_event_reasons.sw_thermal_slowdown
-clocks_event_reasons.sync_boost
+fan.speed pstate clocks_event_reasons.supported clocks_event_reasons.active clocks_event_reasons.gpu_idle
+clocks_event_reasons.applications_clocks_setting clocks_event_reasons.sw_power_cap clocks_event_reasons.hw_slowdown
+clocks_event_reasons.hw_thermal_slowdown clocks_event_reasons.hw_power_brake_slowdown
+clocks_event_reasons.sw_thermal_slowdown clocks_event_reasons.sync_boost
 clocks_event_reasons_counters.sw_power_cap | us | Time in which the power limit lowered the clocks.
 clocks_event_reasons_counters.sync_boost | us | Time in which another GPU held the clocks down.
 clocks_event_reasons_counters.sw_thermal_slowdown | us | Time in which the driver lowered the clocks for heat.
@@ -76,59 +47,27 @@ clocks_event_reasons_counters.hw_thermal_slowdown | us | Time in which the hardw
 clocks_event_reasons_counters.hw_power_brake_slowdown | us | Time in which a signal from outside did so.
 memory.total
 memory.reserved | MiB | Device memory that driver and firmware keep for themselves.
-memory.used
-memory.free
-compute_mode
-compute_cap
-utilization.gpu
-utilization.memory
-utilization.encoder
-utilization.decoder
-utilization.jpeg
-utilization.ofa
-encoder.stats.sessionCount
-encoder.stats.averageFps
+memory.used memory.free compute_mode compute_cap utilization.gpu utilization.memory utilization.encoder
+utilization.decoder utilization.jpeg utilization.ofa encoder.stats.sessionCount encoder.stats.averageFps
 encoder.stats.averageLatency
 dramEncryption.mode.current | | Whether the device memory is encrypted.
 dramEncryption.mode.pending | | Whether the device memory will be encrypted from the next boot on.
-ecc.mode.current
-ecc.mode.pending
-ecc.errors.corrected.volatile.device_memory
-ecc.errors.corrected.volatile.dram
-ecc.errors.corrected.volatile.register_file
-ecc.errors.corrected.volatile.l1_cache
-ecc.errors.corrected.volatile.l2_cache
-ecc.errors.corrected.volatile.texture_memory
-ecc.errors.corrected.volatile.cbu
-ecc.errors.corrected.volatile.sram
-ecc.errors.corrected.volatile.total
-ecc.errors.corrected.aggregate.device_memory
-ecc.errors.corrected.aggregate.dram
-ecc.errors.corrected.aggregate.register_file
-ecc.errors.corrected.aggregate.l1_cache
-ecc.errors.corrected.aggregate.l2_cache
-ecc.errors.corrected.aggregate.texture_memory
-ecc.errors.corrected.aggregate.cbu
-ecc.errors.corrected.aggregate.sram
-ecc.errors.corrected.aggregate.total
-ecc.errors.uncorrected.volatile.device_memory
-ecc.errors.uncorrected.volatile.dram
-ecc.errors.uncorrected.volatile.register_file
-ecc.errors.uncorrected.volatile.l1_cache
-ecc.errors.uncorrected.volatile.l2_cache
-ecc.errors.uncorrected.volatile.texture_memory
-ecc.errors.uncorrected.volatile.cbu
-ecc.errors.uncorrected.volatile.sram
-ecc.errors.uncorrected.volatile.total
-ecc.errors.uncorrected.aggregate.device_memory
-ecc.errors.uncorrected.aggregate.dram
-ecc.errors.uncorrected.aggregate.register_file
-ecc.errors.uncorrected.aggregate.l1_cache
-ecc.errors.uncorrected.aggregate.l2_cache
-ecc.errors.uncorrected.aggregate.texture_memory
-ecc.errors.uncorrected.aggregate.cbu
-ecc.errors.uncorrected.aggregate.sram
-ecc.errors.uncorrected.aggregate.total
+ecc.mode.current ecc.mode.pending ecc.errors.corrected.volatile.device_memory ecc.errors.corrected.volatile.dram
+ecc.errors.corrected.volatile.register_file ecc.errors.corrected.volatile.l1_cache
+ecc.errors.corrected.volatile.l2_cache ecc.errors.corrected.volatile.texture_memory ecc.errors.corrected.volatile.cbu
+ecc.errors.corrected.volatile.sram ecc.errors.corrected.volatile.total ecc.errors.corrected.aggregate.device_memory
+ecc.errors.corrected.aggregate.dram ecc.errors.corrected.aggregate.register_file
+ecc.errors.corrected.aggregate.l1_cache ecc.errors.corrected.aggregate.l2_cache
+ecc.errors.corrected.aggregate.texture_memory ecc.errors.corrected.aggregate.cbu ecc.errors.corrected.aggregate.sram
+ecc.errors.corrected.aggregate.total ecc.errors.uncorrected.volatile.device_memory
+ecc.errors.uncorrected.volatile.dram ecc.errors.uncorrected.volatile.register_file
+ecc.errors.uncorrected.volatile.l1_cache ecc.errors.uncorrected.volatile.l2_cache
+ecc.errors.uncorrected.volatile.texture_memory ecc.errors.uncorrected.volatile.cbu
+ecc.errors.uncorrected.volatile.sram ecc.errors.uncorrected.volatile.total
+ecc.errors.uncorrected.aggregate.device_memory ecc.errors.uncorrected.aggregate.dram
+ecc.errors.uncorrected.aggregate.register_file ecc.errors.uncorrected.aggregate.l1_cache
+ecc.errors.uncorrected.aggregate.l2_cache ecc.errors.uncorrected.aggregate.texture_memory
+ecc.errors.uncorrected.aggregate.cbu ecc.errors.uncorrected.aggregate.sram ecc.errors.uncorrected.aggregate.total
 ecc.errors.uncorrected.volatile.sram.parity | | Parity errors in SRAM since the driver was loaded.
 ecc.errors.uncorrected.volatile.sram.secded | | SEC-DED errors in SRAM since the driver was loaded.
 ecc.errors.uncorrected.aggregate.sram.parity | | Parity errors in SRAM in the card's life.
@@ -139,32 +78,18 @@ ecc.errors.uncorrected.aggregate.sram.sm | | SRAM errors in the multiprocessors.
 ecc.errors.uncorrected.aggregate.sram.mcu | | SRAM errors in microcontrollers.
 ecc.errors.uncorrected.aggregate.sram.pcie | | SRAM errors in the PCIe unit.
 ecc.errors.uncorrected.aggregate.sram.other | | SRAM errors elsewhere.
-retired_pages.single_bit_ecc.count
-retired_pages.double_bit.count
-retired_pages.pending
-remapped_rows.correctable
+retired_pages.single_bit_ecc.count retired_pages.double_bit.count retired_pages.pending remapped_rows.correctable
 remapped_rows.correctable_inactive | | The same, of rows not in use.
 remapped_rows.uncorrectable
 remapped_rows.uncorrectable_inactive | | The same, of rows not in use.
-remapped_rows.pending
-remapped_rows.failure
+remapped_rows.pending remapped_rows.failure
 remapped_rows.histogram.max | | Number of banks with all spare rows left.
 remapped_rows.histogram.high | | Number of banks with many spare rows left.
 remapped_rows.histogram.partial | | Number of banks with some spare rows left.
 remapped_rows.histogram.low | | Number of banks with few spare rows left.
 remapped_rows.histogram.none | | Number of banks without spare rows.
-temperature.gpu
-temperature.gpu.tlimit
-temperature.memory
-power.management
-power.draw
-power.draw.average
-power.draw.instant
-power.limit
-enforced.power.limit
-power.default_limit
-power.min_limit
-power.max_limit
+temperature.gpu temperature.gpu.tlimit temperature.memory power.management power.draw power.draw.average
+power.draw.instant power.limit enforced.power.limit power.default_limit power.min_limit power.max_limit
 module.power.draw.average | W | Power that the module draws, on average.
 module.power.draw.instant | W | Power that the module draws at this moment.
 module.power.limit module.power.requested_limit | W | Power limit that was set for the module.
@@ -206,19 +131,9 @@ power_smoothing.admin_override.primary_floor_act_window_multiplier | | Power smo
 power_smoothing.admin_override.primary_floor_tar_window_multiplier | | Power smoothing override: window of the first floor's target.
 power_smoothing.admin_override.primary_floor_act_offset | W | Power smoothing override: offset of the first floor.
 edpp_multiplier | % | Multiplier of the peak power limit.
-clocks.current.graphics
-clocks.current.sm
-clocks.current.memory
-clocks.current.video
-clocks.applications.graphics
-clocks.applications.memory
-clocks.default_applications.graphics
-clocks.default_applications.memory
-clocks.max.graphics
-clocks.max.sm
-clocks.max.memory
-mig.mode.current
-mig.mode.pending
+clocks.current.graphics clocks.current.sm clocks.current.memory clocks.current.video clocks.applications.graphics
+clocks.applications.memory clocks.default_applications.graphics clocks.default_applications.memory clocks.max.graphics
+clocks.max.sm clocks.max.memory mig.mode.current mig.mode.pending
 gsp.mode.current | | Whether a system processor's firmware is in use.
 gsp.mode.default | | Whether it is in use by default.
 c2c.mode | | Whether the chip is linked to a processor chip.

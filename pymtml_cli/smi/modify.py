@@ -67,35 +67,6 @@ def _any(text):
 
 _SWITCH = _choice("DISABLED", "ENABLED")
 
-# Values of the options, None for what is none; what is not here takes no value.
-VALUES = {
-    "persistence-mode": _SWITCH,
-    "ecc-config": _SWITCH,
-    "reset-ecc-errors": _choice("VOLATILE", "AGGREGATE"),
-    "compute-mode": _choice("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"),
-    "gom": _choice("ALL_ON", "COMPUTE", "LOW_DP"),
-    "gpu-reset": lambda text: text if text is True or text == "bus" else None,
-    "virt-mode": lambda text: text if text.upper() in ("3", "4", "VGPU", "VSGA") else None,
-    "lock-gpu-clocks": _numbers(1, 2),
-    "mode": _choice("0", "1"),
-    "lock-memory-clocks": _numbers(1, 2),
-    "lock-memory-clocks-deferred": _numbers(1, 1),
-    "applications-clocks": _numbers(2, 2),
-    "applications-clocks-permission": _choice("UNRESTRICTED", "RESTRICTED"),
-    "power-limit": _watts,
-    "scope": _choice("GPU", "TOTAL_MODULE"),
-    "cuda-clocks": _choice("RESTORE_DEFAULT", "OVERRIDE"),
-    "accounting-mode": _SWITCH,
-    "auto-boost-default": _SWITCH,
-    "auto-boost-permission": _choice("UNRESTRICTED", "RESTRICTED"),
-    "multi-instance-gpu": _SWITCH,
-    "gpu-target-temp": _numbers(1, 1),
-    "dram-encryption": _SWITCH,
-    "driver-model": _choice("WDDM", "WDM", "MCDM"),
-    "force-driver-model": _choice("WDDM", "WDM", "MCDM"),
-    "set-hostname": _any,
-}
-
 # How a value that is none is called, where nvidia-smi has a sentence of its own
 INVALID = {
     "ecc-config": "Invalid ECC configuration code: %s\n",
@@ -103,8 +74,13 @@ INVALID = {
     "multi-instance-gpu": "Invalid MPC Mode: %s\n",
 }
 
-# What belongs to another option
-MODIFIERS = {"mode": "lock-gpu-clocks", "scope": "power-limit"}
+# What belongs to another option: (that one, what reads the value)
+MODIFIERS = {"mode": ("lock-gpu-clocks", _choice("0", "1")), "scope": ("power-limit", _choice("GPU", "TOTAL_MODULE"))}
+
+
+def reader(name):
+    """What reads the value of an option, or None."""
+    return CHANGES[name][0] if name in CHANGES else MODIFIERS[name][1] if name in MODIFIERS else None
 
 
 def _checked(options):
@@ -114,15 +90,17 @@ def _checked(options):
     """
     changes = []
     for name, text in options.values.items():
-        value = VALUES[name](text) if name in VALUES else text
+        read = reader(name)
+        value = text if read is None else read(text)
         if value is None:
             if name in INVALID:
                 raise refuse(worded(INVALID[name]) % text + EARLY)
             form = "ERROR: Option %s is invalid for %s. Please run '%s -h' for help.\n\n"
             raise refuse(form % (text, OPTIONS[name][0][0], called()))
-        if name in MODIFIERS and MODIFIERS[name] not in options.values:
+        if name in MODIFIERS and MODIFIERS[name][0] not in options.values:
             text = "Invalid combination of input arguments. '%s' can only be used with '%s'.\n"
-            raise refuse(text % (OPTIONS[name][0][-1], OPTIONS[MODIFIERS[name]][0][-1] + "s" * (name == "scope")))
+            other = OPTIONS[MODIFIERS[name][0]][0][-1]
+            raise refuse(text % (OPTIONS[name][0][-1], other + "s" * (name == "scope")))
         if name in CHANGES:
             changes.append((name, value))
     if "gpu-reset" in options.values and options.get("id") is None:
@@ -305,37 +283,60 @@ def _gpu_reset(machine, card, value):
     return "GPU %s was successfully reset.\n" % place
 
 
+# Option: (what reads its value: None for one that is none; no function: it takes none, or is not looked at; the change)
 CHANGES = {
-    "persistence-mode": _cannot("Setting persistence mode is not supported for GPU {gpu}."),
-    "ecc-config": _ecc_config,
-    "reset-ecc-errors": _reset_ecc_errors,
-    "compute-mode": _compute_mode,
-    "gom": _cannot("GOM mode cannot be changed on GPU {gpu}."),
-    "gpu-reset": _gpu_reset,
-    "virt-mode": _cannot("Setting virtualization mode is not supported for GPU {gpu}."),
-    "lock-gpu-clocks": _cannot("Setting locked GPU clocks is not supported for GPU {gpu}."),
-    "reset-gpu-clocks": _cannot("Setting locked gpu clocks is not supported for GPU {gpu}."),
-    "lock-memory-clocks": _lock_memory_clocks,
-    "reset-memory-clocks": _cannot("Setting locked Memory clocks is not supported for GPU {gpu}."),
-    "lock-memory-clocks-deferred": _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
-    "reset-memory-clocks-deferred": _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
-    "applications-clocks": _cannot("Setting applications clocks is not supported for GPU {gpu}."),
-    "reset-applications-clocks": _cannot("Setting applications clocks is not supported for GPU {gpu}."),
-    "applications-clocks-permission": _cannot(
-        "Warning: This option is deprecated and will be removed in future releases"
+    "persistence-mode": (_SWITCH, _cannot("Setting persistence mode is not supported for GPU {gpu}.")),
+    "ecc-config": (_SWITCH, _ecc_config),
+    "reset-ecc-errors": (_choice("VOLATILE", "AGGREGATE"), _reset_ecc_errors),
+    "compute-mode": (_choice("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"), _compute_mode),
+    "gom": (_choice("ALL_ON", "COMPUTE", "LOW_DP"), _cannot("GOM mode cannot be changed on GPU {gpu}.")),
+    "gpu-reset": (lambda text: text if text is True or text == "bus" else None, _gpu_reset),
+    "virt-mode": (
+        lambda text: text if text.upper() in ("3", "4", "VGPU", "VSGA") else None,
+        _cannot("Setting virtualization mode is not supported for GPU {gpu}."),
     ),
-    "power-limit": _power_limit,
-    "cuda-clocks": _cannot("Overriding CUDA clock limit is not supported for this device."),
-    "accounting-mode": _accounting_mode,
-    "clear-accounted-apps": _cannot("Unable to clear Accounted PIDs for GPU {gpu}: Not Supported"),
-    "auto-boost-default": _cannot("Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}."),
-    "auto-boost-permission": _cannot("Changing auto boosted clocks permissions is not supported for GPU: {gpu}."),
-    "multi-instance-gpu": _multi_instance_gpu,
-    "gpu-target-temp": _cannot("GPU Target Temperature Threshold not supported for GPU {gpu}."),
-    "dram-encryption": _cannot("Unable to set DRAM Encryption config for GPU {gpu}: Not Supported"),
-    "driver-model": _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
-    "force-driver-model": _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
-    "set-hostname": _cannot("Setting hostname is not supported for GPU {gpu}."),
+    "lock-gpu-clocks": (_numbers(1, 2), _cannot("Setting locked GPU clocks is not supported for GPU {gpu}.")),
+    "reset-gpu-clocks": (None, _cannot("Setting locked gpu clocks is not supported for GPU {gpu}.")),
+    "lock-memory-clocks": (_numbers(1, 2), _lock_memory_clocks),
+    "reset-memory-clocks": (None, _cannot("Setting locked Memory clocks is not supported for GPU {gpu}.")),
+    "lock-memory-clocks-deferred": (
+        _numbers(1, 1),
+        _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
+    ),
+    "reset-memory-clocks-deferred": (None, _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}.")),
+    "applications-clocks": (_numbers(2, 2), _cannot("Setting applications clocks is not supported for GPU {gpu}.")),
+    "reset-applications-clocks": (None, _cannot("Setting applications clocks is not supported for GPU {gpu}.")),
+    "applications-clocks-permission": (
+        _choice("UNRESTRICTED", "RESTRICTED"),
+        _cannot("Warning: This option is deprecated and will be removed in future releases"),
+    ),
+    "power-limit": (_watts, _power_limit),
+    "cuda-clocks": (
+        _choice("RESTORE_DEFAULT", "OVERRIDE"),
+        _cannot("Overriding CUDA clock limit is not supported for this device."),
+    ),
+    "accounting-mode": (_SWITCH, _accounting_mode),
+    "clear-accounted-apps": (None, _cannot("Unable to clear Accounted PIDs for GPU {gpu}: Not Supported")),
+    "auto-boost-default": (
+        _SWITCH,
+        _cannot("Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}."),
+    ),
+    "auto-boost-permission": (
+        _choice("UNRESTRICTED", "RESTRICTED"),
+        _cannot("Changing auto boosted clocks permissions is not supported for GPU: {gpu}."),
+    ),
+    "multi-instance-gpu": (_SWITCH, _multi_instance_gpu),
+    "gpu-target-temp": (_numbers(1, 1), _cannot("GPU Target Temperature Threshold not supported for GPU {gpu}.")),
+    "dram-encryption": (_SWITCH, _cannot("Unable to set DRAM Encryption config for GPU {gpu}: Not Supported")),
+    "driver-model": (
+        _choice("WDDM", "WDM", "MCDM"),
+        _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
+    ),
+    "force-driver-model": (
+        _choice("WDDM", "WDM", "MCDM"),
+        _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
+    ),
+    "set-hostname": (_any, _cannot("Setting hostname is not supported for GPU {gpu}.")),
 }
 
 
@@ -348,7 +349,7 @@ def answer(options):
         for name, value in changes:
             for index in indices:
                 try:
-                    output.write(CHANGES[name](machine, machine.cards[index], value))
+                    output.write(CHANGES[name][1](machine, machine.cards[index], value))
                 except NotPossible as error:
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))

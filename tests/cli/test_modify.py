@@ -107,7 +107,7 @@ TAKES_NOTHING = ("-rgc", "-rmc", "-rmcd", "-rac", "-caa")
 
 @pytest.mark.parametrize("option, taken, refused", TAKES, ids=[row[0] for row in TAKES])
 def test_each_option_takes_its_values_and_answers(option, taken, refused):
-    value = modify.VALUES[language.BY_SPELLING[option]]
+    value = modify.reader(language.BY_SPELLING[option])
     with machine("NOT_SUPPORTED"):
         for forms in taken.split():
             if hasattr(value, "words"):
@@ -139,7 +139,7 @@ def test_every_change_is_tried():
     "modifier, values, of", [("--mode", "01", "-lgc"), ("--scope", ("0", "1", "GPU", "total_module"), "-pl")]
 )
 def test_what_modifies_another_option(modifier, values, of):
-    assert modify.VALUES[language.BY_SPELLING[modifier]].words == tuple(word.upper() for word in values[-2:])
+    assert modify.reader(language.BY_SPELLING[modifier]).words == tuple(word.upper() for word in values[-2:])
     with simulated.machine("s3000x2"):
         for value in values:
             result = smi(of, "200", modifier, value)
