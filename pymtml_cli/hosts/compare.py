@@ -1,6 +1,6 @@
 """compare: what differs between hosts, from what `pymtml --json`, `health --json` and `doctor` say on each of them.
 
-`gathered` reads the documents, `hostfacts` says what is compared of them. Hosts that say the same are a group. Nothing
+`gathered` reads the documents, `facts` says what is compared of them. Hosts that say the same are a group. Nothing
 is asked of a driver here.
 """
 

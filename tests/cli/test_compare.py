@@ -151,10 +151,10 @@ def test_what_tells_machines_apart(name, document, folder):
 
 
 def test_each_key_of_the_schema_is_compared_or_left_out(document):
-    """A key that --json learns gets a line in hostfacts, or is compared by whether it is told."""
+    """A key that --json learns is a reading's, or is compared by whether it is told."""
     leaves = {name for card in document["devices"] for name, _, _ in hostfacts._leaves(card)}
     missing = sorted(leaves - set(hostfacts.CARD_KEYS))
-    assert not missing, "CARD_KEYS of pymtml_cli/hostfacts.py lacks %s" % ", ".join(missing)
+    assert not missing, "CARD_KEYS of pymtml_cli/hosts/facts.py lacks %s" % ", ".join(missing)
     lists = {name.split(".links.")[0].split(".")[0] for name in hostfacts.LISTS}
     everything = {name.split(".")[0] for name in hostfacts.CARD_KEYS} | lists
     assert everything == set(document["devices"][0]) - {"reasons"}

@@ -1,5 +1,7 @@
 """AGENTS.md's recipes for the command, walked on a copy of its files: what they name is all that is needed."""
 
+import ast
+import glob
 import json
 import os
 import shutil
@@ -132,3 +134,28 @@ def test_a_subcommand(copy):
     assert "\n  hello            say hello\n" in copy.run("--help")
     assert "--name NAME  who\n" in copy.run("hello", "--help")
     assert '"hello --name")' in copy.run("completion", "bash")
+
+
+# Room: those that its files may know beside their own, "" for the files at the top
+ROOMS = {
+    "common": set(),
+    "readings": {"common"},
+    "smi": {"common", "readings", ""},
+    "health": {"common", "readings", ""},
+    "hosts": {"common", "readings", ""},
+    "metrics": {"common", "readings", "health", ""},
+    "dropin": {""},
+    "": {"common", "smi"},
+}
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_what_a_room_knows(room):
+    files = glob.glob(os.path.join(simulated.ROOT, "pymtml_cli", room, "*.py"))
+    imported = [
+        node.module.split(".") + [node.names[0].name]
+        for path in files
+        for node in ast.walk(ast.parse(open(path).read()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pymtml_cli")
+    ]
+    assert {parts[1] if parts[1] in ROOMS else "" for parts in imported} <= ROOMS[room] | {room}
