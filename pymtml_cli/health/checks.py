@@ -282,73 +282,43 @@ def seen_processes(card, limits):
     return [well("processes", unseen, 0)]
 
 
+# fmt: off
 _CHECKS = (
     Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires"),
-    Check(
-        "answers",
-        "CRITICAL: the card does not answer; WARNING: it reports nothing at all",
-        (answers,),
-        "look at dmesg; a card that fell off the bus needs a reset or a reboot",
-    ),
-    Check(
-        "memory",
-        "WARNING: more in use than there is",
-        (memory,),
-        "seen with the IOMMU off: turn it on, or do not trust memory numbers",
-    ),
-    Check(
-        "utilization",
-        "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses more "
-        "than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it only uses "
-        "memory",
-        (idle,),
-        "seen with driver 3.3: do not schedule by utilization, look at power and memory",
-        noted=True,
-    ),
-    Check(
-        "temperature",
-        "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), or "
-        "`--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
-        (gpu_temperature, memory_temperature),
-        "look at fans, air flow and the power limit",
-    ),
-    Check(
-        "ecc",
-        "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
-        "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
-        "(%(max-aggregate-ecc-errors)d)",
-        (ecc, aggregate_ecc),
-        "reset the card; if errors come back, have it replaced",
-    ),
-    Check(
-        "pages",
-        "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
-        "(%(max-retired-pages)d)",
-        (pending_pages, retired_pages),
-        DRAIN,
-    ),
-    Check(
-        "links",
-        "CRITICAL: an MtLink is down, or at reduced width",
-        (links,),
-        "`pymtml mtlink -s` shows all; reseat the board or the bridge",
-    ),
-    Check(
-        "pcie",
-        "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
-        "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
-        (pcie_width, pcie_generation, pcie_replays),
-        "reseat the card, or use a slot with more lanes; look at dmesg for AER",
-    ),
-    Check(
-        "processes",
-        "NOTE: some processes could not be inspected, so it is unknown which use the card",
-        (seen_processes,),
-        "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
-        noted=True,
-    ),
+    Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", (answers,),
+          "look at dmesg; a card that fell off the bus needs a reset or a reboot"),
+    Check("memory", "WARNING: more in use than there is", (memory,),
+          "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
+    Check("utilization",
+          "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses "
+          "more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it "
+          "only uses memory", (idle,),
+          "seen with driver 3.3: do not schedule by utilization, look at power and memory", noted=True),
+    Check("temperature",
+          "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), "
+          "or `--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
+          (gpu_temperature, memory_temperature), "look at fans, air flow and the power limit"),
+    Check("ecc",
+          "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
+          "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
+          "(%(max-aggregate-ecc-errors)d)", (ecc, aggregate_ecc),
+          "reset the card; if errors come back, have it replaced"),
+    Check("pages",
+          "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
+          "(%(max-retired-pages)d)", (pending_pages, retired_pages), DRAIN),
+    Check("links", "CRITICAL: an MtLink is down, or at reduced width", (links,),
+          "`pymtml mtlink -s` shows all; reseat the board or the bridge"),
+    Check("pcie",
+          "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
+          "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
+          (pcie_width, pcie_generation, pcie_replays),
+          "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
+    Check("processes", "NOTE: some processes could not be inspected, so it is unknown which use the card",
+          (seen_processes,), "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
+          noted=True),
 )
+# fmt: on
 CHECKS = {check.name: check for check in _CHECKS}
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 

@@ -19,55 +19,40 @@ def _of(name, number=None):
     return value
 
 
-# Letter: (what help says, columns: head, unit, value)
-GROUPS = {
-    "p": (
-        "power and temperature",
-        (
-            ("pwr", "W", _of("power.draw", lambda milliwatts: milliwatts // 1000)),
-            ("gtemp", "C", _of("temperature.gpu")),
-            ("mtemp", "C", _of("temperature.memory")),
-        ),
-    ),
-    "u": (
-        "utilization",
-        (
-            ("sm", "%", _of("utilization.gpu")),
-            ("mem", "%", _of("utilization.memory")),
-            ("enc", "%", _of("utilization.encoder")),
-            ("dec", "%", _of("utilization.decoder")),
-            ("jpg", "%", _of("utilization.jpeg")),
-            ("ofa", "%", _of("utilization.ofa")),
-        ),
-    ),
-    "c": (
-        "clocks of memory and GPU",
-        (
-            ("mclk", "MHz", _of("clocks.current.memory")),
-            ("pclk", "MHz", _of("clocks.current.graphics")),
-        ),
-    ),
-    "v": ("time lost to power and heat", (("pviol", "%", nobody_tells), ("tviol", "bool", nobody_tells))),
-    "m": (
-        "memory",
-        (("fb", "MB", _of("memory.used", mebibytes)), ("bar1", "MB", nobody_tells), ("ccpm", "MB", nobody_tells)),
-    ),
-    "e": (
-        "ECC errors and PCIe replays",
-        (
-            ("sbecc", "errs", _of("ecc.errors.corrected.volatile.total")),
-            ("dbecc", "errs", _of("ecc.errors.uncorrected.volatile.total")),
-            ("pci", "errs", _of("pcie.replays")),
-        ),
-    ),
-    "t": (
-        "PCIe throughput",
-        (
-            ("rxpci", "MB/s", _of("pcie.rx", lambda kib: kib // 1024)),
-            ("txpci", "MB/s", _of("pcie.tx", lambda kib: kib // 1024)),
-        ),
-    ),
+TITLES = {
+    "p": "power and temperature",
+    "u": "utilization",
+    "c": "clocks of memory and GPU",
+    "v": "time lost to power and heat",
+    "m": "memory",
+    "e": "ECC errors and PCIe replays",
+    "t": "PCIe throughput",
 }
+# (letter, head, unit, value)
+COLUMNS = (
+    ("p", "pwr", "W", _of("power.draw", lambda milliwatts: milliwatts // 1000)),
+    ("p", "gtemp", "C", _of("temperature.gpu")),
+    ("p", "mtemp", "C", _of("temperature.memory")),
+    ("u", "sm", "%", _of("utilization.gpu")),
+    ("u", "mem", "%", _of("utilization.memory")),
+    ("u", "enc", "%", _of("utilization.encoder")),
+    ("u", "dec", "%", _of("utilization.decoder")),
+    ("u", "jpg", "%", _of("utilization.jpeg")),
+    ("u", "ofa", "%", _of("utilization.ofa")),
+    ("c", "mclk", "MHz", _of("clocks.current.memory")),
+    ("c", "pclk", "MHz", _of("clocks.current.graphics")),
+    ("v", "pviol", "%", nobody_tells),
+    ("v", "tviol", "bool", nobody_tells),
+    ("m", "fb", "MB", _of("memory.used", mebibytes)),
+    ("m", "bar1", "MB", nobody_tells),
+    ("m", "ccpm", "MB", nobody_tells),
+    ("e", "sbecc", "errs", _of("ecc.errors.corrected.volatile.total")),
+    ("e", "dbecc", "errs", _of("ecc.errors.uncorrected.volatile.total")),
+    ("e", "pci", "errs", _of("pcie.replays")),
+    ("t", "rxpci", "MB/s", _of("pcie.rx", lambda kib: kib // 1024)),
+    ("t", "txpci", "MB/s", _of("pcie.tx", lambda kib: kib // 1024)),
+)
+GROUPS = {letter: (title, [row[1:] for row in COLUMNS if row[0] == letter]) for letter, title in TITLES.items()}
 
 
 def run(arguments):
