@@ -121,6 +121,11 @@ def named(names):
     return lambda code: names.get(code, str(code))
 
 
+def written(form):
+    """A number in a form."""
+    return lambda number: form % number
+
+
 def address(number):
     """The address of a page."""
     return "0x%016x" % number
@@ -212,7 +217,7 @@ SERIES = {
 def _pci(name, attribute, form, help, **views):
     """A row for a number of the PCI info in hexadecimal."""
     question = part(attribute, pymtml.nvmlDeviceGetPciInfo)
-    return Reading(name, question, text=lambda number: form % number, help=help, **views)
+    return Reading(name, question, text=written(form), help=help, **views)
 
 
 def _path(key, function):
@@ -266,7 +271,7 @@ def _reason(name, reason, help):
 def _reasons(name, function, help):
     """A row for a bit mask of such reasons."""
     also = ("clocks_throttle_reasons." + name,)
-    text = "0x%016X".__mod__
+    text = written("0x%016X")
     return Reading("clocks_event_reasons." + name, asked(function), also=also, text=text, help=help)
 
 
@@ -377,12 +382,12 @@ READINGS = [
     _pci("pci.bus", "bus", "0x%02X", "PCI bus, in hexadecimal.", json="pci.bus"),
     _pci("pci.device", "device", "0x%02X", "PCI device, in hexadecimal.", json="pci.device"),
     _pci("pci.device_id", "pciDeviceId", "0x%08X", "PCI device and vendor id, in hexadecimal.", json="pci.device_id",
-         value=lambda number: "0x%08X" % number, compare=VALUE),
+         value=written("0x%08X"), compare=VALUE),
     _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", "PCI subsystem id, in hexadecimal.", json="pci.subsystem_id",
-         value=lambda number: "0x%08X" % number, compare=VALUE),
-    Reading("pci.baseClass", part("baseClass", extended_pci_info), text="0x%X".__mod__,
+         value=written("0x%08X"), compare=VALUE),
+    Reading("pci.baseClass", part("baseClass", extended_pci_info), text=written("0x%X"),
             help="PCI class code, in hexadecimal."),
-    Reading("pci.subClass", part("subClass", extended_pci_info), text="0x%X".__mod__,
+    Reading("pci.subClass", part("subClass", extended_pci_info), text=written("0x%X"),
             help="PCI subclass code, in hexadecimal."),
     Reading("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
             help="PCIe generation that the link runs at.", json="pci.generation", series=("pcie_generation",)),
@@ -460,7 +465,7 @@ READINGS = [
            series=("power_limit_watts",)),
     _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit), "Power limit by default.",
            also=("gpu.power.default_limit",), json="power.default_limit_milliwatts", compare=VALUE),
-    Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text="%.3f".__mod__,
+    Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text=written("%.3f"),
             json="power.gpu_millivolts"),
     Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled,
             help="Whether power is managed."),
