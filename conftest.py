@@ -36,7 +36,8 @@ def nothing_stays():
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in zip(HANDLERS, handlers):
-        signal.signal(number, handler)
+        if handler is not None:  # else it was not installed by Python
+            signal.signal(number, handler)
     os.chdir(folder)
     sys.path[:], sys.meta_path[:] = path, finders
     if module:
