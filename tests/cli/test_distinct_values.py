@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 import pytest
 import simulated
 from command import WORKING_PROFILES, invoke
-from inside import FIELDS, language, main, samples
+from inside import FIELDS, language, main, metrics_series, samples
 
 import pymtml
 
@@ -314,6 +314,9 @@ def test_metrics(tmp_path):
     pytest.importorskip("prometheus_client")
     from prometheus_client.parser import text_string_to_metric_families
 
+    never_here = {"process_info", "query_errors_total"}
+    there = {row[SERIES].split(" ")[0] for row in ROWS if len(row) > SERIES and row[SERIES]}
+    assert there == set(metrics_series.CARD_SERIES) - never_here, "TABLE lacks a series, or has one that there is not"
     page = invoke("metrics", "--processes", "count", "--lock", str(tmp_path / "lock")).stdout
     for card in (0, 1):
         found = {}

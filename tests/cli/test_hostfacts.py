@@ -78,22 +78,6 @@ def test_which_card_says_nothing(card, silent):
     assert hostfacts._is_silent(card) == silent
 
 
-@pytest.mark.parametrize(
-    "name, value, text",
-    [
-        ("memory.total_bytes", 3 << 20, "3 MiB"),
-        ("memory.total_bytes", (1 << 20) + 1, "1048577"),
-        ("cores", 1 << 20, "1048576"),
-        ("name", True, "yes"),
-        ("name", False, "no"),
-        ("name", None, "N/A"),
-        ("name", "\x1b", "\\x1b"),
-    ],
-)
-def test_a_value_as_text(name, value, text):
-    assert hostfacts._shown(name, value) == text
-
-
 @pytest.mark.parametrize("check", "driver devices answers memory utilization temperature ecc pages links pcie".split())
 def test_numbers_in_what_health_says(check):
     """Those that name something stay; those that are measured are a "#"; what is well is OK, whatever it says."""
