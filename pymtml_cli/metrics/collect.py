@@ -19,10 +19,10 @@ from pymtml_cli.metrics.series import (
     MOST_PROCESSES,
     QUESTIONS_OF_PARTS,
     Answers,
-    VirtualDevice,
     code_name,
     identity,
     text_or_empty,
+    virtual_device,
 )
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then
 from pymtml_cli.readings.processes import processes, unseen
@@ -380,7 +380,7 @@ class Asking:
                 errors.append(("virtual_devices", code_name(uuids.error)))
             return
         for number, uuid in enumerate(uuids):
-            device = VirtualDevice(card, uuid)
+            device = virtual_device(card, uuid)
             reading = Answers().ask(device, QUESTIONS_OF_PARTS)
             name = text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading)

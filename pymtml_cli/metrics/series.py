@@ -6,7 +6,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.readings.devices import Unknown, ask, then
+from pymtml_cli.readings.devices import Device, Unknown, ask, then
 from pymtml_cli.readings.table import READINGS, SERIES, ratio
 
 GAUGE, COUNTER = "gauge", "counter"
@@ -169,12 +169,6 @@ def identity(device, driver):
     return [text_or_empty(device.ask(pymtml.nvmlDeviceGetUUID)), labels + [driver]]
 
 
-class VirtualDevice:
-    """A virtual device below its card, to be asked as a Device is."""
-
-    def __init__(self, card, uuid):
-        self.handle = ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid)
-
-    def ask(self, function, *arguments):
-        """What a pymtml function answers on this device, or an Unknown."""
-        return then(self.handle, lambda handle: ask(function, handle, *arguments))
+def virtual_device(card, uuid):
+    """A virtual device below its card (Device)."""
+    return Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)

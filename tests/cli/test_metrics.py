@@ -9,7 +9,7 @@ import pytest
 import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
-from inside import QUESTIONS, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
+from inside import QUESTIONS, Machine, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
 
 import pymtml
 
@@ -188,6 +188,18 @@ def test_an_instance_whose_profile_is_not_told_has_the_name_that_it_tells(life):
     with simulated.machine("s3000-mpc", faults="mtmlDeviceGetMpcProfileInfo=TIMEOUT"):
         first, _ = cards_of(life()[0])
     assert [part["info"][1] for part in first["parts"]] == [simulated.device_keys("s3000-mpc", 0)["name"]] * 3
+
+
+def test_readings_of_one_answer_share_one_call():
+    """Of a card, and of a virtual device below it."""
+    with simulated.machine("s3000-vgpu-host"), Machine() as machine:
+        card = machine.cards[0]
+        uuid = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)[0]
+        for device in (card, metrics_series.virtual_device(card, uuid)):
+            simulated.reset_calls()
+            values = metrics_series.Answers().ask(device, metrics_series.QUESTIONS_OF_PARTS).values
+            assert {"memory_used_bytes", "memory_total_bytes", "utilization_ratio"} == {name for name, _ in values}
+            assert simulated.calls("mtmlMemoryGetTotal") == simulated.calls("mtmlGpuGetUtilization") == 1
 
 
 def test_virtual_devices_are_parts_of_their_card(life):
