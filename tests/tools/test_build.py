@@ -97,6 +97,7 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
         for part in ("together", "waiting", "alone", "tools")
     }
     ignored = files.pop("together")
+    assert "tests/tools" in files["tools"]
     assert sorted(ignored) == sorted(sum(files.values(), [])) and len(set(ignored)) == len(ignored) > 0
     assert [name for name in ignored if not os.path.exists(os.path.join(simulated.ROOT, name))] == []
 
