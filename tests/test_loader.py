@@ -32,12 +32,6 @@ def run(code=INIT, unset=("LD_LIBRARY_PATH",), **environment):
     return result.stdout
 
 
-def test_missing_library():
-    text = run()
-    assert text.startswith("MTMLError_LibraryNotFound 670 MTML shared library not found: tried ")
-    assert "libmtml.so.2" in text and "libmtml.so " in text and "PYMTML_LIBRARY" in text
-
-
 def test_missing_library_for_every_function_that_needs_none_initialized():
     code = """
 import pymtml
@@ -87,28 +81,8 @@ def test_variable_names_a_file_of_any_name(tmp_path):
     assert run(PYMTML_LIBRARY=str(path)) == "2.2.0-simulator 1\n"
 
 
-def test_variable_stands_alone(tmp_path):
-    """A library that was asked for and is not there is not replaced by another one."""
-    text = run(PYMTML_LIBRARY="/nonexistent/libmtml.so", LD_LIBRARY_PATH=simulated.BUILD, unset=())
-    assert text.startswith("MTMLError_LibraryNotFound 670 ")
-    assert "/nonexistent/libmtml.so" in text and "libmtml.so.2" not in text
-
-
 def test_empty_variable_counts_as_unset():
     assert run(PYMTML_LIBRARY="", LD_LIBRARY_PATH=simulated.BUILD, unset=()) == "2.2.0-simulator 1\n"
-
-
-@pytest.mark.parametrize("content", [None, b"", b"not a library", b"\x7fELF" + b"\0" * 100])
-def test_file_that_is_no_library(tmp_path, content):
-    path = tmp_path / "libmtml.so.2"
-    path.mkdir() if content is None else path.write_bytes(content)
-    text = run(PYMTML_LIBRARY=str(path))
-    assert text.startswith("MTMLError_LibraryNotFound 670 ") and str(path) in text
-
-
-def test_library_without_the_functions():
-    said = run(PYMTML_LIBRARY="libm.so.6")
-    assert said.startswith("MTMLError_LibraryNotFound 670 ") and "libm.so.6 (no MTML library" in said
 
 
 def test_library_that_appears_later(tmp_path):

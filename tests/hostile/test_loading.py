@@ -22,6 +22,7 @@ WRONG = "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % os
 HINTS = {
     "a file that is not there": ("/nonexistent/libmtml.so", NO_FILE),
     "a name that is not there": ("libno-such-mtml.so", NO_FILE),
+    "a folder": (os.path.dirname(os.path.abspath(__file__)), NO_FILE),
     "a file that is no library": (__file__, WRONG),
     "a file that is no MTML library": (simulated.MUSA_LIBRARY, WRONG),
     "a name that is no MTML library": ("libm.so.6", WRONG),
