@@ -1,5 +1,6 @@
 """Tests of a user's with the fixture `mtml_simulator`: test_package_plugin.py runs them all in one pytest."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -19,6 +20,11 @@ def test_eight_frozen_s5000(mtml_simulator):
     assert mtml_simulator.get("7.name") == "MTT S5000"
     with pytest.raises(ValueError):
         mtml_simulator.get("8.name")
+
+
+@pytest.mark.parametrize("library", ["libmtml.so.2", "libmusa.so.1"])
+def test_any_binding_finds_it_by_name(mtml_simulator, library):
+    ctypes.CDLL(library)
 
 
 def test_children(mtml_simulator):
