@@ -1572,6 +1572,7 @@ class _Native:
     """
 
     outdated = False  # whether the next life must restart C: a change of MPC was made or is in progress
+    inherited: "_Native | None" = None  # that of a process which this one was forked from: C may hold it, too
 
     def __init__(self):
         self.cell = _Pointer()  # where C writes the pointer to the library
@@ -1615,7 +1616,13 @@ def _initialize_c_again():
     if kept.held:
         kept.stop()  # if it fails, the init may still work
     _session.native = _Native()
+    _session.native.inherited = kept.inherited
     status = _session.native.start()
+    if not status and kept.inherited and kept.inherited.outdated and _session.native.answer():
+        # The fork came in the middle of a change of MPC: C is as it was then, until its last reference is given back.
+        status = _session.native.stop() or kept.inherited.stop()
+        _session.native = _Native()
+        status = status or _session.native.start()
     if status and kept.held:
         _session.native = kept  # C refused the shutdown and the init: the kept library must still be shut down later
     detail = (
@@ -1911,6 +1918,14 @@ def _retire(life, retired):
 
 # ---- Stacks ----
 
+
+# The interpreter that was begun last, and the main one. PyPy has no pythonapi, and only one interpreter.
+_last_interpreter, _main_interpreter = int, int  # type: _Any, _Any
+if hasattr(ctypes, "pythonapi"):
+    _last_interpreter = ctypes.pythonapi["PyInterpreterState_Head"]
+    _main_interpreter = ctypes.pythonapi["PyInterpreterState_Main"]
+    _last_interpreter.restype = _main_interpreter.restype = c_void_p
+
 _FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
 _LIFECYCLE = frozenset(
     "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
@@ -1951,10 +1966,18 @@ def _is_quiet(caller):
 
 def _is_inside(caller):
     """Whether a query may be running: in another thread, or in this one on the stack that ends in ``caller``."""
-    others = _other_threads()
-    if others and (_FREE_THREADED or sys.is_finalizing()):  # daemon threads stop anywhere when the interpreter ends
+    if _unreadable() or _query_on(caller) is not None:
         return True
-    return _query_on(caller) is not None or any(_query_of(thread) is not None for thread in others)
+    return any(_query_of(thread) is not None for thread in _other_threads())
+
+
+def _unreadable():
+    """Why the stacks of other threads do not tell whether they run queries (str), None if they do."""
+    if _last_interpreter() != _main_interpreter():  # CPython 3.13 crashes if it reads their stacks while they run
+        return "other interpreters are alive in this process: end them first"
+    if (_FREE_THREADED or sys.is_finalizing()) and _other_threads():  # daemon threads stop anywhere at the end
+        return "other threads are alive, and this Python cannot tell whether they run queries: end them first"
+    return None
 
 
 def _other_threads():
@@ -2042,8 +2065,14 @@ class _Change:
             return "another thread is in the middle of a change of MPC or a reset"
         if _query_on(caller) is not None:
             return "this thread is in the middle of a query"
-        if (_FREE_THREADED or sys.is_finalizing()) and _other_threads():
-            return "other threads are alive, and this Python cannot tell whether they run queries: end them first"
+        reason = _unreadable()
+        if _session.native.inherited and self.survivors is _LIBRARY_ALONE:
+            reason = (
+                "the process that forked this one holds the library, too, which could not be restarted here: make the"
+                " change in a process that was not forked, or set PYMTML_KEEP_LIBRARY=0 before the fork"
+            )
+        if reason:
+            return reason
         life.changes += 1
         while filled != len(life.filled):
             filled = len(life.filled)
@@ -2097,21 +2126,24 @@ class _Change:
 def _after_fork():
     """In a forked child: make new locks, as the parent's may be held, and continue the parent's life.
 
-    If the parent had no life, the child does not use a library that the parent kept. If another thread of the parent
-    was changing MPC, the child does not continue that.
+    If the parent had no life, or was changing MPC in another thread (C may be shut down then), the child has no life.
+    It neither uses what the parent holds of the library nor gives it back: it initializes the library for itself.
     """
     global _locks, libLoadLock
+    _meters.clear()  # their threads exist only in the parent
     _locks = _Locks()
     libLoadLock, life = _locks.lifecycle, _session.life
     if _is_nested(sys._getframe()):
         return  # a signal handler forked in the middle of an init, shutdown or change, which continues in the child
-    if life is None or not _session.native.held:
-        _session.life, _session.native = None, _Native()
-    else:
+    if life is not None and _session.native.held and not life.changing:
         life.cards.walk = None  # the parent's walk has not seen the child
-        if life.changing:
-            del life.changing[:]
-            _connect(life)
+        return
+    inherited = _session.native if _session.native.held else _session.native.inherited
+    if inherited and life is not None and life.changing:
+        inherited.outdated = True
+    _session.life, _session.native = None, _Native()
+    _session.native.inherited = inherited
+    _retire_lives()
 
 
 if hasattr(os, "register_at_fork"):
@@ -2511,8 +2543,8 @@ def mtmlLibraryInit() -> "c_mtmlLibrary_t":
 def mtmlLibraryShutDown() -> "None":
     """Undo one mtmlLibraryInit; the last call makes all handles stale and shuts the library down.
 
-    The last call keeps the library for the next init instead, if a query runs in this or another thread, if other
-    threads are alive on a free-threaded Python or while the interpreter ends, or if PYMTML_KEEP_LIBRARY=1 is in the
+    The last call keeps the library for the next init instead, if a query runs, if other interpreters are alive (other
+    threads, on a free-threaded Python or while the interpreter ends), or if PYMTML_KEEP_LIBRARY=1 is in the
     environment. To shut down a library that nvmlShutdown keeps, call mtmlLibraryInit and then this function.
 
     Raises: MTMLError_FunctionNotFound if the library has no shutdown function, and then nothing changes;
@@ -2543,10 +2575,7 @@ def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
 
 
 def mtmlLibraryFreeSystem(sys) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated and not called; the system stays usable.
-    """
+    """Only check the handle: the system stays usable. C's function is deprecated and not called."""
     _check(_resolve("_system", sys)[0])
 
 
@@ -2629,10 +2658,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 
 
 def mtmlLibraryFreeDevice(dev) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated, crashes with some drivers and is not called; the device stays usable.
-    """
+    """Only check the handle: the device stays usable. C's function crashes some drivers and is not called."""
     _check(_resolve("_device", dev)[0])
 
 
@@ -2656,9 +2682,7 @@ def mtmlSystemGetDriverVersion(sys=None) -> "str":
 
 
 def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
-    """Handle of the device's graphics and compute unit, the same one each time.
-
-    This handle is optional: mtmlGpu* functions also accept the device.
+    """Handle of the device's graphics and compute unit, the same each time; mtmlGpu* functions accept the device, too.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2666,17 +2690,12 @@ def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
 
 
 def mtmlDeviceFreeGpu(gpu) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated and not called; the handle stays usable.
-    """
+    """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
     _check(_resolve("_gpu", gpu)[0])
 
 
 def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
-    """Handle of the device's memory, the same one each time.
-
-    This handle is optional: mtmlMemory* functions also accept the device.
+    """Handle of the device's memory, the same one each time; mtmlMemory* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -2684,17 +2703,12 @@ def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
 
 
 def mtmlDeviceFreeMemory(mem) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated and not called; the handle stays usable.
-    """
+    """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
     _check(_resolve("_memory", mem)[0])
 
 
 def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
-    """Handle of the device's video unit, the same one each time.
-
-    This handle is optional: mtmlVpu* functions also accept the device.
+    """Handle of the device's video unit, the same one each time; mtmlVpu* functions also accept the device.
 
     Raises: MTMLError_DriverFailure, MTMLError_InsufficientMemory, MTMLError_NotSupported.
     """
@@ -2702,10 +2716,7 @@ def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
 
 
 def mtmlDeviceFreeVpu(vpu) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated and not called; the handle stays usable.
-    """
+    """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
     _check(_resolve("_vpu", vpu)[0])
 
 
@@ -2977,10 +2988,7 @@ def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
 
 
 def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
-    """Only check the handle: the library owns it until shutdown.
-
-    The C function is deprecated and not called; the virtual device stays usable.
-    """
+    """Only check the handle: the virtual device stays usable. C's function is deprecated and not called."""
     _check(_resolve("_device", virtDev)[0])
 
 
@@ -3004,9 +3012,7 @@ def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
 
 
 def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
-    """Distance between two devices (MTML_TOPOLOGY_*).
-
-    Linux only.
+    """Distance between two devices (MTML_TOPOLOGY_*); Linux only.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3014,9 +3020,7 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
 
 
 def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
-    """Number of other devices at a distance (MTML_TOPOLOGY_*).
-
-    Linux only.
+    """Number of other devices at a distance (MTML_TOPOLOGY_*); Linux only.
 
     Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
     """
@@ -3081,9 +3085,7 @@ def mtmlGpuGetMaxClock(gpu) -> "int":
 
 
 def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
-    """Utilization of one engine (MTML_GPU_ENGINE_*) of the GPU in percent.
-
-    Linux only.
+    """Utilization of one engine (MTML_GPU_ENGINE_*) of the GPU in percent; Linux only.
 
     Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -4607,11 +4609,10 @@ def throwOnVersionMismatch(func) -> "_Any":
 # Plain: ``return _query(_UInt(), "mtmlDeviceCountFan", "_device", handle)[0]``, with a fresh cell, array or struct for
 # the answer. The name of the slot selects the argument for C: the device, or its _gpu, _memory or _vpu.
 #
-# Fast, for the queries that monitors repeat in every cycle: make a fresh cell for the answer, read the C function and
-# its argument as attributes, and check the status in place. An AttributeError means one of three things: the slot is
-# empty because the handle is stale, the slot is empty because the sub-handle was not needed before, or the library
-# lacks the function. _slow_status finds out which. It makes the sub-handle and calls C, or returns the status that
-# says what is wrong. nvmlDeviceGetPowerUsage is the pattern.
+# Fast, for the queries that monitors repeat: make a fresh cell for the answer, read the C function and its argument as
+# attributes, and check the status in place. After an AttributeError _slow_status finds out which of them is missing
+# (stale handle, sub-handle not made yet, older library), makes a sub-handle, and calls C. nvmlDeviceGetPowerUsage is
+# the pattern.
 #
 # Stored: a constant property is read once and stored in a slot of the handle (_keep). The shutdown empties the slot.
 # nvmlDeviceGetName is the pattern.
@@ -5786,10 +5787,6 @@ def _sample_energy(meter):
         meter.life = None  # the next call starts another meter
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_meters.clear)  # the threads of the meters exist only in the parent
-
-
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     """Power limit in force, in mW.
 
@@ -6840,7 +6837,7 @@ def nvmlDeviceGetSupportedVgpus(handle) -> "list[int]":
     MTML: mtmlDeviceGetSupportedVirtTypes.
     """
     count = _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", handle)[0]
-    return [_virt_type_number(virt_type) for virt_type in _virt_types(handle, count)]
+    return _virt_type_numbers(_virt_types(handle, count))
 
 
 def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
@@ -6850,7 +6847,7 @@ def nvmlDeviceGetCreatableVgpus(handle) -> "list[int]":
     MTML: mtmlDeviceGetAvailVirtTypes.
     """
     count = _query(_UInt(), "mtmlDeviceCountAvailVirtTypes", "_device", handle)[0]
-    return [_virt_type_number(kind) for kind in _virt_types(handle, count, "mtmlDeviceGetAvailVirtTypes")]
+    return _virt_type_numbers(_virt_types(handle, count, "mtmlDeviceGetAvailVirtTypes"))
 
 
 def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
@@ -6933,7 +6930,7 @@ def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     """
     virt_type = c_mtmlVirtType_t()
     _query(byref(virt_type), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
-    return _virt_type_number(virt_type)
+    return _known(_virt_type_number(virt_type))
 
 
 def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
@@ -6983,25 +6980,27 @@ def _virt_types(device, count, name="mtmlDeviceGetSupportedVirtTypes"):
 
 
 def _virt_type_number(virt_type):
-    """NVML's number for a virtual device type: the digits at the end of its id."""
+    """NVML's number for a virtual device type: the digits at the end of its id. None if there are none."""
     text = virt_type.id
     digits = text[len(text.rstrip("0123456789")) :]
-    if not digits:
-        raise _unsupported()
-    return int(digits)
+    return int(digits) if digits else None
+
+
+def _virt_type_numbers(types):
+    """NVML's numbers for virtual device types (list); types without a number are left out."""
+    return [number for number in map(_virt_type_number, types) if number is not None]
 
 
 def _virt_type(number):
     """The virtual device type with that number, from any card that knows it (c_mtmlVirtType_t)."""
     for device in _all_cards():
         try:
-            for virt_type in _virt_types(
-                device, _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
-            ):
-                if _virt_type_number(virt_type) == number:
-                    return virt_type
+            count = _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
         except NVMLError_NotSupported:
             continue  # a card without virtualization has no types
+        for virt_type in _virt_types(device, count):
+            if _virt_type_number(virt_type) == number:
+                return virt_type
     raise _invalid()
 
 
@@ -7247,12 +7246,14 @@ def _node_paths(device):
 
 def _codec_pids(device):
     """Processes that own a codec session of the device (list of int), empty where the device has no video unit."""
-    try:
-        encode, decode = _codec_capacity(device)
-        sessions = _codec_sessions(device, "Encoder", encode) + _codec_sessions(device, "Decoder", decode)
-    except NVMLError_NotSupported:
-        return []
-    return [session.pid for session in sessions if session.pid]
+    pids = []
+    for coder, position in (("Encoder", 0), ("Decoder", 1)):
+        try:
+            sessions = _codec_sessions(device, coder, _codec_capacity(device)[position])
+        except NVMLError_NotSupported:
+            continue  # no video unit, or one that does not tell these sessions
+        pids += [session.pid for session in sessions if session.pid]
+    return pids
 
 
 def _proc_root():

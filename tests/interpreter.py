@@ -30,6 +30,7 @@ class not_on_pypy:
     reference = _not_on_pypy("has a pointer for byref, which does not lead back to the object")
     blocks = _not_on_pypy("does not count its blocks of memory")
     waitid = _not_on_pypy("has no os.waitid")
+    interpreters = _not_on_pypy("has one interpreter in a process")
 
 
 def content(struct):

@@ -469,9 +469,13 @@ def test_a_type_that_nvml_has_no_number_for(tmp_path):
     profile = tmp_path / "named.ini"
     profile.write_text(text.replace("mtgpu-1104", "mtgpu-1104-next"))
     with simulated.nvml(str(profile)):
-        assert answers("nvmlDeviceGetSupportedVgpus") == [UNSUPPORTED] * 2
-        assert answers("nvmlVgpuTypeGetMaxInstances", 1116) == [UNSUPPORTED] * 2
+        device = nvml.nvmlDeviceGetHandleByIndex(0)
+        assert nvml.nvmlDeviceGetSupportedVgpus(device) == [1101, 1102, 1108, 1116, 1132]
+        assert nvml.nvmlDeviceGetCreatableVgpus(device) == [1101, 1102]
+        assert nvml.nvmlVgpuTypeGetMaxInstances(device, 1116) == 2 and nvml.nvmlVgpuTypeGetName(1132)
         assert answer(nvml.nvmlVgpuTypeGetName, 1104) is INVALID
+        types = [answer(nvml.nvmlVgpuInstanceGetType, vgpu) for vgpu in nvml.nvmlDeviceGetActiveVgpus(device)]
+        assert types == [1108, UNSUPPORTED, 1116]
 
 
 def test_types_are_those_of_any_card():

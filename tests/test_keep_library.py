@@ -11,6 +11,7 @@ import threading
 import pytest
 import simulated
 from concurrency import in_child, in_thread
+from interpreter import not_on_pypy
 from simulated import state
 
 import pymtml
@@ -256,6 +257,58 @@ def test_forked_child():
         assert pymtml.nvmlDeviceGetName(device) == "MTT S5000" and state() == (1, 1)
         pymtml.nvmlShutdown()
         end()
+
+
+def test_a_child_does_not_change_what_it_cannot_restart():
+    """Its parent kept the library, so that C has another reference there: MPC is left alone, a reset is not."""
+
+    def child():
+        pymtml.nvmlInit()
+        before = simulated.calls("mtmlDeviceSetMpcMode")
+        for change in (pymtml.nvmlDeviceSetMigMode, pymtml.mtmlDeviceSetMpcMode):
+            one = pymtml.nvmlDeviceGetHandleByIndex(0)
+            with pytest.raises(pymtml.NVMLError_InUse, match="PYMTML_KEEP_LIBRARY=0 before the fork"):
+                change(one, 0)
+            assert pymtml.nvmlDeviceGetName(one) and simulated.calls("mtmlDeviceSetMpcMode") == before
+        pymtml.mtmlDeviceReset(one)
+        assert in_child(again) == 0
+
+    def again():
+        with pytest.raises(pymtml.NVMLError_InUse):
+            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)
+
+    def free():
+        pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0) == 0 and state() == (1, 1)
+
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        assert in_child(lambda: pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)) == 0  # its own
+        pymtml.nvmlShutdown()
+        assert in_child(child) == 0
+        end()
+        assert in_child(free) == 0
+
+
+@not_on_pypy.interpreters
+def test_other_interpreters_keep_the_library():
+    """Their stacks cannot be read: C is kept, and MPC left alone, until they have ended."""
+    interpreters = pytest.importorskip("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+
+    def child():
+        other = interpreters.create()
+        pymtml.mtmlLibraryInit()
+        with pytest.raises(pymtml.NVMLError_InUse, match="other interpreters are alive"):
+            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)
+        pymtml.mtmlLibraryShutDown()
+        assert state() == (0, 1)
+        interpreters.destroy(other)
+        pymtml.mtmlLibraryInit()
+        pymtml.mtmlLibraryShutDown()
+        assert state() == (0, 0)
+
+    with simulated.machine("s3000-mpc"):
+        assert in_child(child) == 0
 
 
 COPIES = """

@@ -15,7 +15,7 @@ import weakref
 import pytest
 import simulated
 from concurrency import in_child, in_thread, over_and_over
-from interpreter import FREE_THREADED
+from interpreter import FREE_THREADED, forks_a_busy_process
 from simulated import state
 
 import pymtml
@@ -433,7 +433,7 @@ def test_shutdown_through_what_calls_back():
 
 @changes
 def test_fork_while_a_change_waits(monkeypatch):
-    """The child has the life that the parent was in, its handles stale; the change goes on in the parent alone."""
+    """The child has no life, as C may be shut down at that moment; the change goes on in the parent alone."""
     with simulated.machine("s3000-mpc"):
         pymtml.nvmlInit()
         device = card(1)
@@ -447,16 +447,72 @@ def test_fork_while_a_change_waits(monkeypatch):
         simulated.set_value(simulated.MACHINE, "latency_ns", 0)  # of the calls to come
 
         def child():
+            with pytest.raises(pymtml.NVMLError_Uninitialized):
+                pymtml.nvmlDeviceGetName(device)
+            pymtml.nvmlInit()
             with pytest.raises(pymtml.NVMLError_InvalidArgument):
                 pymtml.nvmlDeviceGetName(device)
             assert pymtml.nvmlDeviceGetName(card(1))
             pymtml.mtmlLibraryShutDown()
-            assert state() == (0, 0)
+            assert state() == (0, 1)  # never on the parent's behalf
 
         assert in_child(child) == 0
         change.join()
         assert isinstance(ends[0], pymtml.MTMLError_InvalidArgument) and pymtml.nvmlDeviceGetName(device)
         query.join()
+
+
+def test_fork_as_a_change_begins():
+    """The slots of the child's handles are emptied, whether or not the change had come to that."""
+
+    def child():
+        with pytest.raises(pymtml.NVMLError_Uninitialized):
+            pymtml.nvmlDeviceGetPowerUsage(device)
+
+    with simulated.nvml("s3000-mpc"):
+        device, life = card(0), pymtml._session.life
+        pymtml.nvmlDeviceGetPowerUsage(device)
+        life.changing.append("another thread's")
+        assert in_child(child) == 0
+        life.changing.remove("another thread's")
+        assert pymtml.nvmlDeviceGetPowerUsage(device)
+
+
+FORKS = int(os.environ.get("CHANGE_FORKS", "60"))
+
+
+@changes
+@forks_a_busy_process
+@pytest.mark.parametrize("keep", ["", "0", "1"])
+def test_forks_while_another_thread_changes_mpc(keep, monkeypatch):
+    """C may be shut down at that moment: the child asks nothing of what its parent had, and its own init works."""
+    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", keep)
+    lives = []
+
+    def child():
+        if pymtml._session.life is None:
+            with pytest.raises(pymtml.NVMLError_Uninitialized):
+                pymtml.nvmlDeviceGetCount()
+            pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceGetCount() == 2 and pymtml.nvmlDeviceGetName(card(1)) == "MTT S3000"
+        pymtml.nvmlShutdown()
+
+    def change(over):
+        while not over.is_set():
+            pymtml.nvmlDeviceSetMigMode(card(0), len(lives) % 2)
+            lives.append(True)
+
+    with simulated.machine("s3000-mpc"):
+        pymtml.nvmlInit()
+        card(0), card(1)
+        pymtml.nvmlLib.mtmlSimSetFaults(b"")
+        simulated.set_value(simulated.MACHINE, "latency_ns", 300000)
+        over = threading.Event()
+        thread, ends = in_thread(lambda: change(over))
+        codes = [in_child(child, 20) for _ in range(FORKS)]
+        over.set()
+        thread.join(60)
+        assert set(codes) == {0} and ends == [None] and len(lives) > FORKS / 20, (codes, ends, len(lives))
 
 
 def test_frames_are_let_go():
