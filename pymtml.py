@@ -6995,10 +6995,10 @@ def _virt_type(number):
     """The virtual device type with that number, from any card that knows it (c_mtmlVirtType_t)."""
     for device in _all_cards():
         try:
-            count = _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
+            types = _virt_types(device, _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0])
         except NVMLError_NotSupported:
             continue  # a card without virtualization has no types
-        for virt_type in _virt_types(device, count):
+        for virt_type in types:
             if _virt_type_number(virt_type) == number:
                 return virt_type
     raise _invalid()
@@ -7246,14 +7246,12 @@ def _node_paths(device):
 
 def _codec_pids(device):
     """Processes that own a codec session of the device (list of int), empty where the device has no video unit."""
-    pids = []
-    for coder, position in (("Encoder", 0), ("Decoder", 1)):
-        try:
-            sessions = _codec_sessions(device, coder, _codec_capacity(device)[position])
-        except NVMLError_NotSupported:
-            continue  # no video unit, or one that does not tell these sessions
-        pids += [session.pid for session in sessions if session.pid]
-    return pids
+    try:
+        encode, decode = _codec_capacity(device)
+        sessions = _codec_sessions(device, "Encoder", encode) + _codec_sessions(device, "Decoder", decode)
+    except NVMLError_NotSupported:
+        return []
+    return [session.pid for session in sessions if session.pid]
 
 
 def _proc_root():
