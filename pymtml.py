@@ -4791,10 +4791,10 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     """
     if type(index) is not int:
         index = _uint(index)
-    cell = _Pointer()
+    cell, life = _Pointer(), _session.life
     try:
-        status = _c.mtmlLibraryInitDeviceByIndex(_session.life.library, _session.life.cards.order[index], cell)
-        device = _session.life.devices.get(cell[0])
+        status = _c.mtmlLibraryInitDeviceByIndex(life.library, life.cards.order[index], cell)
+        device = life.devices.get(cell[0])
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
     if status:

@@ -277,6 +277,9 @@ def test_a_child_does_not_change_what_it_cannot_restart():
         with pytest.raises(pymtml.NVMLError_InUse):
             pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)
 
+    def heir():  # a child that does not ask itself hands on what it knows
+        assert in_child(child) == 0
+
     def free():
         pymtml.nvmlInit()
         assert pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0) == 0 and state() == (1, 1)
@@ -285,7 +288,7 @@ def test_a_child_does_not_change_what_it_cannot_restart():
         pymtml.nvmlInit()
         assert in_child(lambda: pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)) == 0  # its own
         pymtml.nvmlShutdown()
-        assert in_child(child) == 0
+        assert in_child(child) == in_child(heir) == 0
         end()
         assert in_child(free) == 0
 
