@@ -14,10 +14,10 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-tools test-all test-programs fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
+.PHONY: help all sim demo test test-tools test-all test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
 
 help: ## Say what the targets do
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 all: format lint test test-tools build ## Format, lint, test, build
 
@@ -99,6 +99,17 @@ PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
 
 test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found; PYTHONS="..." (slow)
 	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
+
+# The module on another processor; the wheel of the simulator is built, installed and used there.
+ELSEWHERE_TESTS := $(TOP_TESTS) tests/abi $(addprefix tests/test_,values.py native_arguments.py native_functions.py \
+	function_pointers.py facade_errors.py nvlink_topology.py devices_kinds.py field_values.py all_ones.py)
+
+test-aarch64: $(STAMP) ## Run the simulator and tests of the module on an emulated aarch64 (root, debootstrap, qemu; slow)
+	tools/elsewhere.sh trixie arm64 "make -s sim && make -s -C simulator build/check && simulator/build/check && \
+		python3 -m pip wheel -q --no-build-isolation --no-deps -w build/wheel ./simulator && \
+		python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install -q --no-deps build/wheel/*.whl && \
+		(cd / && PYTHONPATH=/tree /tree/build/venv/bin/python -m mtml_simulator exec s80 -- python3 /tree/examples/quick_start.py) && \
+		python3 -m pytest -q -rfE -p no:cacheprovider $(ELSEWHERE_TESTS)"
 
 # Python with AddressSanitizer in it, on libraries that are compiled with it and UBSan. The interpreter's own allocator
 # would hide what goes beyond a buffer that ctypes has from it.
