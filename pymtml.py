@@ -1536,7 +1536,7 @@ def _hold(lock, function, *arguments):
     try:
         with lock:
             return function(*arguments)
-    except BaseException:
+    except BaseException:  # a signal handler may raise anything; it is raised again
         while count() > before:
             lock.release()
         raise
