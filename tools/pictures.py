@@ -10,6 +10,7 @@ ours, so that a picture needs no font and no address from outside. The check rea
 
 import argparse
 import fcntl
+import html
 import os
 import pty
 import re
@@ -47,31 +48,22 @@ OF_THIS_RUN = (
 
 PIPES = {"stdout": subprocess.PIPE, "universal_newlines": True, "check": True}
 
-# rich's cell, and the margin around all
+# rich's cell, and the margin around all. Letters of that width: most monospaced fonts are 0.602 times as wide as high.
 CELL_WIDTH, LINE_HEIGHT, MARGIN = 12.2, 24.4, 12
+FONT_SIZE = CELL_WIDTH / 0.602
 FORMAT = """\
 <svg class="{unique_id}" viewBox="0 0 WIDTH HEIGHT" xmlns="http://www.w3.org/2000/svg">
     <!-- Written by tools/pictures.py: make pictures. -->
     <style>
     .{unique_id}-matrix {{
         font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace;
-        font-size: {char_height}px;
-        line-height: {line_height}px;
+        font-size: FONT_SIZEpx;
     }}
     {styles}
     </style>
-    <defs>
-    <clipPath id="{unique_id}-clip-terminal">
-      <rect x="0" y="0" width="WIDTH" height="HEIGHT" />
-    </clipPath>
-    {lines}
-    </defs>
     <rect fill="#1e2127" width="WIDTH" height="HEIGHT" rx="8" />
-    <g clip-path="url(#{unique_id}-clip-terminal)" transform="translate(MARGIN, MARGIN)">
-    {backgrounds}
-    <g class="{unique_id}-matrix">
+    <g class="{unique_id}-matrix" transform="translate(MARGIN, MARGIN)">
     {matrix}
-    </g>
     </g>
 </svg>
 """
@@ -148,9 +140,21 @@ def words_of_a_picture(path):
     lines = {}
     for element in xml.etree.ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text"):
         line = lines.setdefault(float(element.get("y")), [" "] * COLUMNS)
-        column, text = round(float(element.get("x")) / CELL_WIDTH), (element.text or "").rstrip("\n")
-        line[column : column + len(text)] = text.replace("\xa0", " ")
+        column = round(float(element.get("x")) / CELL_WIDTH)
+        line[column : column + len(element.text)] = element.text
     return [word for _, line in sorted(lines.items()) for word in "".join(line).split()]
+
+
+def by_words(match):
+    """A text element as one element a word, each at its place: librsvg ignores `textLength` and drops spaces."""
+    style, left, height, text = match.groups()
+    elements = []
+    for word in re.finditer(r"\S+", html.unescape(text).replace("\xa0", " ")):
+        place = (style, float(left) + word.start() * CELL_WIDTH, height, len(word.group()) * CELL_WIDTH)
+        elements.append(
+            '<text class="%s" x="%g" y="%s" textLength="%g">' % place + html.escape(word.group()) + "</text>"
+        )
+    return "".join(elements) + "\n" * text.endswith("\n")
 
 
 def draw(commands, path):
@@ -172,11 +176,12 @@ def draw(commands, path):
     )
     width, height = COLUMNS * CELL_WIDTH + 2 * MARGIN, (text.count("\n") + 1) * LINE_HEIGHT + 2 * MARGIN
     frame = FORMAT
-    for name, number in (("WIDTH", width), ("HEIGHT", height), ("MARGIN", MARGIN)):
+    for name, number in (("WIDTH", width), ("HEIGHT", height), ("MARGIN", MARGIN), ("FONT_SIZE", FONT_SIZE)):
         frame = frame.replace(name, "%g" % number)
     svg = console.export_svg(title="", theme=theme, code_format=frame, unique_id=os.path.basename(path)[:-4])
+    svg = re.sub(r'<text class="(\S+)" x="(\S+)" y="(\S+)"[^>]*>([^<]*)</text>', by_words, svg)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"[ \t]+\n", "\n", svg))
+        file.write(re.sub(r"[ \t]*\n\s*", "\n", svg))
 
 
 def stale():
