@@ -20,7 +20,7 @@ SUBCOMMANDS = {
     "drain": ("smi.refused", "the drain state of a card"),
     "nvlink": ("smi.mtlink", "the same in nvidia-smi's form"),
     "health": ("health.health", "check the cards, for schedulers and cron"),
-    "metrics": ("metrics.command", "values and health of the cards for Prometheus"),
+    "metrics": ("metrics.write", "values and health of the cards for Prometheus"),
     "doctor": ("health.doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": ("dropin.drop_in", "make programs take pymtml for pynvml"),
     "topo": ("smi.topo", "how cards are joined with each other and with processors"),
@@ -45,6 +45,10 @@ def argument_parser(name):
             read = argument_type(least, most, whole)
             self.add_argument(option, type=read, metavar=metavar, default=default, help=help)
 
+        def add_file(self, option, help, to=None):
+            """An option that names a file, for this parser or a group of it."""
+            (to or self).add_argument(option, type=file_name, metavar="FILE", help=help)
+
     return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
 
 
@@ -62,6 +66,15 @@ def argument_type(least, most, whole=True):
         return value
 
     return read
+
+
+def file_name(text):
+    """What argparse reads the name of a file with: an unset variable of a unit leaves it empty."""
+    import argparse
+
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
 
 
 def shortened(text):

@@ -17,14 +17,14 @@ SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit sta
 # gpu, uuid and bus_id are None for what concerns no card, value and limit where there is none
 Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text")
 
-# What a question comes to: ``advice`` is what to do about it, where its check's own does not say it as well, and health
-# says it, too; ``silent``: the card answers nothing at all. Health makes a Finding of it, doctor one of its own.
+# What a question comes to: ``advice`` is what to do about it beyond the advice of its check; ``silent``: the card
+# answers nothing at all. Health makes a Finding of it, doctor one of its own.
 Outcome = namedtuple("Outcome", "level text value limit advice silent", defaults=(None, None, "", False))
 
-# A check: its questions, in the order in which they are asked (none: it is about the machine), and what doctor advises;
-# ``noted``: whether a NOTE is one for doctor, too (the others are counters, and no sign that anything is wrong);
-# ``finds``: what docs/command.md says of it, with the defaults of limits.
-Check = namedtuple("Check", "name finds questions advice noted", defaults=((), None, False))
+# A check: its questions in the order in which they are asked (none: it is about the machine), each with the text for an
+# outcome that is well; what doctor advises; ``noted``: whether a NOTE is one for doctor, too (the others are counters,
+# and no sign that anything is wrong); ``finds``: its line in docs/command.md, with the defaults of limits.
+Check = namedtuple("Check", "name finds questions advice noted", defaults=({}, None, False))
 
 # Limit: (default, least, most, what it is). None: what the card tells.
 LIMITS = {
@@ -83,14 +83,9 @@ def is_not_told(unknown):
     return unknown.not_supported or isinstance(unknown.error, pymtml.NVMLError_FunctionNotFound)
 
 
-def well(what, value=None, limit=None):
-    """The outcome of a question to which the answer is as it should be."""
-    return Outcome(OK, what + " as it should be", value, limit)
-
-
-def not_told(what):
-    """The outcome of a question that the card does not answer."""
-    return Outcome(NOT_TOLD, what + " not reported")
+def well(value=None, limit=None):
+    """The outcome of a question that finds nothing wrong; its check has the text."""
+    return Outcome(OK, "", value, limit)
 
 
 # ---- Questions: what a card says (list of Outcome) ----
@@ -116,9 +111,9 @@ def answers(card, limits):
     if len(reasons) == 1 and not answered:
         return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
     if not answered and not failed:
-        return [Outcome(WARNING, "tells neither name nor UUID, memory or utilization")]
+        return [Outcome(WARNING, "reports neither name nor UUID, memory or utilization")]
     found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed]
-    return found or [Outcome(OK, "tells " + ", ".join(answered))]
+    return found or [Outcome(OK, "reports " + ", ".join(answered))]
 
 
 def memory(card, limits):
@@ -127,14 +122,14 @@ def memory(card, limits):
     if info.used > info.total:
         text = "%d MiB of %d MiB in use, more than there is" % (info.used >> 20, info.total >> 20)
         return [Outcome(WARNING, text, info.used, info.total)]
-    return [well("used memory", info.used, info.total)]
+    return [well(info.used, info.total)]
 
 
 def idle(card, limits):
     """Whether a card that calls itself idle is: busy cards were seen at a utilization of 0 percent."""
     busy = told("utilization", reading(card, "utilization.gpu"))
     if busy:
-        return [well("utilization", busy)]
+        return [well(busy)]
     info = told_or(None, "memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
     used = 100.0 * info.used / info.total if info and info.total else None
     watts = told_or(None, "power", reading(card, "power.draw"))
@@ -157,7 +152,7 @@ def idle(card, limits):
             return [Outcome(WARNING, text, round(used, 1), limits["max-idle-memory"])]
         text += ": held by an idle program, or the utilization is wrong"
         return [Outcome(NOTE, text, round(used, 1), limits["max-idle-memory"])]
-    return [well("utilization", 0)]
+    return [well(0)]
 
 
 def gpu_temperature(card, limits):
@@ -167,18 +162,17 @@ def gpu_temperature(card, limits):
     if limit is None:
         limit = told_or(0, "slowdown temperature", reading(card, "temperature.slowdown"))
         limit = limit if limit > 0 else HOTTEST
-    if value >= limit:
-        return [Outcome(CRITICAL, "%d C, and %d C is the limit" % (value, limit), value, limit)]
-    return [well("temperature of the GPU", value, limit)]
+    return _temperature(value, limit, "%d C, and %d C is the limit")
 
 
 def memory_temperature(card, limits):
     """Whether the memory is cool enough."""
     value = told("temperature of the memory", reading(card, "temperature.memory"))
-    limit = limits["max-memory-temperature"]
-    if value >= limit:
-        return [Outcome(CRITICAL, "memory: %d C, and %d C is the limit" % (value, limit), value, limit)]
-    return [well("temperature of the memory", value, limit)]
+    return _temperature(value, limits["max-memory-temperature"], "memory: %d C, and %d C is the limit")
+
+
+def _temperature(value, limit, text):
+    return [Outcome(CRITICAL, text % (value, limit), value, limit) if value >= limit else well(value, limit)]
 
 
 def ecc(card, limits):
@@ -186,26 +180,21 @@ def ecc(card, limits):
     if told_or(True, "ECC mode", reading(card, "ecc.mode.current")) == 0:
         return [Outcome(NOT_TOLD, "ECC is off")]
     count = told("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
-    limit = limits["max-ecc-errors"]
-    if count > limit:
-        text = "%d uncorrected memory error(s) since the driver was loaded" % count
-        return [Outcome(CRITICAL, text, count, limit)]
-    return [well("uncorrected memory errors", count, limit)]
+    limit, text = limits["max-ecc-errors"], "%d uncorrected memory error(s) since the driver was loaded" % count
+    return [Outcome(CRITICAL, text, count, limit) if count > limit else _counted(count, limit, text)]
 
 
 def aggregate_ecc(card, limits):
     """Whether memory errors were left uncorrected in the life of the card."""
-    what = "uncorrected memory errors in its life"
-    count = told(what, reading(card, "ecc.errors.uncorrected.aggregate.total"))
-    limit = limits["max-aggregate-ecc-errors"]
-    return [_counted(count, limit, what, "%d uncorrected memory error(s) in its life" % count)]
+    count = told("uncorrected memory errors in its life", reading(card, "ecc.errors.uncorrected.aggregate.total"))
+    return [_counted(count, limits["max-aggregate-ecc-errors"], "%d uncorrected memory error(s) in its life" % count)]
 
 
-def _counted(count, limit, what, text):
+def _counted(count, limit, text):
     """The outcome for a counter: a note from one on, a warning above the limit."""
     if count > limit:
         return Outcome(WARNING, "%s, and %d is the limit" % (text, limit), count, limit)
-    return Outcome(NOTE, text, count, limit) if count else well(what, count, limit)
+    return Outcome(NOTE, text, count, limit) if count else well(count, limit)
 
 
 def pending_pages(card, limits):
@@ -213,7 +202,7 @@ def pending_pages(card, limits):
     pending = told("pending pages", reading(card, "retired_pages.pending"))
     if pending:
         return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
-    return [well("pending pages", pending, 0)]
+    return [well(pending, 0)]
 
 
 def retired_pages(card, limits):
@@ -221,7 +210,7 @@ def retired_pages(card, limits):
     names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
     pages = [told("retired pages", reading(card, name)) for name in names]
     count = len(set().union(*pages))
-    return [_counted(count, limits["max-retired-pages"], "retired pages", "%d memory page(s) retired" % count)]
+    return [_counted(count, limits["max-retired-pages"], "%d memory page(s) retired" % count)]
 
 
 def links(card, limits):
@@ -245,31 +234,35 @@ def links(card, limits):
         found.append(Outcome(CRITICAL, text, up, count))
     if not found and refused:
         raise Failed("state of MtLinks", refused)
-    return found or [well("MtLinks", up, count) if count else Outcome(NOT_TOLD, "no MtLinks")]
+    return found or [well(up, count) if count else Outcome(NOT_TOLD, "no MtLinks")]
 
 
 def pcie_width(card, limits):
     """Whether the slot has the lanes that the card has."""
-    value = told("PCIe width", reading(card, "pcie.link.width.current"))
-    most = told("PCIe width", reading(card, "pcie.link.width.max"))
+    value, most = _pcie(card, "width")
     if value < most:
         return [Outcome(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most)]
-    return [well("PCIe width", value, most)]
+    return [well(value, most)]
 
 
 def pcie_generation(card, limits):
     """The generation that the PCIe link runs at: it drops when the card is idle."""
-    value = told("PCIe generation", reading(card, "pcie.link.gen.current"))
-    most = told("PCIe generation", reading(card, "pcie.link.gen.max"))
+    value, most = _pcie(card, "generation", "gen")
     if value < most:
         return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
-    return [well("PCIe generation", value, most)]
+    return [well(value, most)]
+
+
+def _pcie(card, what, name=None):
+    """What the PCIe link of a card has now and at most (list)."""
+    names = ["pcie.link.%s.%s" % (name or what, which) for which in ("current", "max")]
+    return [told("PCIe " + what, reading(card, one)) for one in names]
 
 
 def pcie_replays(card, limits):
     """Whether many PCIe packets had to be sent again."""
     count = told("PCIe replays", reading(card, "pcie.replays"))
-    return [_counted(count, limits["max-pcie-replays"], "PCIe replays", "%d PCIe replay(s)" % count)]
+    return [_counted(count, limits["max-pcie-replays"], "%d PCIe replay(s)" % count)]
 
 
 def seen_processes(card, limits):
@@ -279,44 +272,48 @@ def seen_processes(card, limits):
     _, unseen = told("processes", card.ask(compute_processes))
     if unseen:
         return [Outcome(NOTE, unseen_text(unseen), unseen, 0)]
-    return [well("processes", unseen, 0)]
+    return [well(unseen, 0)]
 
 
 # fmt: off
 _CHECKS = (
     Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires"),
-    Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", (answers,),
+    Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", {answers: None},
           "look at dmesg; a card that fell off the bus needs a reset or a reboot"),
-    Check("memory", "WARNING: more in use than there is", (memory,),
+    Check("memory", "WARNING: more in use than there is", {memory: "no more memory in use than there is"},
           "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
     Check("utilization",
           "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses "
           "more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it "
-          "only uses memory", (idle,),
+          "only uses memory", {idle: "no sign of a wrong utilization"},
           "seen with driver 3.3: do not schedule by utilization, look at power and memory", noted=True),
     Check("temperature",
           "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), "
           "or `--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
-          (gpu_temperature, memory_temperature), "look at fans, air flow and the power limit"),
+          {gpu_temperature: "temperature below the limit", memory_temperature: "memory temperature below the limit"},
+          "look at fans, air flow and the power limit"),
     Check("ecc",
           "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
           "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
-          "(%(max-aggregate-ecc-errors)d)", (ecc, aggregate_ecc),
+          "(%(max-aggregate-ecc-errors)d)",
+          {ecc: "no uncorrected memory errors", aggregate_ecc: "no uncorrected memory errors in its life"},
           "reset the card; if errors come back, have it replaced"),
     Check("pages",
           "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
-          "(%(max-retired-pages)d)", (pending_pages, retired_pages), DRAIN),
-    Check("links", "CRITICAL: an MtLink is down, or at reduced width", (links,),
+          "(%(max-retired-pages)d)",
+          {pending_pages: "no memory pages wait to be retired", retired_pages: "no retired memory pages"}, DRAIN),
+    Check("links", "CRITICAL: an MtLink is down, or at reduced width", {links: "all MtLinks up"},
           "`pymtml mtlink -s` shows all; reseat the board or the bridge"),
     Check("pcie",
           "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
           "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
-          (pcie_width, pcie_generation, pcie_replays),
+          {pcie_width: "PCIe at full width", pcie_generation: "PCIe at its highest generation",
+           pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
     Check("processes", "NOTE: some processes could not be inspected, so it is unknown which use the card",
-          (seen_processes,), "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE",
-          noted=True),
+          {seen_processes: "all processes could be inspected"},
+          "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE", noted=True),
 )
 # fmt: on
 CHECKS = {check.name: check for check in _CHECKS}
@@ -346,12 +343,12 @@ def identity(card):
 def outcomes(card, check, limits):
     """What the questions of a check come to on a card (list of Outcome)."""
     found = []
-    for question in CHECKS[check].questions:
+    for question, good in CHECKS[check].questions.items():
         try:
-            found += question(card, limits)
+            found += [one if one.text else one._replace(text=good) for one in question(card, limits)]
         except Failed as failed:
             if is_not_told(failed.unknown):
-                found.append(not_told(failed.what))
+                found.append(Outcome(NOT_TOLD, failed.what + " not reported"))
             else:
                 found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason)))
     return found

@@ -29,10 +29,10 @@ def parser():
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default
         parser.add_number("--" + name, "N", least, most, "limit: " + text.replace("%", "%%") + shown)
-    parser.add_argument("--limits", metavar="FILE", help="a file of limits, a line each: max-temperature = 85")
+    parser.add_file("--limits", "a file of limits, a line each: max-temperature = 85")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="leave out, by commas: " + ", ".join(CHECKS[1:]))
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
-    parser.add_argument("--lock", metavar="FILE", help="file that keeps two checks apart (default: one for each user)")
+    parser.add_file("--lock", "file that keeps two checks apart (default: one for each user)")
     parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"
     return parser
 
@@ -42,19 +42,28 @@ def run(arguments):
     if arguments[:1] == [CHILD_OPTION]:
         answer(arguments[1])
     options = parser().parse_args(arguments)
-    skipped = [name for name in options.skip.split(",") if name]
-    unknown = sorted(set(skipped) - set(CHECKS[1:]))
-    if unknown:
-        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
-    limits = read_limits(options.limits) if options.limits else checks.Limits()
+    limits, names = chosen(options)
     for name in limits:
         written = getattr(options, name.replace("-", "_"))
         if written is not None:
             limits[name] = written
-    wanted = {"expect": options.expect, "limits": limits, "checks": [name for name in CHECKS if name not in skipped]}
+    wanted = {"expect": options.expect, "limits": limits, "checks": names}
     report = examine(wanted, options.timeout, options.lock)
     sys.stdout.write(as_json(report) if options.json else "".join(line + "\n" for line in lines(report.findings)))
     return EXIT_STATUS[checks.status(report.findings)]
+
+
+def chosen(options):
+    """(limits, names of checks) that the options --limits and --skip leave.
+
+    Raises: CommandError.
+    """
+    skipped = [name for name in options.skip.split(",") if name]
+    unknown = sorted(set(skipped) - set(CHECKS[1:]))
+    if unknown:
+        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
+    limits = checks.Limits() if options.limits is None else read_limits(options.limits)
+    return limits, [name for name in CHECKS if name not in skipped]
 
 
 def read_limits(path):

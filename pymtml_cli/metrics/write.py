@@ -1,20 +1,205 @@
-"""A collection as Prometheus' text, by prometheus_client, and its file, from which the next process goes on."""
+"""metrics: Prometheus' text, once, into a file for node_exporter, or served. docs/metrics.md has the series.
 
-import contextlib
+prometheus_client is imported where a page is made or read: the collecting child, which makes none, does without it.
+"""
+
 import errno
 import os
+import sys
+import time
+from types import SimpleNamespace
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import Metric
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.utils import floatToGoString
-
+from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, called
 from pymtml_cli.common.text import safe
+from pymtml_cli.health import health
+from pymtml_cli.health.child import CHILD_OPTION
+from pymtml_cli.health.lock import Lock
+from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
 from pymtml_cli.metrics.series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE
+from pymtml_cli.subcommands import argument_parser
 
+INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_FILE = 16 << 20  # bytes of a text that is read again
 MODE = 0o644  # of the file: another user reads it, node_exporter's
 INFO_LABELS = CARD_SERIES["info"][1]
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("metrics")
+    where = parser.add_mutually_exclusive_group()
+    parser.add_file("--textfile", "write FILE, which node_exporter reads, instead of stdout", where)
+    where.add_argument(
+        "--listen", metavar="[HOST:]PORT", help="serve /metrics (host 127.0.0.1 unless said otherwise; 0.0.0.0: all)"
+    )
+    text = "time from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
+    parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
+    parser.add_number("--expect", "N", 0, health.MOST_CARDS, "how many cards there must be (default: at least one)")
+    text = "time that the driver may take for a collection (default %d)" % TIMEOUT
+    parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
+    parser.add_file("--limits", "limits of the checks, as pymtml health takes them")
+    parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as pymtml health does")
+    parser.add_argument(
+        "--processes",
+        choices=(NO_PROCESSES, COUNTED, NAMED),
+        default=COUNTED,
+        help="whether to look for processes, every 30 seconds at most, and to tell their names (default %s)" % COUNTED,
+    )
+    parser.add_file("--certfile", "serve by TLS, with this certificate")
+    parser.add_file("--keyfile", "its key, where the file of the certificate has none")
+    parser.add_file("--client-cafile", "only clients with a certificate from these authorities")
+    parser.add_file("--lock", "file that keeps two runs apart (default: one for each user)")
+    parser.epilog = "exit status: 0 also without a driver, which the page says; else the page was not written"
+    return parser
+
+
+def run(arguments):
+    """Collect and write, or serve (exit status)."""
+    if arguments[:1] == [CHILD_OPTION]:
+        answer(arguments[1])
+    options = parser().parse_args(arguments)
+    _check(options)
+    _check_library()
+    writer = Writer(options.expect)
+    limits, names = health.chosen(options)
+    collector = Collector(Settings(options.expect, options.timeout, limits, names[1:], options.processes))
+    try:
+        if options.listen is not None:
+            _serve(options, collector, writer)
+        elif options.textfile is not None:
+            _remember(options.textfile, collector)
+            _write_file(options, collector, writer)
+        else:
+            sys.stdout.write(writer.page(_collect_alone(options, collector)).decode("utf-8"))
+    finally:
+        collector.stop()
+    return 0
+
+
+def _check(options):
+    """Refuse options that do not belong together."""
+    for name in ("certfile", "keyfile", "client_cafile"):
+        if getattr(options, name) is not None and options.listen is None:
+            raise CommandError("--%s is for --listen" % name.replace("_", "-"), BAD_ARGUMENT)
+    if options.certfile is None and (options.keyfile is not None or options.client_cafile is not None):
+        raise CommandError("TLS needs --certfile", BAD_ARGUMENT)
+    if options.interval is not None and options.listen is None and options.textfile is None:
+        raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
+
+
+# ---- Ways to write it ----
+
+
+def _write_file(options, collector, writer):
+    """Write the file, once or again and again."""
+    if not options.textfile.endswith(".prom"):
+        _say("node_exporter only reads files that end in .prom, and %s does not" % options.textfile)
+    if options.interval is None:
+        write(options.textfile, writer.page(_collect_alone(options, collector)))
+        return
+    _end_in_good_order()
+    first = True
+    for collection in _again_and_again(collector, options.interval):
+        try:
+            write(options.textfile, writer.page(collection))
+        except CommandError as error:  # a full disk may have room again
+            if first:
+                raise
+            _say(error.text)
+        first = False
+
+
+def _remember(path, collector):
+    """Let what the file of before knew go on."""
+    text = read(path)
+    if text is not None:
+        try:
+            collector.remember(*earlier(text))
+        except Exception:  # of a parser, which reads what anybody may have written
+            _say("%s was no file of metrics: errors are counted from 0" % path)
+
+
+def _serve(options, collector, writer):
+    """Serve, and collect meanwhile."""
+    from pymtml_cli.metrics import serve
+
+    try:
+        host, port = serve.address(options.listen)
+    except ValueError as error:
+        raise CommandError("--listen %s: %s" % (options.listen, error), BAD_ARGUMENT)
+    tls = None
+    if options.certfile is not None:
+        tls = serve.tls_context(options.certfile, options.keyfile, options.client_cafile)
+    server = serve.Server(host, port, tls)
+    try:
+        _end_in_good_order()
+        for collection in _again_and_again(collector, options.interval or INTERVAL):
+            server.page = serve.Page(writer.page(collection), writer.CONTENT_TYPE)
+            if not server.serves:
+                server.start()
+                _say("listening on %s" % server.url)
+    finally:
+        server.server_close()
+
+
+def _again_and_again(collector, interval):
+    """A collection each some seconds, for ever (iterator); says when the driver goes and comes."""
+    due, before = time.monotonic(), None
+    while True:
+        collection = collector.collect()
+        yield collection
+        if collection.failure != before:
+            before = collection.failure
+            _say("the driver is up again" if before is None else "the driver is not up: %s" % before)
+        due = max(due + interval, time.monotonic())
+        time.sleep(max(0, due - time.monotonic()))
+
+
+def _collect_alone(options, collector):
+    """One collection, while no other run collects: a hung driver must not gather a process with each round of cron."""
+    lock = Lock(options.lock, "metrics")
+    try:
+        holder = lock.take(options.timeout)
+        if holder is not None:
+            return not_collected("another run%s has not ended within %g seconds" % (holder, options.timeout))
+        collector.held = lock.descriptor
+        return collector.collect()
+    finally:
+        lock.leave()
+        if lock.failure:
+            _say("%s: nothing keeps two runs apart" % lock.failure)
+
+
+def _end_in_good_order():
+    """Let SIGTERM end this process as Ctrl-C does, with exit status 0."""
+    import signal
+
+    def end(number, frame):
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, end)
+
+
+def _say(text):
+    sys.stderr.write("%s: %s\n" % (called(), safe(text)))
+    sys.stderr.flush()
+
+
+def _check_library():
+    """Look for prometheus_client.
+
+    Raises: CommandError where it is missing.
+    """
+    try:
+        import prometheus_client.core  # noqa: F401
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "prometheus_client":
+            raise
+        text = "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'"
+        raise CommandError(text, OTHER)
+
+
+# ---- The page ----
 
 
 class Writer:
@@ -28,6 +213,8 @@ class Writer:
 
     def page(self, collection):
         """The text (bytes, UTF-8)."""
+        from prometheus_client.utils import floatToGoString
+
         families = _families(collection, self._expected)
         samples = [sample for family in families for sample in family.samples]
         series = [(sample.name, sample.labels) for sample in samples]
@@ -42,27 +229,16 @@ class Writer:
 
 def _pieces(families):
     """The page of families without its values: a text for each sample, with what stands before it (list of str)."""
-    registry = CollectorRegistry()
-    registry.register(_Families(families))
+    from prometheus_client import generate_latest
+
     pieces, before = [], ""
-    for line in generate_latest(registry).decode("utf-8").splitlines(True):
+    for line in generate_latest(SimpleNamespace(collect=lambda: families)).decode("utf-8").splitlines(True):
         if line.startswith("#"):
             before += line
         else:
             pieces.append(before + line[: line.rindex(" ") + 1])
             before = ""
     return pieces
-
-
-class _Families:
-    """What prometheus_client collects."""
-
-    def __init__(self, families):
-        self._families = families
-
-    def collect(self):
-        """The families."""
-        return self._families
 
 
 def _families(collection, expected):
@@ -93,6 +269,8 @@ def _machine(families, found, expected):
 
 
 def _empty(prefix, table):
+    from prometheus_client.core import Metric
+
     families = {}
     for name, (kind, _, text) in table.items():
         # A counter's family is named without the end that its samples have.
@@ -136,6 +314,8 @@ def earlier(text):
 
     Raises: ValueError for what is no such text.
     """
+    from prometheus_client.parser import text_string_to_metric_families
+
     known, errors = {}, {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -157,22 +337,24 @@ def earlier(text):
 def write(path, text):
     """Put a text (bytes) into a file.
 
-    Raises: OSError.
+    Raises: CommandError.
     """
-    if os.path.lexists(path) and not os.path.isfile(path):
-        raise OSError(errno.EEXIST, "it is there, and is no file")
-    temporary = "%s.%d.tmp" % (path, os.getpid())
+    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(temporary, flags, MODE), "wb") as file:
-            if hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), MODE)
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        if os.path.lexists(path) and not os.path.isfile(path):
+            raise OSError(errno.EEXIST, "it is there, and is no file")
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "wb") as file:
+            try:
+                if hasattr(os, "fchmod"):
+                    os.fchmod(file.fileno(), MODE)
+                file.write(text)
+                file.flush()
+                os.replace(temporary, path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+    except (OSError, ValueError) as error:
+        raise CommandError("cannot write %s: %s" % (path, getattr(error, "strerror", None) or error), OTHER)
 
 
 def read(path, most=LONGEST_FILE):

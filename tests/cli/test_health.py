@@ -158,7 +158,7 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(shimmed, what, wor
     result = shimmed(what, "--timeout", "1.5")
     assert result.status == 2
     assert [line for line in result.lines if line.startswith("CRITICAL")] == ["CRITICAL temperature: GPU 2: " + words]
-    assert "OK       temperature: GPU 0-1: temperature of the GPU as it should be" in result.lines
+    assert "OK       temperature: GPU 0-1: temperature below the limit" in result.lines
     assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
     assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line]
     (one,) = [
@@ -200,7 +200,7 @@ def test_a_card_at_which_the_driver_hangs_before_the_first_check(shimmed):
     assert [line for line in result.lines if line.startswith("CRITICAL")] == [
         "CRITICAL answers: GPU 2: no answer within 1.5 seconds"
     ]
-    assert "OK       processes: GPU 0-1: processes as it should be" in result.lines
+    assert "OK       processes: GPU 0-1: all processes could be inspected" in result.lines
     assert "N/A      processes: GPU 2: not asked, as GPU 2 does not answer" in result.lines
     assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
 

@@ -16,7 +16,7 @@ import urllib.request
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-from inside import child, health, metrics, metrics_collector, metrics_file, metrics_page, metrics_server
+from inside import CommandError, child, health, metrics, metrics_collector, metrics_file, metrics_page, metrics_server
 from test_metrics import one, read
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the control file and /proc are Linux's")
@@ -714,6 +714,12 @@ def test_scrapes_do_not_wait_for_each_other(exporter):
         (["--interval", "3601", "--listen", "1"], 2, "argument --interval: '3601' is no number from 0.1 to 3600; ..."),
         (["--expect", "-1"], 2, "argument --expect: '-1' is no whole number from 0 to 10000; ..."),
         (["--skip", "nothing"], 2, "no check 'nothing'; there are " + ", ".join(health.CHECKS[1:])),
+        (["--limits", ""], 2, "argument --limits: the name is empty; ..."),
+        (
+            ["--listen", "0", "--certfile", "c", "--client-cafile", ""],
+            2,
+            "argument --client-cafile: the name is empty; ...",
+        ),
         (["--limits", "/nowhere"], 2, "cannot read /nowhere: " + NOWHERE),
         (["--textfile", "/nowhere/x.prom"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
         (["--textfile", "/nowhere/x.prom", "--interval", "1"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
@@ -848,7 +854,7 @@ def test_a_file_that_cannot_be_written_for_a_while(tmp_path, rounds):
             lambda: away.rename(folder),
             see,
         )
-    said = "pymtml: node_exporter reads files that end in .prom alone, and %s does not\n" % path
+    said = "pymtml: node_exporter only reads files that end in .prom, and %s does not\n" % path
     said += "pymtml: cannot write %s: No such file or directory\n" % path
     assert (result.status, result.stdout, result.stderr) == (0, "", said)
     moments = [one(read(text), "mthreads_collect_timestamp_seconds") for text in texts]
@@ -871,9 +877,13 @@ def test_without_a_lock_it_is_said(tmp_path):
     assert (result.status, result.stderr) == (0, words % tmp_path) and "mthreads_driver_up 1.0\n" in result.stdout
 
 
-def test_a_file_of_something_else_is_replaced(tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    ['mthreads_gpu_info{gpu="0" 1\n', 'mthreads_gpu_query_errors_total{gpu="0",query="q",code="c"} +Inf\n', "{ x"],
+)
+def test_a_file_of_something_else_is_replaced(tmp_path, text):
     path = tmp_path / "mthreads.prom"
-    path.write_text('mthreads_gpu_info{gpu="0" 1\n')
+    path.write_text(text)
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--textfile", str(path), "--lock", str(tmp_path / "lock"))
     said = "pymtml: %s was no file of metrics: errors are counted from 0\n" % path
@@ -887,7 +897,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     folder.mkdir()
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
-    with pytest.raises(OSError, match="it is there, and is no file"):
+    with pytest.raises(CommandError, match="it is there, and is no file"):
         metrics_file.write(str(folder), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
@@ -897,28 +907,35 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 
 
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "a.prom"
+    """By way of a file that node_exporter does not read, and whose name nobody can know before."""
+    path, ways = tmp_path / "a.prom", []
     metrics_file.write(str(path), b"one\n")
-    temporary = "%s.%d.tmp" % (path, os.getpid())  # which node_exporter does not read
 
-    def fail(*paths):
-        assert paths == (temporary, str(path))
-        os.stat("/nowhere")
+    def fail(way, to):
+        assert to == str(path) and os.listdir(str(tmp_path)) == ["a.prom", os.path.basename(way)]
+        ways.append(way)
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError):
-        metrics_file.write(str(path), b"two\n")
+    monkeypatch.setattr(os, "listdir", lambda folder, real=os.listdir: sorted(real(folder)))
+    for _ in range(2):
+        with pytest.raises(CommandError, match="cannot write %s: No space left on device" % path):
+            metrics_file.write(str(path), b"two\n")
     assert path.read_bytes() == b"one\n" and os.listdir(str(tmp_path)) == ["a.prom"]
+    assert len(set(ways)) == 2 and all(re.match(r".*/a\.prom\.[0-9a-f]{16}\.tmp$", way) for way in ways)
 
 
-def test_a_link_in_the_place_of_the_new_file_leads_nowhere(tmp_path):
-    """Somebody else may have put it there, in a folder in which all may write."""
+@pytest.mark.parametrize("plant", [os.symlink, os.link, lambda _, place: os.mkfifo(place)])
+def test_what_stands_in_the_place_of_the_new_file_is_left_alone(tmp_path, monkeypatch, plant):
+    """Somebody else may have put it there, in a folder in which all may write, and have guessed the name."""
     path, other = tmp_path / "a.prom", tmp_path / "other"
     other.write_bytes(b"mine\n")
-    os.symlink(str(other), "%s.%d.tmp" % (path, os.getpid()))
-    with pytest.raises(OSError):
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
+    planted = "%s.%s.tmp" % (path, "00" * 8)
+    plant(str(other), planted)
+    with pytest.raises(CommandError, match="File exists"):
         metrics_file.write(str(path), b"text\n")
-    assert other.read_bytes() == b"mine\n" and not path.exists()
+    assert other.read_bytes() == b"mine\n" and os.path.lexists(planted) and not path.exists()
 
 
 def test_how_long_a_file_may_be_that_is_read_again(tmp_path):

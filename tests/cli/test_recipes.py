@@ -24,7 +24,7 @@ def hotspot(card, limits):
     value = told("hotspot", reading(card, "temperature.hotspot"))
     if value > 40:
         return [Outcome(WARNING, "%d C at the hottest spot" % value, value, 40)]
-    return [well("hotspot", value, 40)]
+    return [well(value, 40)]
 '''
 SUBCOMMAND = """\
 from pymtml_cli.subcommands import argument_parser
@@ -54,7 +54,11 @@ SERIES = [
 ]
 CHECK = [
     (CHECKS, "def ecc(card, limits):", QUESTION),
-    (CHECKS, '    Check("ecc",', '    Check("hotspot", "WARNING: hot", (hotspot,), "look at the fans"),\n'),
+    (
+        CHECKS,
+        '    Check("ecc",',
+        '    Check("hotspot", "WARNING: hot", {hotspot: "it is cool"}, "look at the fans"),\n',
+    ),
 ]
 
 
