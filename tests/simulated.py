@@ -35,17 +35,18 @@ VARIABLES = (
 )
 
 
+def run(command, **options):
+    """A command's process after it ended, with what it wrote as text (CompletedProcess)."""
+    options = dict({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300}, **options)
+    return subprocess.run(command, universal_newlines=True, **options)
+
+
 def build():
     """Build the simulator.
 
     Raises: RuntimeError with the compiler's words.
     """
-    result = subprocess.run(
-        ["make", "-s", "-C", os.path.join(ROOT, "simulator")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
-    )
+    result = run(["make", "-s", "-C", os.path.join(ROOT, "simulator")], stderr=subprocess.STDOUT, timeout=None)
     if result.returncode:
         raise RuntimeError("the simulator does not build: %s" % result.stdout.strip())
 
@@ -219,11 +220,4 @@ def run_python(code, *arguments, **options):
     extra = options.pop("extra_environment", {})
     env = environment(**options)
     env.update(extra)
-    return subprocess.run(
-        [sys.executable, "-c", code] + list(arguments),
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    return run([sys.executable, "-c", code] + list(arguments), env=env)

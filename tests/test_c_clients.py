@@ -20,7 +20,7 @@ def client(tmp_path_factory):
         if not os.path.exists(program):
             command = [os.environ.get("CC", "cc"), "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra"]
             command += ["-I", simulated.ROOT, os.path.join(CLIENTS, name + ".c"), "-o", program, "-ldl"]
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            done = simulated.run(command, stderr=subprocess.STDOUT)
             assert done.returncode == 0, done.stdout
         return program
 
@@ -29,14 +29,7 @@ def client(tmp_path_factory):
 
 
 def run(program, *arguments, profile, status=0, **options):
-    done = subprocess.run(
-        [program] + list(arguments),
-        env=simulated.environment(profile, **options),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=60,
-    )
+    done = simulated.run([program] + list(arguments), env=simulated.environment(profile, **options), timeout=60)
     assert done.returncode == status, done.stderr
     return done.stdout
 

@@ -219,14 +219,11 @@ def top(tmp_path):
 
 def run(command, folder):
     """The process of a command that is ended, with all that it started, when its time is over (CompletedProcess)."""
-    return subprocess.run(
+    return simulated.run(
         ["timeout", "--kill-after=5", "120"] + command,
         cwd=folder,
         env=dict(environment(), HOME=folder, TMPDIR=folder),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
     )
 
 

@@ -2,7 +2,6 @@
 
 import _thread
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -361,13 +360,9 @@ def test_children_handlers_and_the_end_of_the_interpreter(version):
     python = sys.executable if version is None else interpreter(version)
     if python is None:
         pytest.skip("there is no Python %s on this machine" % version)
-    done = subprocess.run(
+    done = simulated.run(
         [python, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", PROGRAM, FORK, SIGNALS] + list(ENDS),
         env=dict(simulated.environment("s5000x8"), PYMTML_ENERGY="sample", PYTHONPATH=simulated.ROOT),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
     )
     statuses = [int(word) for word in done.stdout.split()]
     assert (statuses, done.stderr) == ([0, 0] + list(ENDS.values()), "")

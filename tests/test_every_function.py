@@ -4,7 +4,6 @@ The calls are made by every_function.py in processes of their own, so that a cra
 """
 
 import os
-import subprocess
 import sys
 
 import pytest
@@ -16,14 +15,7 @@ PROGRAM = os.path.join(os.path.dirname(__file__), "every_function.py")
 def run(mode, profile, tmp_path, **options):
     """Run the program, and fail with what it reports, and with how it ended if it did not end well."""
     trace = str(tmp_path / "trace")
-    result = subprocess.run(
-        [sys.executable, PROGRAM, mode, trace],
-        env=simulated.environment(profile, **options),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    result = simulated.run([sys.executable, PROGRAM, mode, trace], env=simulated.environment(profile, **options))
     text = result.stdout.strip()
     if result.returncode:
         with open(trace) as file:

@@ -36,12 +36,9 @@ def run(example, profile, arguments=None, **variables):
     if example == "live_view.py":
         pytest.importorskip("rich")
     extra = variables.pop("extra", {})
-    return subprocess.run(
+    return simulated.run(
         [sys.executable, os.path.join(FOLDER, example)] + (EXAMPLES[example] if arguments is None else arguments),
         env=dict(simulated.environment(profile, **variables), COLUMNS="100", **extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
         encoding="utf-8",
     )
 

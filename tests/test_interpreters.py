@@ -3,7 +3,6 @@
 import glob
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -46,7 +45,7 @@ def interpreter(version):
     for candidate in filter(None, candidates):
         says = "sys.implementation.name + str(sys.version_info[0])" if pypy else "'%d.%d' % sys.version_info[:2]"
         check = [candidate, "-c", "import sys, ctypes; print(%s)" % says]
-        result = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        result = simulated.run(check)
         if result.stdout.strip() == version:
             return candidate
     return None
@@ -61,14 +60,7 @@ def test_quick_start(version, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     env = simulated.environment("s3000x2")
     del env["PYTHONPATH"]
-    result = subprocess.run(
-        [python, "-s", "-W", "error", "program.py"],
-        cwd=str(tmp_path),
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    result = simulated.run([python, "-s", "-W", "error", "program.py"], cwd=str(tmp_path), env=env)
     assert (result.returncode, result.stderr) == (0, "")
     expected = []
     for index in range(2):

@@ -1,6 +1,5 @@
 """Init and shutdown as NVML counts them, handles that outlive the library, threads, forks, signals and teardown."""
 
-import subprocess
 import sys
 
 import pytest
@@ -204,13 +203,6 @@ def test_pool_of_processes(method, references, error, tmp_path):
     """A forked child goes on with its parent's init, a spawned one begins without; errors come back to the parent."""
     program = tmp_path / "program.py"  # a child that is spawned imports it
     program.write_text(POOL)
-    result = subprocess.run(
-        [sys.executable, str(program), method],
-        env=simulated.environment("s5000x8"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    result = simulated.run([sys.executable, str(program), method], env=simulated.environment("s5000x8"))
     expected = "('MTT S5000', %d)\nNVMLError_%s\n" % (references, error)
     assert (result.stdout, result.returncode) == (expected, 0), result.stderr

@@ -1021,7 +1021,7 @@ def in_namespace(folder_of_all, hidepid, user):
         folder_of_all / "driver",
     )
     begin = ["unshare", "--pid", "--fork", "--mount", "sh", "-c", mounts + ' && exec "$@"', "sh"]
-    tried = subprocess.run(begin + ["true"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    tried = simulated.run(begin + ["true"], stderr=subprocess.STDOUT)
     if tried.returncode:
         pytest.skip("namespaces are not permitted here: %s" % tried.stdout.strip())
     environment = simulated.environment("s80")
@@ -1034,14 +1034,7 @@ def in_namespace(folder_of_all, hidepid, user):
         "/proc/driver/musa/gpu0/proc_util",
         user,
     ]
-    result = subprocess.run(
-        begin + command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
-        timeout=60,
-    )
+    result = simulated.run(begin + command, env=environment, stderr=subprocess.STDOUT, timeout=60)
     assert result.returncode == 0, result.stdout
     return json.loads(result.stdout)
 

@@ -71,13 +71,7 @@ def test_the_quick_start_prints_what_follows_it(name, tmp_path):
     variables = dict(word.split("=") for word in command.split()[:-2])
     variables["PYMTML_LIBRARY"] = os.path.join(simulated.ROOT, variables["PYMTML_LIBRARY"])
     variables["PYTHONPATH"] = simulated.ROOT
-    done = subprocess.run(
-        [sys.executable, command.split()[-1]],
-        cwd=str(tmp_path),
-        env=variables,
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = simulated.run([sys.executable, command.split()[-1]], cwd=str(tmp_path), env=variables)
     assert done.stdout == output
 
 
@@ -239,13 +233,7 @@ def test_exit_statuses(tmp_path):
         environment = simulated.environment(**machine)
         if status == 12:
             environment["PYMTML_LIBRARY"] = str(tmp_path / "libmtml.so.2")
-        done = subprocess.run(
-            [sys.executable, "-m", "pymtml"] + arguments,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            universal_newlines=True,
-        )
+        done = simulated.run([sys.executable, "-m", "pymtml"] + arguments, env=environment, stderr=subprocess.STDOUT)
         assert done.returncode == status, (status, done.stdout)
 
 

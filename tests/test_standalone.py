@@ -14,23 +14,18 @@ SCENARIOS = ("test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py")
 
 def run(file, *arguments):
     """A file's process, run from a folder that has nothing to do with the project (CompletedProcess)."""
-    return subprocess.run(
+    return simulated.run(
         [sys.executable, os.path.join(simulated.ROOT, file)] + list(arguments),
         env={key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM_", "PYMTML_", "PYTEST"))},
         cwd=os.path.dirname(simulated.ROOT),
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
     )
 
 
 def test_typed_program():
-    done = subprocess.run(
+    done = simulated.run(
         [sys.executable, os.path.join(simulated.ROOT, "tests", "typed_program.py")],
         env=simulated.environment("s3000x2"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
     )
     keys = [simulated.device_keys("s3000x2", index) for index in range(2)]
     lines = done.stdout.splitlines()
@@ -74,13 +69,8 @@ def test_a_program_of_python_m_takes_no_ctypes_from_the_current_folder(program, 
         file.write_text(text)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
     environment["PYTHONPATH"] = os.pathsep.join([str(packages), simulated.ROOT])
-    done = subprocess.run(
-        [sys.executable, "-m", program, "an", "argument"],
-        env=environment,
-        cwd=str(here),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
+    done = simulated.run(
+        [sys.executable, "-m", program, "an", "argument"], env=environment, cwd=str(here), stderr=subprocess.STDOUT
     )
     path = [str(packages), simulated.ROOT]
     expected = {"ctypes": ctypes.__file__, "path": path if program == "pymtml" else [str(here)] + path}

@@ -5,7 +5,6 @@ Each test runs a fresh process whose sys.path has packages written here, named l
 
 import json
 import os
-import subprocess
 import sys
 import textwrap
 
@@ -335,14 +334,7 @@ def test_real_torch(torch_python, tmp_path, with_musa):
         file.write_text(textwrap.dedent(content))
     env = simulated.environment(name="s5000x8")
     env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), env["PYTHONPATH"]])
-    result = subprocess.run(
-        [torch_python, "-c", REAL_TORCH],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=300,
-    )
+    result = simulated.run([torch_python, "-c", REAL_TORCH], env=env)
     assert result.returncode == 0, result.stderr
     got = json.loads(result.stdout.splitlines()[-1])
     # torch built for the CPU has no _cuda_getDeviceCount, and may not get one: its presence alone is what torch asks.

@@ -42,7 +42,7 @@ def vendor(tmp_path_factory):
         return folder
     folder = str(tmp_path_factory.mktemp("vendor"))
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, PACKAGE]
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    result = simulated.run(command, stderr=subprocess.STDOUT)
     if result.returncode:
         pytest.skip("%s cannot be installed: %s" % (PACKAGE, result.stdout.strip().splitlines()[-1:]))
     return folder
@@ -51,9 +51,7 @@ def vendor(tmp_path_factory):
 def run(arguments, vendor, **options):
     env = simulated.environment(**options)
     env["PYTHONPATH"] = os.pathsep.join([vendor, os.path.join(simulated.ROOT, "tests")])
-    result = subprocess.run(
-        [sys.executable] + arguments, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
-    )
+    result = simulated.run([sys.executable] + arguments, env=env)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -106,7 +104,7 @@ DIFFERENCES = {
         "pymtml.MTMLError_NotSupported: Not Supported",
         "pymtml.MTMLError_NotSupported: Not supported",
         TEXTS,
-    ),
+    )
 }
 for _profile in ("s5000x8", "s80", "s3000-mpc", "s3000-vgpu-guest", "empty"):
     DIFFERENCES["error handling", _profile] = ("Error: Not Found", "Error: Not found", TEXTS)
@@ -137,14 +135,7 @@ def programs(vendor, tmp_path_factory):
 def output(path, binding, profile):
     """(exit status, lines of stdout and the last of stderr) of a program, with a binding's folder on the path."""
     env = dict(simulated.environment(profile), PYTHONPATH=binding, PYTHONIOENCODING="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        timeout=120,
-    )
+    done = simulated.run([sys.executable, str(path)], env=env, encoding="utf-8")
     lines = done.stdout.splitlines() + done.stderr.strip().splitlines()[-1:]
     return done.returncode, [re.sub(r" at 0x[0-9a-f]+", " at ...", line) for line in lines]
 

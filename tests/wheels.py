@@ -4,12 +4,11 @@ import base64
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import venv
 import zipfile
 
-from simulated import ROOT
+from simulated import ROOT, run
 
 INSTALLERS = ["pip"] + (["uv"] if os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv")) else [])
 BUILD = "import hatchling.build, sys; print(getattr(hatchling.build, 'build_' + sys.argv[1])(sys.argv[2]))"
@@ -21,13 +20,7 @@ UNCOMPILED = shutil.ignore_patterns("__pycache__")
 def build(kind, folder, source=ROOT):
     """The file that the build backend makes: a wheel, an sdist or an editable (path)."""
     os.makedirs(str(folder), exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, kind, str(folder)],
-        cwd=str(source),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = run([sys.executable, "-c", BUILD, kind, str(folder)], cwd=str(source))
     assert done.returncode == 0, done.stderr
     return os.path.join(str(folder), done.stdout.splitlines()[-1])
 
@@ -111,14 +104,7 @@ class Environment:
 
     def _call(self, command, env=None):
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYMTML_", "PIP_"))}
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=dict(clean, PYTHONDONTWRITEBYTECODE="", **(env or {})),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-        )
+        done = run(command, cwd=self.folder, env=dict(clean, PYTHONDONTWRITEBYTECODE="", **(env or {})))
         assert done.returncode == 0, "%s\n%s\n%s" % (command, done.stdout, done.stderr)
         return done.stdout
 

@@ -8,7 +8,6 @@ import csv
 import functools
 import io
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -28,13 +27,7 @@ SECONDS = 100  # for all functions under one lie
 @functools.lru_cache(maxsize=None)
 def ask(path, lie):
     """What functions make of one lie: {name: outcome}, from a process of its own."""
-    result = subprocess.run(
-        [sys.executable, os.path.join(liar.HERE, "liar.py"), path, lie],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=SECONDS,
-    )
+    result = simulated.run([sys.executable, os.path.join(liar.HERE, "liar.py"), path, lie], timeout=SECONDS)
     assert (result.returncode, result.stderr) == (0, ""), (lie, result.returncode, result.stderr)
     return {function: outcome for function, _, outcome in csv.reader(result.stdout.splitlines())}
 
@@ -153,12 +146,9 @@ pymtml.nvmlDeviceGetUtilizationRates(device), pymtml.nvmlDeviceGetName(device)
 pymtml.nvmlShutdown(), pymtml.mtmlLibraryInit(), pymtml.mtmlLibraryShutDown()
 print(pymtml._nvmlLib_refcount, time.monotonic() - began < 3)
 """
-    result = subprocess.run(
+    result = simulated.run(
         [sys.executable, "-c", code, library],
         env=dict(os.environ, PYMTML_LIBRARY=library, PYTHONPATH=simulated.ROOT),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
         timeout=50,
     )
     assert (result.returncode, result.stderr, result.stdout) == (0, "", "0 True\n")

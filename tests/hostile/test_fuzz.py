@@ -10,12 +10,10 @@ FUZZ = os.path.join(simulated.ROOT, "tests", "fuzz.py")
 
 
 def fuzz(*options, **environment):
-    return subprocess.run(
+    return simulated.run(
         [sys.executable, FUZZ] + list(options),
         env=dict(os.environ, **environment),
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
         timeout=400,
     )
 

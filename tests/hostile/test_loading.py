@@ -94,14 +94,8 @@ def test_raised_privileges_follow_no_variable(tmp_path):
     )
 
     def run(text):
-        return subprocess.run(
-            [str(interpreter), "-c", text],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            universal_newlines=True,
-            timeout=60,
-            cwd="/",
+        return simulated.run(
+            [str(interpreter), "-c", text], env=environment, stderr=subprocess.STDOUT, timeout=60, cwd="/"
         )
 
     raised = run(probe)

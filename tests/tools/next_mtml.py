@@ -72,14 +72,7 @@ class Copy:
         """What a command prints in the copy, with its exit status first."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM", "PYMTML"))}
         environment["PYTHONPATH"] = self.root
-        done = subprocess.run(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            universal_newlines=True,
-        )
+        done = simulated.run(command, cwd=self.root, env=environment, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout
 
     def python(self, *arguments):

@@ -28,12 +28,7 @@ def test_compiles(name, tmp_path):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_starts(name):
     """It imports what it needs, and its options are those that the README names."""
-    done = subprocess.run(
-        [sys.executable, os.path.join(FOLDER, name), "--help"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = simulated.run([sys.executable, os.path.join(FOLDER, name), "--help"])
     assert (done.returncode, done.stderr) == (0, "")
     assert all(option in done.stdout for option in ("--rounds", "--json", "--bindings"))
 
@@ -44,13 +39,8 @@ def test_runs(name):
 
     bench_programs.py needs minutes for one round: see the next test.
     """
-    done = subprocess.run(
-        [sys.executable, os.path.join(FOLDER, name), "--rounds", "1"],
-        env=dict(os.environ, BENCH_PROCESSES="70"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
+    done = simulated.run(
+        [sys.executable, os.path.join(FOLDER, name), "--rounds", "1"], env=dict(os.environ, BENCH_PROCESSES="70")
     )
     assert done.returncode == 0, done.stderr
     assert any(line.startswith("|") and "---" in line for line in done.stdout.splitlines()), done.stdout
@@ -95,12 +85,7 @@ def test_nanoseconds_per_item(common, monkeypatch):
 def test_machine_of_the_programs(tmp_path):
     """What bench_programs.py tells simulator and stand-in for NVML, in a process of its own as there."""
     code = "import sys; sys.path.insert(0, %r); import bench_programs; print(*bench_programs.machine_files(%r))"
-    done = subprocess.run(
-        [sys.executable, "-c", code % (FOLDER, str(tmp_path))],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = simulated.run([sys.executable, "-c", code % (FOLDER, str(tmp_path))])
     assert (done.returncode, done.stderr) == (0, "")
     profile, standin = done.stdout.split()
     with open(profile, encoding="utf-8") as one, open(standin, encoding="utf-8") as other:
@@ -126,12 +111,7 @@ def test_speeds_of_the_readme_are_measured():
 def stubs(tmp_path_factory):
     """The folder of freshly built stub libraries."""
     folder = str(tmp_path_factory.mktemp("stubs"))
-    done = subprocess.run(
-        ["make", "-s", "-C", FOLDER, "stubs", "BUILD=" + folder],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
-    )
+    done = simulated.run(["make", "-s", "-C", FOLDER, "stubs", "BUILD=" + folder], stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout
     return folder
 

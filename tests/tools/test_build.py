@@ -24,14 +24,7 @@ def make_build(source, python):
     """`make build` without a network, by some Python (CompletedProcess)."""
     env = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "MAKE", "PYTHON"))}
     env.update(PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
-    return subprocess.run(
-        ["make", "--no-print-directory", "build", "PYTHON=" + python],
-        cwd=source,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    return simulated.run(["make", "--no-print-directory", "build", "PYTHON=" + python], cwd=source, env=env)
 
 
 def test_a_python_with_the_backend_builds_without_a_network(source):
@@ -87,7 +80,7 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     environment.update(FAILS=fails, NOTES=str(tmp_path))
     command = ["make", "test", "VENV=venv"]
-    done = subprocess.run(command, cwd=str(tmp_path), env=environment, stdout=subprocess.PIPE, universal_newlines=True)
+    done = simulated.run(command, cwd=str(tmp_path), env=environment)
     assert (done.returncode == 0) == (not fails)
     said = re.search(r"make test: side by side (\w+), waiting (\w+), alone (\w+),", done.stdout).groups()
     assert said == tuple("FAILED" if part == fails else "passed" for part in ("together", "waiting", "alone"))
@@ -105,8 +98,6 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
 def test_an_old_pip_reads_what_it_needs():
     """pip up to 18 does not know build-backend, and runs setup.py."""
     command = [sys.executable, "setup.py", "egg_info"]
-    done = subprocess.run(
-        command, cwd=simulated.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
-    )
+    done = simulated.run(command, cwd=simulated.ROOT)
     assert done.returncode == 1 and done.stdout == ""
     assert "pip install --upgrade pip" in done.stderr and "pymtml_nvml-*.whl" in done.stderr

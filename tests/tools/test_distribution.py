@@ -126,7 +126,7 @@ def test_the_readme_renders_on_an_index(wheel, tmp_path):
     pytest.importorskip("twine")
     archive = wheels.build("sdist", tmp_path)
     command = [sys.executable, "-m", "twine", "check", "--strict", wheel, archive]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    done = simulated.run(command, stderr=subprocess.STDOUT)
     assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
 
 
@@ -156,7 +156,7 @@ def test_the_manual_page(wheel, environment):
         for words in ("query-gpu=FIELDS", "EXIT STATUS", "PYMTML_LIBRARY", "completion"):
             assert words in shown.replace("\u2010", "-")
     if shutil.which("mandoc"):
-        done = subprocess.run(["mandoc", "-T", "lint", page], stdout=subprocess.PIPE, universal_newlines=True)
+        done = simulated.run(["mandoc", "-T", "lint", page])
         assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -167,10 +167,10 @@ def test_a_checker_finds_the_types(wheel, environment, tmp_path):
     program.write_text("import pymtml\npymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0))\n")
     command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", environment.python, str(program)]
     env = dict(os.environ, MYPY_CACHE_DIR=str(tmp_path / "cache"))
-    done = subprocess.run(command, cwd=str(tmp_path), env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    done = simulated.run(command, cwd=str(tmp_path), env=env)
     assert done.returncode == 0, done.stdout
     program.write_text("import pymtml\npymtml.nvmlDeviceGetNaem\n")
-    done = subprocess.run(command, cwd=str(tmp_path), env=env, stdout=subprocess.PIPE, universal_newlines=True)
+    done = simulated.run(command, cwd=str(tmp_path), env=env)
     assert done.returncode == 1 and "nvmlDeviceGetNaem" in done.stdout
 
 
@@ -196,12 +196,7 @@ def test_an_editable_install_is_behind_theirs(environment, theirs, tmp_path):
     environment.install(wheels.build("editable", tmp_path / "wheel", source))
     environment.install(theirs[0])
     assert environment.imported() == os.path.join(environment.packages, "pymtml.py")
-    done = subprocess.run(
-        [os.path.join(environment.bin, "pymtml"), "drop-in", "enable"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = simulated.run([os.path.join(environment.bin, "pymtml"), "drop-in", "enable"])
     assert done.returncode == 1
     assert environment.imported() + " here, which is not this pymtml" in done.stderr
     # Asked for by name it is this one all the same.
@@ -270,11 +265,8 @@ def enabled(environment, wheel):
 def drop_in(environment, *arguments, **options):
     """What `pymtml drop-in` says, to stderr where it is to fail."""
     status = options.pop("status", 0)
-    done = subprocess.run(
+    done = simulated.run(
         [os.path.join(environment.bin, "pymtml"), "drop-in"] + list(arguments),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
         env=dict(os.environ, PYMTML_PROC_ROOT=environment.folder, **options.pop("env", {})),
     )
     assert done.returncode == status, done
@@ -287,11 +279,8 @@ def drop_in(environment, *arguments, **options):
 def name_of_pynvml(environment, *options, **env):
     """The name of the module that a new Python of the environment has for pynvml; nothing may be said besides."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYMTML_"))}
-    done = subprocess.run(
+    done = simulated.run(
         [environment.python] + list(options) + ["-c", "import pynvml; print(pynvml.__name__)"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
         env=dict(variables, **env),
         cwd=environment.folder,
     )

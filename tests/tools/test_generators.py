@@ -19,7 +19,7 @@ MODULE = os.path.join(ROOT, "pymtml.py")
 
 def tool(name, *arguments):
     command = [sys.executable, os.path.join(ROOT, "tools", name + ".py")] + list(arguments)
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    return simulated.run(command, stderr=subprocess.STDOUT)
 
 
 def read(path):

@@ -17,7 +17,7 @@ def wheel(tmp_path_factory):
 
 def answer(command, **options):
     """stdout and stderr of a command that succeeds, on a simulated machine (str)."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, **options)
+    done = simulated.run(command, stderr=subprocess.STDOUT, **options)
     assert done.returncode == 0, done.stdout
     return done.stdout
 

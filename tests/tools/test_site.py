@@ -33,7 +33,7 @@ def test_menu_lists_the_documents():
     """A new document gets a line in tools/mkdocs.yml, below nav."""
     with open(CONFIG, encoding="utf-8") as file:
         listed = menu(yaml.safe_load(file)["nav"])
-    tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, stdout=subprocess.PIPE, universal_newlines=True)
+    tracked = simulated.run(["git", "ls-files", "*.md"], cwd=ROOT)
     documents = [name for name in tracked.stdout.split() if not name.startswith(NOT_IN_THE_MENU + (".",))]
     assert len(listed) == len(set(listed))
     kept = [name for name in listed if not name.startswith("docs/reference/")]  # which make reference writes

@@ -207,13 +207,11 @@ def test_every_parameter(stub):
 
 def mypy(package, *arguments):
     pytest.importorskip("mypy")
-    return subprocess.run(
+    return simulated.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-color-output"] + list(arguments),
         cwd=str(package.parent),
         env=dict(os.environ, MYPYPATH=str(package), MYPY_CACHE_DIR=str(package.parent / "cache")),
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
     )
 
 
@@ -221,12 +219,10 @@ def pyright(package, *arguments):
     pytest.importorskip("basedpyright")
     configuration = package.parent / "pyrightconfig.json"
     configuration.write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [str(package)]}))
-    return subprocess.run(
+    return simulated.run(
         [sys.executable, "-m", "basedpyright", "--project", str(configuration), "--level", "error"] + list(arguments),
         cwd=str(package.parent),
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
     )
 
 
@@ -265,14 +261,12 @@ def test_the_stub_against_the_module(package):
     lines = [r"pymtml\.__all__", r"pymtml\.NVML_VALUE_NOT_AVAILABLE_ulonglong", r"pymtml\..*\.__[gs]etattr__"]
     lines += [r"pymtml\.%s(\..*)?" % name for name in dir(ctypes) if not name.startswith("_")]
     allowed.write_text("".join(line + "\n" for line in lines))
-    done = subprocess.run(
+    done = simulated.run(
         [sys.executable, "-m", "mypy.stubtest", "pymtml", "--concise", "--ignore-unused-allowlist"]
         + ["--allowlist", str(allowed)],
         cwd=str(package),
         env=dict(os.environ, MYPY_CACHE_DIR=str(package.parent / "cache")),
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        universal_newlines=True,
     )
     assert done.returncode == 0, done.stdout
 
