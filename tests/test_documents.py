@@ -54,87 +54,37 @@ DATA = {
 }
 PROSE = ("text",)  # what a program prints
 
-# Commands that are not run, and why. They stand here as they stand in the documents.
+# Commands that are not run, by what they are in whole, and why.
 NOT_RUN = {
-    "make test": "runs this very test",
-    "make test-tools": "is a part of .ci/run already",
-    "make test-programs": "takes many minutes and installs programs from the package index",
-    "make release-check": "takes many minutes and installs programs from the package index",
-    "make fuzz": "takes five minutes, and finds what it finds by lot",
-    "make test-all": "runs this very test under every Python",
-    "make pictures": "writes into the checkout; tests/test_readme.py says what is stale",
-    "make site": "would install mkdocs into this environment; tests/tools/test_site.py builds the site",
-    "make sanitize": "is a part of .ci/run already",
-    "make -C simulator test": "runs tests that this suite runs as well",
-    "make -C simulator sanitize": "is a part of .ci/run already",
-    "make build": "is a part of .ci/run already",
-    "python3 -m pip install .": "changes the environment of the tests; tests/tools/test_distribution.py installs",
-    "python3 -m pip install dist/pymtml_nvml-*.whl": "as above",
-    "python3 -m venv ~/pymtml": "as above",
-    "~/pymtml/bin/pip install dist/pymtml_nvml-*.whl": "as above",
-    "PYMTML_LIBRARY=simulator/build/libmtml.so.2 MTML_SIM_PROFILE=s80+frozen "
-    "python3 quick_start.py": "runs the program above it; test_readme.py compares what it prints",
-    "pymtml doctor": "its exit status says that a simulated card waits for a reboot; tests/cli/test_doctor.py runs it",
-    "pymtml doctor > doctor.txt": "as above",
-    "pymtml health": "as above; tests/cli/test_health.py runs it",
-    "pymtml drop-in enable": "changes the environment of the tests; tests/tools/test_distribution.py installs",
-    "pymtml drop-in status": "its exit status says that the drop-in is not enabled",
-    "pymtml drop-in disable": "changes the environment of the tests; tests/tools/test_distribution.py does it",
-    "make format lint": "is a part of .ci/run already, and formatting writes into the checkout",
-    "make generate record": "writes into the checkout; make lint and the tests say what is stale",
-    "make bench": "takes minutes, and writes the results that are kept",
-    'make bench PYTHONS="python3.11 python3.13"': "takes minutes, and writes the results that are kept",
-    "python -m pytest tests/programs/test_glances.py -m programs": "installs a program from the package index",
-    "LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
-    "python3 -m venv /opt/gpu-exporter": "writes outside of the checkout",
-    "/opt/gpu-exporter/bin/pip install nvitop-exporter==1.7.2 .": "writes outside of the checkout",
-    '/opt/gpu-exporter/bin/pymtml run nvitop-exporter --hostname "$(hostname)" &': "as above",
-    "curl -s http://127.0.0.1:8000/metrics | grep gpu_temperature": "asks the exporter that was not started",
-    "cp examples/fleet/nvitop-exporter/nvitop-exporter.service /etc/systemd/system/": "writes outside of the checkout",
-    "systemctl daemon-reload": "is for a system with systemd",
-    "systemctl enable --now nvitop-exporter": "is for a system with systemd",
-    "apt-get install prometheus": "installs a package of the system",
-    "cp examples/fleet/nvitop-exporter/prometheus.yml /etc/prometheus/prometheus.yml": "writes outside of the checkout",
-    "systemctl restart prometheus": "is for a system with systemd",
-    "python3 -m venv /opt/pymtml": "writes outside of the checkout",
-    "/opt/pymtml/bin/pip install '.[metrics]'": "as above",
-    "/opt/pymtml/bin/pymtml metrics": "as above",
-    "cp examples/fleet/systemd/mthreads-metrics.service /etc/systemd/system/": "as above",
-    "cp examples/fleet/systemd/mthreads-textfile.* /etc/systemd/system/": "as above",
-    "systemctl enable --now mthreads-metrics": "is for a system with systemd",
-    "systemctl enable --now mthreads-textfile.timer": "as above",
-    "curl -s --retry 9 --retry-connrefused http://127.0.0.1:9406/metrics | grep mthreads_driver_up": "asks the service "
-    "that was not started",
-    "chown prometheus: /var/lib/prometheus/node-exporter": "writes outside of the checkout",
-    "curl -s http://127.0.0.1:9100/metrics | grep mthreads_driver_up": "as above",
-    "cp -r examples/fleet/prometheus.yml examples/fleet/rules.yml examples/fleet/targets /etc/prometheus/": "writes "
-    "outside of the checkout",
-    "promtool check config /etc/prometheus/prometheus.yml": "needs Prometheus; test_dashboards.py does it",
-    "pdsh -w node[01-16] pymtml --json | pymtml compare --hosts node[01-16]": "needs a cluster",
-    "srun --label --nodes=16 --ntasks-per-node=1 pymtml --json | pymtml compare": "as above",
-    "for host in node01 node02; do ssh $host pymtml --json > said/$host.json; done; pymtml compare said": "as above",
-    "python examples/fleet/ray_check.py --address auto --timeout 20": "needs Ray; tests/programs/test_ray_check.py",
-    "docker build -f examples/fleet/Containerfile -t registry.example.com/pymtml-metrics:1 .": "needs an engine",
-    "kubectl label node gpu01 mthreads-gpus=8": "needs a cluster",
-    "kubectl apply -f examples/fleet/kubernetes/daemonset.yml": "as above",
-    "kubectl apply -f examples/fleet/kubernetes/servicemonitor.yml": "as above",
-    "cd examples/ci/platform_probe && python -m pytest": "needs the installed plugin; test_ci_examples.py does it",
-    "python -m mtml_simulator exec s5000x8+frozen -- sh -c 'cc -Wall test.c -lmtml -o test && ./test'": "compiles the "
-    "program on the same page; test_package_wheel.py does it",
-    "python -m mtml_simulator ctl set 0.gpu_temperature 99": "changes what runs; test_package_command.py does it",
-    "python -m mtml_simulator ctl fail mtmlGpuGetTemperature TIMEOUT --device 3": "as above",
-    "python -m mtml_simulator ctl lose 5": "as above",
-    "python -m mtml_simulator ctl heal": "as above",
-    "python3 -m pip install --no-index dist/pymtml_nvml-*.whl": "as above; tests/tools/test_install.py does it",
-    "python3 -m pip install --force-reinstall --no-deps dist/pymtml_nvml-*.whl": "as above",
-    "python3 -m zipfile -e dist/pymtml_nvml-*.whl /tmp/pymtml": "wants the wheel; tests/tools/test_install.py does it",
-    "PYTHONPATH=/tmp/pymtml python3 -m pymtml": "as above",
-    'PYTHONPATH=/tmp/pymtml python3 -m pymtml run -c "import pynvml; print(pynvml.__file__)"': "as above",
-    "python3 -m pip uninstall pymtml-nvml": "changes the environment of the tests; tests/tools/test_install.py does it",
-    "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all my-image pymtml doctor": "wants a container engine",
-    "make .venv/.installed sim": "would install a virtual environment of its own",
-    "pip install ./simulator": "writes into this environment; test_package_wheel.py does it in one of its own",
+    r"make (test|test-all|-C simulator test)": "runs tests that run already",
+    r"make (test-tools|build|sanitize|format lint|-C simulator sanitize)": "is a part of .ci/run",
+    r"make (test-programs|release-check|site|\.venv/\.installed sim)": "installs programs from the package index",
+    r"make (fuzz|bench.*)": "takes minutes, and finds what it finds by lot, or writes the results that are kept",
+    r"make (pictures|generate record)": "writes into the checkout; tests and make lint say what is stale",
+    r"(python3 -m |\S*/)?pip (un)?install .*|python3 -m venv .*": "changes an environment; tests/tools/test_install.py "
+    "and test_distribution.py, test_package_wheel.py of the simulator do it in one of their own",
+    r"pymtml (doctor.*|health)": "its exit status says that a simulated card waits for a reboot; tests/cli runs it",
+    r"pymtml drop-in (enable|status|disable)": "changes, or finds nothing in, the environment of the tests",
+    r"(PYTHONPATH=/tmp/pymtml )?python3 -m (zipfile|pymtml) ?.*": "wants a wheel; tests/tools/test_install.py does it",
+    r"PYMTML_LIBRARY=\S+ MTML_SIM_PROFILE=\S+ python3 quick_start.py": "runs the program above; test_readme.py does it",
+    r"python -m pytest tests/programs/\S+ -m programs": "installs a program from the package index",
+    r"LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
+    r"(cp|cp -r) examples/fleet/.* /etc/\S+|chown .*|/opt/\S+ .*": "is for a system of its own",
+    r"(systemctl|apt-get|docker|kubectl|promtool) .*": "is for a system with such a thing",
+    r"curl -s .*": "asks a service that was not started",
+    r"(pdsh|srun|for host in) .*": "needs a cluster",
+    r"python examples/fleet/ray_check.py .*": "needs Ray; tests/programs/test_ray_check.py does it",
+    r"cd examples/ci/platform_probe && python -m pytest": "needs the installed plugin; test_ci_examples.py does it",
+    r"python -m mtml_simulator exec .* -- sh -c .*cc -Wall.*": "compiles it; test_package_wheel.py does too",
+    r"python -m mtml_simulator ctl (set|fail|lose|heal)\b.*": "changes what runs; test_package_command.py does it",
 }
+
+
+def why_not(command):
+    """Why a command is not run, or None."""
+    return next((why for pattern, why in NOT_RUN.items() if re.match(r"(?:%s)$" % pattern, command)), None)
+
+
 # Programs of the extras demo and dev: without them the commands are skipped.
 EXTRAS = ("gpustat", "nvitop")
 BEFORE_COMMENT = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<=\S)#|[^#'"\\])*""")
@@ -240,7 +190,7 @@ def test_there_is_something_to_run():
 
 def test_exceptions_are_in_the_documents():
     written = {command for block in BLOCKS if block.language in SHELL for command in commands_of(block)}
-    assert set(NOT_RUN) <= written
+    assert set(NOT_RUN.values()) <= set(map(why_not, written))
 
 
 @blocks(PYTHON)
@@ -266,9 +216,9 @@ def is_current(stamp):
 
 @blocks(SHELL)
 def test_shell(block, top):
-    commands = [command for command in commands_of(block) if command not in NOT_RUN]
+    commands = [command for command in commands_of(block) if not why_not(command)]
     if not commands:
-        pytest.skip("; ".join("%s: %s" % (command, NOT_RUN[command]) for command in commands_of(block)))
+        pytest.skip("; ".join("%s: %s" % (command, why_not(command)) for command in commands_of(block)))
     path = environment()["PATH"]
     for program in EXTRAS:
         if any(program in command.split() for command in commands) and not shutil.which(program, path=path):
