@@ -1,9 +1,10 @@
 """A process that asks the driver in our place: a driver that hangs takes its caller with it, and here only the child.
 
-It answers through a pipe of its own, a line of JSON for each message, and ends with its parent.
+It answers through a pipe of its own, a line for each message: a token, and JSON. It ends with its parent.
 """
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -24,6 +25,7 @@ dispatch(sys.argv[2:])
 """
 CHILD_OPTION = "--answer-to-the-parent"
 STANDARD_OUTPUT = 1
+LONGEST_MESSAGE = 1 << 20  # bytes
 
 
 class Child:
@@ -31,13 +33,18 @@ class Child:
 
     It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too; ``environment``
     replaces variables; one that ``listens`` reads what `tell` writes.
+
+    Raises: OSError or ValueError if it cannot be started.
     """
 
     def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):
         import subprocess
+        from queue import SimpleQueue
 
+        self._token = os.urandom(8).hex()  # before each message: a driver that writes where it should not has none
+        self._answers, self._last, self._is_garbled = SimpleQueue(), b"", False
         inherited = list(inherited)
-        request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT)
+        request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT, token=self._token)
         reading = writing = None
         if os.name == "posix":
             reading, writing = os.pipe()
@@ -53,19 +60,27 @@ class Child:
                 env=dict(os.environ, **environment) if environment else None,
             )
         except (OSError, ValueError):
-            for descriptor in (reading, writing):
-                if descriptor is not None:
-                    os.close(descriptor)
+            if reading is not None:
+                os.close(reading)
             raise
-        noise = [self._process.stderr]
-        if writing is None:
-            self._answers = _Queue(self._process.stdout)
-        else:
-            os.close(writing)
-            self._answers = _Pipe(reading)
-            noise.append(self._process.stdout)
-        self._last = b""
-        self._listeners = [_in_background(self._listen, stream) for stream in noise]
+        finally:
+            if writing is not None:
+                os.close(writing)
+        answers, noise = self._process.stdout, [self._process.stderr]
+        if reading is not None:
+            answers, noise = os.fdopen(reading, "rb"), noise + [answers]
+        try:
+            _in_background(self._read, answers)
+            self._listeners = [_in_background(self._listen, stream) for stream in noise]
+        except RuntimeError as error:  # no thread can be started
+            self.stop()
+            raise OSError(errno.EAGAIN, str(error))
+
+    def _read(self, stream):
+        for line in iter(lambda: stream.readline(LONGEST_MESSAGE), b""):
+            self._answers.put(line)
+        self._answers.put(b"")
+        stream.close()
 
     def _listen(self, stream):
         for line in iter(lambda: stream.readline(4096), b""):
@@ -93,20 +108,37 @@ class Child:
         self._process.stdin.flush()
 
     def messages(self, deadline):
-        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator)."""
+        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator).
+
+        What is no message ends them, too: nobody knows what it stands in the place of.
+        """
         from json import loads
+        from queue import Empty
 
         while True:
-            line = self._answers.next_line(deadline)
-            if line is None:
+            try:
+                line = self._answers.get(timeout=max(0, deadline - time.monotonic()))
+            except Empty:
                 return
-            if not line.endswith(b"\n"):
+            if not line:
                 self._wait()
                 return
-            yield loads(line.decode("ascii"))
+            if not line.endswith(b"\n") and len(line) < LONGEST_MESSAGE:
+                continue  # the child ended in the middle
+            token, _, text = line.decode("ascii", "replace").partition(" ")
+            try:
+                message = loads(text)
+            except (ValueError, RecursionError):
+                message = None
+            if token != self._token or message is None:
+                self._is_garbled = True
+                return
+            yield message
 
     def failure(self, timeout):
         """Why there are no more answers."""
+        if self._is_garbled:
+            return "no answer that can be read: something else writes in its place"
         status = self._process.poll()
         if status is None:
             return "no answer within %g seconds" % timeout
@@ -121,7 +153,6 @@ class Child:
         if self._process.poll() is None:
             self._process.kill()
             self._wait()
-        self._answers.close()
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -154,62 +185,6 @@ def _in_background(function, *arguments):
     return thread
 
 
-class _Pipe:
-    """The lines of a pipe, as they come."""
-
-    def __init__(self, descriptor):
-        import select
-
-        self._file = os.fdopen(descriptor, "rb", 0)
-        self._poll = select.poll()
-        self._poll.register(self._file, select.POLLIN)
-        self._lines, self._rest = [], b""
-
-    def next_line(self, deadline):
-        """The next line (bytes), what is without a line end at the end, or None at a moment of time.monotonic."""
-        while not self._lines:
-            if not self._poll.poll(max(0, deadline - time.monotonic()) * 1000):
-                return None
-            read = self._file.read(1 << 16)
-            if not read:
-                return self._rest
-            lines = (self._rest + read).splitlines(True)
-            self._rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
-            self._lines = lines[::-1]
-        return self._lines.pop()
-
-    def close(self):
-        self._file.close()
-
-
-class _Queue:
-    """The lines of a stream where pipes cannot be waited for: read by a thread."""
-
-    def __init__(self, stream):
-        from queue import Queue
-
-        self._lines = Queue()
-        _in_background(self._read, stream)
-
-    def _read(self, stream):
-        for line in stream:
-            self._lines.put(line)
-        stream.close()
-        self._lines.put(b"")
-
-    def next_line(self, deadline):
-        """As that of _Pipe."""
-        from queue import Empty
-
-        try:
-            return self._lines.get(timeout=max(0, deadline - time.monotonic()))
-        except Empty:
-            return None
-
-    def close(self):
-        """Nothing: the thread does it."""
-
-
 # ---- In the child ----
 
 
@@ -226,7 +201,7 @@ def answering(request, work):
     with os.fdopen(channel, "wb", 0) as pipe:
 
         def send(kind, value):
-            pipe.write(dumps([kind, value]).encode("ascii") + b"\n")
+            pipe.write(("%s %s\n" % (wanted["token"], dumps([kind, value]))).encode("ascii"))
 
         work(wanted, send)
         send("end", None)

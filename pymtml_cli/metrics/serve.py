@@ -1,11 +1,13 @@
 """Serves the last page of `pymtml metrics` over HTTP. A scrape waits for no driver: collecting goes on beside it."""
 
+import contextlib
 import gzip
 import http.server
 import socket
 import socketserver
 import sys
 import threading
+import time
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError
 from pymtml_cli.common.numeric import number
@@ -14,7 +16,7 @@ from pymtml_cli.common.text import safe
 PATH = "/metrics"
 LOCALHOST = "127.0.0.1"
 LAST_PORT = 65535
-REQUEST_SECONDS = 10  # time for a request to come in, and for its answer to go out
+REQUEST_SECONDS = 10  # time for a whole request to come in and its answer to go out
 IDLE_SECONDS = 120  # time for the next request on a connection: longer than the interval of a Prometheus server
 MOST_CONNECTIONS = 64
 FASTEST = 1  # of gzip's levels
@@ -82,6 +84,9 @@ class Page:
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     """Listens from the beginning, answers from ``start`` on: ``page`` is what it answers.
 
+    A connection has REQUEST_SECONDS for a whole request and its answer, however slowly they come and go, and
+    IDLE_SECONDS from one to the next.
+
     Raises: CommandError if it cannot listen.
     """
 
@@ -90,7 +95,8 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def __init__(self, host, port, tls=None):
         self.page, self._tls = None, tls
-        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._due = {}  # by the socket of a connection: (whether a request is under way, when its time is over)
+        self._said = set()
         self._thread = None
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -118,19 +124,39 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         return self._thread is not None and self._thread.is_alive()
 
     def start(self):
-        """Answer, in threads of their own."""
+        """Answer, in threads of their own.
+
+        Raises: RuntimeError if no thread can be started.
+        """
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()
 
+    def expect(self, connection, is_request):
+        """Let a connection have the time of a request, or that for the next one to begin."""
+        self._due[connection] = is_request, time.monotonic() + (REQUEST_SECONDS if is_request else IDLE_SECONDS)
+
+    def _end(self, connection):
+        """End a connection; its thread ends of that."""
+        self._due.pop(connection, None)
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)  # TLS has one of its own, which its thread may be in
+
+    def service_actions(self):
+        """End the connections whose time is over."""
+        for connection, (_, due) in list(self._due.items()):
+            if due < time.monotonic():
+                self._end(connection)
+
     def process_request(self, request, client_address):
-        """Answer a connection in a thread, unless there are too many."""
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+        """Answer a connection in a thread. Where there are too many, the one ends that was idle longest."""
+        if len(self._due) >= MOST_CONNECTIONS:
+            self._end(min(list(self._due.items()), key=lambda one: one[1])[0])
+            self._say_once("more than %d connections: the one that was idle longest is closed" % MOST_CONNECTIONS)
+        self.expect(request, True)
         try:
             socketserver.ThreadingMixIn.process_request(self, request, client_address)
         except BaseException:
-            self._free.release()
+            self._due.pop(request, None)
             raise
 
     def process_request_thread(self, request, client_address):
@@ -138,22 +164,33 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         try:
             socketserver.ThreadingMixIn.process_request_thread(self, request, client_address)
         finally:
-            self._free.release()
+            self._due.pop(request, None)
 
     def finish_request(self, request, client_address):
         """Answer the requests of a connection. What TLS asks first may take its time, here where nobody else waits."""
-        request.settimeout(REQUEST_SECONDS)
         if self._tls is None:
             _Handler(request, client_address, self)
             return
-        with self._tls.wrap_socket(request, server_side=True) as secured:
-            _Handler(secured, client_address, self)
+        with self._tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False) as secured:
+            try:
+                self.expect(secured, True)
+                self._due.pop(request, None)
+                secured.do_handshake()
+                _Handler(secured, client_address, self)
+            finally:
+                self._due.pop(secured, None)
 
     def handle_error(self, request, client_address):
         """Say in a line what went wrong, unless the client is to blame."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
-            sys.stderr.write("pymtml: a request failed: %s\n" % safe(repr(error)))
+            self._say_once("a request failed: %r" % error)
+
+    def _say_once(self, text):
+        if text not in self._said:
+            self._said.add(text)
+            sys.stderr.write("pymtml: %s\n" % safe(text))
+            sys.stderr.flush()
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -163,9 +200,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = -1  # head and body leave together
 
     def handle_one_request(self):
-        self.connection.settimeout(IDLE_SECONDS)
-        self.rfile.peek()  # waits for a request; OSError where none comes, which ends the connection
-        self.connection.settimeout(REQUEST_SECONDS)
+        self.server.expect(self.connection, False)
+        self.rfile.peek()  # waits for a request
+        self.server.expect(self.connection, True)
         http.server.BaseHTTPRequestHandler.handle_one_request(self)
 
     def do_GET(self):

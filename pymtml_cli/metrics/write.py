@@ -136,7 +136,10 @@ def _serve(options, collector, writer):
         for collection in _again_and_again(collector, options.interval or INTERVAL):
             server.page = serve.Page(writer.page(collection), writer.CONTENT_TYPE)
             if not server.serves:
-                server.start()
+                try:
+                    server.start()
+                except RuntimeError as error:
+                    raise CommandError("cannot serve: %s" % error, health.EXIT_STATUS[health.CRITICAL])
                 _say("listening on %s" % server.url)
     finally:
         server.server_close()

@@ -116,11 +116,13 @@ def test_variables_of_a_child(variables, value, started, monkeypatch):
 )
 def test_why_a_child_has_ended(work, failure, started, monkeypatch):
     """Its last words are waited for, which a thread of their own may still be reading."""
-    monkeypatch.setattr(
-        child,
-        "_in_background",
-        lambda function, *arguments: types.SimpleNamespace(join=lambda timeout: function(*arguments)),
-    )
+
+    def in_background(function, *arguments, real=child._in_background):
+        if function.__name__ == "_read":
+            return real(function, *arguments)
+        return types.SimpleNamespace(join=lambda timeout: function(*arguments))
+
+    monkeypatch.setattr(child, "_in_background", in_background)
     one = started(work)
     assert said(one) == [] and one.failure(LONG) == "the check ended " + failure
 
@@ -143,26 +145,63 @@ def test_what_asks_in_the_background_does_not_keep_a_program():
 
 
 @pytest.mark.parametrize("now, seconds", [(5.0, 2.5), (7.5, 0), (9.0, 0)])
-def test_how_long_an_answer_is_waited_for(now, seconds, monkeypatch):
+def test_how_long_an_answer_is_waited_for(now, seconds, monkeypatch, started):
     """Until the moment that is given, which may be over."""
     waited = []
-    monkeypatch.setattr(child, "time", types.SimpleNamespace(monotonic=lambda: now))
-    reading, writing = os.pipe()
-    pipe = child._Pipe(reading)
-    pipe._poll = types.SimpleNamespace(poll=lambda milliseconds: waited.append(milliseconds / 1000))
-    assert pipe.next_line(7.5) is None
-    pipe.close()
-    os.close(writing)
 
     def get(timeout):
         waited.append(timeout)
         raise queue.Empty
 
-    monkeypatch.setattr(child, "_in_background", lambda *arguments: None)
-    lines = child._Queue(None)
-    lines._lines = types.SimpleNamespace(get=get)
-    assert lines.next_line(7.5) is None
-    assert waited == [seconds, seconds]
+    one = started("pass")
+    monkeypatch.setattr(child, "time", types.SimpleNamespace(monotonic=lambda: now))
+    one._answers = types.SimpleNamespace(get=get, put=lambda line: None)
+    assert list(one.messages(7.5)) == [] and waited == [seconds]
+
+
+WRITES = "send('one', 1)\nos.write(wanted['channel'], %r.replace(b'TOKEN', wanted['token'].encode()))\nsend('two', 2)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'["two", 2]\n',
+        b"\xff\xfe\n",
+        b"\n",
+        b"no line end",
+        b"TOKEN \n",
+        b"TOKEN {\n",
+        b"TOKEN " + b"[" * 20000 + b"\n",
+    ],
+)
+def test_what_is_no_message_is_no_answer(text, started):
+    """A driver may write where it should not; nobody knows which answer stood there."""
+    one = started(WRITES % text)
+    assert said(one) == [["one", 1]]
+    assert one.failure(LONG) == "no answer that can be read: something else writes in its place"
+
+
+def test_a_message_that_has_no_end(started, monkeypatch):
+    monkeypatch.setattr(child, "LONGEST_MESSAGE", 1000)
+    assert said(started("os.write(wanted['channel'], b'x' * 1000)\nsys.stdin.read()", listens=True)) == []
+    one = started("send('one', 1)\nos.write(wanted['channel'], wanted['token'].encode() + b' [1')\nos._exit(3)")
+    assert said(one) == [["one", 1]] and one.failure(LONG) == "the check ended with status 3: no output"
+
+
+def test_a_child_without_threads_to_hear_it(started, monkeypatch):
+    """Where no more can be started (RLIMIT_NPROC, pids.max), it cannot be started either, and none of it stays."""
+    processes = []
+
+    def fail(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *of, real=subprocess.Popen, **by: processes.append(real(*of, **by)) or processes[-1]
+    )
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(OSError, match="can't start new thread"):
+        started("sys.stdin.read()", listens=True)
+    assert processes[0].poll() is not None
 
 
 def test_how_a_child_is_started():
@@ -181,7 +220,7 @@ def test_how_a_child_is_started():
 
 def run_child(work, **wanted):
     """A child that is started as any process may be (CompletedProcess)."""
-    request = json.dumps(dict({"parent": os.getpid(), "channel": child.STANDARD_OUTPUT}, **wanted))
+    request = json.dumps(dict({"parent": os.getpid(), "channel": child.STANDARD_OUTPUT, "token": "t"}, **wanted))
     return subprocess.run(
         [sys.executable, "-c", CODE % work, request], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONG
     )
@@ -189,7 +228,7 @@ def run_child(work, **wanted):
 
 def test_a_child_ends_without_what_the_driver_does_at_the_end():
     result = run_child("atexit.register(os.write, 2, b'the end'); send('one', 'é')")
-    assert (result.returncode, result.stdout, result.stderr) == (0, b'["one", "\\u00e9"]\n["end", null]\n', b"")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b't ["one", "\\u00e9"]\nt ["end", null]\n', b"")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")

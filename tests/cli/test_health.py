@@ -78,6 +78,9 @@ int mtmlGpuGetTemperature(void *gpu, void *value)
             sleep(600);
         if (!strcmp(what, "exit"))
             exit(0);
+        if (!strcmp(what, "scribble")) /* into files that are not its own */
+            for (int file = 3; file < 40; file++)
+                (void)!write(file, "[\"end\", null]\n", 14);
         if (!strcmp(what, "abort")) {
             (void)!write(2, "driver: \x1b[31mbug\n", 17);
             abort();
@@ -151,6 +154,7 @@ def test_what_the_driver_prints_is_in_no_answer(shim, arguments):
     [
         ("hang", "no answer within 1.5 seconds"),
         ("exit", "the check ended with status 0: no output"),
+        ("scribble", "no answer that can be read: something else writes in its place"),
         ("abort", "the check ended by signal 6: driver: \\x1b[31mbug"),
     ],
 )
@@ -398,6 +402,31 @@ def test_too_few_files_are_never_ok(tmp_path):
         )
         assert "Traceback" not in result.stderr, files
         assert result.returncode == 2 or (result.returncode == 0 and "OK       temperature" in result.stdout), files
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a thread takes a stack of that size there")
+@pytest.mark.parametrize("arguments", [["health"], ["metrics", "--listen", "0", "--interval", "0.1"]], ids=" ".join)
+def test_no_thread_can_be_started(arguments, tmp_path):
+    """As under RLIMIT_NPROC and pids.max: it is said in a line, and never "degraded"."""
+    result = subprocess.run(
+        ["sh", "-c", 'ulimit -s 4000000 && ulimit -v 1000000 || exit 77; exec "$@"', "sh"]
+        + COMMAND
+        + arguments
+        + ["--lock", str(tmp_path / "lock")],
+        env=command_environment(name="s3000x2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=60,
+    )
+    if result.returncode == 77:
+        pytest.skip("limits cannot be set here")
+    said = "%s: can't start new thread\n"
+    if arguments[0] == "health":
+        assert (result.stdout, result.stderr) == ("CRITICAL driver: " + said % "cannot start the check", "")
+    else:
+        assert (result.stdout, result.stderr) == ("", "pymtml: " + said % "cannot serve")
+    assert result.returncode == 2
 
 
 def test_a_frozen_program_starts_itself(monkeypatch):

@@ -983,24 +983,3 @@ def test_a_frozen_program_starts_itself(monkeypatch, tmp_path):
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--lock", str(tmp_path / "lock"))
     assert result.status == 0 and all_up(read(result.stdout), 2)
-
-
-def test_lines_of_a_pipe():
-    reading, writing = os.pipe()
-    lines = child._Pipe(reading)
-    assert lines.next_line(time.monotonic()) is None
-    os.write(writing, b"one\ntwo\nth")
-    assert [lines.next_line(time.monotonic()) for _ in range(3)] == [b"one\n", b"two\n", None]
-    os.write(writing, b"ree\nrest")
-    os.close(writing)
-    assert [lines.next_line(time.monotonic()) for _ in range(3)] == [b"three\n", b"rest", b"rest"]
-    lines.close()
-
-
-def test_lines_where_pipes_cannot_be_waited_for():
-    reading, writing = os.pipe()
-    lines = child._Queue(os.fdopen(reading, "rb"))
-    assert lines.next_line(time.monotonic()) is None
-    os.write(writing, b"one\nrest")
-    os.close(writing)
-    assert [lines.next_line(time.monotonic() + 20) for _ in range(3)] == [b"one\n", b"rest", b""]

@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pytest
 from inside import CommandError, metrics_server
@@ -146,28 +147,51 @@ def test_a_client_that_says_too_little_is_left(serving, monkeypatch, capsys, nam
     assert capsys.readouterr().err == ""
 
 
-def test_too_many_connections_are_closed(serving):
+def test_a_request_has_its_time_however_often_a_byte_of_it_comes(serving, monkeypatch):
+    monkeypatch.setattr(metrics_server, "REQUEST_SECONDS", 0.1)
+    with connection(serving()) as there, contextlib.suppress(ConnectionError):
+        for _ in range(1000):
+            there.sendall(b"x")
+            time.sleep(0.01)
+        pytest.fail("a request without an end goes on")
+
+
+def test_too_many_connections(serving, monkeypatch, capsys):
+    """The one goes that was idle longest, then the one whose request has been under way longest; it is said once."""
+    monkeypatch.setattr(metrics_server, "MOST_CONNECTIONS", 5)
     server = serving()
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(connection(server)) for _ in range(64)]
-        for there in held:
-            there.sendall(b"GET / HTTP/1.1\r\n")
-        for _ in range(2):
-            with connection(server) as one_more:
-                assert one_more.recv(100) == b""
-        held[5].sendall(b"Connection: close\r\n\r\n")
-        with held[5].makefile("rb") as stream:
-            assert answer(stream)[0] == "HTTP/1.1 200 OK" and stream.read() == WHERE
-        for _ in range(1000):  # another one has its place, as soon as its thread has let go of it
-            with contextlib.suppress(ConnectionError), connection(server) as one_more:
-                one_more.sendall(b"GET / HTTP/1.0\r\n\r\n")
-                if one_more.recv(100):
-                    break
-        else:
-            pytest.fail("the place of a connection that ended is not given to another one")
-        held[6].sendall(b"\r\n")
-        with held[6].makefile("rb") as stream:
-            assert answer(stream)[0] == "HTTP/1.1 200 OK"
+        held = [stack.enter_context(connection(server)) for _ in range(5)]
+        streams = [stack.enter_context(there.makefile("rb")) for there in held]
+        for number in (0, 3, 1):
+            held[number].sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert answer(streams[number])[0] == "HTTP/1.1 200 OK" and streams[number].read(len(WHERE)) == WHERE
+        wait_until(lambda: len(server._due) == 5 and not busy(server))
+        for asking, number in enumerate((0, 2, 4), 1):
+            held[number].sendall(b"GET / HTTP/1.1\r\n")
+            wait_until(lambda: busy(server) == asking)
+        for number in (3, 1, 0):
+            held.append(stack.enter_context(connection(server)))
+            held[-1].sendall(b"GET / HTTP/1.1\r\n")
+            assert held[number].recv(100) == b""
+            wait_until(lambda: len(server._due) == 5 and busy(server) == 5 - (number == 3))
+        for number in (2, 4, 5, 6, 7):
+            held[number].sendall(b"Connection: close\r\n\r\n")
+            with held[number].makefile("rb") as stream:
+                assert answer(stream)[0] == "HTTP/1.1 200 OK" and stream.read() == WHERE
+    wait_until(lambda: not server._due)
+    assert capsys.readouterr().err == "pymtml: more than 5 connections: the one that was idle longest is closed\n"
+
+
+def busy(server):
+    return sum(is_request for is_request, _ in list(server._due.values()))
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_a_thread_that_cannot_start_takes_no_place(serving, monkeypatch, capsys):
@@ -183,7 +207,7 @@ def test_a_thread_that_cannot_start_takes_no_place(serving, monkeypatch, capsys)
             with connection(server) as there:
                 assert there.recv(100) == b""
     assert asked(server, "GET / HTTP/1.0\r\n")[1] == WHERE
-    assert capsys.readouterr().err == 'pymtml: a request failed: RuntimeError("can\'t start new thread")\n' * 2
+    assert capsys.readouterr().err == 'pymtml: a request failed: RuntimeError("can\'t start new thread")\n'
 
 
 def test_what_fails_is_said_in_a_line(serving, capsys):
