@@ -317,7 +317,7 @@ for code in sys.argv[1:]:
     if not child:
         device = begin()
         break
-    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]), flush=True)  # the next child has no copy of it
 else:
     code = ""
 exec(code)
@@ -355,7 +355,7 @@ assert answers[-1] > 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
-@pytest.mark.parametrize("version", (None, "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "pypy3"))
+@pytest.mark.parametrize("version", (None, "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15", "pypy3"))
 def test_children_handlers_and_the_end_of_the_interpreter(version):
     python = sys.executable if version is None else interpreter(version)
     if python is None:

@@ -55,7 +55,7 @@ for path, arguments in examples.items():
         sys.argv, sys.path[0] = [path] + arguments, os.path.dirname(path)
         runpy.run_path(path, run_name="__main__")
         break
-    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]), flush=True)  # the next child has no copy of it
 """
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 import simulated
 
-VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "pypy3")
+VERSIONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15", "pypy3")
 PROGRAM = """
 import pymtml
 import pymtml as pynvml

@@ -391,7 +391,7 @@ def test_a_check_that_cannot_start_is_critical(check, monkeypatch, executable, w
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
 def test_too_few_files_are_never_ok(tmp_path):
     command = COMMAND + ["health", "--lock", str(tmp_path / "lock")]
-    for files in (5, 6, 8, 10, 13):
+    for files in (5, 6, 8, 10, 13):  # with 5, Python 3.14 cannot even load the subcommand: 255
         result = subprocess.run(
             ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
             env=command_environment(name="s3000x2"),
@@ -401,7 +401,8 @@ def test_too_few_files_are_never_ok(tmp_path):
             timeout=60,
         )
         assert "Traceback" not in result.stderr, files
-        assert result.returncode == 2 or (result.returncode == 0 and "OK       temperature" in result.stdout), files
+        well = result.returncode == 0 and "OK       temperature" in result.stdout
+        assert well or result.returncode in (2, 255), files
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a thread takes a stack of that size there")
