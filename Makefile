@@ -63,24 +63,23 @@ demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvi
 
 # Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
 WORKERS ?= 2
-# What is about threads, or measures, is run without xdist, which has a thread of its own in each process: in two
-# processes, as the first mostly waits.
-WAITING := $(addprefix tests/test_,energy.py processes.py shutdown_races.py)
-ALONE := $(addprefix tests/test_,cost.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py signals.py) \
-	$(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
+# What is about threads, or measures, is run without xdist, which has a thread of its own in each process.
+APART := $(addprefix tests/test_,cost.py energy.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py \
+	processes.py shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
 
 # What holds our own machinery is run apart.
 TOOL_TESTS := tests/tools $(addprefix simulator/python/tests/test_package_,platforms.py wheel.py)
 
+# Tests start Python a thousand times: without its bytecode each start would compile the module.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: sim $(TESTED) ## Run the tests of what users have
-	@began=$$(date +%s); together=passed; waiting=passed; alone=passed; said=$$(mktemp); \
-	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(WAITING) $(ALONE)) \
+	@began=$$(date +%s); together=passed; apart=passed; said=$$(mktemp); \
+	$(PY) -m pytest -q -p no:cacheprovider $(APART) >$$said 2>&1 & \
+	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
 		|| together=FAILED; \
-	$(PY) -m pytest -q -p no:cacheprovider $(WAITING) >$$said 2>&1 & \
-	$(PY) -m pytest -q $(ALONE) || alone=FAILED; \
-	wait $$! || waiting=FAILED; cat $$said; rm -f $$said; \
-	echo "make test: side by side $$together, waiting $$waiting, alone $$alone, $$(( $$(date +%s) - began )) seconds"; \
-	test $$together$$waiting$$alone = passedpassedpassed
+	wait $$! || apart=FAILED; cat $$said; rm -f $$said; \
+	echo "make test: side by side $$together, apart $$apart, $$(( $$(date +%s) - began )) seconds"; \
+	test $$together$$apart = passedpassed
 
 test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, recipes, stub, wheels, releases, site, benchmarks
 	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)

@@ -8,7 +8,6 @@ import time
 
 import pytest
 import simulated
-from test_interpreters import interpreter
 
 import pymtml as nvml
 
@@ -300,7 +299,7 @@ def test_a_sample_in_the_midst_of_another_waits(clock):
         assert meanwhile == [[]] and settles(lambda: done) and done == [energy(card())] == [200000]
 
 
-# In each Python that there is: what a child counts, what a handler asks, and ends of a process whose thread samples.
+# What a child counts, what a handler asks, and ends of a process whose thread samples; make test-all tries each Python.
 PROGRAM = """
 import os, signal, sys, threading, time
 import pymtml as nvml
@@ -355,13 +354,9 @@ assert answers[-1] > 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
-@pytest.mark.parametrize("version", (None, "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15", "pypy3"))
-def test_children_handlers_and_the_end_of_the_interpreter(version):
-    python = sys.executable if version is None else interpreter(version)
-    if python is None:
-        pytest.skip("there is no Python %s on this machine" % version)
+def test_children_handlers_and_the_end_of_the_interpreter():
     done = simulated.run(
-        [python, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", PROGRAM, FORK, SIGNALS] + list(ENDS),
+        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", PROGRAM, FORK, SIGNALS] + list(ENDS),
         env=dict(simulated.environment("s5000x8"), PYMTML_ENERGY="sample", PYTHONPATH=simulated.ROOT),
     )
     statuses = [int(word) for word in done.stdout.split()]

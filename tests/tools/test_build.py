@@ -57,15 +57,14 @@ PARTS = """#!/bin/sh
 case "$*" in
 *--ignore*) part=together ;;
 *--numprocesses*) part=tools ;;
-*no:cacheprovider*) part=waiting ;;
-*) part=alone ;;
+*) part=apart ;;
 esac
 echo "$@" > "$NOTES/$part"
 test "$part" != "$FAILS"
 """
 
 
-@pytest.mark.parametrize("fails", ["together", "waiting", "alone", ""])
+@pytest.mark.parametrize("fails", ["together", "apart", ""])
 def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     """With a Python that runs nothing. No file is left out by all parts and make test-tools, or run by two."""
     shutil.copy(os.path.join(simulated.ROOT, "Makefile"), str(tmp_path))
@@ -82,12 +81,12 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     command = ["make", "test", "VENV=venv"]
     done = simulated.run(command, cwd=str(tmp_path), env=environment)
     assert (done.returncode == 0) == (not fails)
-    said = re.search(r"make test: side by side (\w+), waiting (\w+), alone (\w+),", done.stdout).groups()
-    assert said == tuple("FAILED" if part == fails else "passed" for part in ("together", "waiting", "alone"))
+    said = re.search(r"make test: side by side (\w+), apart (\w+),", done.stdout).groups()
+    assert said == tuple("FAILED" if part == fails else "passed" for part in ("together", "apart"))
     subprocess.run(["make", "test-tools", "VENV=venv"], cwd=str(tmp_path), env=environment, check=True)
     files = {
         part: re.findall(r"\b(?:tests|simulator)/\S+", (tmp_path / part).read_text())
-        for part in ("together", "waiting", "alone", "tools")
+        for part in ("together", "apart", "tools")
     }
     ignored = files.pop("together")
     assert "tests/tools" in files["tools"]
