@@ -15,53 +15,31 @@ CPU_WORDS, NODE_WORDS = 64, 16
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
 
-BRANDS = {pymtml.MTML_BRAND_MTT: "MTT", pymtml.MTML_BRAND_UNKNOWN: "UNKNOWN"}
+
+def words(prefix):
+    """The words that profiles have for the values of an enum of C: the ends of their names, without its size (dict)."""
+    names = [name for name in dir(pymtml) if name.startswith(prefix) and not name.endswith(("_COUNT", "_MAX"))]
+    return {getattr(pymtml, name): name[len(prefix) :] for name in names}
+
+
+BRANDS = words("MTML_BRAND_")
+MEMORY_TYPES = words("MTML_MEM_TYPE_")
+LEVELS = words("MTML_TOPOLOGY_")
+P2P = words("MTML_P2P_STATUS_")
+LINK_STATES = words("MTML_MTLINK_STATE_")
+LINK_STATUS = words("MTML_MTLINK_CAP_STATUS_")
+DISPLAYS = words("MTML_DISP_INTF_TYPE_")
+CODECS = words("MTML_CODEC_TYPE_")
+SESSION_STATES = words("MTML_CODEC_SESSION_STATE_")
 SWITCH = {0: "DISABLE", 1: "ENABLE"}
-MEMORY_TYPES = {pymtml.MTML_MEM_TYPE_LPDDR4: "LPDDR4", pymtml.MTML_MEM_TYPE_GDDR6: "GDDR6"}
-LEVELS = {
-    pymtml.MTML_TOPOLOGY_INTERNAL: "INTERNAL",
-    pymtml.MTML_TOPOLOGY_SINGLE: "SINGLE",
-    pymtml.MTML_TOPOLOGY_MULTIPLE: "MULTIPLE",
-    pymtml.MTML_TOPOLOGY_HOSTBRIDGE: "HOSTBRIDGE",
-    pymtml.MTML_TOPOLOGY_NODE: "NODE",
-    pymtml.MTML_TOPOLOGY_SYSTEM: "SYSTEM",
-}
-P2P = {
-    pymtml.MTML_P2P_STATUS_OK: "OK",
-    pymtml.MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED: "CHIPSET_NOT_SUPPORTED",
-    pymtml.MTML_P2P_STATUS_GPU_NOT_SUPPORTED: "GPU_NOT_SUPPORTED",
-    pymtml.MTML_P2P_STATUS_UNKNOWN: "UNKNOWN",
-}
-LINK_STATES = {
-    pymtml.MTML_MTLINK_STATE_DOWN: "DOWN",
-    pymtml.MTML_MTLINK_STATE_UP: "UP",
-    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "DOWNGRADE",
-}
-LINK_STATUS = {pymtml.MTML_MTLINK_CAP_STATUS_NOT_SUPPORTED: "NOT_SUPPORTED", pymtml.MTML_MTLINK_CAP_STATUS_OK: "OK"}
-DISPLAYS = {
-    pymtml.MTML_DISP_INTF_TYPE_DP: "DP",
-    pymtml.MTML_DISP_INTF_TYPE_EDP: "EDP",
-    pymtml.MTML_DISP_INTF_TYPE_VGA: "VGA",
-    pymtml.MTML_DISP_INTF_TYPE_HDMI: "HDMI",
-    pymtml.MTML_DISP_INTF_TYPE_LVDS: "LVDS",
-}
-CODECS = {
-    getattr(pymtml, "MTML_CODEC_TYPE_" + name): name
-    for name in "AVC VC1 MPEG2 MPEG4 H263 DIV3 RV AVS RSVD1 THO VP3 VP8 HEVC VP9 AVS2 RSVD2 AV1".split()
-}
-SESSION_STATES = {
-    pymtml.MTML_CODEC_SESSION_STATE_UNKNOWN: "UNKNOWN",
-    pymtml.MTML_CODEC_SESSION_STATE_ACTIVE: "ACTIVE",
-}
 # The C API does not tell the generation; the high byte of the PCI device id does.
 GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
 NEWEST_GENERATION = "PINGHU"
 # The codes of C, by the names that profiles have for them; the others are pymtml's own.
 CODES = {
-    getattr(pymtml, name): name[len("MTML_ERROR_") :]
-    for name in dir(pymtml)
-    if name.startswith("MTML_ERROR_")
-    and not pymtml.MTML_ERROR_UNINITIALIZED <= getattr(pymtml, name) <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
+    code: name
+    for code, name in words("MTML_ERROR_").items()
+    if not pymtml.MTML_ERROR_UNINITIALIZED <= code <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
 }
 
 # Keys that hold one number or text: (key, function, arguments, names of the answer's values or None)
@@ -558,7 +536,7 @@ def fill_links(walk, card, found):
             ("mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), LINK_STATUS, atomics),
         ):
             answer = walk.ask(function, card.device, link, *arguments)
-            found_values.append(next(iter(names.values())) if isinstance(answer, Failed) else named(names, answer))
+            found_values.append(names[0] if isinstance(answer, Failed) else named(names, answer))
         remote = walk.ask("mtmlDeviceGetMtLinkRemoteDevice", card.device, link)
         other = None if isinstance(remote, Failed) else next((one for one in found if one.device == remote), None)
         card.peers.append(None if other is None else [other.number, ends.get((other.number, link))])

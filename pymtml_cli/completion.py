@@ -34,7 +34,7 @@ WORDS = {
     ("clocks", "-som"): ("0", "1"),
 }
 LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
-HELP = {"-h, --help": None}
+OPTIONS = {"-h, --help": None}  # of this subcommand
 # Words that stand by themselves behind a subcommand
 ARGUMENTS = {"completion": SHELLS}
 TAKE_FILES = ("compare",)  # and files
@@ -66,10 +66,9 @@ def _of_language():
 
 def _of_subcommand(name):
     """(options, words) of a subcommand."""
-    module = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name][0])
-    if hasattr(module, "parser"):
-        return _of_parser(module.parser(), name)
-    table = getattr(module, name.upper(), None) or getattr(module, "OPTIONS", HELP)
+    table = getattr(importlib.import_module("pymtml_cli." + SUBCOMMANDS[name].module), SUBCOMMANDS[name].options)
+    if callable(table):
+        return _of_parser(table(), name)
     found = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in spelled(table)]
     return found, list(ARGUMENTS.get(name, ()))
 
@@ -243,7 +242,7 @@ def _zsh(name, found):
         known = [spelling for option in options for spelling in option.spellings]
         lines = []
         if alone and not command:
-            described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub][1].replace("'", "'\\''")) for sub in alone)
+            described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub].help.replace("'", "'\\''")) for sub in alone)
             lines = ["local -a subcommands=(%s)" % described, "_describe subcommand subcommands"]
         elif alone:
             lines = ["compadd -- %s" % " ".join(alone)]
@@ -283,7 +282,7 @@ def _fish(name, found):
         here = "__fish_seen_subcommand_from " + (command or seen)
         condition = "-n '%s%s'" % ("" if command else "not ", here)
         for word in alone:
-            summary = SUBCOMMANDS[word][1].replace("'", "\\'") if not command else ""
+            summary = SUBCOMMANDS[word].help.replace("'", "\\'") if not command else ""
             lines.append("complete -c %s %s -a %s -d '%s'" % (name, condition, word, summary))
         if command == "run":
             lines.append("complete -c %s %s -F -a '(__fish_complete_command)'" % (name, condition))

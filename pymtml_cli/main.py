@@ -6,7 +6,7 @@ import sys
 
 from pymtml_cli.common.errors import CommandError, called
 from pymtml_cli.common.text import safe
-from pymtml_cli.subcommands import FUNCTIONS, SUBCOMMANDS
+from pymtml_cli.subcommands import SUBCOMMANDS
 
 STDOUT, STDERR = 1, 2
 
@@ -19,7 +19,7 @@ def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
     if arguments and arguments[0] in SUBCOMMANDS:
         name, *rest = arguments
-        return getattr(_module(SUBCOMMANDS[name][0]), FUNCTIONS.get(name, "run"))(rest)
+        return getattr(_module(SUBCOMMANDS[name].module), SUBCOMMANDS[name].run)(rest)
     from pymtml_cli import language
 
     options = language.parse(arguments)

@@ -5,31 +5,38 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
+from collections import namedtuple
+
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
 
-# Name: (module, what --help says)
+# ``options`` names what lists the options in the module: a table, or for those that argparse reads a function `parser`.
+# ``run`` names the function that stands for run where subcommands share a file.
+Subcommand = namedtuple("Subcommand", "module help options run", defaults=("parser", "run"))
+
 SUBCOMMANDS = {
-    "capture": ("capture", "print a profile of this machine that the simulator loads"),
-    "dmon": ("smi.dmon", "a line for each card and second"),
-    "pmon": ("smi.pmon", "a line for each process and second"),
-    "mtlink": ("smi.mtlink", "state, speed and far end of each MtLink"),
-    "mig": ("smi.mig", "MPC instances: what there is, and how a card is divided"),
-    "vgpu": ("smi.vgpu", "virtual devices, and what kinds of them a card offers"),
-    "clocks": ("smi.refused", "nvidia-smi's clocks that these cards have not"),
-    "encodersessions": ("smi.encodersessions", "a line for each encoder session and second"),
-    "drain": ("smi.refused", "the drain state of a card"),
-    "nvlink": ("smi.mtlink", "the same in nvidia-smi's form"),
-    "health": ("health.health", "check the cards, for schedulers and cron"),
-    "metrics": ("metrics.write", "values and health of the cards for Prometheus"),
-    "doctor": ("health.doctor", "say what works here, what does not, and what to do about it"),
-    "drop-in": ("dropin.drop_in", "make programs take pymtml for pynvml"),
-    "topo": ("smi.topo", "how cards are joined with each other and with processors"),
-    "compare": ("hosts.compare", "what differs between hosts, from what --json, health and doctor say on each"),
-    "completion": ("completion", "print what makes a shell complete the command: bash, zsh or fish"),
-    "run": ("dropin.run", "run a program with pymtml in the place of pynvml"),
+    "capture": Subcommand("capture", "print a profile of this machine that the simulator loads"),
+    "dmon": Subcommand("smi.dmon", "a line for each card and second", "OPTIONS"),
+    "pmon": Subcommand("smi.pmon", "a line for each process and second", "OPTIONS"),
+    "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", "OPTIONS"),
+    "mig": Subcommand("smi.mig", "MPC instances: what there is, and how a card is divided", "OPTIONS"),
+    "vgpu": Subcommand("smi.vgpu", "virtual devices, and what kinds of them a card offers", "OPTIONS"),
+    "clocks": Subcommand("smi.refused", "nvidia-smi's clocks that these cards have not", "CLOCKS", "clocks"),
+    "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second", "OPTIONS"),
+    "drain": Subcommand("smi.refused", "the drain state of a card", "DRAIN", "drain"),
+    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", "OPTIONS", "nvlink"),
+    "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
+    "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
+    "doctor": Subcommand("health.doctor", "say what works here, what does not, and what to do about it"),
+    "drop-in": Subcommand("dropin.drop_in", "make programs take pymtml for pynvml"),
+    "topo": Subcommand("smi.topo", "how cards are joined with each other and with processors", "OPTIONS"),
+    "compare": Subcommand(
+        "hosts.compare", "what differs between hosts, from what --json, health and doctor say on each"
+    ),
+    "completion": Subcommand(
+        "completion", "print what makes a shell complete the command: bash, zsh or fish", "OPTIONS"
+    ),
+    "run": Subcommand("dropin.run", "run a program with pymtml in the place of pynvml", "OPTIONS"),
 }
-# Those that share a file with another one: the function that stands for run
-FUNCTIONS = {"nvlink": "nvlink", "clocks": "clocks", "drain": "drain"}
 
 
 def argument_parser(name):
@@ -49,7 +56,7 @@ def argument_parser(name):
             """An option that names a file, for this parser or a group of it."""
             (to or self).add_argument(option, type=file_name, metavar="FILE", help=help)
 
-    return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name][1])
+    return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name].help)
 
 
 def argument_type(least, most, whole=True):

@@ -1,4 +1,4 @@
-"""compare: what differs between hosts, from what `pymtml --json`, `health --json` and `doctor` say on each of them.
+"""compare: what differs between hosts, from what `pymtml --json`, `health --json` and `doctor --json` print on each.
 
 `gathered` reads the documents, `facts` says what is compared of them. Hosts that say the same are a group. Nothing
 is asked of a driver here.

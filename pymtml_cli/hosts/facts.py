@@ -1,4 +1,4 @@
-"""The facts that a host says: what `compare` makes of the documents of `pymtml --json`, `health --json` and `doctor`.
+"""The facts that a host says: what `compare` makes of documents of `pymtml --json`, `health --json`, `doctor --json`.
 
 A fact is the answer of each card, or of the machine, to one question. What is different on every machine (serial
 numbers, addresses, times, what is measured) is no fact; whether a card tells it at all is one, and so is a query that

@@ -1,4 +1,4 @@
-"""What was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor`, each with its host.
+"""What was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor --json`, by host.
 
 It comes in files, one or more hosts each, or through a pipe: one document behind the other, lines with the host in
 front (pdsh, clush, srun --label), or below a head with hosts (dshbak, clush -b). Whatever is no whole document is
@@ -21,19 +21,18 @@ SUFFIXES = (".json", ".txt", ".out", ".log")
 STDIN = "-"
 LONGEST_REASON = 160
 
-# How doctor begins a line: a level, five columns wide, a blank, and the check
-_LEVELS = "(?:ok   |note |warn |fail |n/a  ) "
 # Where a document begins: a brace at the begin of a line, or one before the first key of a document of pymtml
 _BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
 _HOST_KEY = re.compile(r'"host":\s*("(?:[^"\\]|\\.)*")')
-_DOCTOR_LINE = re.compile(r"(%s)(\S+) +(.*)" % _LEVELS)
-_DOCTOR_STEP = re.compile(r" +-> (.*)")
-_DOCTOR_END = re.compile(r"verdict: pymtml (.*)")
-_HEALTH_LINE = re.compile(r"(OK|NOTE|N/A|WARNING|CRITICAL) +[a-z]+: ")
+# How the texts of two subcommands, which have documents for programs too, begin a line
+_TEXTS = {
+    HEALTH: re.compile(r"(OK|NOTE|N/A|WARNING|CRITICAL) +[a-z]+: "),
+    DOCTOR: re.compile(r"(ok   |note |warn |fail |n/a  ) \S+ +\S"),
+}
 # srun --label puts blanks before the numbers of tasks.
 _HOST = r' *(\d+|[^\s:{"]\S*?):'
 _PREFIX = re.compile(_HOST + "(?: (.*))?$")
-_PREFIXED = re.compile('^%s (?:\\{\\s*$|\\{\\s*"|%s\\S)' % (_HOST, _LEVELS), re.MULTILINE)
+_PREFIXED = re.compile('^%s \\{\\s*(?:$|")' % _HOST, re.MULTILINE)
 _RULE = re.compile(r"-{10,}\s*$")
 _RULED = re.compile(r"^-{10,}\s*\n(\S+)(?: \(\d+\))?\s*\n-{10,}\s*$", re.MULTILINE)
 # What those who ran the command say beside it: of hosts, or of themselves
@@ -216,13 +215,11 @@ def _documents(text, host):
             position = following.start() if following else len(text)
             piece = text[begin.start() : position]
             found.append(Unreadable(host or _named(piece), _broken(piece, error, begin.start())))
-    noise = "".join(noise)
-    if any(map(_DOCTOR_LINE.match, noise.split("\n"))):
-        found.append(_of_doctor(noise, host))
     if not found:
-        said = [line for line in noise.split("\n") if line.strip()] or ["nothing"]
-        if any(map(_HEALTH_LINE.match, said)):
-            return [Unreadable(host, "the text of health: health --json is what can be compared")]
+        said = [line for line in "".join(noise).split("\n") if line.strip()] or ["nothing"]
+        for kind, line in _TEXTS.items():
+            if any(map(line.match, said)):
+                return [Unreadable(host, "the text of %s: %s --json is what can be compared" % (kind, kind))]
         return [Unreadable(host, "no document; it says: %s" % said[-1])]
     return found
 
@@ -299,23 +296,3 @@ def _of_findings(content):
         if kind == HEALTH and (one["check"], one["level"]) == ("driver", "CRITICAL"):
             raise _Bad("health: driver: %s" % one["text"])
     return kind
-
-
-def _of_doctor(text, host):
-    """The Document of a text of doctor, or an Unreadable: its last line is the verdict."""
-    found, verdict = [], None
-    for line in text.split("\n"):
-        one, step, end = _DOCTOR_LINE.match(line), _DOCTOR_STEP.match(line), _DOCTOR_END.match(line)
-        if one:
-            found.append({"level": one.group(1).strip(), "check": one.group(2), "text": one.group(3)})
-        elif step and found:
-            found[-1]["next_step"] = step.group(1)
-        elif end:
-            verdict = end.group(1)
-    if verdict is None:
-        return Unreadable(host, "doctor was cut off after: %s" % found[-1]["check"])
-    content = {"verdict": verdict, "findings": found}
-    try:
-        return Document(host, _kind(content), content)
-    except _Bad as error:
-        return Unreadable(host, str(error))

@@ -67,7 +67,7 @@ def answer(_):
     values = {
         "name": called(),
         "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 55)),
-        "subcommands": "\n".join(form % (name, summary) for name, (_, summary) in sorted(SUBCOMMANDS.items())),
+        "subcommands": "\n".join(form % (name, row.help) for name, row in sorted(SUBCOMMANDS.items())),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
         "others": ", ".join(OTHERS),

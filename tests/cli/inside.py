@@ -27,7 +27,7 @@ from pymtml_cli.readings.processes import compute_processes
 from pymtml_cli.smi.fields import FIELDS
 from pymtml_cli.smi.query import QUERIES
 from pymtml_cli.smi.terminal import OtherScreen
-from pymtml_cli.subcommands import FUNCTIONS, SUBCOMMANDS
+from pymtml_cli.subcommands import SUBCOMMANDS, Subcommand
 
 BY_NAME = {name: field for field in FIELDS for name in field[0]}
 QUESTIONS = {name: CHECKS[name].questions for name in OF_CARD}

@@ -11,7 +11,7 @@ import time
 import pytest
 import simulated
 from command import invoke
-from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, completion, file_of
+from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, Subcommand, completion
 
 SHELLS = ("bash", "zsh", "fish")
 SETUP = {
@@ -179,7 +179,8 @@ SMALL = {
     "run": ([Option(("-m",), True, (), False, False)], []),
     "topo": ([Option(("-n", "--near"), True, ("0", "1"), False, False)], ["all", "some"]),
 }
-SUMMARIES = {"topo": ("", "how cards are joined"), "run": ("", "run a program"), "compare": ("", "what isn't alike")}
+HELP = {"topo": "how cards are joined", "run": "run a program", "compare": "what isn't alike"}
+SUMMARIES = {name: Subcommand("", help) for name, help in HELP.items()}
 WRITTEN = {
     "bash": r"""# Completion of nvidia-smi for bash: eval "$(nvidia-smi completion bash)"
 _pymtml_as_nvidia_smi() {
@@ -394,7 +395,7 @@ def test_all_options_that_help_names_are_offered(name):
         assert set(re.findall(r"\w+", helped)) >= set(SECTIONS)
     elif name == "run":
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
-    elif hasattr(file_of(SUBCOMMANDS[name][0]), "parser"):  # argparse's own
+    elif SUBCOMMANDS[name].options == "parser":  # argparse's own
         for option in options:
             shown = re.search(r"^  (-\w, )?%s \S" % option.spellings[-1], helped, re.M)
             assert option.takes_value is (shown is not None), option.spellings

@@ -8,7 +8,7 @@ import pytest
 from inside import gathered
 
 GOOD = {"schema": 1, "device_count": 0, "devices": []}
-FAILED = "fail  init       no library\n                 -> install it\n\nverdict: pymtml does not work\n"
+FAILED = '{\n"verdict": "x",\n"findings": [{"check": "init", "level": "fail", "text": "no library"}]\n}\n'
 RULE = "-" * 16 + "\n"
 CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
 BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'

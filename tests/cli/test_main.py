@@ -14,7 +14,7 @@ import pytest
 import simulated
 import wheels
 from command import command_environment, invoke, run_command
-from inside import FUNCTIONS, SUBCOMMANDS, errors, file_of, language, main_module
+from inside import SUBCOMMANDS, errors, file_of, language, main_module
 
 
 @pytest.mark.parametrize("start", [["-m", "pymtml"], [os.path.join(simulated.ROOT, "pymtml.py")]])
@@ -309,8 +309,8 @@ def test_no_file_imports_one_that_imports_it():
 
 
 def test_each_invocation_has_one_way_in():
-    for name, (module, _) in SUBCOMMANDS.items():
-        run = getattr(file_of(module), FUNCTIONS.get(name, "run"))
+    for name, row in SUBCOMMANDS.items():
+        run = getattr(file_of(row.module), row.run)
         assert list(inspect.signature(run).parameters)[0] == "arguments"
     for module in set(language.ANSWERED_BY.values()):
         assert len(inspect.signature(file_of(module).answer).parameters) == 1

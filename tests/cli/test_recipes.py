@@ -133,7 +133,7 @@ def test_a_series(copy):
 def test_a_subcommand(copy):
     with open(os.path.join(copy.folder, "pymtml_cli", "smi", "hello.py"), "w") as file:
         file.write(SUBCOMMAND)
-    copy.walk([("subcommands.py", '    "health": (', '    "hello": ("smi.hello", "say hello"),\n')])
+    copy.walk([("subcommands.py", '    "health": Subcommand(', '    "hello": Subcommand("smi.hello", "say hello"),\n')])
     assert copy.run("hello", "--name", "you") == "hello you\n"
     assert "\n  hello            say hello\n" in copy.run("--help")
     assert "--name NAME  who\n" in copy.run("hello", "--help")
