@@ -23,8 +23,9 @@ Outcome = namedtuple("Outcome", "level text value limit advice silent", defaults
 
 # A check: its questions in the order in which they are asked (none: it is about the machine), each with the text for an
 # outcome that is well; what doctor advises; ``noted``: whether a NOTE is one for doctor, too (the others are counters,
-# and no sign that anything is wrong); ``finds``: its line in docs/command.md, with the defaults of limits.
-Check = namedtuple("Check", "name finds questions advice noted", defaults=({}, None, False))
+# and no sign that anything is wrong); ``among``: a question about all cards together, which makes findings of what they
+# have answered; ``finds``: its line in docs/command.md, with the defaults of limits.
+Check = namedtuple("Check", "name finds questions advice noted among", defaults=({}, None, False, None))
 
 # Limit: (default, least, most, what it is). None: what the card tells.
 LIMITS = {
@@ -34,6 +35,7 @@ LIMITS = {
     "max-aggregate-ecc-errors": (10, 0, 10**15 - 1, "uncorrected memory errors of the card's life"),
     "max-retired-pages": (60, 0, 10**15 - 1, "retired memory pages"),
     "max-pcie-replays": (100, 0, 10**15 - 1, "repeated PCIe packets"),
+    "min-pcie-generation": (None, 1, 100, "PCIe generation of a busy card (default: one below the card's)"),
     "max-idle-power": (50, 1, 1000, "percent of the power limit at a utilization of 0 percent"),
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
@@ -41,6 +43,7 @@ DRAIN = "drain the card and reboot"
 HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
 # Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
+BUSY_UTILIZATION = 50  # percent
 
 
 class Limits(dict):
@@ -155,6 +158,18 @@ def idle(card, limits):
     return [well(0)]
 
 
+def power_draw(card, limits):
+    """Whether a card that works draws power. Its limit is asked, too, for `lower_power_limits`."""
+    milliwatts = told("power", reading(card, "power.draw"))
+    busy = told_or(0, "utilization", reading(card, "utilization.gpu"))
+    told_or(None, "power limit", reading(card, "enforced.power.limit"))
+    if milliwatts or not busy:
+        return [well(milliwatts / 1000)]
+    if reading(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
+        return [Outcome(NOT_TOLD, "power not reported")]
+    return [Outcome(WARNING, "0 W drawn at a utilization of %d %%" % busy, 0)]
+
+
 def gpu_temperature(card, limits):
     """Whether the GPU is cool enough."""
     value = told("temperature of the GPU", reading(card, "temperature.gpu"))
@@ -248,6 +263,11 @@ def pcie_width(card, limits):
 def pcie_generation(card, limits):
     """The generation that the PCIe link runs at: it drops when the card is idle."""
     value, most = _pcie(card, "generation", "gen")
+    busy = told_or(0, "utilization", reading(card, "utilization.gpu"))
+    least = limits["min-pcie-generation"] or most - 1  # many slots are one generation older than the card
+    if value < least and busy > BUSY_UTILIZATION:
+        text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
+        return [Outcome(WARNING, text, value, least)]
     if value < most:
         return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
     return [well(value, most)]
@@ -275,6 +295,38 @@ def seen_processes(card, limits):
     return [well(unseen, 0)]
 
 
+# ---- Questions about cards together: (card, Outcome) of those that differ from others of their kind (iterators) ----
+
+
+def _by_kind(cards, name):
+    """(card, what it answered to a reading, what all cards of its name answered) of each card that did (iterator)."""
+    kinds = {}
+    for card in cards:
+        kind, value = card.ask(pymtml.nvmlDeviceGetName), reading(card, name)
+        if not isinstance(value, Unknown) and not isinstance(kind, Unknown):
+            kinds.setdefault(kind, []).append((card, value))
+    for pairs in kinds.values():
+        for card, value in pairs:
+            yield card, value, [other for _, other in pairs]
+
+
+def lower_power_limits(cards):
+    """Cards with a lower power limit than others."""
+    for card, value, values in _by_kind(cards, "enforced.power.limit"):
+        if value < max(values):
+            text = "power limit of %d W, and %d W on other cards" % (value / 1000, max(values) / 1000)
+            yield card, Outcome(WARNING, text, value / 1000, max(values) / 1000)
+
+
+def ecc_off(cards):
+    """Cards without ECC beside others that have it."""
+    for card, value, values in _by_kind(cards, "ecc.mode.current"):
+        if not value and any(values):
+            yield card, Outcome(
+                WARNING, "ECC is off, but on for other cards", None, None, "`pymtml -i GPU -e 1` turns it on"
+            )
+
+
 # fmt: off
 _CHECKS = (
     Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
@@ -288,6 +340,10 @@ _CHECKS = (
           "more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it "
           "only uses memory", {idle: "no sign of a wrong utilization"},
           "seen with driver 3.3: do not schedule by utilization, look at power and memory", noted=True),
+    Check("power",
+          "WARNING: 0 W on a card that works; a lower power limit than on other cards of its name",
+          {power_draw: "power reported"}, "look at dmesg; `pymtml -q -d POWER` shows the limits",
+          among=lower_power_limits),
     Check("temperature",
           "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), "
           "or `--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
@@ -296,9 +352,9 @@ _CHECKS = (
     Check("ecc",
           "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
           "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
-          "(%(max-aggregate-ecc-errors)d)",
+          "(%(max-aggregate-ecc-errors)d); WARNING: ECC is off, but on for other cards of its name",
           {ecc: "no uncorrected memory errors", aggregate_ecc: "no uncorrected memory errors in its life"},
-          "reset the card; if errors come back, have it replaced"),
+          "reset the card; if errors come back, have it replaced", among=ecc_off),
     Check("pages",
           "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
           "(%(max-retired-pages)d)",
@@ -307,7 +363,8 @@ _CHECKS = (
           "`pymtml mtlink -s` shows all; reseat the board or the bridge"),
     Check("pcie",
           "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
-          "(%(max-pcie-replays)d); a lower generation is a NOTE: it drops when the card is idle",
+          "(%(max-pcie-replays)d); a lower generation is a NOTE, as it drops when the card is idle, and a WARNING at a "
+          "utilization above %(busy)d %% if it is below `--min-pcie-generation` (default: one below the card's)",
           {pcie_width: "PCIe at full width", pcie_generation: "PCIe at its highest generation",
            pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
@@ -322,7 +379,7 @@ OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 
 def markdown():
     """The table of checks in docs/command.md."""
-    numbers = dict(Limits(), hottest=HOTTEST)
+    numbers = dict(Limits(), hottest=HOTTEST, busy=BUSY_UTILIZATION)
     rows = ["| `%s` | %s |\n" % (name, check.finds % numbers) for name, check in CHECKS.items()]
     return "| check | finding |\n|---|---|\n" + "".join(rows)
 
@@ -374,6 +431,14 @@ def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
         found = outcomes(card, check, limits)
         silent = any(one.silent for one in found)
         yield check, found
+
+
+def among_outcomes(cards, names=OF_CARD):
+    """(card, check, Outcome) of what is wrong with cards beside others, all of which have been asked (iterator)."""
+    for check in names:
+        if CHECKS[check].among is not None:
+            for card, outcome in CHECKS[check].among(cards):
+                yield card, check, outcome
 
 
 NOT_ASKED = Outcome(NOT_TOLD, "not asked, as the card does not answer")

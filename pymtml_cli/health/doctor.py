@@ -390,16 +390,15 @@ def device_findings(init_seconds):
 def grouped(cards):
     """Findings of all cards: those that differ in the card alone are one; of what is well or unreported, the checks."""
     groups, quiet = {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, and by check
-    for card in cards:
-        levels = {}
-        for check, finding in card_findings(card):
-            levels.setdefault(check, set()).add(finding.level)
-            if finding.level not in quiet:
-                key = (finding.level, finding.check, finding.text, finding.step)
-                groups.setdefault(key, []).append(card.index)
-        for check, found in levels.items():
-            if found <= set(quiet):
-                quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
+    levels = {}
+    for card, check, finding in findings_of_cards(cards):
+        levels.setdefault((card, check), set()).add(finding.level)
+        if finding.level not in quiet:
+            key = (finding.level, finding.check, finding.text, finding.step)
+            groups.setdefault(key, []).append(card.index)
+    for (card, check), found in levels.items():
+        if found <= set(quiet):
+            quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
     for (level, check, text, step), indices in groups.items():
         yield Finding(level, check, "GPU %s: %s" % (ranges(indices), text), step)
     if not any(level == WARN for level, _, _, _ in groups):
@@ -443,13 +442,30 @@ LEVELS = {
 }
 
 
+def findings_of_cards(cards):
+    """(card, check, Finding) of what health's questions come to on cards, and of what is odd beside (iterator)."""
+    asked = []
+    for card in cards:
+        found = list(card_findings(card))
+        yield from ((card, check, finding) for check, finding in found)
+        if not any(finding.text == checks.NOT_ASKED.text for _, finding in found):
+            asked.append(card)
+    for card, check, outcome in checks.among_outcomes(asked):
+        yield card, check, finding_of(check, outcome)
+
+
+def finding_of(name, outcome):
+    """What doctor makes of an outcome of a check (Finding)."""
+    check, title = checks.CHECKS[name], "cards" if name == "answers" else name
+    level = OK if outcome.level == checks.NOTE and not check.noted else LEVELS[outcome.level]
+    return Finding(level, title, outcome.text, outcome.advice or check.advice)
+
+
 def card_findings(card):
     """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
     for name, found in checks.card_outcomes(card, checks.Limits()):
-        check, title = checks.CHECKS[name], "cards" if name == "answers" else name
         for one in found:
-            level = OK if one.level == checks.NOTE and not check.noted else LEVELS[one.level]
-            yield name, Finding(level, title, one.text, one.advice or check.advice)
+            yield name, finding_of(name, one)
     for name, function in (
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),

@@ -232,12 +232,17 @@ def _ask(wanted, send):
     limits = checks.Limits()
     limits.update(wanted["limits"])
     names = [name for name in wanted["checks"] if name in checks.OF_CARD]
+    asked = []
     for card in machine.cards:
         send("asking", [card.index, "answers"])
         who = checks.identity(card)
         send("identity", who)
         for check, found in checks.card_outcomes(card, limits, names, lambda name: send("asking", [card.index, name])):
             send("findings", [checks.finding(check, outcome, who) for outcome in found])
+        if found != [checks.NOT_ASKED]:
+            asked.append(card)
+    for card, check, outcome in checks.among_outcomes(asked, names):
+        send("findings", [checks.finding(check, outcome, checks.identity(card))])
 
 
 def _driver_finding(version):

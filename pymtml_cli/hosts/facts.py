@@ -39,7 +39,7 @@ NOT_ASKED = "not asked, as "  # how the text of health begins where a card does 
 # Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
 EXACT_CHECKS = ("driver", "devices", "answers", "links")
 # Checks of doctor whose texts have numbers that are measured
-MEASURED_CHECKS = ("cost", "memory", "utilization", "temperature", "ecc", "pages", "pcie", "processes")
+MEASURED_CHECKS = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _WELL = {HEALTH: ("OK", "NOTE"), DOCTOR: ("ok", "note", "n/a")}
 NOT_WELL = ("WARNING: ", "CRITICAL: ", "warn: ")

@@ -2,8 +2,9 @@
 
 The child lives on: each line that it reads asks for one collection. It sends ``driver`` with a text where the driver
 cannot be used (and ends: the next one tries afresh), or ``worn`` where only a new process can use it; else ``cards``,
-then a ``card`` for each, in the order that was announced, and ``done``. ``cards`` may come again: handles had died, and
-all is asked anew. ``error`` is the question by which that was noticed.
+then a ``card`` for each, in the order that was announced, ``among`` with the level of each check that finds cards that
+differ, and ``done``. ``cards`` may come again: handles had died, and all is asked anew. ``error`` is the question by
+which that was noticed.
 """
 
 import json
@@ -217,8 +218,8 @@ class Collector:
         status = {"driver": 0 if found.failure is None else bad}
         if "devices" in self.settings.names and result.count is not None:
             status["devices"] = checks.SEVERITY[checks.device_finding(result.count, self.settings.expect).level]
-        for card in result.cards:
-            for check, level in card["status"].items():
+        for levels in [card["status"] for card in result.cards] + [found.among]:
+            for check, level in levels.items():
                 status[check] = max(status.get(check, 0), level)
         if found.silent is not None and "answers" in self.settings.names:
             status["answers"] = bad
@@ -235,7 +236,7 @@ class Round:
     def begin_again(self):
         """Forget the answers: all is asked anew."""
         self.order = self._driver_failed = None
-        self.cards = {}
+        self.cards, self.among = {}, {}
 
     def take(self, kind, value):
         """Note a message."""
@@ -244,6 +245,8 @@ class Round:
             self.order, self._driver_failed = value["order"], value["driver_failed"]
         elif kind == "card":
             self.cards[value["gpu"]] = value
+        elif kind == "among":
+            self.among = value
         elif kind == "error":
             gpu, error = value
             self.errors.append((gpu, error))
@@ -335,6 +338,7 @@ class Asking:
         cards = sorted(cards, key=lambda card: card.index in asked["last"])
         failed = isinstance(machine.driver_version, Unknown) and not checks.is_not_told(machine.driver_version)
         send("cards", {"order": [card.index for card in cards], "driver_failed": failed})
+        answering = []
         for card in cards:
             found, failure = self._card(card, driver, asked["processes"])
             if failure is not None and not self._is_new:
@@ -342,6 +346,10 @@ class Asking:
                 return False
             self._failed = self._failed or failure is not None
             send("card", found)
+            if found["up"]:
+                answering.append(card)
+        found = [(name, outcome.level) for _, name, outcome in checks.among_outcomes(answering, self._checks)]
+        send("among", {name: checks.SEVERITY[level] for name, level in found})
         return True
 
     def _card(self, card, driver, wanted):

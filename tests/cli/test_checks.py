@@ -188,6 +188,10 @@ idle | USED gpu_clock=874 enforced_power_limit=0 power_usage=9000 | NOTE 90.0/50
  | utilization 0 %, with 90 % of the memory in use and 9 W drawn: HELD
 idle | USED gpu_clock=875 mtmlDeviceGetPowerUsage=NOT_SUPPORTED | WARNING 90.0/50\
  | utilization 0 %, with 90 % of the memory in use: WRONG
+power_draw | power_usage=97000 | OK 97.0/None | power reported
+power_draw | power_usage=0 | OK 0.0/None | power reported
+power_draw | power_usage=0 gpu_utilization=1 | WARNING 0/None | 0 W drawn at a utilization of 1 %
+power_draw | power_usage=1 gpu_utilization=1 | OK 0.001/None | power reported
 gpu_temperature | gpu_temperature=94 | OK 94/95 | temperature below the limit
 gpu_temperature | gpu_temperature=95 | CRITICAL 95/95 | 95 C, and 95 C is the limit
 gpu_temperature | gpu_temperature=69 max-temperature=70 | OK 69/70 | temperature below the limit
@@ -232,6 +236,14 @@ pcie_width | pci_cur_width=0 | N/A None/None | PCIe width not reported
 pcie_width | pci_max_width=0 | N/A None/None | PCIe width not reported
 pcie_generation | pci_cur_gen=5 | OK 5/5 | PCIe at its highest generation
 pcie_generation | pci_cur_gen=4 | NOTE 4/5 | PCIe generation 4, and the card has 5
+pcie_generation | pci_cur_gen=4 gpu_utilization=100 | NOTE 4/5 | PCIe generation 4, and the card has 5
+pcie_generation | pci_cur_gen=3 gpu_utilization=50 | NOTE 3/5 | PCIe generation 3, and the card has 5
+pcie_generation | pci_cur_gen=3 gpu_utilization=51 | WARNING 3/4\
+ | PCIe generation 3 at a utilization of 51 %, and the card has 5
+pcie_generation | pci_cur_gen=3 gpu_utilization=51 min-pcie-generation=3 | NOTE 3/5\
+ | PCIe generation 3, and the card has 5
+pcie_generation | pci_cur_gen=4 gpu_utilization=51 min-pcie-generation=5 | WARNING 4/5\
+ | PCIe generation 4 at a utilization of 51 %, and the card has 5
 pcie_generation | pci_cur_gen=0 | N/A None/None | PCIe generation not reported
 pcie_generation | pci_max_gen=0 | N/A None/None | PCIe generation not reported
 pcie_replays | pcie_replay_counter=0 | OK 0/100 | no PCIe replays
@@ -325,6 +337,9 @@ NAMED = [
     ("idle", "mtmlGpuGetEnforcedPowerLimit", "power limit", False),
     ("idle", "mtmlGpuGetClock", "clock", False),
     ("idle", "mtmlGpuGetMaxClock", "greatest clock", False),
+    ("power_draw", "mtmlDeviceGetPowerUsage", "power", True),
+    ("power_draw", "mtmlGpuGetUtilization", "utilization", False),
+    ("power_draw", "mtmlGpuGetEnforcedPowerLimit", "power limit", False),
     ("gpu_temperature", "mtmlGpuGetTemperature", "temperature of the GPU", True),
     ("gpu_temperature", "mtmlGpuGetTemperatureThreshold", "slowdown temperature", False),
     ("memory_temperature", "mtmlMemoryGetTemperature", "temperature of the memory", True),
@@ -336,6 +351,7 @@ NAMED = [
     ("links", "mtmlDeviceGetMtLinkSpec", "MtLinks", True),
     ("pcie_width", "mtmlDeviceGetPciInfo", "PCIe width", True),
     ("pcie_generation", "mtmlDeviceGetPciInfo", "PCIe generation", True),
+    ("pcie_generation", "mtmlGpuGetUtilization", "utilization", False),
     ("pcie_replays", "mtmlDeviceGetPcieReplayCounter", "PCIe replays", True),
 ]
 
@@ -351,6 +367,46 @@ def test_what_an_answer_is_called_that_does_not_come():
             if (one.level, one.text) != wanted:
                 wrong.append("%s %s: %s, %s" % (function, code, one.level, one.text))
     assert not wrong, "\n".join(wrong)
+
+
+LOWER, OFF = "power limit of %d W, and 950 W on other cards", "ECC is off, but on for other cards"
+
+
+@pytest.mark.parametrize(
+    "changes, found",
+    [
+        ("", []),
+        ("2.enforced_power_limit=949000", [(2, "power", LOWER % 949)]),
+        (
+            ";".join("%d.enforced_power_limit=300000" % n for n in (0, 1, 3)),
+            [(n, "power", LOWER % 300) for n in (0, 1, 3)],
+        ),
+        ("*.enforced_power_limit=300000", []),
+        ("2.enforced_power_limit=0", []),
+        ("2.enforced_power_limit=300000;2.name=another card", []),
+        ("2.enforced_power_limit=300000;2.lost=TIMEOUT", []),
+        ("1.ecc_mode=DISABLE", [(1, "ecc", OFF)]),
+        ("*.ecc_mode=DISABLE", []),
+    ],
+)
+def test_cards_that_differ_from_others_of_their_name(changes, found):
+    """Of what they have answered: nothing is asked once more, behind the last card."""
+    hidden = ";".join("%d.visible=no" % card for card in range(4, 8))
+    with simulated.machine("s5000x8", set=hidden + ";" + changes), Machine() as machine:
+        asked = [
+            card
+            for card in machine.cards
+            if not list(card_findings(card, checks.Limits()))[-1][0].text.startswith("not asked")
+        ]
+        simulated.reset_calls()
+        differ = [(card.index, check, one.text) for card, check, one in checks.among_outcomes(asked)]
+        assert not [name for name in pymtml._PROTOTYPES if simulated.calls(name)]
+    assert differ == found
+
+
+def test_a_guest_whose_power_nobody_measures():
+    with simulated.machine("s3000-vgpu-guest", set="0.gpu_utilization=40"):
+        assert [one.level for one in asked() if one.check == "power"] == ["N/A"]
 
 
 def test_cards_that_work_at_0_percent():

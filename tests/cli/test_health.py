@@ -175,6 +175,22 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(shimmed, what, wor
     )
 
 
+def test_cards_that_differ_are_found_by_all_who_check(check, tmp_path):
+    """A power limit of one card of eight, and its ECC."""
+    machine = dict(profile="s5000x8", set="2.enforced_power_limit=200000;5.ecc_mode=DISABLE;*.retired_pages_pending=no")
+    result = check(**machine)
+    power, ecc = "power limit of 200 W, and 950 W on other cards", "ECC is off, but on for other cards"
+    assert result.status == 1 and "WARNING  power: GPU 2: " + power in result.lines
+    assert "WARNING  ecc: GPU 5: %s: `pymtml -i GPU -e 1` turns it on" % ecc in result.lines
+    (one,) = [one for one in json.loads(check("--json", **machine).stdout)["findings"] if one["text"] == power]
+    assert (one["gpu"], one["value"], one["limit"]) == (2, 200, 950) and one["uuid"]
+    with simulated.machine(**dict(machine, name=machine.pop("profile"))):
+        said = invoke("doctor").lines
+        page = invoke("metrics", "--lock", str(tmp_path / "lock")).lines
+    assert "warn  power      GPU 2: " + power in said and "warn  ecc        GPU 5: " + ecc in said
+    assert 'mthreads_health_status{check="power"} 1.0' in page and 'mthreads_health_status{check="ecc"} 1.0' in page
+
+
 def test_what_was_not_asked_of_a_card_that_hangs():
     """The checks behind the one at which it hangs, but for those that are left out; and all of the cards behind it."""
     cards = [(0, "uuid 0", "bus 0"), (1, "uuid 1", "bus 1"), (2, None, None), (3, None, None)]
@@ -476,6 +492,7 @@ RANGES = {
     "max-aggregate-ecc-errors": (0, MOST),
     "max-retired-pages": (0, MOST),
     "max-pcie-replays": (0, MOST),
+    "min-pcie-generation": (1, 100),
     "max-idle-power": (1, 1000),
     "max-idle-memory": (1, 100),
 }

@@ -171,7 +171,9 @@ def test_instances_are_parts_of_their_card(life):
     with simulated.machine("s3000-mpc"):
         said, goes_on = life()
         first, second = cards_of(said)
-    assert goes_on and [kind for kind, _ in said] == ["cards", "card", "card", "done"] and second["parts"] == []
+    assert (
+        goes_on and [kind for kind, _ in said] == ["cards", "card", "card", "among", "done"] and second["parts"] == []
+    )
     keys = simulated.device_keys("s3000-mpc", 0)
     assert first["info"][1] == keys["name"] and len(first["parts"]) == 3
     for number, (part, name) in enumerate(zip(first["parts"], ["4c+16gb", "2c+8gb", "2c+8gb"])):
@@ -263,9 +265,18 @@ def test_a_driver_without_a_version(life, code, failed):
 def test_the_checks_of_a_card(life):
     with simulated.machine(simulated.DISTINCT):
         first, _ = cards_of(life(skipped=["pcie"], limits={"max-temperature": 51})[0])
-    well = dict.fromkeys(["answers", "memory", "utilization"], 0)
+    well = dict.fromkeys(["answers", "memory", "utilization", "power"], 0)
     assert first["status"] == dict(well, temperature=2, ecc=2, pages=1, links=2)
-    assert list(first["status"]) == ["answers", "memory", "utilization", "temperature", "ecc", "pages", "links"]
+    assert list(first["status"]) == [
+        "answers",
+        "memory",
+        "utilization",
+        "power",
+        "temperature",
+        "ecc",
+        "pages",
+        "links",
+    ]
 
 
 def test_a_card_that_is_lost_is_asked_one_check(life):
@@ -282,10 +293,19 @@ def test_an_error_in_a_later_life_begins_a_new_one(life):
         life()
         simulated.set_faults("1.mtmlGpuGetTemperature=TIMEOUT")
         said, goes_on = life()
-        assert [kind for kind, _ in said] == ["cards", "card", "error", "cards", "card", "card", "done"] and goes_on
+        assert [kind for kind, _ in said] == [
+            "cards",
+            "card",
+            "error",
+            "cards",
+            "card",
+            "card",
+            "among",
+            "done",
+        ] and goes_on
         assert said[2][1] == [1, ("temperature", "Timeout")] and cards_of(said)[2]["errors"] == [said[2][1][1]]
         simulated.set_faults("")
-        assert [kind for kind, _ in life()[0]] == ["cards", "card", "card", "done"]
+        assert [kind for kind, _ in life()[0]] == ["cards", "card", "card", "among", "done"]
         assert cards_of(life()[0])[1]["errors"] == []
 
 
