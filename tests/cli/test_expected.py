@@ -30,8 +30,8 @@ def test_each_subcommand_s_help_is_expected():
 def test_help_says_what_is_taken_by_default():
     """Help is written by hand: "(default 30)" is what the reader of the options takes."""
     wrong, found = [], 0
-    for name, (module, _) in SUBCOMMANDS.items():
-        reader = getattr(file_of(module), "parser", None)
+    for name, subcommand in SUBCOMMANDS.items():
+        reader = getattr(file_of(subcommand.module), "parser", None)
         for action in reader()._actions if reader else ():
             said = re.search(r"\(default (\w+)\)", action.help or "")
             if said and action.default is not None:  # None: another place says what counts, such as LIMITS
