@@ -64,7 +64,7 @@ demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvi
 # Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
 WORKERS ?= 2
 # What is about threads, or measures, is run without xdist, which has a thread of its own in each process.
-APART := $(addprefix tests/test_,cost.py energy.py keep_library.py lifecycle_facade.py locks.py native_lifecycle.py \
+APART := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py native_lifecycle.py \
 	processes.py shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
 
 # What holds our own machinery is run apart.

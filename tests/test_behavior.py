@@ -285,13 +285,11 @@ def said(recorded):
 
 # ---- Queries ----
 
-RECORDED_QUERIES = {name: entry for name, entry in QUERIES.items() if "call" in entry}
 
-
-@pytest.mark.parametrize("name", list(RECORDED_QUERIES))
+@pytest.mark.parametrize("name", list(QUERIES))
 def test_query(name, pair, monkeypatch):
     monkeypatch.setenv("PYMTML_ENERGY", "sample")  # without it there is no energy to tell
-    recorded = RECORDED_QUERIES[name]["call"]
+    recorded = QUERIES[name]["call"]
     function = getattr(nvml, name)
     required = function.__code__.co_argcount - len(function.__defaults__ or ())
     arguments = [pair[0], 0][:required]
@@ -300,13 +298,3 @@ def test_query(name, pair, monkeypatch):
         assert got == UNSUPPORTED, "%s: %s %s" % (name, got, value)
     else:
         assert_outcome(lambda: function(*arguments), recorded, name, QUERY_DEVIATIONS)
-
-
-@pytest.mark.parametrize("name", [name for name, entry in QUERIES.items() if "signature" in entry])
-def test_parameters(name):
-    recorded = re.findall(r"(?:^\(|, )(\w+)", QUERIES[name]["signature"])
-    code = getattr(nvml, name).__code__
-    assert list(code.co_varnames[: code.co_argcount]) == recorded
-
-
-# ---- Beyond the record ----

@@ -273,14 +273,6 @@ def test_strange_argument_of_the_right_type(name, parameter):
         assert not [answer for answer in answers if answer[0].split()[1] in cut and answer[1] == "value"]
 
 
-@pytest.mark.parametrize("size", [0, -1, 2**32, 10**12])
-@pytest.mark.parametrize("name", ["mtmlDeviceGetMemoryAffinityWithinNode", "mtmlDeviceGetCpuAffinityWithinNode"])
-def test_impossible_size_of_an_affinity_mask(name, size):
-    with Scene("s5000x8") as scene:
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            getattr(pymtml, name)(scene.device, size)
-
-
 def test_counts_beyond_the_largest_do_not_reach_c():
     with Scene("s5000x8") as scene:
         pair, paths = (scene.at(0), scene.at(1)), pymtml.mtmlDeviceGetMtLinkShortestPaths

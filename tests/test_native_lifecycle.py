@@ -1,5 +1,7 @@
 """Counted init and shutdown, identity and staleness of handles, threads, forks, signals, and the end of a process."""
 
+import sys
+
 import pytest
 import simulated
 from concurrency import in_child, in_threads, over_and_over
@@ -50,16 +52,18 @@ def test_cycles_leave_nothing_behind(depth):
         assert pymtml._session.life is None
 
 
-def test_no_driver_and_no_device():
-    with simulated.machine("no-driver"):
-        for _ in range(3):
-            with pytest.raises(pymtml.MTMLError_DriverNotLoaded):
-                pymtml.mtmlLibraryInit()
-    with Scene("empty"):
-        assert pymtml.mtmlLibraryCountDevice() == 0
-        for index in (0, 1, -1, 2**32):
-            with pytest.raises((pymtml.MTMLError_NotFound, pymtml.MTMLError_InvalidArgument)):
-                pymtml.mtmlLibraryInitDeviceByIndex(index)
+def test_init_and_shutdown_are_counted():
+    with simulated.machine("s5000x8"):
+        for count in range(1, 5):
+            pymtml.nvmlInit() if count % 2 else pymtml.nvmlInitWithFlags(count)
+            assert simulated.state() == (count, 1)
+        for count in range(3, -1, -1):
+            assert pymtml.nvmlDeviceGetCount() == 8
+            assert pymtml.nvmlShutdown() is None
+            assert simulated.state() == (count, min(count, 1))
+        for _ in range(2):
+            with pytest.raises(pymtml.NVMLError_Uninitialized):
+                pymtml.nvmlShutdown()
 
 
 # ---- Handles ----
@@ -125,18 +129,6 @@ def test_batch_that_fails_half_way():
         assert pymtml.mtmlLibraryCountDevice() == 2
 
 
-def test_batch_with_what_is_no_device_does_not_reach_the_library():
-    name = "mtmlLibrarySetMpcConfigurationInBatch"
-    with Scene("s3000-mpc") as scene:
-        device = scene.at(0)
-        before = simulated.calls(name)
-        for junk in (None, pymtml.c_mtmlDevice_t(), pymtml.mtmlLibraryInitSystem(), 4096):
-            with pytest.raises(pymtml.MTMLError_InvalidArgument):
-                pymtml.mtmlLibrarySetMpcConfigurationInBatch([device, junk], [1, 1])
-        assert simulated.calls(name) == before
-        assert pymtml.mtmlDeviceGetUUID(device) == scene.keys["uuid"]
-
-
 def test_change_that_was_refused_keeps_handles():
     with Scene("s3000-mpc") as scene:
         parent = scene.at(0)
@@ -160,20 +152,6 @@ def test_eight_threads_read_their_own_device():
                 assert query_everything(scene.at(number)) == expected[number]
 
         in_threads(work)
-
-
-def test_threads_that_come_first_get_the_same_handles():
-    for _ in range(30):
-        with Scene("s5000x8") as scene:
-            seen = []
-
-            def work(number):
-                seen.append((scene.at(0), scene.gpu, scene.memory, scene.vpu, scene.system))
-
-            in_threads(work)
-            for first, *others in zip(*seen):
-                assert all(other is first for other in others)
-            assert native_handles() == 6
 
 
 def test_fork_in_the_middle():
@@ -264,3 +242,89 @@ time.sleep(0.05)
 def test_exit_without_shutdown_is_quiet(code):
     result = run_python(code, name="s80")
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+TEARDOWN = """
+import atexit, builtins, os, sys
+import pymtml
+
+class Late:
+    def __init__(self):
+        self.device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        self.calls = [
+            (pymtml.nvmlDeviceGetName, ()),
+            (pymtml.nvmlDeviceGetMemoryInfo, ()),
+            (pymtml.nvmlDeviceGetFieldValues, ([pymtml.NVML_FI_DEV_POWER_INSTANT],)),
+            (pymtml.nvmlDeviceGetNumaNodeId, ()),
+            (pymtml.nvmlDeviceGetComputeRunningProcesses, ()),
+            (pymtml.nvmlDeviceGetUtilizationRates, ()),
+        ]
+    def __del__(self, write=os.write, Error=pymtml.NVMLError):
+        for function, arguments in self.calls:
+            try:
+                function(self.device, *arguments)
+                write(1, b"answered ")
+            except Error:
+                write(1, b"refused ")
+
+pymtml.nvmlInit()
+late = sys.modules["late"] = Late()
+if sys.argv[1] == "builtins":
+    builtins.keep = Late()
+if sys.argv[1] == "shutdown":
+    atexit.register(pymtml.nvmlShutdown)
+if sys.argv[1] != "first":
+    pymtml.nvmlDeviceGetMemoryInfo(late.device)
+"""
+
+
+@not_on_pypy.end
+@pytest.mark.parametrize("how", ["first", "leak", "shutdown", "builtins"])
+def test_calls_at_interpreter_teardown(how):
+    """From __del__ when modules and even builtins are gone, with and without a shutdown: answers, and a clean end."""
+    result = simulated.run_python(TEARDOWN, how, name="s5000x8")
+    answers = 6 * ("refused " if how == "shutdown" else "answered ") * (2 if how == "builtins" else 1)
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", answers)
+
+
+POOL = """
+import multiprocessing
+import sys
+
+import pymtml
+
+
+def work(index):
+    pymtml.nvmlInit()
+    try:
+        name = pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(index))
+        return name, pymtml._nvmlLib_refcount
+    finally:
+        pymtml.nvmlShutdown()
+
+
+def fail(index):
+    pymtml.nvmlDeviceGetName(None)
+
+
+if __name__ == "__main__":
+    pymtml.nvmlInit()
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        print(*sorted(set(pool.map(work, range(8)))))
+        try:
+            pool.map(fail, [0])
+        except pymtml.NVMLError as error:
+            print(type(error).__name__, error.value)
+"""
+
+
+@pytest.mark.parametrize(
+    "method, references, error", [("fork", 2, "InvalidArgument 2"), ("spawn", 1, "Uninitialized 1")]
+)
+def test_pool_of_processes(method, references, error, tmp_path):
+    """A forked child goes on with its parent's init, a spawned one begins without; errors come back to the parent."""
+    program = tmp_path / "program.py"  # a child that is spawned imports it
+    program.write_text(POOL)
+    result = simulated.run([sys.executable, str(program), method], env=simulated.environment("s5000x8"))
+    expected = "('MTT S5000', %d)\nNVMLError_%s\n" % (references, error)
+    assert (result.stdout, result.returncode) == (expected, 0), result.stderr

@@ -1,6 +1,5 @@
 """What people read first: README, its Chinese twin, pictures, index, forms. They agree with code and records."""
 
-import importlib.util
 import json
 import os
 import re
@@ -18,9 +17,9 @@ from inside import SUBCOMMANDS, checks
 
 import pymtml
 
-spec = importlib.util.spec_from_file_location("pictures", os.path.join(simulated.ROOT, "tools", "pictures.py"))
-pictures = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(pictures)
+sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
+import pictures  # noqa: E402
+import record  # noqa: E402
 
 
 def read(*parts):
@@ -101,11 +100,6 @@ def test_the_version_of_nvidia_ml_py(path, pattern):
 
 
 def test_figures_are_those_of_the_results():
-    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
-    try:
-        import record
-    finally:
-        del sys.path[0]
     now = record.counts()
     for name in ("README.md", "README_CN.md"):
         marks = re.findall(r"<!--(\w+)-->([\d.,]+)<!--/-->", read(name))
@@ -119,22 +113,12 @@ def test_figures_are_those_of_the_results():
 
 
 def test_no_number_of_a_document_is_stale():
-    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
-    try:
-        import record
-    finally:
-        del sys.path[0]
     assert [path for path, text in record.with_counts().items() if text != read(path)] == [], "make record"
 
 
 @pytest.mark.parametrize("check", [True, False])
 def test_recorder_names_or_writes_what_is_stale(monkeypatch, tmp_path, check):
     """One file is enough."""
-    sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
-    try:
-        import record
-    finally:
-        del sys.path[0]
     for name in ("one.md", "other.md"):
         (tmp_path / name).write_text("old")
     monkeypatch.setattr(record, "ROOT", str(tmp_path))

@@ -6,6 +6,7 @@ anew for each value.
 """
 
 import ctypes
+import functools
 import os
 import re
 import subprocess
@@ -55,6 +56,13 @@ def case(functions, changes, *arguments, **options):
         CASES.setdefault(function, []).append((changes, arguments, options))
 
 
+on_two = functools.partial(case, profile="s3000x2")
+on_eight = functools.partial(case, profile="s5000x8")
+on_container = functools.partial(case, profile="s5000x8-container")
+on_divided = functools.partial(case, profile="s3000-mpc")
+on_host = functools.partial(case, profile="s3000-vgpu-host")
+
+
 def numbers(key, values=UNSIGNED):
     return [({key: value}, value) for value in values]
 
@@ -84,68 +92,59 @@ def pci_address(segment, bus, number):
 
 case("nvmlSystemGetDriverVersion", numbers((MACHINE, "driver_version"), ("9.9.9-server", "1.0")), on=nothing)
 case(
-    "nvmlSystemGetNVMLVersion",
-    numbers((MACHINE, "library_version"), ("9.9.9-simulator", "1.0-simulator")),
-    on=nothing,
+    "nvmlSystemGetNVMLVersion", numbers((MACHINE, "library_version"), ("9.9.9-simulator", "1.0-simulator")), on=nothing
 )
-case(
+on_container(
     "nvmlDeviceGetCount",
     [({}, 2), ({(0, "visible"): "yes"}, 3), ({(0, "visible"): "no", (2, "visible"): "no"}, 1)],
     on=nothing,
-    profile="s5000x8-container",
 )
-case("nvmlDeviceGetCount", [({}, 2)], on=nothing, profile="s3000-mpc")
-case(
+on_divided("nvmlDeviceGetCount", [({}, 2)], on=nothing)
+on_divided("nvmlDeviceGetIndex", [({}, 2)], on=mtml_device(3))
+on_divided(
     "nvmlDeviceGetHandleByIndex",
     [({(1, "name"): name}, name) for name in ("MTT S3000", "MTT S4000")],
     1,
     on=nothing,
     read=nvml.nvmlDeviceGetName,
-    profile="s3000-mpc",
     kept=True,
 )
-case("nvmlDeviceGetIndex", [({}, 1)], on=mtml_device(4), profile="s3000-mpc")
-case("nvmlDeviceGetIndex", [({}, 2)], on=mtml_device(3), profile="s3000-mpc")
-case(
+on_container(
     "nvmlDeviceGetHandleByIndex",
     [({}, "MTT S5000"), ({(2, "name"): "MTT S4000"}, "MTT S4000")],
     0,
     on=nothing,
     read=nvml.nvmlDeviceGetName,
-    profile="s5000x8-container",
     kept=True,
 )
 for spelling in (UUIDS[0], UUIDS[0].encode(), "GPU-" + UUIDS[0], b"GPU-" + UUIDS[0].encode(), UUIDS[0].upper()):
-    case(
+    on_two(
         "nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleByUuid",
         [({(i, "uuid"): UUIDS[0], (1 - i, "uuid"): UUIDS[1]}, i) for i in (0, 1)],
         spelling,
         on=nothing,
         read=index,
-        profile="s3000x2",
     )
 for uuid, kind in ((UUIDS[0], nvml.NVML_UUID_TYPE_ASCII), (b"\0" * 6 + b"\x40\0\x80" + b"\0" * 6 + b"\1", 2)):
-    case(
+    on_two(
         "nvmlDeviceGetHandleByUUIDV",
         [({(i, "uuid"): UUIDS[0], (1 - i, "uuid"): UUIDS[1]}, i) for i in (0, 1)],
         uuid,
         kind,
         on=nothing,
         read=index,
-        profile="s3000x2",
     )
 for spelling in ("SERIAL-7", b"SERIAL-7"):
-    case(
+    on_two(
         "nvmlDeviceGetHandleBySerial",
         [({(i, "serial_number"): "SERIAL-7", (1 - i, "serial_number"): "SERIAL-8"}, i) for i in (0, 1)],
         spelling,
         on=nothing,
         read=index,
-        profile="s3000x2",
         kept=True,
     )
 for spelling in ("0001:0a:1f.0", "00000001:0A:1F.0", b"0001:0a:1f.0", " 1:a:1f "):
-    case(
+    on_two(
         "nvmlDeviceGetHandleByPciBusId",
         [
             (
@@ -161,17 +160,15 @@ for spelling in ("0001:0a:1f.0", "00000001:0A:1F.0", b"0001:0a:1f.0", " 1:a:1f "
         spelling,
         on=nothing,
         read=index,
-        profile="s3000x2",
     )
 case("nvmlDeviceGetName", numbers("name", ("MTT S90", "\u6469\u5c14")), kept=True)
 case("nvmlDeviceGetUUID", numbers("uuid", UUIDS), kept=True)
 case("nvmlDeviceGetSerial", numbers("serial_number", ("MY13VG023C800014", "X")), kept=True)
 case("nvmlDeviceGetVbiosVersion", numbers("mtbios_version", ("4.3.43", "29358.1.59")))
-case(
+on_container(
     "nvmlDeviceGetIndex",
     [({}, 1), ({(0, "visible"): "yes", (1, "visible"): "yes"}, 3)],
     on=lambda: (nvml.nvmlDeviceGetHandleByUUID(simulated.get_value(5, "uuid")),),
-    profile="s5000x8-container",
     kept=True,
 )
 case(
@@ -207,11 +204,10 @@ PCI_CHANGES = [
 ]
 case("nvmlDeviceGetPciInfo nvmlDeviceGetPciInfo_v3", PCI_CHANGES, read=attributes(*PCI), kept=True)
 case(
-    "nvmlDeviceGetBoardId",
-    [({"pci_bus": 0x2A, "pci_device": 3}, 0x2A03), ({"pci_bus": 0xFF, "pci_device": 0}, 0xFF00)],
+    "nvmlDeviceGetBoardId", [({"pci_bus": 0x2A, "pci_device": 3}, 0x2A03), ({"pci_bus": 0xFF, "pci_device": 0}, 0xFF00)]
 )
-case("nvmlDeviceGetMultiGpuBoard", [({}, 0), ({(1, "board"): 0}, 1)], profile="s3000x2")
-case("nvmlDeviceOnSameBoard", [({}, False), ({(1, "board"): 0}, True)], on=pair, profile="s3000x2")
+on_two("nvmlDeviceGetMultiGpuBoard", [({}, 0), ({(1, "board"): 0}, 1)])
+on_two("nvmlDeviceOnSameBoard", [({}, False), ({(1, "board"): 0}, True)], on=pair)
 case("nvmlDeviceGetNumGpuCores", numbers("gpu_cores", COUNTS), kept=True)
 case(
     "nvmlDeviceGetCudaComputeCapability",
@@ -369,22 +365,21 @@ MODES = [
     ({"ecc_mode": "ENABLE", "ecc_pending_mode": "DISABLE"}, [1, 0]),
     ({"ecc_mode": "DISABLE", "ecc_pending_mode": "ENABLE"}, [0, 1]),
 ]
-case("nvmlDeviceGetEccMode", MODES, profile="s5000x8")
-case("nvmlDeviceGetCurrentEccMode", [(settings, modes[0]) for settings, modes in MODES], profile="s5000x8")
-case("nvmlDeviceGetPendingEccMode", [(settings, modes[1]) for settings, modes in MODES], profile="s5000x8")
+on_eight("nvmlDeviceGetEccMode", MODES)
+on_eight("nvmlDeviceGetCurrentEccMode", [(settings, modes[0]) for settings, modes in MODES])
+on_eight("nvmlDeviceGetPendingEccMode", [(settings, modes[1]) for settings, modes in MODES])
 for error, error_name in enumerate(("corrected", "uncorrected")):
     for counter, counter_name in enumerate(("volatile", "aggregate")):
         key = "ecc_%s_%s" % (error_name, counter_name)
-        case("nvmlDeviceGetTotalEccErrors", numbers(key, WIDE), error, counter, profile="s5000x8")
-        case("nvmlDeviceGetMemoryErrorCounter", numbers(key, WIDE), error, counter, 2, profile="s5000x8")
+        on_eight("nvmlDeviceGetTotalEccErrors", numbers(key, WIDE), error, counter)
+        on_eight("nvmlDeviceGetMemoryErrorCounter", numbers(key, WIDE), error, counter, 2)
 for cause, key in enumerate(("retired_pages_sbe", "retired_pages_dbe")):
-    case(
+    on_eight(
         "nvmlDeviceGetRetiredPages",
         [({key: ""}, []), ({key: "0x1000@7, 0xfffffffffffff000@1700000000"}, [0x1000, 0xFFFFFFFFFFFFF000])],
         cause,
-        profile="s5000x8",
     )
-    case(
+    on_eight(
         "nvmlDeviceGetRetiredPages_v2",
         [
             ({key: "0x2000@8"}, [{"address": 0x2000, "timestamp": 8}]),
@@ -394,47 +389,27 @@ for cause, key in enumerate(("retired_pages_sbe", "retired_pages_dbe")):
             ),
         ],
         cause,
-        profile="s5000x8",
     )
-case(
+on_eight(
     "nvmlDeviceGetRetiredPagesPendingStatus",
     [({"retired_pages_pending": "yes"}, 1), ({"retired_pages_pending": "no"}, 0)],
-    profile="s5000x8",
 )
 
 # ---- Topology and affinity ----
 
 LEVELS = [("INTERNAL", 0), ("SINGLE", 10), ("MULTIPLE", 20), ("HOSTBRIDGE", 30), ("NODE", 40), ("SYSTEM", 50)]
-case(
-    "nvmlDeviceGetTopologyCommonAncestor",
-    [({"topology.1": name}, level) for name, level in LEVELS],
-    on=pair,
-    profile="s3000x2",
-)
-case(
+on_two("nvmlDeviceGetTopologyCommonAncestor", [({"topology.1": name}, level) for name, level in LEVELS], on=pair)
+on_two(
     "nvmlDeviceGetTopologyNearestGpus",
     [({"topology.1": name}, [1] if level <= 30 else []) for name, level in LEVELS],
     30,
     read=indices,
-    profile="s3000x2",
 )
 P2P = [("OK", 0), ("CHIPSET_NOT_SUPPORTED", 1), ("GPU_NOT_SUPPORTED", 2), ("UNKNOWN", 6)]
 for capability, key in ((0, "p2p_read"), (1, "p2p_write"), (4, "p2p_read")):
-    case(
-        "nvmlDeviceGetP2PStatus",
-        [({key: name}, status) for name, status in P2P],
-        capability,
-        on=pair,
-        profile="s3000x2",
-    )
+    on_two("nvmlDeviceGetP2PStatus", [({key: name}, status) for name, status in P2P], capability, on=pair)
 for capability, key, without in ((2, "mtlink_state", "DOWN"), (3, "mtlink_p2p_atomics", "NOT_SUPPORTED")):
-    case(
-        "nvmlDeviceGetP2PStatus",
-        [({}, 0), ({(0, key): without, (1, key): without}, 5)],
-        capability,
-        on=pair,
-        profile="s5000x8",
-    )
+    on_eight("nvmlDeviceGetP2PStatus", [({}, 0), ({(0, key): without, (1, key): without}, 5)], capability, on=pair)
 CPUS = [({"cpu_affinity": "0-3,64,127"}, [15, 1 | 1 << 63]), ({"cpu_affinity": "63"}, [1 << 63, 0])]
 case("nvmlDeviceGetCpuAffinity", CPUS, 2, read=list)
 case("nvmlDeviceGetCpuAffinityWithinScope", CPUS, 2, 0, read=list)
@@ -450,7 +425,7 @@ case(
     "nvmlDeviceGetNumaNodeId",
     [({"memory_affinity": str(node), "pci_segment": 0x7FFF}, node) for node in (0, 1, 70, 1023)],
 )
-case(
+on_two(
     "nvmlSystemGetTopologyGpuSet",
     [
         ({(0, "cpu_affinity"): "0-31", (1, "cpu_affinity"): "32-100"}, [1]),
@@ -460,94 +435,77 @@ case(
     70,
     on=nothing,
     read=indices,
-    profile="s3000x2",
 )
 
 # ---- NVLink ----
 
-case(
+on_eight(
     "nvmlDeviceGetNvLinkState",
     [({"mtlink_state.3": state}, active) for state, active in (("DOWN", 0), ("UP", 1), ("DOWN", 0), ("DOWNGRADE", 1))],
     3,
-    profile="s5000x8",
 )
-case(
+on_eight(
     "nvmlDeviceGetNvLinkVersion",
     [
         ({"mtlink_version": 10000 * major + 100 * minor}, version)
         for major, minor, version in ((1, 0, 1), (2, 0, 2), (2, 2, 3), (3, 0, 4), (3, 1, 5), (4, 0, 6), (5, 0, 7))
     ],
     0,
-    profile="s5000x8",
 )
 for capability, key in ((0, "mtlink_p2p_access.5"), (2, "mtlink_p2p_atomics.5")):
-    case(
-        "nvmlDeviceGetNvLinkCapability",
-        [({key: "NOT_SUPPORTED"}, 0), ({key: "OK"}, 1)],
-        5,
-        capability,
-        profile="s5000x8",
-    )
-case(
+    on_eight("nvmlDeviceGetNvLinkCapability", [({key: "NOT_SUPPORTED"}, 0), ({key: "OK"}, 1)], 5, capability)
+on_eight(
     "nvmlDeviceGetNvLinkRemotePciInfo",
     [({"mtlink_peer.4": "%d.0" % peer}, peer) for peer in (1, 6)],
     4,
     read=lambda info: index(nvml.nvmlDeviceGetHandleByPciBusId(info.busId)),
-    profile="s5000x8",
 )
-case(
+on_eight(
     "nvmlDeviceGetNvLinkRemoteDeviceType",
     [({(5, "visible"): "no", "mtlink_peer.0": "5.0"}, 255), ({(5, "visible"): "yes"}, 0)],
     0,
-    profile="s5000x8",
 )
 
 # ---- MIG and vGPU ----
 
 case("nvmlDeviceGetMigMode", [({"mpc_mode": "ENABLE"}, [1, 1]), ({"mpc_mode": "DISABLE"}, [0, 0])], kept=True)
-case(
+on_divided(
     "nvmlDeviceGetMaxMigDeviceCount",
     [({"mpc_configurations": text}, count) for text, count in (("0", 1), ("0, 2", 3), ("0, 4, 1", 8), ("", 0))],
-    profile="s3000-mpc",
     kept=True,
 )
-case(
+on_divided(
     "nvmlDeviceGetMigDeviceHandleByIndex",
     [({(simulated.instance(0, 1), "uuid"): uuid}, uuid) for uuid in UUIDS],
     1,
     read=nvml.nvmlDeviceGetUUID,
-    profile="s3000-mpc",
     kept=True,
 )
-case(
+on_divided(
     "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
     [({"uuid": uuid}, uuid) for uuid in UUIDS],
     on=mtml_device(1),
     read=nvml.nvmlDeviceGetUUID,
-    profile="s3000-mpc",
     kept=True,
 )
-case(
+on_divided(
     "nvmlDeviceIsMigDeviceHandle",
     [({"mpc_mode": "ENABLE"}, 1), ({"mpc_mode": "DISABLE"}, 0)],
     on=mtml_device(1),
     read=lambda answer: answer.value,
-    profile="s3000-mpc",
     kept=True,
 )
-case(
+on_divided(
     "nvmlDeviceGetGpuInstanceId",
     [({"mpc_configuration": 1}, 1), ({"mpc_configuration": 4}, 7)],
     on=lambda: mtml_device(nvml.mtmlLibraryCountDevice() - 2)(),
-    profile="s3000-mpc",
     kept=True,
 )
-case(
+on_divided(
     "nvmlDeviceGetAttributes nvmlDeviceGetAttributes_v2",
     [({"mpc_configuration": 1}, (4, 4, 16384)), ({"mpc_configuration": 4}, (1, 1, 4096))],
     on=mtml_device(1),
     read=attributes("multiprocessorCount", "gpuInstanceSliceCount", "memorySizeMB"),
-    profile="s3000-mpc",
     kept=True,
 )
 case(
@@ -558,60 +516,38 @@ case(
         ({"virt_capability": "no", "virt_role": "GUEST_VIRTDEVICE"}, 2),
     ],
 )
-case(
+on_host(
     "nvmlDeviceGetSupportedVgpus",
     [({"virt_types": "mtgpu-1102"}, [1102]), ({"virt_types": "mtgpu-1132, mtgpu-1101"}, [1132, 1101])],
-    profile="s3000-vgpu-host",
 )
-case(
+on_host(
     "nvmlDeviceGetCreatableVgpus",
     [
         ({"memory_total": 30 << 30}, [1101, 1102]),
         ({"memory_total": 64 << 30}, [1101, 1102, 1104, 1108, 1116, 1132]),
         ({"memory_total": 1 << 30}, []),
     ],
-    profile="s3000-vgpu-host",
     kept=True,
 )
-case("nvmlDeviceGetActiveVgpus", [({}, 3)], read=len, profile="s3000-vgpu-host")
-case("nvmlDeviceGetActiveVgpus", [({}, 0)], on=device(1), read=len, profile="s3000-vgpu-host")
-case(
+on_host(
     "nvmlVgpuInstanceGetUUID nvmlVgpuInstanceGetMdevUUID",
     [({(virtual_device(0, 1), "uuid"): uuid}, uuid) for uuid in UUIDS],
     on=lambda: nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[1:2],
-    profile="s3000-vgpu-host",
     kept=True,
 )
-case(
+on_host(
     "nvmlVgpuInstanceGetFbUsage",
     [({(virtual_device(0, 1), "memory_used"): used}, used) for used in (0, 3 << 30, (1 << 34) - 1)],
     on=lambda: nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[1:2],
-    profile="s3000-vgpu-host",
 )
-case(
+on_host(
     "nvmlVgpuInstanceGetType",
     [({(virtual_device(0, 1), "virt_type"): "mtgpu-%d" % number}, number) for number in (1101, 1116)],
     on=lambda: nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[1:2],
-    profile="s3000-vgpu-host",
 )
-case(
-    "nvmlVgpuTypeGetMaxInstances",
-    [({"memory_total": 3 << 30}, 3), ({"memory_total": 1 << 40}, 32)],
-    1101,
-    profile="s3000-vgpu-host",
-    kept=True,
+on_host(
+    "nvmlVgpuTypeGetMaxInstances", [({"memory_total": 3 << 30}, 3), ({"memory_total": 1 << 40}, 32)], 1101, kept=True
 )
-for number, name, frame_buffer, heads, resolution in (
-    (1101, "MT vGPU S3000-1101", 1 << 30, 1, (1920, 1080)),
-    (1104, "MT vGPU S3000-1104", 4 << 30, 2, (3840, 2160)),
-):
-    for function, answer in (
-        ("Name", name),
-        ("FramebufferSize", frame_buffer),
-        ("NumDisplayHeads", heads),
-        ("Resolution", resolution),
-    ):
-        case("nvmlVgpuTypeGet" + function, [({}, answer)], number, on=nothing, profile="s3000-vgpu-host")
 
 # ---- What does not change ----
 

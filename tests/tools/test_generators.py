@@ -127,17 +127,6 @@ def test_a_new_error_code_is_named_until_it_has_a_row(changed):
     assert text.count("\nNVML_ERROR_NEWS = 31\n") == 1
 
 
-def test_a_function_defined_by_hand_stays_out(changed):
-    assert "\ndef nvmlDeviceGetName(" in read(MODULE).split("# BEGIN generated NVML catalogue")[0]
-    text, _ = changed(lambda surface: None)
-    assert text.count("\ndef nvmlDeviceGetName(") == 1
-
-
-def test_dashboards_are_current():
-    check = tool("generate_dashboards", "--check")
-    assert (check.returncode, check.stdout) == (0, "")
-
-
 @pytest.mark.parametrize("check", [True, False])
 def test_what_is_not_current_is_shown_or_written(monkeypatch, capsys, tmp_path, check):
     monkeypatch.syspath_prepend(os.path.join(ROOT, "tools"))
