@@ -202,8 +202,7 @@ def test_pickle_and_copy(name):
     struct = getattr(pymtml, name)()
     for pattern in patterns(ctypes.sizeof(struct)):
         if holds_pointers(type(struct)):
-            with pytest.raises(ValueError):
-                pickle.dumps(struct)
+            pytest.raises(ValueError, pickle.dumps, struct)
             return
         fill(struct, bytes(pattern))
         for again in (pickle.loads(pickle.dumps(struct)), copy.copy(struct), copy.deepcopy(struct)):
@@ -265,8 +264,7 @@ def test_friendly_objects(genuine):
         model = module.c_nvmlUnitInfo_t()
         assert module.nvmlFriendlyObjectToStruct(friendly, model) is model
         assert (model.name, model.id) == ("S2070", "0")
-        with pytest.raises(KeyError):
-            module.nvmlFriendlyObjectToStruct(module.nvmlFriendlyObject({"name": "S2070"}), model)
+        pytest.raises(KeyError, module.nvmlFriendlyObjectToStruct, module.nvmlFriendlyObject({"name": "S2070"}), model)
     friendly = pymtml.nvmlStructToFriendlyObject(pymtml.c_nvmlUnitFanInfo_t(speed=4200, state=1))
     assert pymtml.nvmlFriendlyObjectToStruct(friendly, pymtml.c_nvmlUnitFanInfo_t()).speed == 4200
 
@@ -296,5 +294,4 @@ def test_decorators(genuine):
         with pytest.raises(module.NVMLLibraryMismatchError) as caught:
             look(module.NVML_ERROR_FUNCTION_NOT_FOUND)
         assert str(caught.value) == "the loaded library lacks what look needs" or module is genuine
-        with pytest.raises(module.NVMLError_Timeout):
-            look(code=module.NVML_ERROR_TIMEOUT)
+        pytest.raises(module.NVMLError_Timeout, look, code=module.NVML_ERROR_TIMEOUT)

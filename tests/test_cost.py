@@ -158,8 +158,7 @@ def test_wiring_is_kept_and_states_are_asked(nvml):
     simulated.set_value(2, "mtlink_state", "UP")
     assert joined() == nvml.NVML_P2P_STATUS_OK
     simulated.set_faults("mtmlDeviceGetMtLinkState=TIMEOUT")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        joined()
+    pytest.raises(nvml.NVMLError_Timeout, joined)
     simulated.set_faults("")
     assert nvml.nvmlDeviceGetNvLinkState(first, 0)
     assert first._links and first._wires
@@ -171,8 +170,7 @@ def test_wiring_is_kept_and_states_are_asked(nvml):
 def test_wiring_that_could_not_be_read_is_not_kept(nvml):
     first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
     simulated.set_faults("mtmlDeviceCountMtLinkLayouts=TIMEOUT")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK)
+    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetP2PStatus, first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK)
     simulated.set_faults("")
     assert nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK) == nvml.NVML_P2P_STATUS_OK
 
@@ -186,8 +184,7 @@ def test_a_refusal_without_a_counterpart_makes_no_native_call(nvml):
         missing = (function.__doc__ or "").startswith("Not available")
         if missing and name.startswith("nvmlDevice") and name not in asks:
             parameters = list(inspect.signature(function).parameters.values())
-            with pytest.raises(nvml.NVMLError):
-                function(handle, *[0 for one in parameters[1:] if one.default is one.empty])
+            pytest.raises(nvml.NVMLError, function, handle, *[0 for one in parameters[1:] if one.default is one.empty])
             refused += 1
     assert refused > 50
     assert simulated.calls() == 0
@@ -199,8 +196,7 @@ def test_native_calls_of_refusals(nvml):
 
     def refused(function, *arguments):
         def ask():
-            with pytest.raises(nvml.NVMLError_NotSupported):
-                function(handle, *arguments)
+            pytest.raises(nvml.NVMLError_NotSupported, function, handle, *arguments)
 
         ask()
         return native_calls(ask)
@@ -224,8 +220,7 @@ def test_where_sysfs_shows_a_device_is_found_out_once(nvml, monkeypatch, tmp_pat
     simulated.reset_calls()
     assert nvml.nvmlDeviceGetIrqNum(shown) == 42  # the number itself is read each time
     for _ in range(2):
-        with pytest.raises(nvml.NVMLError_NotSupported):
-            nvml.nvmlDeviceGetIrqNum(hidden)
+        pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetIrqNum, hidden)
     assert simulated.calls() == simulated.calls("mtmlDeviceGetPciInfo") == 1
     assert (shown._sysfs, hidden._sysfs) == (str(folder) + "/", "")
     nvml.nvmlShutdown()
@@ -245,8 +240,7 @@ def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
 
     def ask(times):
         for _ in range(times):
-            with pytest.raises(nvml.NVMLError_NotSupported):
-                nvml.nvmlSystemGetCudaDriverVersion()
+            pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlSystemGetCudaDriverVersion)
 
     ask(3)
     assert looked == ["libmusa.so.1", "libmusa.so"]
@@ -255,8 +249,7 @@ def test_a_missing_musa_library_is_looked_for_once_in_a_life(nvml, monkeypatch):
     ask(3)
     assert len(looked) == 4
     simulated.set_faults("mtmlLibraryShutDown=TIMEOUT")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.nvmlShutdown()
+    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlShutdown)
     simulated.set_faults("")
     ask(3)
     assert len(looked) == 4  # the life goes on
@@ -338,8 +331,7 @@ def test_nothing_leaves_memory_behind(card):
     """Answers, refusals, lives: less than a block in every tenth call."""
 
     def refused():
-        with pytest.raises(pymtml.NVMLError_NotSupported):
-            pymtml.nvmlDeviceGetBAR1MemoryInfo(card)
+        pytest.raises(pymtml.NVMLError_NotSupported, pymtml.nvmlDeviceGetBAR1MemoryInfo, card)
 
     def life():
         pymtml.nvmlInit()

@@ -159,8 +159,7 @@ def test_dividing_a_card_after_which_the_library_does_not_come_back():
             assert answer(nvml.nvmlDeviceSetMigMode, card, 1) is nvml.NVMLError_Unknown
             assert (nvml._nvmlLib_refcount, simulated.references()) == (0, 0)
             for call in (nvml.nvmlDeviceGetCount, nvml.nvmlShutdown, nvml.mtmlLibraryCountDevice):
-                with pytest.raises((nvml.NVMLError_Uninitialized, nvml.MTMLError_Uninitialized)):
-                    call()
+                pytest.raises((nvml.NVMLError_Uninitialized, nvml.MTMLError_Uninitialized), call)
             assert answer(nvml.nvmlInit) is nvml.NVMLError_Unknown
         finally:
             simulated.set_value(simulated.MACHINE, "reinit", "OK")
@@ -384,8 +383,7 @@ def test_a_card_that_cannot_be_divided_is_not_disturbed(change):
     with simulated.nvml("s2000"):
         card = nvml.nvmlDeviceGetHandleByIndex(0)
         simulated.reset_calls()
-        with pytest.raises((nvml.NVMLError_NotSupported, nvml.MTMLError_NotSupported)):
-            change(card)
+        pytest.raises((nvml.NVMLError_NotSupported, nvml.MTMLError_NotSupported), change, card)
         asked = ["mtmlDeviceSetMpcMode", "mtmlDeviceSetMpcConfiguration", "mtmlLibrarySetMpcConfigurationInBatch"]
         assert [simulated.calls(name) for name in asked] == [0, 0, 0]
         assert nvml._session.life.changes == 0 and nvml.nvmlDeviceGetName(card) == "MTT S2000"
@@ -403,12 +401,10 @@ def test_a_reset_leaves_parts_of_other_cards_alone(part):
         nvml.mtmlDeviceReset(cards[1])
         assert nvml.mtmlDeviceGetUUID(held) == uuid
         for stale in (cards[1], None):
-            with pytest.raises(nvml.MTMLError_InvalidArgument):
-                nvml.mtmlDeviceReset(stale)
+            pytest.raises(nvml.MTMLError_InvalidArgument, nvml.mtmlDeviceReset, stale)
         assert nvml.mtmlDeviceGetUUID(held) == uuid
         nvml.mtmlDeviceReset(cards[0])
-        with pytest.raises(nvml.MTMLError_InvalidArgument):
-            nvml.mtmlDeviceGetUUID(held)
+        pytest.raises(nvml.MTMLError_InvalidArgument, nvml.mtmlDeviceGetUUID, held)
 
 
 # ---- vGPU ----
@@ -604,8 +600,7 @@ def test_a_machine_without_devices():
 def test_a_driver_that_is_not_loaded():
     with simulated.machine("no-driver"):
         for init in (nvml.nvmlInit, lambda: nvml.nvmlInitWithFlags(0)):
-            with pytest.raises(nvml.NVMLError_DriverNotLoaded):
-                init()
+            pytest.raises(nvml.NVMLError_DriverNotLoaded, init)
         assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Uninitialized
         assert answer(nvml.nvmlShutdown) is nvml.NVMLError_Uninitialized
     assert simulated.references() == 0

@@ -98,10 +98,8 @@ def test_nothing_is_sampled_unasked(monkeypatch):
             counted = "PYMTML_ENERGY=sample in the environment adds up the power"
             assert str(error.value) == "Not Supported: MTML has no counter of energy: " + counted
             assert nvml.nvmlDeviceGetFieldValues(device, [ENERGY])[0].nvmlReturn == nvml.NVML_ERROR_NOT_SUPPORTED
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                energy(None)
-        with pytest.raises(nvml.NVMLError_Uninitialized):
-            energy(device)
+            pytest.raises(nvml.NVMLError_InvalidArgument, energy, None)
+        pytest.raises(nvml.NVMLError_Uninitialized, energy, device)
 
 
 def test_the_sum_of_a_changing_load(clock):
@@ -206,8 +204,7 @@ def test_samples_that_fail(clock):
     def step(number):
         simulated.set_faults("mtmlDeviceGetPowerUsage=TIMEOUT" if number < 30 else "")
         if number == 20:
-            with pytest.raises(nvml.NVMLError_Timeout):
-                energy(card())
+            pytest.raises(nvml.NVMLError_Timeout, energy, card())
 
     with simulated.nvml("s5000x8"):
         simulated.set_value(0, "power_usage", 200000)
@@ -225,8 +222,7 @@ def test_a_thread_that_ends_with_an_exception_is_replaced(clock):
 
     with simulated.nvml("s5000x8"):
         energy(card())
-        with pytest.raises(MemoryError):
-            clock.sample(fail, 1)
+        pytest.raises(MemoryError, clock.sample, fail, 1)
         energy(card()), energy(card())
         assert len(clock.started) == 2
 

@@ -365,8 +365,7 @@ def test_mpc_partition():
 def test_mpc_is_as_before_where_a_configuration_is_not_offered():
     partition = load("mpc_partition.py")
     with simulated.nvml("s80") as nvml:
-        with pytest.raises(SystemExit):
-            partition.divide(0, "8-53")
+        pytest.raises(SystemExit, partition.divide, 0, "8-53")
         assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
 
 

@@ -21,8 +21,7 @@ import pymtml as nvml
 def test_status_of_cards_not_looked_at_before(name, error, device):
     """The fourth card is found behind ones that fail as it does, and its own failure is what counts."""
     simulated.set_faults("mtmlLibraryInitDeviceByIndex=" + name)
-    with pytest.raises(getattr(nvml, "NVMLError_" + error)):
-        nvml.nvmlDeviceGetHandleByIndex(3)
+    pytest.raises(getattr(nvml, "NVMLError_" + error), nvml.nvmlDeviceGetHandleByIndex, 3)
 
 
 @pytest.mark.parametrize("name", ["NOT_FOUND", "INVALID_ARGUMENT"])
@@ -30,8 +29,7 @@ def test_cards_end_where_the_library_says_so(name, device):
     """It is asked for one device that it does not have, not for each number up to the one that was wanted."""
     simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@7" % name)
     simulated.reset_calls()
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        nvml.nvmlDeviceGetHandleByIndex(100000)
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByIndex, 100000)
     assert simulated.calls("mtmlLibraryInitDeviceByIndex") == 8
 
 
@@ -40,8 +38,7 @@ def test_no_card_has_a_number_of_that_size(index, device):
     """A driver that tells no end is not asked for billions of devices."""
     simulated.set_faults("mtmlLibraryInitDeviceByIndex=TIMEOUT")
     simulated.reset_calls()
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        nvml.nvmlDeviceGetHandleByIndex(index)
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByIndex, index)
     assert simulated.calls("mtmlLibraryInitDeviceByIndex") < 2000
 
 
@@ -61,15 +58,13 @@ def test_uuid_that_a_library_takes_in_lower_case_only(device):
         simulated.set_faults("mtmlLibraryInitDeviceByUuid=%s@0x1" % name)
         assert nvml.nvmlDeviceGetHandleByUUID(uuid.upper()) is device
     simulated.set_faults("mtmlLibraryInitDeviceByUuid=TIMEOUT@0x1")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.nvmlDeviceGetHandleByUUID(uuid.upper())
+    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetHandleByUUID, uuid.upper())
 
 
 def test_uuid_ends_where_its_text_does(device):
     """C would not look at what stands behind a NUL."""
     for text in (nvml.nvmlDeviceGetUUID(device) + "\0", nvml.nvmlDeviceGetUUID(device).encode() + b"\0x"):
-        with pytest.raises(nvml.NVMLError_NotFound):
-            nvml.nvmlDeviceGetHandleByUUID(text)
+        pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetHandleByUUID, text)
 
 
 def test_serial_number_behind_a_device_without_one(device):
@@ -111,17 +106,14 @@ ORDER = [
 def test_order_of_checks(device):
     """What is asked last would fail too; what counts is the first check that fails."""
     for function, arguments in ORDER:
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            getattr(nvml, function)(None, *arguments)
+        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None, *arguments)
     nvml.nvmlShutdown()
     for function, arguments in ORDER:
         for handle in (None, device):
-            with pytest.raises(nvml.NVMLError_Uninitialized):
-                getattr(nvml, function)(handle, *arguments)
+            pytest.raises(nvml.NVMLError_Uninitialized, getattr(nvml, function), handle, *arguments)
     nvml.nvmlInit()
     for function, arguments in ORDER:
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            getattr(nvml, function)(device, *arguments)
+        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), device, *arguments)
 
 
 OUT_OF_RANGE = {  # NVML's range, or that of what it has; arguments on both sides of it
@@ -155,8 +147,7 @@ def test_argument_out_of_range(device):
     simulated.reset_calls()
     for function, calls in OUT_OF_RANGE.items():
         for arguments in calls:
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                getattr(nvml, function)(device, *arguments)
+            pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), device, *arguments)
     assert simulated.calls() == 0
     simulated.set_faults("")
     assert nvml.nvmlDeviceGetName(device) == "MTT S5000"
@@ -185,8 +176,7 @@ def test_enums_that_are_looked_at_before_a_refusal(device):
         for value, error in ((count - 1, nvml.NVMLError_NotSupported), (count, nvml.NVMLError_InvalidArgument)):
             arguments = every_function.fill(function, device)
             arguments[position] = value
-            with pytest.raises(error):
-                getattr(nvml, function)(*arguments)
+            pytest.raises(error, getattr(nvml, function), *arguments)
 
 
 def test_a_bad_handle_comes_before_arguments_that_are_none():
@@ -195,8 +185,7 @@ def test_a_bad_handle_comes_before_arguments_that_are_none():
         for function in every_function.FUNCTIONS:
             takes = [every_function.is_device(function, one) for one in every_function.parameters(function)]
             if takes and takes[0] and not any(takes[1:]) and function != "nvmlDeviceGetTemperatureV":
-                with pytest.raises(nvml.NVMLError_InvalidArgument):
-                    getattr(nvml, function)(None, *["x"] * (len(takes) - 1))
+                pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None, *["x"] * (len(takes) - 1))
 
 
 @pytest.mark.parametrize("bad", [0, 1])
@@ -208,8 +197,7 @@ def test_either_device_of_a_pair_may_be_bad(bad, device):
     ):
         pair = [device, device]
         pair[bad] = ctypes.c_void_p(4096)
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            getattr(nvml, function)(*(tuple(pair) + arguments))
+        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), *(tuple(pair) + arguments))
 
 
 def test_uuid_in_binary(device):
@@ -218,13 +206,10 @@ def test_uuid_in_binary(device):
     for good in (raw, bytearray(raw), type("Raw", (bytes,), {})(raw)):
         assert nvml.nvmlDeviceGetHandleByUUIDV(good, nvml.NVML_UUID_TYPE_BINARY) is device
     for bad in (raw[:-1], raw + b"\0", b"", "x" * 16, list(raw), None, 16, memoryview(raw), object()):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetHandleByUUIDV(bad, nvml.NVML_UUID_TYPE_BINARY)
-    with pytest.raises(nvml.NVMLError_NotFound):
-        nvml.nvmlDeviceGetHandleByUUIDV(bytes(16), nvml.NVML_UUID_TYPE_BINARY)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByUUIDV, bad, nvml.NVML_UUID_TYPE_BINARY)
+    pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetHandleByUUIDV, bytes(16), nvml.NVML_UUID_TYPE_BINARY)
     for kind in (nvml.NVML_UUID_TYPE_NONE, 3, -1, None, "2"):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetHandleByUUIDV(raw, kind)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByUUIDV, raw, kind)
 
 
 def test_level_beyond_the_last_is_the_last(device):
@@ -267,7 +252,6 @@ def test_codes_can_be_walked():
     ],
 )
 def test_uninitialized_comes_before_what_names_no_device(function, arguments):
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        getattr(nvml, function)(*arguments)
+    pytest.raises(nvml.NVMLError_Uninitialized, getattr(nvml, function), *arguments)
     with simulated.nvml("s80"), pytest.raises((nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotFound)):
         getattr(nvml, function)(*arguments)

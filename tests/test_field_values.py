@@ -162,23 +162,18 @@ def test_cards_without_ecc_or_links(profile):
 
 def test_bad_calls(device):
     for handle, fields in ((None, [82]), ("0", [82]), (device, []), (device, ())):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetFieldValues(handle, fields)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetFieldValues, handle, fields)
     for fields in ([()], [(82,)], [82, [82]]):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetFieldValues(device, fields)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetFieldValues, device, fields)
     for fields in (82, None, "82", ["82"], [None], [82.0], [(82, None)]):
-        with pytest.raises(TypeError):
-            nvml.nvmlDeviceGetFieldValues(device, fields)
-    with pytest.raises(nvml.NVMLError_NotSupported):
-        nvml.nvmlDeviceClearFieldValues(device, [82])
+        pytest.raises(TypeError, nvml.nvmlDeviceGetFieldValues, device, fields)
+    pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceClearFieldValues, device, [82])
 
 
 def test_after_shutdown():
     with simulated.nvml("s5000x8"):
         handle = nvml.nvmlDeviceGetHandleByIndex(0)
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        nvml.nvmlDeviceGetFieldValues(handle, [82])
+    pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlDeviceGetFieldValues, handle, [82])
 
 
 def test_speed_of_a_link_that_is_not_there():

@@ -71,8 +71,7 @@ def test_a_stale_handle_does_not_name_the_device_that_has_its_address_now(monkey
         new = pymtml.nvmlDeviceGetHandleByIndex(0)
         assert old._address == new._address and pymtml.nvmlDeviceGetTopologyCommonAncestor(new, new) is not None
         for pair in ((old, new), (new, old)):
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                pymtml.nvmlDeviceGetTopologyCommonAncestor(*pair)
+            pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetTopologyCommonAncestor, *pair)
         simulated.shut_down()
 
 
@@ -119,8 +118,7 @@ def test_copies_through_ctypes_name_the_same_device():
             assert pymtml.mtmlDeviceGetUUID(copied) == simulated.device_keys("s5000x8", 1)["uuid"]
             assert pymtml.mtmlGpuGetTemperature(copied) == pymtml.mtmlGpuGetTemperature(scene.at(1))
             assert pymtml.mtmlDeviceInitGpu(copied) is pymtml.mtmlDeviceInitGpu(scene.at(1))
-    with pytest.raises(pymtml.MTMLError_Uninitialized):
-        pymtml.mtmlDeviceGetUUID(array[1])
+    pytest.raises(pymtml.MTMLError_Uninitialized, pymtml.mtmlDeviceGetUUID, array[1])
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -176,8 +174,7 @@ def test_handles_that_an_interrupted_shutdown_left_end_with_the_next_init():
             left += hasattr(device, "_device") and not pymtml._nvmlLib_refcount
             if not pymtml._nvmlLib_refcount:
                 pymtml.nvmlInit()
-                with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                    pymtml.nvmlDeviceGetName(device)
+                pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetName, device)
                 assert pymtml.nvmlDeviceGetHandleByIndex(0) is not device
             simulated.shut_down()
     assert step > 20 and left > 2
@@ -222,8 +219,7 @@ def test_a_query_that_a_refused_change_overtakes_raises_in_use(function, monkeyp
         card, other = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]
         copy = ctypes.cast(other, pymtml.c_mtmlDevice_t)  # is looked for, as it has no slots
         monkeypatch.setattr(pymtml, "_live_device", overtaken)
-        with pytest.raises(pymtml.NVMLError_InUse):
-            ask(copy)
+        pytest.raises(pymtml.NVMLError_InUse, ask, copy)
         waited = "a query of another thread did not return within 0.01 seconds, and nothing was changed"
         assert [(type(end), end.detail) for end in ends] == [(pymtml.NVMLError_InUse, waited)]
         assert ask(copy) == ask(other)
@@ -237,11 +233,9 @@ def test_a_handle_that_is_not_good_during_a_change_may_be_afterwards(function):
         copy = ctypes.cast(card, pymtml.c_mtmlDevice_t)
         del life.devices[card._address]
         life.changing.append("one")
-        with pytest.raises(pymtml.NVMLError_InUse):
-            ask(copy)
+        pytest.raises(pymtml.NVMLError_InUse, ask, copy)
         life.changing.remove("one")
-        with pytest.raises(pymtml.NVMLError_InvalidArgument):
-            ask(copy)
+        pytest.raises(pymtml.NVMLError_InvalidArgument, ask, copy)
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
@@ -294,8 +288,7 @@ def make(device):
 
 def refused(device):
     simulated.set_faults("mtmlDeviceSetMpcMode=NO_PERMISSION@0x1")
-    with pytest.raises(pymtml.MTMLError_NoPermission):
-        pymtml.mtmlDeviceSetMpcMode(device, 1)
+    pytest.raises(pymtml.MTMLError_NoPermission, pymtml.mtmlDeviceSetMpcMode, device, 1)
 
 
 @pytest.mark.parametrize("change, restarts", [(make, 1), (refused, 0), (pymtml.mtmlDeviceReset, 0)])
@@ -326,8 +319,7 @@ def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
         card = pymtml.nvmlDeviceGetHandleByIndex(0)
         monkeypatch.setattr(pymtml._Change, "prepare", late)
         simulated.reset_calls()
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            pymtml.nvmlDeviceSetMigMode(card, 0)
+        pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceSetMigMode, card, 0)
         assert simulated.calls("mtmlDeviceSetMpcMode") == 0
         with pytest.raises(pymtml.NVMLError_Uninitialized):
             pymtml.nvmlDeviceGetComputeMode(card)  # it has not come back to life

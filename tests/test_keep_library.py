@@ -99,8 +99,7 @@ def test_who_gives_back_the_last_reference_decides(init, shutdown, value, monkey
             SHUTDOWNS[shutdown]()
             assert state() == (0, int(kept))
             for other in SHUTDOWNS.values():
-                with pytest.raises(pymtml.NVMLError_Uninitialized):
-                    other()
+                pytest.raises(pymtml.NVMLError_Uninitialized, other)
             monkeypatch.delenv("PYMTML_KEEP_LIBRARY", raising=False)
         end()
 
@@ -119,16 +118,13 @@ def test_handles_go_stale_and_calls_raise():
             (pymtml.mtmlSystemGetDriverVersion, system),
         )
         for call in (pymtml.mtmlLibraryCountDevice, pymtml.nvmlDeviceGetCount, pymtml.nvmlSystemGetDriverVersion):
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                call()
+            pytest.raises(pymtml.NVMLError_Uninitialized, call)
         for query, handle in queries:
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                query(handle)
+            pytest.raises(pymtml.NVMLError_Uninitialized, query, handle)
         again = pymtml.mtmlLibraryInit()
         fresh = pymtml.nvmlDeviceGetHandleByIndex(0)
         for query, handle in queries:
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                query(handle)
+            pytest.raises(pymtml.NVMLError_InvalidArgument, query, handle)
         # At the same addresses, as C never ended; a stale handle equals itself alone.
         assert fresh._address == device._address and again._address == library._address
         for old, new in ((device, fresh), (gpu, pymtml.mtmlDeviceInitGpu(fresh)), (library, again)):
@@ -231,8 +227,7 @@ def test_forked_child():
 
     def anew():
         assert state() == (0, 1)
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            pymtml.nvmlDeviceGetCount()
+        pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetCount)
         pymtml.nvmlInit()
         assert state() == (1, 2) and pymtml.nvmlDeviceGetCount() == 8
         pymtml.mtmlLibraryShutDown()
@@ -274,8 +269,7 @@ def test_a_child_does_not_change_what_it_cannot_restart():
         assert in_child(again) == 0
 
     def again():
-        with pytest.raises(pymtml.NVMLError_InUse):
-            pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), 0)
+        pytest.raises(pymtml.NVMLError_InUse, pymtml.nvmlDeviceSetMigMode, pymtml.nvmlDeviceGetHandleByIndex(0), 0)
 
     def heir():  # a child that does not ask itself hands on what it knows
         assert in_child(child) == 0
@@ -367,8 +361,7 @@ def test_change_of_mig_on_a_library_that_does_not_come_back(another):
         with pytest.raises(pymtml.NVMLError_Unknown, match="whatever else uses it" if another else "KEEP_LIBRARY"):
             pymtml.nvmlDeviceSetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0), pymtml.NVML_DEVICE_MIG_DISABLE)
         assert state() == (0, 2 if another else 0)
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            pymtml.nvmlDeviceGetCount()
+        pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetCount)
         if another:
             assert simulated.library.mtmlLibraryShutDown(pointer) == 0
             pymtml.nvmlInit()

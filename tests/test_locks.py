@@ -134,8 +134,7 @@ def others_go_on(card):
         (pymtml.mtmlLibraryInit, pymtml.mtmlLibraryShutDown),
     ):
         init(), shutdown(), shutdown()
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            shutdown()
+        pytest.raises(pymtml.NVMLError_Uninitialized, shutdown)
         init()
         if card is not None:
             assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByUUID(uuid))
@@ -167,8 +166,7 @@ def test_child_of_a_fork_during_another_threads_init():
     def child():
         assert pymtml._nvmlLib_refcount == 0
         for call in (pymtml.nvmlDeviceGetCount, pymtml.nvmlShutdown):
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                call()
+            pytest.raises(pymtml.NVMLError_Uninitialized, call)
         pymtml.nvmlInit()
         assert (pymtml._nvmlLib_refcount, pymtml.nvmlDeviceGetCount()) == (1, 1)
         pymtml.nvmlShutdown()

@@ -148,8 +148,7 @@ def test_aliases_follow_their_field(name):
             value = "api %d" % value if unit == "x" else value
             setattr(struct, field, value)
             assert (alias, getattr(struct, alias)) == (alias, value if unit == "x" else value * unit)
-        with pytest.raises(AttributeError):
-            setattr(struct, alias, 1)
+        pytest.raises(AttributeError, setattr, struct, alias, 1)
 
 
 def test_aliases_that_are_computed():
@@ -177,8 +176,7 @@ def test_text_fields_and_printing(name):
         full = "x" * field["size"]
         setattr(struct, field["name"], full)
         assert getattr(struct, field["name"]) == full
-        with pytest.raises(ValueError):
-            setattr(struct, field["name"], full + "x")
+        pytest.raises(ValueError, setattr, struct, field["name"], full + "x")
     text = str(struct)
     assert text.startswith("c_mtml%s_t(" % name[len("Mtml") :])
     for field in API["structs"][name]["fields"]:
@@ -220,25 +218,21 @@ def test_function_pointer(name):
 
 @pytest.mark.parametrize("name", ["mtmlNoSuchFunction", "", "mtmlSimGetHandleCount", "printf"])
 def test_function_pointer_of_an_unknown_name(name):
-    with pytest.raises(pymtml.MTMLError_FunctionNotFound):
-        pymtml._mtmlGetFunctionPointer(name)
+    pytest.raises(pymtml.MTMLError_FunctionNotFound, pymtml._mtmlGetFunctionPointer, name)
 
 
 def test_function_pointer_of_a_name_that_the_module_uses_itself():
     with simulated.nvml("s80"):
         for name in ["__class__", "mtmlLibrary"] + [name for name in dir(pymtml._c) if not name.startswith("mtml")]:
-            with pytest.raises(pymtml.MTMLError_FunctionNotFound):
-                pymtml._mtmlGetFunctionPointer(name)
+            pytest.raises(pymtml.MTMLError_FunctionNotFound, pymtml._mtmlGetFunctionPointer, name)
 
 
 def test_function_pointer_can_be_called():
-    with pytest.raises(ctypes.ArgumentError):
-        pymtml._mtmlGetFunctionPointer("mtmlLibraryCountDevice")(4711, None)
+    pytest.raises(ctypes.ArgumentError, pymtml._mtmlGetFunctionPointer("mtmlLibraryCountDevice"), 4711, None)
     count = ctypes.c_uint()
     status = pymtml._mtmlGetFunctionPointer("mtmlLibraryCountDevice")(None, ctypes.byref(count))
     assert status == pymtml.MTML_ERROR_INVALID_ARGUMENT
-    with pytest.raises(pymtml.MTMLError_InvalidArgument):
-        pymtml._mtmlCheckReturn(status)
+    pytest.raises(pymtml.MTMLError_InvalidArgument, pymtml._mtmlCheckReturn, status)
 
 
 def python_parameters(name):

@@ -280,11 +280,9 @@ def test_counts_beyond_the_largest_do_not_reach_c():
         largest = 2**26 // ctypes.sizeof(pymtml.c_mtmlMtLinkLayout_t)
         simulated.reset_calls()
         for counts in ((4097, 2), (1, 4097)):
-            with pytest.raises(pymtml.MTMLError_InvalidArgument):
-                paths(*pair, *counts)
+            pytest.raises(pymtml.MTMLError_InvalidArgument, paths, *pair, *counts)
         assert simulated.calls() == 0
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            pymtml.mtmlDeviceGetMtLinkLayouts(*pair, largest + 1)
+        pytest.raises(pymtml.MTMLError_InvalidArgument, pymtml.mtmlDeviceGetMtLinkLayouts, *pair, largest + 1)
         assert simulated.calls("mtmlDeviceGetMtLinkLayouts") == 0
 
 
@@ -303,8 +301,7 @@ def test_text_with_a_tail_names_no_device(name, tail):
         for text in (good, good.encode()):
             assert getattr(pymtml, name)(text) is scene.device
         for text in (good + tail, (good + tail).encode()):
-            with pytest.raises((pymtml.MTMLError_NotFound, pymtml.MTMLError_InvalidArgument)):
-                getattr(pymtml, name)(text)
+            pytest.raises((pymtml.MTMLError_NotFound, pymtml.MTMLError_InvalidArgument), getattr(pymtml, name), text)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(("mtmlLog", "mtmlError"))])
@@ -315,8 +312,7 @@ def test_before_init_and_after_shutdown(name):
         arguments = CALLS[name].arguments(scene)
     for given in (arguments, tuple(None if hasattr(a, "_address") else a for a in arguments)):
         before = simulated.calls()
-        with pytest.raises(pymtml.MTMLError_Uninitialized):
-            function(*given)
+        pytest.raises(pymtml.MTMLError_Uninitialized, function, *given)
         assert simulated.calls() == before
 
 
@@ -342,13 +338,11 @@ def test_handles_from_before_a_new_init(name):
         assert any(hasattr(argument, "_address") for argument in arguments)
         pymtml.mtmlLibraryShutDown()
         pymtml.mtmlLibraryInit()
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            function(*arguments)
+        pytest.raises(pymtml.MTMLError_InvalidArgument, function, *arguments)
         fresh = CALLS[name].arguments(scene)
         for position, argument in enumerate(arguments):
             if hasattr(argument, "_address"):
-                with pytest.raises(pymtml.MTMLError_InvalidArgument):
-                    function(*replaced(list(fresh), position, argument))
+                pytest.raises(pymtml.MTMLError_InvalidArgument, function, *replaced(list(fresh), position, argument))
         function(*fresh)
 
 
@@ -360,5 +354,4 @@ def test_batch_of_unequal_lists():
         for devices, configurations in (([None], [1]), ([scene.gpu], [1]), ([scene.at(0)], [77])):
             with pytest.raises(pymtml.MTMLError_InvalidArgument):
                 pymtml.mtmlLibrarySetMpcConfigurationInBatch(devices, configurations)
-        with pytest.raises(TypeError):
-            pymtml.mtmlLibrarySetMpcConfigurationInBatch([scene.at(0)], ["1"])
+        pytest.raises(TypeError, pymtml.mtmlLibrarySetMpcConfigurationInBatch, [scene.at(0)], ["1"])

@@ -55,8 +55,7 @@ def test_result(name):
                 handle = "memory" if name.startswith("mtmlMemory") else "device"
                 arguments = (getattr(scene, handle), scene.peer if "Layouts" in name or "Paths" in name else 0, 0, 1)
                 parameters = len(inspect.signature(getattr(pymtml, name)).parameters)
-                with pytest.raises(pymtml.MTMLError_NotSupported):
-                    getattr(pymtml, name)(*arguments[:parameters])
+                pytest.raises(pymtml.MTMLError_NotSupported, getattr(pymtml, name), *arguments[:parameters])
                 continue
             for keywords in (False, True) if name not in CHANGES and name not in FREES else (False,):
                 result = call(name, scene, keywords)
@@ -94,8 +93,7 @@ def test_null_with_success(name):
 def test_null_for_the_library(init):
     """Nobody got the library, so nothing is to be given back, and the next init finds it as it was."""
     with simulated.machine("s80", faults="mtmlLibraryInit=NULL@0x1"):
-        with pytest.raises(pymtml.NVMLError_Unknown):
-            init()
+        pytest.raises(pymtml.NVMLError_Unknown, init)
         assert simulated.state() == (0, 0)
         init()
         assert simulated.state() == (1, 1)
@@ -112,12 +110,10 @@ def test_free_checks_the_handle_and_does_not_reach_c(name):
         for _ in range(3):
             assert getattr(pymtml, name)(handle) is None
         assert simulated.calls() == before
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            getattr(pymtml, name)(scene.library)
+        pytest.raises(pymtml.MTMLError_InvalidArgument, getattr(pymtml, name), scene.library)
         assert pymtml.mtmlDeviceGetUUID(scene.device) == scene.keys["uuid"]
         assert CALLS[name].arguments(scene) == (handle,)
-    with pytest.raises(pymtml.MTMLError_Uninitialized):
-        getattr(pymtml, name)(handle)
+    pytest.raises(pymtml.MTMLError_Uninitialized, getattr(pymtml, name), handle)
 
 
 CHILD_FUNCTIONS = [name for name in CALLS if name.startswith(("mtmlGpu", "mtmlMemory", "mtmlVpu"))]
@@ -163,8 +159,7 @@ def test_count_of_a_list(name):
         assert plain(function(*(arguments + [len(everything)]))) == everything
         assert plain(function(*(arguments + [len(everything) + 3]))) == everything
         assert plain(function(*arguments, **{list(inspect.signature(function).parameters)[-1]: None})) == everything
-        with pytest.raises(CLASS_OF_CODE["MTML_ERROR_" + too_small]):
-            function(*(arguments + [len(everything) - 1]))
+        pytest.raises(CLASS_OF_CODE["MTML_ERROR_" + too_small], function, *(arguments + [len(everything) - 1]))
 
 
 @pytest.mark.parametrize("kind, capacity", [("Encoder", 48), ("Decoder", 96)])
@@ -176,8 +171,7 @@ def test_length_of_session_states(kind, capacity):
         assert plain(function(scene.vpu, 3)) == states[:3]
         unknown = [{"sessionId": capacity + i, "state": pymtml.MTML_CODEC_SESSION_STATE_UNKNOWN} for i in range(2)]
         assert plain(function(scene.vpu, capacity + 2)) == states + unknown
-        with pytest.raises(pymtml.MTMLError_InsufficientSize):
-            function(scene.vpu, 0)
+        pytest.raises(pymtml.MTMLError_InsufficientSize, function, scene.vpu, 0)
 
 
 def test_shortest_paths_over_other_devices():
@@ -195,14 +189,12 @@ def test_shortest_paths_over_other_devices():
         for size in ({"pathCount": 2}, {"pathLength": 3}, {"pathCount": None, "pathLength": None}):
             assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, **size) == paths
         for size in ((1, 3), (2, 2)):
-            with pytest.raises(pymtml.MTMLError_InsufficientSize):
-                pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one, *size)
+            pytest.raises(pymtml.MTMLError_InsufficientSize, pymtml.mtmlDeviceGetMtLinkShortestPaths, zero, one, *size)
         assert pymtml.mtmlDeviceCountMtLinkShortestPaths(zero, four) == (0, 0)
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, four) == []
         simulated.set_faults("1.mtmlDeviceCountMtLinkShortestPaths=DRIVER_FAILURE")
         assert pymtml.mtmlDeviceGetMtLinkShortestPaths(zero, one) == paths  # counted from the local device
-        with pytest.raises(pymtml.MTMLError_DriverFailure):
-            pymtml.mtmlDeviceGetMtLinkShortestPaths(one, zero)
+        pytest.raises(pymtml.MTMLError_DriverFailure, pymtml.mtmlDeviceGetMtLinkShortestPaths, one, zero)
 
 
 NO_TERMINATOR = {
@@ -333,8 +325,7 @@ def test_log_file(tmp_path):
         pass
     assert "library initialized" in (tmp_path / "mtml.log").read_text()
     configuration.fileConfig.file = str(tmp_path / "none" / "mtml.log")
-    with pytest.raises(pymtml.MTMLError_NotSupported):
-        pymtml.mtmlLogSetConfiguration(configuration)
+    pytest.raises(pymtml.MTMLError_NotSupported, pymtml.mtmlLogSetConfiguration, configuration)
     assert pymtml.mtmlLogGetConfiguration().filePath == str(tmp_path / "mtml.log")
 
 
@@ -346,8 +337,7 @@ def test_reboot_brings_a_pending_ecc_mode_into_force():
         assert simulated.library.mtmlSimReboot() == 0
         pymtml.mtmlLibraryInit()
         assert pymtml.mtmlMemoryGetEccMode(scene.memory) == (0, 0)
-        with pytest.raises(pymtml.MTMLError_NotSupported):
-            pymtml.mtmlMemoryGetRetiredPagesCount(scene.memory)
+        pytest.raises(pymtml.MTMLError_NotSupported, pymtml.mtmlMemoryGetRetiredPagesCount, scene.memory)
 
 
 def test_hidden_peers_of_a_container():
@@ -371,8 +361,7 @@ def test_lost_device_is_told_from_the_others():
         simulated.set_value(3, "lost", "UNKNOWN@0")
         for i, device in enumerate(devices):
             if i == 3:
-                with pytest.raises(pymtml.MTMLError_Unknown):
-                    pymtml.mtmlGpuGetUtilization(device)
+                pytest.raises(pymtml.MTMLError_Unknown, pymtml.mtmlGpuGetUtilization, device)
             else:
                 assert pymtml.mtmlGpuGetUtilization(device) == int(
                     simulated.device_keys("s5000x8", i)["gpu_utilization"]

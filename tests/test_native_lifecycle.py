@@ -62,8 +62,7 @@ def test_init_and_shutdown_are_counted():
             assert pymtml.nvmlShutdown() is None
             assert simulated.state() == (count, min(count, 1))
         for _ in range(2):
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                pymtml.nvmlShutdown()
+            pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlShutdown)
 
 
 # ---- Handles ----
@@ -105,8 +104,7 @@ def test_mpc_changes():
                     pymtml.c_mtmlGpu_t: pymtml.mtmlGpuGetClock,
                     pymtml.c_mtmlMemory_t: pymtml.mtmlMemoryGetUsed,
                 }.get(type(handle), pymtml.mtmlDeviceGetUUID)
-                with pytest.raises(pymtml.MTMLError_InvalidArgument):
-                    function(handle)
+                pytest.raises(pymtml.MTMLError_InvalidArgument, function, handle)
             assert pymtml.mtmlLibraryGetVersion()
             pymtml.mtmlLibraryShutDown()
             assert simulated.references() == 0
@@ -122,8 +120,7 @@ def test_batch_that_fails_half_way():
         with pytest.raises(pymtml.MTMLError_InvalidArgument):
             pymtml.mtmlLibrarySetMpcConfigurationInBatch([handles[0], handles[2]], [1, 77])
         for handle in handles:
-            with pytest.raises(pymtml.MTMLError_InvalidArgument):
-                pymtml.mtmlDeviceGetUUID(handle)
+            pytest.raises(pymtml.MTMLError_InvalidArgument, pymtml.mtmlDeviceGetUUID, handle)
         pymtml.mtmlLibraryShutDown()
         pymtml.mtmlLibraryInit()
         assert pymtml.mtmlLibraryCountDevice() == 2
@@ -132,10 +129,8 @@ def test_batch_that_fails_half_way():
 def test_change_that_was_refused_keeps_handles():
     with Scene("s3000-mpc") as scene:
         parent = scene.at(0)
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            pymtml.mtmlDeviceSetMpcConfiguration(parent, 77)
-        with pytest.raises(pymtml.MTMLError_InvalidArgument):
-            pymtml.mtmlDeviceSetMpcMode(parent, 7)
+        pytest.raises(pymtml.MTMLError_InvalidArgument, pymtml.mtmlDeviceSetMpcConfiguration, parent, 77)
+        pytest.raises(pymtml.MTMLError_InvalidArgument, pymtml.mtmlDeviceSetMpcMode, parent, 7)
         assert pymtml.mtmlDeviceGetUUID(parent) == scene.keys["uuid"]
 
 

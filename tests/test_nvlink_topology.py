@@ -203,8 +203,7 @@ def test_the_far_end_of_a_card_that_does_not_answer():
         assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
         simulated.set_faults("1.*=TIMEOUT")
         for pair in ((first, second), (second, first)):
-            with pytest.raises(nvml.NVMLError_Timeout):
-                nvml.nvmlDeviceGetP2PStatus(*pair, NVLINK)
+            pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetP2PStatus, *pair, NVLINK)
         assert nvml.nvmlDeviceGetP2PStatus(first, third, NVLINK) == OK
 
 
@@ -252,16 +251,14 @@ def test_capabilities_are_whole_numbers_of_any_class():
         for index, status in ((READ, OK), (NVLINK, OK), (PCI, ABSENT), (nvml.NVML_P2P_CAPS_INDEX_UNKNOWN, UNKNOWN)):
             assert nvml.nvmlDeviceGetP2PStatus(first, second, Whole(index)) == status
         for bad in (None, "0", 2.0, ctypes.c_uint(0)):
-            with pytest.raises(TypeError):
-                nvml.nvmlDeviceGetP2PStatus(first, second, bad)
+            pytest.raises(TypeError, nvml.nvmlDeviceGetP2PStatus, first, second, bad)
 
 
 @pytest.mark.parametrize("index", [6, 7, 100, -1, 2**32])
 def test_capabilities_out_of_range(index):
     with simulated.nvml("s5000x8"):
         first, second = handles()[:2]
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetP2PStatus(first, second, index)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetP2PStatus, first, second, index)
 
 
 # ---- Links ----
@@ -336,8 +333,7 @@ def test_versions_that_nvml_has_no_number_for():
         assert nvml.nvmlDeviceGetNvLinkVersion(device, 0) == nvml.NVML_NVLINK_VERSION_2_0
         for version in (0, 10100, 11000, 90000):
             simulated.set_value(0, "mtlink_version", version)
-            with pytest.raises(nvml.NVMLError_NotSupported):
-                nvml.nvmlDeviceGetNvLinkVersion(device, 0)
+            pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetNvLinkVersion, device, 0)
 
 
 def test_a_count_of_links_beyond_nvml_is_cut():
@@ -345,8 +341,7 @@ def test_a_count_of_links_beyond_nvml_is_cut():
         first, second = handles()[:2]
         simulated.set_value(0, "mtlink_count", 60)
         assert nvml.nvmlDeviceGetNvLinkState(first, 13) == 1
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetNvLinkState(first, 36)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetNvLinkState, first, 36)
         assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
 
 
@@ -355,8 +350,7 @@ def test_a_link_that_leads_nowhere():
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         simulated.set_value(0, "mtlink_peer.3", "-")
         assert nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, 3) == nvml.NVML_NVLINK_DEVICE_TYPE_UNKNOWN
-        with pytest.raises(nvml.NVMLError_NotFound):
-            nvml.nvmlDeviceGetNvLinkRemotePciInfo(device, 3)
+        pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetNvLinkRemotePciInfo, device, 3)
 
 
 # ---- A container that sees two of eight cards ----
@@ -375,8 +369,7 @@ def test_hidden_peers_are_no_obstacle():
                 info = nvml.nvmlDeviceGetNvLinkRemotePciInfo(first, link)
                 assert info.busId == nvml.nvmlDeviceGetPciInfo(second).busId
             else:
-                with pytest.raises(nvml.NVMLError_NotFound):
-                    nvml.nvmlDeviceGetNvLinkRemotePciInfo(first, link)
+                pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetNvLinkRemotePciInfo, first, link)
 
 
 # ---- PCIe levels ----
@@ -414,8 +407,7 @@ def test_nobody_near_is_an_empty_list():
 def test_a_level_that_nobody_knows():
     with simulated.nvml("s3000x2"):
         simulated.set_value(0, "topology.1", 9)
-        with pytest.raises(nvml.NVMLError_Unknown):
-            nvml.nvmlDeviceGetTopologyCommonAncestor(*handles())
+        pytest.raises(nvml.NVMLError_Unknown, nvml.nvmlDeviceGetTopologyCommonAncestor, *handles())
 
 
 # ---- Processors and memory ----
@@ -449,8 +441,7 @@ def test_sizes_that_no_mask_has(size):
     with simulated.nvml("s5000x8"):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         simulated.reset_calls()
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetCpuAffinity(device, size)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetCpuAffinity, device, size)
         assert simulated.calls() == 0
 
 
@@ -517,8 +508,7 @@ def test_a_thread_that_may_not_be_bound(monkeypatch):
     with simulated.nvml("s5000x8"):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
-        with pytest.raises(nvml.NVMLError_NoPermission):
-            nvml.nvmlDeviceSetCpuAffinity(device)
+        pytest.raises(nvml.NVMLError_NoPermission, nvml.nvmlDeviceSetCpuAffinity, device)
 
 
 def test_devices_of_a_processor():
@@ -532,11 +522,9 @@ def test_devices_of_a_processor():
 @pytest.mark.parametrize("profile", ["s5000x8", "empty"])
 @pytest.mark.parametrize("cpu", [-1, WORD << 16])
 def test_devices_of_a_processor_that_cannot_be(profile, cpu):
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        nvml.nvmlSystemGetTopologyGpuSet(cpu)
+    pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlSystemGetTopologyGpuSet, cpu)
     with simulated.nvml(profile):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlSystemGetTopologyGpuSet(cpu)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlSystemGetTopologyGpuSet, cpu)
 
 
 def test_numa_nodes():
@@ -568,6 +556,5 @@ def test_it_is_the_first_of_two_cards_that_is_asked(function, arguments, native)
     with simulated.nvml("s5000x8"):
         first, second = handles()[:2]
         simulated.set_faults("0.%s=TIMEOUT" % (native or function))
-        with pytest.raises(nvml.NVMLError_Timeout):
-            getattr(nvml, function)(first, second, *arguments)
+        pytest.raises(nvml.NVMLError_Timeout, getattr(nvml, function), first, second, *arguments)
         getattr(nvml, function)(second, first, *arguments)

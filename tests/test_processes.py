@@ -107,8 +107,7 @@ def shares(handle, since=0):
 def refused(handle, functions, error=nvml.NVMLError_NotSupported):
     """Each of the functions raises that."""
     for function in functions:
-        with pytest.raises(error):
-            getattr(nvml, function)(handle, *[0] * (function in UTILIZATION))
+        pytest.raises(error, getattr(nvml, function), handle, *[0] * (function in UTILIZATION))
 
 
 # ---- The driver's table, and namespaces ----
@@ -267,8 +266,7 @@ def test_table(proc, device, what):
     if sampled:
         assert shares(device) == sampled
     elif sampled is not None:
-        with pytest.raises(nvml.NVMLError_NotFound):
-            shares(device)
+        pytest.raises(nvml.NVMLError_NotFound, shares, device)
 
 
 @pytest.mark.parametrize("functions, expected", [(COMPUTE, [7, 9]), (GRAPHICS, [8, 9])])
@@ -466,8 +464,7 @@ def test_a_lack_of_descriptors_in_the_midst(proc, device, monkeypatch, what, num
 
     monkeypatch.setattr(os, "listdir", functools.partial(refuse, real=os.listdir))
     monkeypatch.setattr(nvml, "_open", functools.partial(refuse, real=nvml._open))
-    with pytest.raises(nvml.NVMLError_NotSupported):
-        compute(device)
+    pytest.raises(nvml.NVMLError_NotSupported, compute, device)
     lacking[0] = errno.EIO
     assert compute(device) == ([] if what == "fd" else [5])
 
@@ -895,8 +892,7 @@ def test_an_exception_from_a_signal_ends_a_walk_and_no_more(proc, machine, monke
         return real(path)
 
     monkeypatch.setattr(os, "readlink", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        compute(machine[0])
+    pytest.raises(KeyboardInterrupt, compute, machine[0])
     monkeypatch.setattr(os, "readlink", asks_again)
 
     def too_late(signum, frame):
@@ -1056,8 +1052,7 @@ def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):
 def test_without_proc_nothing_is_known(tmp_path, monkeypatch, device):
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "nothing"))
     refused(device, COMPUTE + GRAPHICS + UTILIZATION)
-    with pytest.raises(nvml.NVMLError_NotSupported):
-        nvml.nvmlSystemGetProcessName(1)
+    pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlSystemGetProcessName, 1)
 
 
 def test_the_real_proc_is_the_default(monkeypatch, device):
@@ -1087,8 +1082,7 @@ def test_nodes_without_a_name_are_none(proc, device, paths, found):
     assert shares(device) == [(5, 9)]
     simulated.set_value(0, "gpu_path", "")
     simulated.set_value(0, "render_path", "")
-    with pytest.raises(nvml.NVMLError_NotSupported):
-        compute(device)
+    pytest.raises(nvml.NVMLError_NotSupported, compute, device)
 
 
 @pytest.mark.parametrize("missing, found", [("Render", [5]), ("Gpu", [6])])
@@ -1185,8 +1179,7 @@ def test_utilization_samples(proc, device, function, kind):
         assert before - 1 <= sample.timeStamp <= after + 1  # microseconds since 1970
         assert (sample.memUtil, sample.encUtil, sample.decUtil) == (0, 0, 0)
     # Nothing can be newer than what is read now.
-    with pytest.raises(nvml.NVMLError_NotFound):
-        getattr(nvml, function)(device, int(after) + MICROSECONDS_OF_A_CENTURY)
+    pytest.raises(nvml.NVMLError_NotFound, getattr(nvml, function), device, int(after) + MICROSECONDS_OF_A_CENTURY)
     assert len(getattr(nvml, function)(device, samples[0].timeStamp - 1)) == 2
 
 
@@ -1197,14 +1190,12 @@ def test_samples_that_were_seen_are_not_given_again(proc, device, monkeypatch, f
     monkeypatch.setattr(nvml._session, "clock", lambda: 1700000000.25)
     now = 1700000000250000
     assert [sample.timeStamp for sample in getattr(nvml, function)(device, now - 1)] == [now]
-    with pytest.raises(nvml.NVMLError_NotFound):
-        getattr(nvml, function)(device, now)
+    pytest.raises(nvml.NVMLError_NotFound, getattr(nvml, function), device, now)
 
 
 @pytest.mark.parametrize("function", UTILIZATION)
 def test_utilization_since_when_is_a_number(proc, device, function):
-    with pytest.raises((TypeError, nvml.NVMLError_InvalidArgument)):
-        getattr(nvml, function)(device, "now")
+    pytest.raises((TypeError, nvml.NVMLError_InvalidArgument), getattr(nvml, function), device, "now")
 
 
 # ---- Names ----
@@ -1229,14 +1220,12 @@ def test_process_name(proc, device, files, name):
 @pytest.mark.parametrize("pid", [0, 6, -1, 2**40])
 def test_process_name_of_nobody(proc, device, pid):
     proc.process(5, cmdline="x\0", comm="x\n")
-    with pytest.raises(nvml.NVMLError_NotFound):
-        nvml.nvmlSystemGetProcessName(pid)
+    pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlSystemGetProcessName, pid)
 
 
 def test_process_name_that_must_not_be_read(proc, device):
     (proc.root / "5" / "cmdline").mkdir(parents=True)
-    with pytest.raises((nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission)):
-        nvml.nvmlSystemGetProcessName(5)
+    pytest.raises((nvml.NVMLError_NotFound, nvml.NVMLError_NoPermission), nvml.nvmlSystemGetProcessName, 5)
 
 
 @pytest.mark.parametrize(
@@ -1260,14 +1249,12 @@ def test_process_name_of_which_a_part_must_not_be_read(proc, device, monkeypatch
     if isinstance(name, str):
         assert nvml.nvmlSystemGetProcessName(5) == name
     else:
-        with pytest.raises(name):
-            nvml.nvmlSystemGetProcessName(5)
+        pytest.raises(name, nvml.nvmlSystemGetProcessName, 5)
 
 
 def test_process_name_needs_the_library(proc):
     proc.process(5, cmdline="x\0", comm="x\n")
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        nvml.nvmlSystemGetProcessName(5)
+    pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlSystemGetProcessName, 5)
 
 
 def test_process_functions_check_the_device_first(proc):

@@ -174,8 +174,7 @@ def refused(change, function):
         initialized()
         other = card(1)
         simulated.set_faults(function + "=NO_PERMISSION")
-        with pytest.raises(pymtml.NVMLError_NoPermission):
-            change()
+        pytest.raises(pymtml.NVMLError_NoPermission, change)
         assert card(1) is other and pymtml.nvmlDeviceGetName(other)
         time.sleep(0.005)
         return True
@@ -285,8 +284,7 @@ def test_a_reset_ends_the_handles_of_its_card_alone():
         queries[pymtml.c_mtmlSystem_t] = pymtml.mtmlSystemGetDriverVersion
         pymtml.mtmlDeviceReset(ended[0])
         for handle in ended:
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                queries.get(type(handle), pymtml.nvmlDeviceGetUUID)(handle)
+            pytest.raises(pymtml.NVMLError_InvalidArgument, queries.get(type(handle), pymtml.nvmlDeviceGetUUID), handle)
         for handle in stays:
             assert queries.get(type(handle), pymtml.nvmlDeviceGetUUID)(handle)
         assert card(1) is stays[0] and pymtml.mtmlDeviceInitGpu(card(1)) is stays[1]
@@ -295,8 +293,7 @@ def test_a_reset_ends_the_handles_of_its_card_alone():
         virtual = pymtml.mtmlDeviceInitVirtDevice(card(0), pymtml.mtmlDeviceGetActiveVirtDeviceUuids(card(0))[0])
         other = card(1)
         pymtml.mtmlDeviceReset(card(0))
-        with pytest.raises(pymtml.NVMLError_InvalidArgument):
-            pymtml.mtmlDeviceGetUUID(virtual)
+        pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.mtmlDeviceGetUUID, virtual)
         assert pymtml.mtmlDeviceGetUUID(other)
 
 
@@ -382,8 +379,7 @@ def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, m
             assert pymtml._nvmlLib_refcount == 1 and simulated.references() == 1, step
             if begun:
                 for stale, call in ((device, pymtml.nvmlDeviceGetName), (gpu, pymtml.mtmlGpuGetClock)):
-                    with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                        call(stale)
+                    pytest.raises(pymtml.NVMLError_InvalidArgument, call, stale)
             if answer not in gone:
                 answers.append(read(answer))
             pymtml.mtmlLibraryShutDown()
@@ -446,11 +442,9 @@ def test_fork_while_a_change_waits(monkeypatch):
         simulated.set_value(simulated.MACHINE, "latency_ns", 0)  # of the calls to come
 
         def child():
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                pymtml.nvmlDeviceGetName(device)
+            pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetName, device)
             pymtml.nvmlInit()
-            with pytest.raises(pymtml.NVMLError_InvalidArgument):
-                pymtml.nvmlDeviceGetName(device)
+            pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetName, device)
             assert pymtml.nvmlDeviceGetName(card(1))
             pymtml.mtmlLibraryShutDown()
             assert state() == (0, 1)  # never on the parent's behalf
@@ -465,8 +459,7 @@ def test_fork_as_a_change_begins():
     """The slots of the child's handles are emptied, whether or not the change had come to that."""
 
     def child():
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            pymtml.nvmlDeviceGetPowerUsage(device)
+        pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetPowerUsage, device)
 
     with simulated.nvml("s3000-mpc"):
         device, life = card(0), pymtml._session.life
@@ -490,8 +483,7 @@ def test_forks_while_another_thread_changes_mpc(keep, monkeypatch):
 
     def child():
         if pymtml._session.life is None:
-            with pytest.raises(pymtml.NVMLError_Uninitialized):
-                pymtml.nvmlDeviceGetCount()
+            pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetCount)
             pymtml.nvmlInit()
         assert pymtml.nvmlDeviceGetCount() == 2 and pymtml.nvmlDeviceGetName(card(1)) == "MTT S3000"
         pymtml.nvmlShutdown()

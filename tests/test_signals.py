@@ -178,8 +178,7 @@ def test_handler_that_inits_and_shuts_down_before_every_line(scene, monkeypatch)
             pymtml.nvmlInit()
         except pymtml.NVMLError_InUse:
             outcomes.add("InUse")
-            with pytest.raises((pymtml.NVMLError_InUse, pymtml.NVMLError_Uninitialized)):
-                pymtml.nvmlShutdown()
+            pytest.raises((pymtml.NVMLError_InUse, pymtml.NVMLError_Uninitialized), pymtml.nvmlShutdown)
             return
         pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(1))
         pymtml.nvmlShutdown()
@@ -369,14 +368,12 @@ def test_a_lock_that_loses_a_release(name, counts, monkeypatch):
         if name == "lock":
             (owner,) = pymtml._meters.values()
         monkeypatch.setattr(owner, name, lock)
-        with pytest.raises(Interruption):
-            LOCKED[name](device)
+        pytest.raises(Interruption, LOCKED[name], device)
         assert not lock.loses and lock.depth == 0 and not lock._is_owned()
         if counts and name != "lock":  # a meter does nothing in a handler that interrupted it
             with lock.lock:
                 lock.depth, lock.loses = 1, True
-                with pytest.raises(Interruption):
-                    LOCKED[name](device)
+                pytest.raises(Interruption, LOCKED[name], device)
                 assert lock.depth == 1 and lock._is_owned()
                 lock.depth = 0
         simulated.shut_down()

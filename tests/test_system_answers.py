@@ -31,8 +31,7 @@ PCI = "bus/pci/devices/0000:2a:00.0/"
 
 
 def unsupported(function, *arguments):
-    with pytest.raises(nvml.NVMLError_NotSupported):
-        function(*arguments)
+    pytest.raises(nvml.NVMLError_NotSupported, function, *arguments)
 
 
 # ---- The PCI device's folder ----
@@ -124,8 +123,7 @@ def test_utilization_by_domain(device):
         shares = [(domain.bIsPresent, domain.percentage) for domain in info.utilization]
         assert shares == [(1, 71), (1, 34), (1, 12)] + [(0, 0)] * 5
     assert nvml.nvmlDeviceGetDynamicPstatesInfo(device) is not ours
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        nvml.nvmlDeviceGetDynamicPstatesInfo(device, nvml.c_nvmlMemory_t())
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetDynamicPstatesInfo, device, nvml.c_nvmlMemory_t())
 
 
 def test_utilization_of_a_device_without_video_unit(device):
@@ -133,8 +131,7 @@ def test_utilization_of_a_device_without_video_unit(device):
     info = nvml.nvmlDeviceGetDynamicPstatesInfo(device)
     assert [domain.bIsPresent for domain in info.utilization] == [1, 1] + [0] * 6
     simulated.set_faults("mtmlVpuGetUtilization=TIMEOUT")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.nvmlDeviceGetDynamicPstatesInfo(device)
+    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetDynamicPstatesInfo, device)
 
 
 def test_the_sensor_of_the_gpu(device):
@@ -153,19 +150,16 @@ def test_the_sensor_of_the_gpu(device):
     assert given.count == 1
     assert nvml.nvmlDeviceGetThermalSettings(device, 0, ctypes.byref(given)) == nvml.NVML_SUCCESS
     for index in (1, 2, 14, 16, -1, 1 << 40):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetThermalSettings(device, index)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetThermalSettings, device, index)
     simulated.set_faults("mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED")
     assert nvml.nvmlDeviceGetThermalSettings(device, 0)[0].defaultMaxTemp == 0
     simulated.set_faults("mtmlGpuGetTemperatureThreshold=TIMEOUT")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.nvmlDeviceGetThermalSettings(device, 0)
+    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetThermalSettings, device, 0)
 
 
 def test_there_are_no_units_and_no_host_interface_cards():
     for function in (nvml.nvmlUnitGetCount, nvml.nvmlSystemGetHicVersion):
-        with pytest.raises(nvml.NVMLError_Uninitialized):
-            function()
+        pytest.raises(nvml.NVMLError_Uninitialized, function)
         with simulated.nvml("s80"):
             assert function() in (0, [])
 
@@ -234,12 +228,9 @@ def test_profiles_that_no_configuration_has(divided):
 
 def test_profiles_that_are_none(divided):
     for profile in (nvml.NVML_GPU_INSTANCE_PROFILE_COUNT, -1, 1 << 40):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, profile)
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        nvml.nvmlDeviceGetGpuInstanceProfileInfoById(divided, 77)
-    with pytest.raises(nvml.NVMLError_FunctionNotFound):
-        nvml.nvmlDeviceGetGpuInstanceProfileInfo(divided, 0, 3)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetGpuInstanceProfileInfo, divided, profile)
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetGpuInstanceProfileInfoById, divided, 77)
+    pytest.raises(nvml.NVMLError_FunctionNotFound, nvml.nvmlDeviceGetGpuInstanceProfileInfo, divided, 0, 3)
 
 
 def test_instances_of_a_profile(divided):
@@ -263,13 +254,10 @@ def test_instances_of_a_profile(divided):
         nvml.nvmlDeviceGetGpuInstances(divided, 2, (nvml.c_nvmlGpuInstance_t * 1)(), count)
     assert count.value == 2
     for bad in (None, 7, (ctypes.c_uint * 4)(), ctypes.byref(ctypes.c_uint())):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetGpuInstances(divided, 2, bad, count)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetGpuInstances, divided, 2, bad, count)
     for bad in (None, 7, (ctypes.c_uint * 4)(), ctypes.c_float()):
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlDeviceGetGpuInstances(divided, 2, array, bad)
-    with pytest.raises(nvml.NVMLError_NotFound):
-        nvml.nvmlDeviceGetGpuInstanceById(divided, 3)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetGpuInstances, divided, 2, array, bad)
+    pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetGpuInstanceById, divided, 3)
 
 
 def test_what_is_no_instance(divided):
@@ -279,15 +267,12 @@ def test_what_is_no_instance(divided):
     other_types = device, ctypes.cast(device, ctypes.c_void_p), ctypes.cast(device, ctypes.c_void_p).value
     other_types += "x", object(), ctypes.c_void_p(4096)
     for bad in (None, 0, 4096, divided, card, nvml.c_nvmlGpuInstance_t()) + other_types:
-        with pytest.raises(nvml.NVMLError_InvalidArgument):
-            nvml.nvmlGpuInstanceGetInfo(bad)
+        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlGpuInstanceGetInfo, bad)
     nvml.nvmlShutdown()
     for handle in (instance, card, None):
-        with pytest.raises(nvml.NVMLError_Uninitialized):
-            nvml.nvmlGpuInstanceGetInfo(handle)
+        pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlGpuInstanceGetInfo, handle)
     nvml.nvmlInit()
-    with pytest.raises(nvml.NVMLError_InvalidArgument):
-        nvml.nvmlGpuInstanceGetInfo(instance)
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlGpuInstanceGetInfo, instance)
 
 
 def test_cards_without_mpc_have_no_instances():
@@ -406,8 +391,7 @@ def test_visible_devices_of_a_divided_card(monkeypatch):
 
 
 def test_visible_devices_need_the_library():
-    with pytest.raises(nvml.NVMLError_Uninitialized):
-        nvml.musa_visible_devices()
+    pytest.raises(nvml.NVMLError_Uninitialized, nvml.musa_visible_devices)
 
 
 # ---- What programs of other MTML bindings look for ----
@@ -418,8 +402,7 @@ def test_the_pci_object_has_the_names_of_mtml(device):
     names = ["busWidth", "pciMaxSpeed", "pciCurSpeed", "pciMaxWidth", "pciCurWidth", "pciMaxGen", "pciCurGen"]
     for name in ["sbdf", "segment", "pciSubsystemId"] + names:
         assert getattr(info, name) == getattr(native, name), name
-        with pytest.raises(AttributeError):
-            setattr(info, name, 1)
+        pytest.raises(AttributeError, setattr, info, name, 1)
     assert nvml.mtmlLibraryInitDeviceByPciSbdf(info.sbdf) is device
     simulated.set_value(0, "pci_cur_gen", 3)
     assert info.pciCurGen == 3
@@ -463,5 +446,4 @@ def test_address_is_spelled_anew_whichever_way_it_is_refused(device, code):
         simulated.set_faults("mtmlLibraryInitDeviceByPciSbdf=%s@0x%d" % (code, times))
         assert nvml.mtmlLibraryInitDeviceByPciSbdf("00000000:2a:00.0") is device
     simulated.set_faults("mtmlLibraryInitDeviceByPciSbdf=TIMEOUT@0x1")
-    with pytest.raises(nvml.NVMLError_Timeout):
-        nvml.mtmlLibraryInitDeviceByPciSbdf("00000000:2a:00.0")
+    pytest.raises(nvml.NVMLError_Timeout, nvml.mtmlLibraryInitDeviceByPciSbdf, "00000000:2a:00.0")

@@ -605,8 +605,7 @@ def test_fixed_answers_still_check_the_device():
         assert (support.version, support.isSupportedDevice) == (1, 0)
         for function in FIXED:
             assert getattr(nvml, function)(handle) == FIXED[function]
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                getattr(nvml, function)(None)
+            pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None)
 
 
 @pytest.mark.parametrize("function", ["nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2"])
@@ -619,8 +618,7 @@ def test_cuda_driver_version_is_that_of_musa(function, monkeypatch):
         monkeypatch.setenv("PYMTML_MUSA_LIBRARY", other)
         with simulated.nvml("s80"):
             for _ in range(2):
-                with pytest.raises(nvml.NVMLError_NotSupported):
-                    getattr(nvml, function)()
+                pytest.raises(nvml.NVMLError_NotSupported, getattr(nvml, function))
 
 
 FAILING = "int muDriverGetVersion(int *version) { return *version = 7; }"
@@ -679,8 +677,7 @@ def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use(profile, 
             assert nvml.nvmlDeviceGetCount() == cards and (nvml.mtmlLibraryCountDevice() > cards) is bool(mode)
             found = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(cards)]
             assert [nvml.nvmlDeviceGetUUID(one) for one in found] == uuids
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                nvml.nvmlDeviceGetName(handle)
+            pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetName, handle)
             assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [mode, mode]
     assert simulated.references() == 0
 
@@ -697,8 +694,7 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
             node.write_text(text)
             assert nvml.nvmlDeviceGetNumaNodeId(handle) == answer, text
         change({"memory_affinity": "0-1"})
-        with pytest.raises(nvml.NVMLError_NotSupported):
-            nvml.nvmlDeviceGetNumaNodeId(handle)
+        pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetNumaNodeId, handle)
 
 
 @pytest.mark.parametrize(

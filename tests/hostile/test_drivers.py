@@ -107,8 +107,7 @@ def test_library_that_refuses_its_end_and_the_next_init(monkeypatch):
         pymtml.nvmlInit()
         pymtml.nvmlShutdown()
         simulated.set_faults(",".join("mtmlLibrary%s=TIMEOUT" % name for name in ("CountDevice", "ShutDown", "Init")))
-        with pytest.raises(pymtml.NVMLError_Timeout):
-            pymtml.nvmlInit()
+        pytest.raises(pymtml.NVMLError_Timeout, pymtml.nvmlInit)
         assert simulated.references() == 1
         simulated.set_faults("")
         pymtml.mtmlLibraryInit()

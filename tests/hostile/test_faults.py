@@ -93,13 +93,11 @@ def test_shutdown_that_fails_keeps_the_reference(code):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         gpu = nvml.mtmlDeviceInitGpu(device)
         simulated.set_faults("mtmlLibraryShutDown=" + code)
-        with pytest.raises(nvml.NVMLError):
-            nvml.nvmlShutdown()
+        pytest.raises(nvml.NVMLError, nvml.nvmlShutdown)
         simulated.set_faults("")
         assert (nvml._nvmlLib_refcount, simulated.references()) == (1, 1)
         for query, handle in ((nvml.nvmlDeviceGetName, device), (nvml.mtmlGpuGetClock, gpu)):
-            with pytest.raises(nvml.NVMLError_InvalidArgument):
-                query(handle)
+            pytest.raises(nvml.NVMLError_InvalidArgument, query, handle)
         assert nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(0)) == "MTT S80"
         nvml.nvmlShutdown()
         assert (nvml._nvmlLib_refcount, simulated.references()) == (0, 0)
