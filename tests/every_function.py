@@ -20,12 +20,7 @@ with open(os.path.join(ROOT, "facts", "nvml_surface.json")) as file:
 DEVICES = ("handle", "device", "device1", "device2", "handle1", "handle2", "migDevice")
 OBJECTS = ("unit", "eventSet", "gpuInstance", "computeInstance", "gpmSample", "setHandle", "vgpuInstance", "vgpuTypeId")
 # These work without a library, and say so with their own exceptions.
-PURE = {
-    "nvmlErrorString",
-    "nvmlExceptionClass",
-    "nvmlFriendlyObjectToStruct",
-    "nvmlStructToFriendlyObject",
-}
+PURE = {"nvmlErrorString", "nvmlExceptionClass", "nvmlFriendlyObjectToStruct", "nvmlStructToFriendlyObject"}
 FUNCTIONS = sorted(name for name in SURFACE if name.startswith(("nvml", "c_nvml")) and name not in PURE)
 ORDINARY = {  # values by parameter name; parameters that are not listed get 0 and 1
     "pid": [os.getpid(), 0xFFFFFFF0],

@@ -167,11 +167,13 @@ class Call:
         self.machines, self.arguments, self.expected, self.effect = machines, arguments, expected, effect
 
 
-def _key(machines, handle, key, convert=str):
-    def arguments(m):
-        return (getattr(m, handle),)
+def _of(handle, machines, expected, *more, effect=None):
+    """A function of a handle, and perhaps of constants."""
+    return Call(machines, lambda m: (getattr(m, handle),) + more, expected, effect)
 
-    return Call(machines, arguments, lambda m: convert(m.keys[key]))
+
+def _key(machines, handle, key, convert=str):
+    return _of(handle, machines, lambda m: convert(m.keys[key]))
 
 
 def _text(key):
@@ -187,7 +189,7 @@ def _enum(handle, key, prefix):
 
 
 def _free(machines, handle):
-    return Call(machines, lambda m: (getattr(m, handle),), lambda m: None)
+    return _of(handle, machines, lambda m: None)
 
 
 def _pci_info(m):
@@ -302,12 +304,7 @@ def _room(m, name):
 
 def _mpc_profile(m, number):
     keys = m.profile["mpc_profile.%d" % number]
-    return {
-        "id": number,
-        "coreCount": int(keys["cores"]),
-        "memorySizeMB": int(keys["memory"]),
-        "name": keys["name"],
-    }
+    return {"id": number, "coreCount": int(keys["cores"]), "memorySizeMB": int(keys["memory"]), "name": keys["name"]}
 
 
 def _mpc_configuration(m, number):
@@ -384,7 +381,7 @@ CALLS = {
             if s.startswith("device.") and ".virt." not in s
         ),
     ),
-    "mtmlLibraryInitDeviceByIndex": Call(CARDS + INSTANCES, lambda m: (m.index,), lambda m: m.device),
+    "mtmlLibraryInitDeviceByIndex": _of("index", CARDS + INSTANCES, lambda m: m.device),
     "mtmlLibraryInitDeviceByUuid": Call(CARDS + INSTANCES, lambda m: (m.keys["uuid"],), lambda m: m.device),
     "mtmlLibraryInitDeviceByPciSbdf": Call(CARDS, lambda m: (m.keys["pci_sbdf"],), lambda m: m.device),
     "mtmlLibrarySetMpcConfigurationInBatch": Call(
@@ -394,53 +391,53 @@ CALLS = {
         lambda m: [simulated.get_value(card, "mpc_configuration") for card in (0, 1)] == ["1", "3"],
     ),
     "mtmlLibraryFreeDevice": _free(CARDS, "device"),
-    "mtmlSystemGetDriverVersion": Call(CARDS, lambda m: (m.system,), lambda m: m.profile["machine"]["driver_version"]),
-    "mtmlDeviceInitGpu": Call(CARDS, lambda m: (m.device,), lambda m: m.gpu),
+    "mtmlSystemGetDriverVersion": _of("system", CARDS, lambda m: m.profile["machine"]["driver_version"]),
+    "mtmlDeviceInitGpu": _of("device", CARDS, lambda m: m.gpu),
     "mtmlDeviceFreeGpu": _free(CARDS, "gpu"),
-    "mtmlDeviceInitMemory": Call(CARDS, lambda m: (m.device,), lambda m: m.memory),
+    "mtmlDeviceInitMemory": _of("device", CARDS, lambda m: m.memory),
     "mtmlDeviceFreeMemory": _free(CARDS, "memory"),
-    "mtmlDeviceInitVpu": Call(CARDS, lambda m: (m.device,), lambda m: m.vpu),
+    "mtmlDeviceInitVpu": _of("device", CARDS, lambda m: m.vpu),
     "mtmlDeviceFreeVpu": _free(CARDS, "vpu"),
-    "mtmlDeviceGetIndex": Call(CARDS + INSTANCES, lambda m: (m.device,), lambda m: m.index),
+    "mtmlDeviceGetIndex": _of("device", CARDS + INSTANCES, lambda m: m.index),
     "mtmlDeviceGetUUID": _key(CARDS + INSTANCES, "device", "uuid"),
     "mtmlDeviceGetBrand": _enum("device", "brand", "MTML_BRAND_"),
     "mtmlDeviceGetName": _text("name"),
-    "mtmlDeviceGetPciInfo": Call(CARDS, lambda m: (m.device,), _pci_info),
+    "mtmlDeviceGetPciInfo": _of("device", CARDS, _pci_info),
     "mtmlDeviceGetPowerUsage": _number("device", "power_usage"),
     "mtmlDeviceGetGpuPath": _key(CARDS + INSTANCES, "device", "gpu_path"),
     "mtmlDeviceGetPrimaryPath": _key(CARDS + INSTANCES, "device", "primary_path"),
     "mtmlDeviceGetRenderPath": _key(CARDS + INSTANCES, "device", "render_path"),
     "mtmlDeviceGetVbiosVersion": _text("mtbios_version"),
     "mtmlDeviceGetMtBiosVersion": _text("mtbios_version"),
-    "mtmlDeviceGetProperty": Call(CARDS + PARENT + INSTANCES + HOST, lambda m: (m.device,), _property),
-    "mtmlDeviceCountFan": Call(FANS, lambda m: (m.device,), lambda m: len(numbers(m.keys["fan_speed"]))),
-    "mtmlDeviceGetFanSpeed": Call(FANS, lambda m: (m.device, 2), lambda m: numbers(m.keys["fan_speed"])[2]),
-    "mtmlDeviceGetFanRpm": Call(FANS, lambda m: (m.device, 1), lambda m: numbers(m.keys["fan_rpm"])[1]),
-    "mtmlDeviceGetPcieSlotInfo": Call(
-        CARDS, lambda m: (m.device,), lambda m: {"slotId": m.integer("slot_id"), "slotName": m.keys["slot_name"]}
+    "mtmlDeviceGetProperty": _of("device", CARDS + PARENT + INSTANCES + HOST, _property),
+    "mtmlDeviceCountFan": _of("device", FANS, lambda m: len(numbers(m.keys["fan_speed"]))),
+    "mtmlDeviceGetFanSpeed": _of("device", FANS, lambda m: numbers(m.keys["fan_speed"])[2], 2),
+    "mtmlDeviceGetFanRpm": _of("device", FANS, lambda m: numbers(m.keys["fan_rpm"])[1], 1),
+    "mtmlDeviceGetPcieSlotInfo": _of(
+        "device", CARDS, lambda m: {"slotId": m.integer("slot_id"), "slotName": m.keys["slot_name"]}
     ),
-    "mtmlDeviceCountDisplayInterface": Call(CARDS, lambda m: (m.device,), lambda m: len(_displays(m))),
+    "mtmlDeviceCountDisplayInterface": _of("device", CARDS, lambda m: len(_displays(m))),
     "mtmlDeviceGetDisplayInterfaceSpec": Call(
         (("s80", 0), ("s3000x2", 1)), lambda m: (m.device, len(_displays(m)) - 1), _display
     ),
     "mtmlDeviceGetSerialNumber": _text("serial_number"),
     "mtmlDeviceCountGpuCores": _number("device", "gpu_cores"),
-    "mtmlDeviceCountSupportedVirtTypes": Call(HOST, lambda m: (m.device,), lambda m: len(_virt_names(m))),
-    "mtmlDeviceGetSupportedVirtTypes": Call(
-        HOST, lambda m: (m.device, 6), lambda m: [_virt_type(m, name) for name in _virt_names(m)]
+    "mtmlDeviceCountSupportedVirtTypes": _of("device", HOST, lambda m: len(_virt_names(m))),
+    "mtmlDeviceGetSupportedVirtTypes": _of(
+        "device", HOST, lambda m: [_virt_type(m, name) for name in _virt_names(m)], 6
     ),
-    "mtmlDeviceCountAvailVirtTypes": Call(
-        HOST, lambda m: (m.device,), lambda m: sum(1 for name in _virt_names(m) if _room(m, name) > 0)
+    "mtmlDeviceCountAvailVirtTypes": _of(
+        "device", HOST, lambda m: sum(1 for name in _virt_names(m) if _room(m, name) > 0)
     ),
-    "mtmlDeviceGetAvailVirtTypes": Call(
-        HOST, lambda m: (m.device,), lambda m: [_virt_type(m, name) for name in _virt_names(m) if _room(m, name) > 0]
+    "mtmlDeviceGetAvailVirtTypes": _of(
+        "device", HOST, lambda m: [_virt_type(m, name) for name in _virt_names(m) if _room(m, name) > 0]
     ),
     "mtmlDeviceCountAvailVirtDevices": Call(
         HOST, lambda m: (m.device, m.virt_type), lambda m: _room(m, _virt_names(m)[2])
     ),
-    "mtmlDeviceCountActiveVirtDevices": Call(HOST, lambda m: (m.device,), lambda m: len(_virt_sections(m))),
-    "mtmlDeviceGetActiveVirtDeviceUuids": Call(
-        HOST, lambda m: (m.device, 48, 3), lambda m: [keys["uuid"] for keys in _virt_sections(m)]
+    "mtmlDeviceCountActiveVirtDevices": _of("device", HOST, lambda m: len(_virt_sections(m))),
+    "mtmlDeviceGetActiveVirtDeviceUuids": _of(
+        "device", HOST, lambda m: [keys["uuid"] for keys in _virt_sections(m)], 48, 3
     ),
     "mtmlDeviceCountMaxVirtDevices": Call(
         HOST,
@@ -449,16 +446,14 @@ CALLS = {
     ),
     "mtmlDeviceInitVirtDevice": Call(HOST[:1], lambda m: (m.device, m.virt_keys["uuid"]), lambda m: m.virt),
     "mtmlDeviceFreeVirtDevice": _free(HOST, "virt"),
-    "mtmlDeviceGetVirtType": Call(HOST, lambda m: (m.virt,), lambda m: _virt_type(m, m.virt_keys["virt_type"])),
-    "mtmlDeviceGetPhyDeviceUuid": Call(HOST, lambda m: (m.virt,), lambda m: m.profile["device.0"]["uuid"]),
+    "mtmlDeviceGetVirtType": _of("virt", HOST, lambda m: _virt_type(m, m.virt_keys["virt_type"])),
+    "mtmlDeviceGetPhyDeviceUuid": _of("virt", HOST, lambda m: m.profile["device.0"]["uuid"]),
     "mtmlDeviceGetTopologyLevel": Call(CARDS, lambda m: (m.device, m.peer), lambda m: _level(m, m.peer_index)),
-    "mtmlDeviceCountDeviceByTopologyLevel": Call(
-        CARDS, lambda m: (m.device, SYSTEM_LEVEL), lambda m: len(_at_level(m, SYSTEM_LEVEL))
+    "mtmlDeviceCountDeviceByTopologyLevel": _of(
+        "device", CARDS, lambda m: len(_at_level(m, SYSTEM_LEVEL)), SYSTEM_LEVEL
     ),
-    "mtmlDeviceGetDeviceByTopologyLevel": Call(
-        CARDS,
-        lambda m: (m.device, SYSTEM_LEVEL),
-        lambda m: [m.at(card) for card in _at_level(m, SYSTEM_LEVEL)],
+    "mtmlDeviceGetDeviceByTopologyLevel": _of(
+        "device", CARDS, lambda m: [m.at(card) for card in _at_level(m, SYSTEM_LEVEL)], SYSTEM_LEVEL
     ),
     "mtmlDeviceGetP2PStatus": Call(
         CARDS,
@@ -469,8 +464,8 @@ CALLS = {
     "mtmlGpuGetTemperature": _number("gpu", "gpu_temperature"),
     "mtmlGpuGetClock": _number("gpu", "gpu_clock"),
     "mtmlGpuGetMaxClock": _number("gpu", "gpu_max_clock"),
-    "mtmlGpuGetEngineUtilization": Call(
-        CARDS, lambda m: (m.gpu, ENUMS["MTML_GPU_ENGINE_3D"]), lambda m: numbers(m.keys["engine_utilization"])[2]
+    "mtmlGpuGetEngineUtilization": _of(
+        "gpu", CARDS, lambda m: numbers(m.keys["engine_utilization"])[2], ENUMS["MTML_GPU_ENGINE_3D"]
     ),
     "mtmlMemoryGetTotal": _number("memory", "memory_total"),
     "mtmlMemoryGetUsed": _number("memory", "memory_used"),
@@ -483,9 +478,9 @@ CALLS = {
     "mtmlMemoryGetSpeed": _number("memory", "memory_speed"),
     "mtmlMemoryGetVendor": _key(CARDS, "memory", "memory_vendor"),
     "mtmlMemoryGetType": _enum("memory", "memory_type", "MTML_MEM_TYPE_"),
-    "mtmlVpuGetUtilization": Call(
+    "mtmlVpuGetUtilization": _of(
+        "vpu",
         CARDS,
-        lambda m: (m.vpu,),
         lambda m: {
             "util": m.integer("vpu_utilization"),
             "period": m.integer("codec_sample_period"),
@@ -495,20 +490,14 @@ CALLS = {
     ),
     "mtmlVpuGetClock": _number("vpu", "vpu_clock"),
     "mtmlVpuGetMaxClock": _number("vpu", "vpu_max_clock"),
-    "mtmlVpuGetCodecCapacity": Call(
-        CARDS + INSTANCES,
-        lambda m: (m.vpu,),
-        lambda m: (m.integer("encoder_capacity"), m.integer("decoder_capacity")),
+    "mtmlVpuGetCodecCapacity": _of(
+        "vpu", CARDS + INSTANCES, lambda m: (m.integer("encoder_capacity"), m.integer("decoder_capacity"))
     ),
-    "mtmlVpuGetEncoderSessionStates": Call(
-        CARDS + INSTANCES, lambda m: (m.vpu,), _states("encoder_sessions", "encoder_capacity")
-    ),
+    "mtmlVpuGetEncoderSessionStates": _of("vpu", CARDS + INSTANCES, _states("encoder_sessions", "encoder_capacity")),
     "mtmlVpuGetEncoderSessionMetrics": Call(
         (("s80", 0), ("s4000x8", 4), ("s3000-mpc", 1)), _session_id("encoder_sessions"), _metrics("encoder_sessions")
     ),
-    "mtmlVpuGetDecoderSessionStates": Call(
-        CARDS + INSTANCES, lambda m: (m.vpu,), _states("decoder_sessions", "decoder_capacity")
-    ),
+    "mtmlVpuGetDecoderSessionStates": _of("vpu", CARDS + INSTANCES, _states("decoder_sessions", "decoder_capacity")),
     "mtmlVpuGetDecoderSessionMetrics": Call(
         (("s80", 0), ("s4000x8", 4)), _session_id("decoder_sessions"), _metrics("decoder_sessions")
     ),
@@ -530,102 +519,89 @@ CALLS = {
         lambda m: None,
         lambda m: simulated.get_value(0, "mpc_mode") == ("ENABLE" if m.name == "s80" else "DISABLE"),
     ),
-    "mtmlDeviceGetMpcMode": Call(
-        CARDS + PARENT, lambda m: (m.device,), lambda m: int(m.keys.get("mpc_mode") == "ENABLE")
+    "mtmlDeviceGetMpcMode": _of("device", CARDS + PARENT, lambda m: int(m.keys.get("mpc_mode") == "ENABLE")),
+    "mtmlDeviceCountSupportedMpcProfiles": _of("device", PARENT, lambda m: len(numbers(m.keys["mpc_profiles"]))),
+    "mtmlDeviceGetSupportedMpcProfiles": _of(
+        "device", PARENT, lambda m: [_mpc_profile(m, i) for i in numbers(m.keys["mpc_profiles"])], 4
     ),
-    "mtmlDeviceCountSupportedMpcProfiles": Call(
-        PARENT, lambda m: (m.device,), lambda m: len(numbers(m.keys["mpc_profiles"]))
+    "mtmlDeviceCountSupportedMpcConfigurations": _of(
+        "device", PARENT, lambda m: len(numbers(m.keys["mpc_configurations"]))
     ),
-    "mtmlDeviceGetSupportedMpcProfiles": Call(
-        PARENT, lambda m: (m.device, 4), lambda m: [_mpc_profile(m, i) for i in numbers(m.keys["mpc_profiles"])]
+    "mtmlDeviceGetSupportedMpcConfigurations": _of(
+        "device", PARENT, lambda m: [_mpc_configuration(m, i) for i in numbers(m.keys["mpc_configurations"])], 5
     ),
-    "mtmlDeviceCountSupportedMpcConfigurations": Call(
-        PARENT, lambda m: (m.device,), lambda m: len(numbers(m.keys["mpc_configurations"]))
+    "mtmlDeviceGetMpcConfiguration": _of(
+        "device", PARENT, lambda m: _mpc_configuration(m, m.integer("mpc_configuration"))
     ),
-    "mtmlDeviceGetSupportedMpcConfigurations": Call(
+    "mtmlDeviceGetMpcConfigurationByName": _of("device", PARENT, lambda m: _mpc_configuration(m, 3), "8-2222"),
+    "mtmlDeviceSetMpcConfiguration": _of(
+        "device", PARENT, lambda m: None, 3, effect=lambda m: simulated.get_value(0, "mpc_configuration") == "3"
+    ),
+    "mtmlDeviceCountMpcInstancesByProfileId": _of("device", PARENT, lambda m: _mpc_profiles_in_force(m).count(2), 2),
+    "mtmlDeviceGetMpcInstancesByProfileId": _of(
+        "device",
         PARENT,
-        lambda m: (m.device, 5),
-        lambda m: [_mpc_configuration(m, i) for i in numbers(m.keys["mpc_configurations"])],
-    ),
-    "mtmlDeviceGetMpcConfiguration": Call(
-        PARENT, lambda m: (m.device,), lambda m: _mpc_configuration(m, m.integer("mpc_configuration"))
-    ),
-    "mtmlDeviceGetMpcConfigurationByName": Call(
-        PARENT, lambda m: (m.device, "8-2222"), lambda m: _mpc_configuration(m, 3)
-    ),
-    "mtmlDeviceSetMpcConfiguration": Call(
-        PARENT,
-        lambda m: (m.device, 3),
-        lambda m: None,
-        lambda m: simulated.get_value(0, "mpc_configuration") == "3",
-    ),
-    "mtmlDeviceCountMpcInstancesByProfileId": Call(
-        PARENT, lambda m: (m.device, 2), lambda m: _mpc_profiles_in_force(m).count(2)
-    ),
-    "mtmlDeviceGetMpcInstancesByProfileId": Call(
-        PARENT,
-        lambda m: (m.device, 2),
         lambda m: [m.at(1 + i) for i, number in enumerate(_mpc_profiles_in_force(m)) if number == 2],
+        2,
     ),
-    "mtmlDeviceCountMpcInstances": Call(PARENT, lambda m: (m.device,), lambda m: len(_mpc_profiles_in_force(m))),
-    "mtmlDeviceGetMpcInstances": Call(
-        PARENT, lambda m: (m.device, 3), lambda m: [m.at(1 + i) for i in range(len(_mpc_profiles_in_force(m)))]
+    "mtmlDeviceCountMpcInstances": _of("device", PARENT, lambda m: len(_mpc_profiles_in_force(m))),
+    "mtmlDeviceGetMpcInstances": _of(
+        "device", PARENT, lambda m: [m.at(1 + i) for i in range(len(_mpc_profiles_in_force(m)))], 3
     ),
-    "mtmlDeviceGetMpcInstanceByIndex": Call(PARENT, lambda m: (m.device, 1), lambda m: m.at(2)),
-    "mtmlDeviceGetMpcParentDevice": Call(INSTANCES, lambda m: (m.device,), lambda m: m.at(0)),
-    "mtmlDeviceGetMpcProfileInfo": Call(
-        INSTANCES,
-        lambda m: (m.device,),
-        lambda m: _mpc_profile(m, _mpc_profiles_in_force(m)[m.index - 1]),
+    "mtmlDeviceGetMpcInstanceByIndex": _of("device", PARENT, lambda m: m.at(2), 1),
+    "mtmlDeviceGetMpcParentDevice": _of("device", INSTANCES, lambda m: m.at(0)),
+    "mtmlDeviceGetMpcProfileInfo": _of(
+        "device", INSTANCES, lambda m: _mpc_profile(m, _mpc_profiles_in_force(m)[m.index - 1])
     ),
-    "mtmlDeviceGetMpcInstanceIndex": Call(INSTANCES, lambda m: (m.device,), lambda m: m.index - 1),
-    "mtmlDeviceGetMtLinkSpec": Call(
+    "mtmlDeviceGetMpcInstanceIndex": _of("device", INSTANCES, lambda m: m.index - 1),
+    "mtmlDeviceGetMtLinkSpec": _of(
+        "device",
         LINKED,
-        lambda m: (m.device,),
         lambda m: {
             "version": m.integer("mtlink_version"),
             "bandWidth": m.integer("mtlink_bandwidth"),
             "linkNum": m.integer("mtlink_count"),
         },
     ),
-    "mtmlDeviceGetMtLinkState": Call(
-        LINKED, lambda m: (m.device, 3), lambda m: ENUMS["MTML_MTLINK_STATE_" + _every(m.keys["mtlink_state"], 3)]
+    "mtmlDeviceGetMtLinkState": _of(
+        "device", LINKED, lambda m: ENUMS["MTML_MTLINK_STATE_" + _every(m.keys["mtlink_state"], 3)], 3
     ),
-    "mtmlDeviceGetMtLinkCapStatus": Call(
+    "mtmlDeviceGetMtLinkCapStatus": _of(
+        "device",
         LINKED,
-        lambda m: (m.device, 3, ENUMS["MTML_MTLINK_CAP_P2P_ATOMICS"]),
         lambda m: ENUMS["MTML_MTLINK_CAP_STATUS_" + _every(m.keys["mtlink_p2p_atomics"], 3)],
+        3,
+        ENUMS["MTML_MTLINK_CAP_P2P_ATOMICS"],
     ),
-    "mtmlDeviceGetMtLinkRemoteDevice": Call(LINKED, lambda m: (m.device, 3), lambda m: m.at(_peers(m)[3][0])),
+    "mtmlDeviceGetMtLinkRemoteDevice": _of("device", LINKED, lambda m: m.at(_peers(m)[3][0]), 3),
     "mtmlDeviceCountMtLinkShortestPaths": Call(LINKED, lambda m: (m.device, m.peer), lambda m: (1, 2)),
     "mtmlDeviceGetMtLinkShortestPaths": Call(
         LINKED, lambda m: (m.device, m.peer, 1, 2), lambda m: [[m.device, m.peer]]
     ),
     "mtmlDeviceCountMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer), lambda m: len(_layouts(m))),
     "mtmlDeviceGetMtLinkLayouts": Call(LINKED, lambda m: (m.device, m.peer, 2), _layouts),
-    "mtmlDeviceGetMemoryAffinityWithinNode": Call(
-        CARDS, lambda m: (m.device, 1), lambda m: words(mask(m.keys["memory_affinity"]), 1)
+    "mtmlDeviceGetMemoryAffinityWithinNode": _of(
+        "device", CARDS, lambda m: words(mask(m.keys["memory_affinity"]), 1), 1
     ),
-    "mtmlDeviceGetCpuAffinityWithinNode": Call(
-        CARDS, lambda m: (m.device, 3), lambda m: words(mask(m.keys["cpu_affinity"]), 3)
+    "mtmlDeviceGetCpuAffinityWithinNode": _of("device", CARDS, lambda m: words(mask(m.keys["cpu_affinity"]), 3), 3),
+    "mtmlDeviceReset": _of(
+        "device", CARDS, lambda m: None, effect=lambda m: simulated.get_value(m.card, "resets") == "1"
     ),
-    "mtmlDeviceReset": Call(
-        CARDS, lambda m: (m.device,), lambda m: None, lambda m: simulated.get_value(m.card, "resets") == "1"
-    ),
-    "mtmlMemorySetEccMode": Call(
+    "mtmlMemorySetEccMode": _of(
+        "memory",
         LINKED,
-        lambda m: (m.memory, ENUMS["MTML_MEMORY_ECC_DISABLE"]),
         lambda m: None,
-        lambda m: simulated.get_value(m.card, "ecc_pending_mode") == "DISABLE",
+        ENUMS["MTML_MEMORY_ECC_DISABLE"],
+        effect=lambda m: simulated.get_value(m.card, "ecc_pending_mode") == "DISABLE",
     ),
-    "mtmlMemoryGetEccMode": Call(
+    "mtmlMemoryGetEccMode": _of(
+        "memory",
         LINKED,
-        lambda m: (m.memory,),
         lambda m: tuple(ENUMS["MTML_MEMORY_ECC_" + m.keys[key]] for key in ("ecc_mode", "ecc_pending_mode")),
     ),
-    "mtmlMemoryGetRetiredPagesCount": Call(
+    "mtmlMemoryGetRetiredPagesCount": _of(
+        "memory",
         CARDS,
-        lambda m: (m.memory,),
         lambda m: {
             "sbeCount": len(pages(m.keys["retired_pages_sbe"])),
             "dbeCount": len(pages(m.keys["retired_pages_dbe"])),
@@ -639,29 +615,28 @@ CALLS = {
             for address, time in pages(m.keys["retired_pages_dbe" if m.index == 5 else "retired_pages_sbe"])
         ],
     ),
-    "mtmlMemoryGetRetiredPagesPendingStatus": Call(
-        CARDS, lambda m: (m.memory,), lambda m: int(m.keys["retired_pages_pending"] == "yes")
+    "mtmlMemoryGetRetiredPagesPendingStatus": _of(
+        "memory", CARDS, lambda m: int(m.keys["retired_pages_pending"] == "yes")
     ),
-    "mtmlMemoryGetEccErrorCounter": Call(
+    "mtmlMemoryGetEccErrorCounter": _of(
+        "memory",
         CARDS,
-        lambda m: (
-            m.memory,
-            ENUMS["MTML_MEMORY_ERROR_TYPE_CORRECTED"],
-            ENUMS["MTML_AGGREGATE_ECC"],
-            ENUMS["MTML_MEMORY_LOCATION_DRAM"],
-        ),
         lambda m: m.integer("ecc_corrected_aggregate"),
+        ENUMS["MTML_MEMORY_ERROR_TYPE_CORRECTED"],
+        ENUMS["MTML_AGGREGATE_ECC"],
+        ENUMS["MTML_MEMORY_LOCATION_DRAM"],
     ),
-    "mtmlMemoryClearEccErrorCounts": Call(
+    "mtmlMemoryClearEccErrorCounts": _of(
+        "memory",
         CARDS,
-        lambda m: (m.memory, ENUMS["MTML_AGGREGATE_ECC"]),
         lambda m: None,
-        lambda m: simulated.get_value(m.card, "ecc_corrected_aggregate") == "0"
+        ENUMS["MTML_AGGREGATE_ECC"],
+        effect=lambda m: simulated.get_value(m.card, "ecc_corrected_aggregate") == "0"
         and simulated.get_value(m.card, "ecc_corrected_volatile") == m.keys["ecc_corrected_volatile"],
     ),
 }
 
-CALLS["mtmlGpuGetTemperatureThreshold"] = Call(CARDS, lambda m: (m.gpu, 1), lambda m: m.integer("slowdown_temperature"))
+CALLS["mtmlGpuGetTemperatureThreshold"] = _of("gpu", CARDS, lambda m: m.integer("slowdown_temperature"), 1)
 
 
 def _from_keys(function):

@@ -122,12 +122,7 @@ SCENES = {  # what came before, what is interrupted, the fewest lines that this 
     "a counted shutdown": (after(init_and_query, pymtml.nvmlInit), pymtml.nvmlShutdown, 10, ""),
     "the last shutdown": (init_and_query, pymtml.nvmlShutdown, 40, ""),
     "the last native shutdown": (init_and_query, pymtml.mtmlLibraryShutDown, 60, ""),
-    "a shutdown that fails": (
-        init_and_query,
-        pymtml.mtmlLibraryShutDown,
-        60,
-        "mtmlLibraryShutDown=DRIVER_FAILURE@0x1",
-    ),
+    "a shutdown that fails": (init_and_query, pymtml.mtmlLibraryShutDown, 60, "mtmlLibraryShutDown=DRIVER_FAILURE@0x1"),
     "a shutdown without an init": (after(), pymtml.nvmlShutdown, 5, ""),
     "a change of MIG": (after(pymtml.nvmlInit, init_and_query), change_mig, 60, ""),
     "a refused change": (init_and_query, change_mig, 50, "mtmlDeviceSetMpcMode=NO_PERMISSION"),

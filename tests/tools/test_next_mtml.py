@@ -88,12 +88,7 @@ OMISSIONS = [
         "reason",
         "facts/refusals.csv has rows of functions that answer: nvmlDev",
     ),
-    (
-        next_mtml.values,
-        "tests/test_values.py",
-        "left_out",
-        "tests/test_values.py has no case of nvmlDeviceGetModuleId",
-    ),
+    (next_mtml.values, "tests/test_values.py", "left_out", "tests/test_values.py has no case of nvmlDeviceGetModuleId"),
     (
         next_mtml.capture,
         "tests/cli/test_capture.py",
@@ -174,56 +169,29 @@ def test_a_wrong_slot_is_named(complete):
 # What somebody forgets or mistypes in facts/mtml_api.json: (place, word, what stands there or LACKING, what names it)
 LACKING = object()
 NUMBER, STRUCT = ("functions", next_mtml.NUMBER), ("structs", "MtmlFabricInfo")
+FORGOTTEN = {
+    NUMBER: ("mtmlDeviceGetModuleId", "since group returns params errors notes keys"),
+    NUMBER + ("params", 1): ("mtmlDeviceGetModuleId, parameter moduleId", "ctype dir role"),
+    STRUCT: ("struct MtmlFabricInfo", "since notes size align fields"),
+    STRUCT + ("fields", 1): ("struct MtmlFabricInfo, field state", "offset size"),
+}
 SLIPS = [
-    (NUMBER, "since", LACKING, "mtmlDeviceGetModuleId lacks `since`"),
+    (place, word, LACKING, "%s lacks `%s`" % (what, word))
+    for place, (what, words) in FORGOTTEN.items()
+    for word in words.split()
+] + [
+    (NUMBER + ("params", 1), "name", LACKING, "mtmlDeviceGetModuleId, parameter ? lacks `name`"),
     (NUMBER, "since", "2,3", "mtmlDeviceGetModuleId: `since` is a version such as 2.3, or undocumented"),
-    (
-        NUMBER,
-        "since",
-        "2.2.0",
-        "mtmlDeviceGetModuleId: mtml_2.2.0.h does not declare it, so `since` is a later version",
-    ),
-    (NUMBER, "group", LACKING, "mtmlDeviceGetModuleId lacks `group`"),
-    (NUMBER, "returns", LACKING, "mtmlDeviceGetModuleId lacks `returns`"),
-    (NUMBER, "params", LACKING, "mtmlDeviceGetModuleId lacks `params`"),
-    (NUMBER, "errors", LACKING, "mtmlDeviceGetModuleId lacks `errors`"),
-    (
-        NUMBER,
-        "errors",
-        ["MTML_ERROR_LATE"],
-        "mtmlDeviceGetModuleId: `errors` MTML_ERROR_LATE is none of MTML_SUCCESS, ",
-    ),
-    (NUMBER, "notes", LACKING, "mtmlDeviceGetModuleId lacks `notes`"),
-    (NUMBER, "keys", LACKING, "mtmlDeviceGetModuleId lacks `keys`"),
+    (NUMBER, "since", "2.2.0", "mtml_2.2.0.h does not declare it, so `since` is a later version"),
+    (NUMBER, "errors", ["MTML_ERROR_LATE"], "Id: `errors` MTML_ERROR_LATE is none of MTML_SUCCESS, "),
     (NUMBER, "keys", {"module_id": "u"}, "mtmlDeviceGetModuleId, key module_id: `type` u is none of bool, int, "),
     (NUMBER, "keys", {"name": "text"}, "mtmlDeviceGetModuleId: the key name is another function's, give it a name of "),
     (NUMBER, "keys", {"fabric_state": "int"}, "mtmlDeviceGetFabricInfo: the key fabric_state is another function's"),
     (NUMBER, "devices", "CARDS", "mtmlDeviceGetModuleId: `devices` CARDS is none of ALL, PHYSICAL, "),
     (NUMBER, "min_generation", "S5000", "mtmlDeviceGetModuleId: `min_generation` S5000 is none of ANY, SUDI, "),
-    (NUMBER + ("params", 1), "name", LACKING, "mtmlDeviceGetModuleId, parameter ? lacks `name`"),
-    (NUMBER + ("params", 1), "ctype", LACKING, "mtmlDeviceGetModuleId, parameter moduleId lacks `ctype`"),
     (NUMBER + ("params", 1), "ctype", "MtmlNews *", "parameter moduleId: nothing is known of its type MtmlNews *: "),
-    (NUMBER + ("params", 1), "dir", LACKING, "mtmlDeviceGetModuleId, parameter moduleId lacks `dir`"),
-    (
-        NUMBER + ("params", 1),
-        "dir",
-        "answer",
-        "parameter moduleId: `dir` answer is none of in, out, in_array, out_array",
-    ),
-    (NUMBER + ("params", 1), "role", LACKING, "mtmlDeviceGetModuleId, parameter moduleId lacks `role`"),
-    (STRUCT, "since", LACKING, "struct MtmlFabricInfo lacks `since`"),
-    (STRUCT, "notes", LACKING, "struct MtmlFabricInfo lacks `notes`"),
-    (STRUCT, "size", LACKING, "struct MtmlFabricInfo lacks `size`"),
-    (STRUCT, "align", LACKING, "struct MtmlFabricInfo lacks `align`"),
-    (STRUCT, "fields", LACKING, "struct MtmlFabricInfo lacks `fields`"),
-    (STRUCT + ("fields", 1), "offset", LACKING, "struct MtmlFabricInfo, field state lacks `offset`"),
-    (STRUCT + ("fields", 1), "size", LACKING, "struct MtmlFabricInfo, field state lacks `size`"),
-    (
-        STRUCT + ("fields", 1),
-        "ctype",
-        "MtmlNews",
-        "field state: nothing is known of its type MtmlNews: describe it in ",
-    ),
+    (NUMBER + ("params", 1), "dir", "answer", "moduleId: `dir` answer is none of in, out, in_array, out_array"),
+    (STRUCT + ("fields", 1), "ctype", "MtmlNews", "nothing is known of its type MtmlNews: describe it in "),
     (("enums",), "MtmlNews", {"MTML_NEWS": 0}, "enum_types lacks `MtmlNews`"),
     (("enum_types",), "MtmlNews", {"size": 4, "signed": False, "since": "2.3"}, "enums lacks `MtmlNews`"),
     (("enum_types",), "MtmlNews", {}, "enum_types, MtmlNews lacks `size`, `signed`, `since`"),
