@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """Draws the pictures of the documents: what programs print on a terminal, on eight simulated GPUs, as SVG.
 
-python tools/pictures.py            write them into docs/pictures
-python tools/pictures.py --check    change nothing; exit status 1 if a picture shows other words than its programs print
-
 What differs from run to run stands for itself: the time and the name of the host. rich draws; the frame is
-ours, so that a picture needs no font and no address from outside. The check reads the words, not how they are drawn.
+ours, so that a picture needs no font and no address from outside. tests/test_readme.py compares the words.
 """
 
-import argparse
 import fcntl
 import html
 import os
@@ -184,24 +180,7 @@ def draw(commands, path):
         file.write(re.sub(r"[ \t]*\n\s*", "\n", svg))
 
 
-def stale():
-    """Pictures that show other words than their programs print now (list of names)."""
-    found = []
-    for name, commands in sorted(PICTURES.items()):
-        path = os.path.join(FOLDER, name)
-        if not os.path.exists(path) or words_of_a_picture(path) != words(shown(commands)):
-            found.append(name)
-    return found
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a picture is stale")
-    if parser.parse_args().check:
-        found = stale()
-        if found:
-            sys.exit("stale: %s; make pictures draws them" % ", ".join(found))
-        return
     os.makedirs(FOLDER, exist_ok=True)
     for name, commands in sorted(PICTURES.items()):
         draw(commands, os.path.join(FOLDER, name))
