@@ -113,7 +113,10 @@ def main(arguments):
         with tempfile.TemporaryDirectory() as folder:
             wheel = build(architecture, "gnu." + GLIBC, folder)
             # The oldest name that fits: of another machine than this it takes no other wish.
-            run([sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "-w", folder + "/out", wheel], PATH=path)
+            run(
+                [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "-w", folder + "/out", wheel],
+                PATH=path,
+            )
             found = only(folder + "/out")
             if "manylinux2014_" + architecture not in found:
                 raise SystemExit("build_wheels: auditwheel says %s" % os.path.basename(found))

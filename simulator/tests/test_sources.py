@@ -26,10 +26,6 @@ def circles(edges):
     return {name for name in edges if name in reached(name)}
 
 
-def test_circles_are_found():
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
-
-
 def test_no_circle_of_calls():
     defined, wanted = {}, {}
     for path in glob.glob(os.path.join(interface.BUILD, "objects", "*.o")):

@@ -1,10 +1,12 @@
-"""What tests of a user's ask of card 0, here and in a child."""
+"""What tests of a user's ask of card 0, here and in a child; as a plugin of pytest, it runs coroutines."""
 
+import asyncio
+import inspect
 import os  # noqa: F401, for those who take all from here
 import subprocess
 import sys
 
-import pytest  # noqa: F401
+import pytest
 
 
 def value(call):
@@ -33,3 +35,12 @@ def child(expression):
         .stdout.decode()
         .strip()
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    # What pytest-asyncio and anyio come to.
+    if inspect.iscoroutinefunction(pyfuncitem.obj):
+        names = pyfuncitem._fixtureinfo.argnames
+        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+        return True

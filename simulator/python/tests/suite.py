@@ -1,17 +1,57 @@
 """Tests of a user's with the fixture `mtml_simulator`: test_package_plugin.py runs them all in one pytest."""
 
+import asyncio
 import ctypes
 import os
 import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 
 import mtml_simulator as package
 import pytest
 from binding import child, name, temperature, value
+from mtml_simulator import environment
 
 import pymtml
+
+# ==== In force, and undone ====
+
+
+def test_in_force(mtml_simulator):
+    mtml_simulator.set("0.gpu_temperature", -7)
+    mtml_simulator.fail("mtmlGpuGetClock", "TIMEOUT")
+    assert temperature() == -7
+
+
+def test_after():
+    assert not [each for each in os.environ if each.startswith(("MTML_", "PYMTML_", "CPATH"))]
+    assert "mtml_simulator" not in os.environ["PATH"] and "LD_LIBRARY_PATH" not in os.environ
+    assert subprocess.run([sys.executable, "-c", "import binding; binding.name()"]).returncode == 1
+
+
+def test_in_force_again(mtml_simulator):
+    assert temperature() == int(mtml_simulator.get("0.gpu_temperature")) != -7
+    assert value(lambda pymtml, device: pymtml.nvmlDeviceGetClockInfo(device, 0)) > 0
+
+
+def test_kept_from_before(monkeypatch):
+    for variable in ("PYMTML_LIBRARY", "MTML_SIM_PROFILE"):
+        monkeypatch.setenv(variable, environment.variables("s80")[variable])
+    pymtml.nvmlInit()
+    pymtml.nvmlShutdown()
+
+
+def test_kept_from_before_is_ended(mtml_simulator):
+    assert mtml_simulator.references() == 0 and name() == "MTT S5000"
+
+
+def test_kept_from_before_leaves_no_variable():
+    assert "PYMTML_KEEP_LIBRARY" not in os.environ
+
+
+# ==== The machine of a test ====
 
 
 def test_eight_frozen_s5000(mtml_simulator):
@@ -89,7 +129,9 @@ def test_faults_of_a_profile_go_with_it(mtml_simulator):
     assert broken() == [] and isinstance(temperature(), int) and isinstance(int(child("temperature()")), int)
 
 
-def test_forms_of_a_profile(mtml_simulator, tmp_path):
+def test_forms_of_a_profile(mtml_simulator, tmp_path, monkeypatch):
+    mtml_simulator.profile("s4000x8")
+    assert name() == "MTT S4000"
     mtml_simulator.profile("""
         [machine]
         library_version = 1-simulator
@@ -101,6 +143,12 @@ def test_forms_of_a_profile(mtml_simulator, tmp_path):
     (tmp_path / "other.ini").write_text("[machine]\nlibrary_version = 1-simulator\n[device.0]\nname = MTT S8\n")
     mtml_simulator.profile(tmp_path / "other.ini")
     assert name() == "MTT S8"
+    mtml_simulator.profile("s80")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    mtml_simulator.profile("../other.ini")
+    monkeypatch.chdir(tmp_path)
+    assert name() == child("name()") == "MTT S8"
 
 
 def test_values_stay_unless_they_are_to_move(mtml_simulator):
@@ -450,6 +498,104 @@ def library():
 def test_marker_before_other_fixtures(library):
     """The machine is there when the test's own fixtures are set up, and goes after them."""
     assert library.nvmlDeviceGetCount() == 1
+
+
+# ==== Other kinds of tests ====
+
+
+@pytest.mark.parametrize("degrees", range(5))
+async def test_async(mtml_simulator, degrees):
+    mtml_simulator.set("0.gpu_temperature", degrees)
+    loop = asyncio.get_running_loop()
+    assert await loop.run_in_executor(None, temperature) == degrees
+    await asyncio.sleep(0)
+    command = [sys.executable, "-c", "import binding; print(binding.temperature())"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert int((await process.communicate())[0]) == degrees
+
+
+@pytest.mark.mtml_sweep(allow="mtmlDeviceGetProperty")
+async def test_async_sweep(mtml_simulator):
+    await asyncio.sleep(0)
+    temperature()
+
+
+@pytest.mark.mtml(profile="s3000x2", faults="mtmlLibraryInit=DRIVER_NOT_LOADED@0x1,0.mtmlDeviceGetName=TIMEOUT")
+def test_marker_without_the_fixture():
+    with pytest.raises(pymtml.NVMLError_DriverNotLoaded):
+        pymtml.nvmlInit()
+    with pytest.raises(pymtml.NVMLError_Timeout):
+        name()
+
+
+@pytest.mark.mtml(profile="s4000x8")
+class TestNearerMarkers:
+    def test_marker_of_the_class(self, mtml_simulator):
+        assert name() == "MTT S4000"
+
+    @pytest.mark.mtml(frozen=False)
+    def test_marker_of_the_test(self, mtml_simulator):
+        assert os.environ["MTML_SIM_PROFILE"] == "s5000x8"
+
+
+# ==== Programs that run already ====
+
+DAEMON = """
+import http.server
+
+import binding
+
+
+class Metrics(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        import pymtml
+        try:
+            text = str(binding.temperature())
+        except pymtml.NVMLError as error:
+            text = type(error).__name__
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Metrics)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture
+def scrape(mtml_simulator):
+    daemon = subprocess.Popen([sys.executable, "-c", DAEMON], stdout=subprocess.PIPE)
+    url = "http://127.0.0.1:%d/" % int(daemon.stdout.readline())
+    yield lambda: urllib.request.urlopen(url).read().decode()
+    daemon.kill()
+    daemon.wait()
+    daemon.stdout.close()
+
+
+def test_daemon(mtml_simulator, scrape):
+    before = scrape()
+    assert before == mtml_simulator.get("0.gpu_temperature")
+    mtml_simulator.set("0.gpu_temperature", 99)
+    assert scrape() == "99"
+    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", times=1)
+    assert [scrape(), scrape()] == ["NVMLError_Timeout", "99"]
+    mtml_simulator.lose(0)
+    assert scrape() == "NVMLError_Unknown"
+    mtml_simulator.heal(0)
+    assert scrape() == "99"
+    mtml_simulator.set("0.gpu_temperature", None)
+    assert scrape() == before
+    done = subprocess.run([sys.executable, "-m", "mtml_simulator", "ctl", "set", "0.gpu_temperature", "7"])
+    assert done.returncode == 0 and scrape() == "7" == mtml_simulator.get("0.gpu_temperature")
+
+
+def test_daemon_next(mtml_simulator, scrape):
+    assert scrape() == mtml_simulator.get("0.gpu_temperature") != "7"
 
 
 # ==== Below the machine of a session, which stays to the end ====

@@ -61,11 +61,6 @@ def test_passes(project):
     assert done.returncode == 0, done.stdout
 
 
-def test_is_short(project):
-    with open(os.path.join(EXAMPLES, project, "test_%s.py" % project)) as file:
-        assert len(file.readlines()) < 36
-
-
 def test_mock_hid_the_mistake(project):
     done = pytest_in(os.path.join(EXAMPLES, project, "as_it_was"), "with_a_mock.py")
     assert done.returncode == 0, done.stdout
