@@ -4420,6 +4420,9 @@ def _unsupported(detail=None):
     return error
 
 
+_ALL_ONES = "all bits of the answer are ones, as those of a card that is gone"
+
+
 def _measured(number, ones=_UINT_MAX):
     """``number``, which the card measures; ``ones`` is all ones in its C type.
 
@@ -4427,7 +4430,7 @@ def _measured(number, ones=_UINT_MAX):
     """
     if number == ones:
         error = _new_error(NVMLError_Unknown, NVML_ERROR_UNKNOWN)
-        error.detail = "all bits of the answer are ones, as those of a card that is gone"
+        error.detail = _ALL_ONES
         raise error
     return number
 

@@ -18,7 +18,7 @@ from pymtml_cli.readings.devices import (
     unlisted_instances,
 )
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
-from pymtml_cli.readings.table import pairs, readings_of
+from pymtml_cli.readings.table import fan, pairs, readings_of
 from pymtml_cli.readings.topology import link_count
 
 SCHEMA = 1
@@ -158,11 +158,8 @@ def fans(card):
     result = known(*pairs(card, "fans"))
     if result["count"] is not None:
         result["speeds"] = [
-            known(
-                ("target_percent", card.ask(pymtml.nvmlDeviceGetFanSpeed_v2, fan)),
-                ("rpm", card.ask(pymtml.mtmlDeviceGetFanRpm, fan)),
-            )
-            for fan in range(result["count"])
+            known(*[(reading.name, reading.question(card)) for reading in fan(number)])
+            for number in range(result["count"])
         ]
     return result
 

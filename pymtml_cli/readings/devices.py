@@ -50,6 +50,24 @@ class Unknown:
         return "N/A" if self.not_supported else self.reason
 
 
+class Implausible(Unknown):
+    """In the place of a number that cannot be: ``text`` says what the card said. To users it is an Unknown Error."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        Unknown.__init__(self, pymtml.NVMLError(pymtml.NVML_ERROR_UNKNOWN))
+        self.text = text
+
+    @property
+    def reason(self):
+        """Why it is no answer."""
+        return "implausible: " + self.text
+
+    def __str__(self):
+        return pymtml.nvmlErrorString(self.error.value)
+
+
 def nobody_tells(*_):
     """The value of a field that has no counterpart on these cards."""
     return Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_SUPPORTED))
@@ -60,7 +78,7 @@ def ask(function, *arguments):
     try:
         answer = function(*arguments)
     except pymtml.MTMLError as error:
-        return Unknown(error)
+        return Implausible(error.detail) if error.detail == pymtml._ALL_ONES else Unknown(error)
     return safe(answer) if isinstance(answer, str) else answer
 
 

@@ -6,8 +6,8 @@ stands in `layout`. Rows of one answer of C share one call: a Device keeps what 
 """
 
 import pymtml
-from pymtml_cli.readings import topology
-from pymtml_cli.readings.devices import Unknown, nobody_tells, then
+from pymtml_cli.readings import plausible, topology
+from pymtml_cli.readings.devices import Implausible, Unknown, nobody_tells, then
 
 MIB = 1024 * 1024
 MEGA = 1000000
@@ -17,21 +17,29 @@ VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
 
 
 class Reading:
-    """A reading: its name, and the question, a function of a Device that returns an answer or an Unknown.
+    """A reading: its name, and what asks for it, a function of a Device that returns an answer or an Unknown.
 
-    ``text`` makes of an answer what --query-gpu prints, ``unit`` stands behind that. With ``help`` it is a field of
-    --query-gpu, ``also`` has its other names. ``form`` is how -q and -x write the text; without it, with the unit.
-    ``json`` is its path in --json, ``value`` makes of an answer what stands there, ``note`` is what docs/command.md
-    says beside it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in `metrics`.
+    ``plausible`` is a condition on the answer; one that does not meet it is an Implausible. ``text`` makes of an
+    answer what --query-gpu prints, ``unit`` stands behind that. With ``help`` it is a field of --query-gpu,
+    ``also`` has its other names. ``form`` is how -q and -x write the text; without it, with the unit. ``json`` is
+    its path in --json, ``value`` makes of an answer what stands there, ``note`` is what docs/command.md says beside
+    it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in `metrics`.
     """
 
     def __init__(self, name, question, unit="", **views):
-        self.name, self.question, self.unit = name, question, unit
+        self.name, self._ask, self.unit, self.plausible = name, question, unit, views.pop("plausible", None)
         self.text, self.help, self.also = views.pop("text", str), views.pop("help", None), views.pop("also", ())
         self.form = views.pop("form", "%s " + unit.replace("%", "%%") if unit else "%s")
         self.json, self.value, self.note = views.pop("json", None), views.pop("value", None), views.pop("note", "")
         self.compare, self.series = views.pop("compare", TOLD), views.pop("series", None)
         assert not views, views
+
+    def question(self, device):
+        """The answer, or an Unknown."""
+        answer = self._ask(device)
+        if self.plausible is None or isinstance(answer, Unknown) or self.plausible(device, answer):
+            return answer
+        return Implausible(self.form % self.text(answer))
 
     def cell(self, device):
         """What --query-gpu prints without its unit, or an Unknown."""
@@ -78,6 +86,17 @@ def extended_pci_info(handle):
     info = pymtml.nvmlPciInfoExt_v1_t(version=pymtml.nvmlPciInfoExt_v1)
     pymtml.nvmlDeviceGetPciInfoExt(handle, pymtml.byref(info))
     return info
+
+
+def temperature(device, degrees):
+    """Whether a card can be so warm: -1 is what a dead one says, too, as this number alone has a sign."""
+    return plausible.degrees(device, degrees) and not (degrees == -1 and mostly_implausible(device))
+
+
+def margin(device, degrees):
+    """Whether a margin can be, which is the difference of two temperatures."""
+    both = [answer(device, name) for name in ("temperature.gpu", "temperature.slowdown")]
+    return not any(isinstance(one, Implausible) for one in both)
 
 
 def compute_capability(device):
@@ -214,10 +233,20 @@ SERIES = {
 # ---- The table ----
 
 
-def _pci(name, attribute, form, help, **views):
+def _pci(name, attribute, form, help, condition, **views):
     """A row for a number of the PCI info in hexadecimal."""
     question = part(attribute, pymtml.nvmlDeviceGetPciInfo)
-    return Reading(name, question, text=written(form), help=help, **views)
+    return Reading(name, question, text=written(form), help=help, plausible=condition, **views)
+
+
+def _count(name, question, **views):
+    """A row for a number that has no narrower bounds than those of a counter."""
+    return Reading(name, question, plausible=plausible.counter, **views)
+
+
+def _percent(name, question, help, **views):
+    """A row for a share of time."""
+    return Reading(name, question, unit="%", help=help, plausible=plausible.percent, **views)
 
 
 def _path(key, function):
@@ -228,33 +257,48 @@ def _path(key, function):
 def _engine(name, code):
     """A row for an engine that --json alone has."""
     key = "utilization.engines.%s_percent" % name
-    return Reading(key, asked(pymtml.mtmlGpuGetEngineUtilization, code), json=key)
+    return Reading(key, asked(pymtml.mtmlGpuGetEngineUtilization, code), json=key, plausible=plausible.percent)
+
+
+def _temperature(name, question, **views):
+    """A row for a temperature."""
+    return Reading(name, question, form="%s C", plausible=temperature, **views)
 
 
 def _threshold(name, kind, **views):
     """A row for a temperature at which the card does something."""
-    return Reading(name, asked(pymtml.nvmlDeviceGetTemperatureThreshold, kind), form="%s C", **views)
+    return _temperature(name, asked(pymtml.nvmlDeviceGetTemperatureThreshold, kind), **views)
 
 
 def _throughput(name, counter):
     """A row for a PCIe throughput."""
-    return Reading(name, asked(pymtml.nvmlDeviceGetPcieThroughput, counter), unit="KB/s")
+    return _count(name, asked(pymtml.nvmlDeviceGetPcieThroughput, counter), unit="KB/s")
 
 
 def _clock(name, function, kind, help=None, **views):
     """A row for a clock."""
-    return Reading(name, asked(function, kind), unit="MHz", help=help, **views)
+    greatest = function is pymtml.nvmlDeviceGetMaxClockInfo
+    condition = plausible.greatest_clock if greatest else plausible.clock(kind)
+    return Reading(name, asked(function, kind), unit="MHz", help=help, plausible=condition, **views)
 
 
-def _power(name, question, help, **views):
+def _power(name, question, help, condition=plausible.power, **views):
     """A row for a power."""
-    return Reading(name, question, unit="W", text=watts, help=help, **views)
+    return Reading(name, question, unit="W", text=watts, help=help, plausible=condition, **views)
 
 
 def _memory(name, attribute, help, **views):
     """A row for a part of the device memory."""
     question = part(attribute, pymtml.nvmlDeviceGetMemoryInfo)
-    return Reading(name, question, unit="MiB", text=lambda size: str(mebibytes(size)), help=help, **views)
+    return Reading(
+        name,
+        question,
+        unit="MiB",
+        text=lambda size: str(mebibytes(size)),
+        help=help,
+        plausible=plausible.memory,
+        **views,
+    )
 
 
 def _reason(name, reason, help):
@@ -313,11 +357,12 @@ def _errors(kind_name, kind, counter_name, counter, since):
             json="ecc.%s_%s" % (kind_name, counter_name),
             compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else TOLD,
             series=("ecc_errors_total", kind_name, counter_name),
+            plausible=plausible.wide_counter,
         )
     ]
     for end, location, place in LOCATIONS:
         question = asked(pymtml.nvmlDeviceGetMemoryErrorCounter, kind, counter, location)
-        rows.append(Reading(start + end, question, help=text % place))
+        rows.append(Reading(start + end, question, help=text % place, plausible=plausible.wide_counter))
     return rows
 
 
@@ -344,13 +389,13 @@ READINGS = [
             json="serial_number"),
     Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), help="Version of the card's firmware (MTBios).",
             json="firmware_version", compare=VALUE),
-    Reading("minor_number", asked(pymtml.nvmlDeviceGetMinorNumber), json="minor_number"),
+    _count("minor_number", asked(pymtml.nvmlDeviceGetMinorNumber), json="minor_number"),
     _path("gpu_path", pymtml.mtmlDeviceGetGpuPath),
     _path("primary_path", pymtml.mtmlDeviceGetPrimaryPath),
     _path("render_path", pymtml.mtmlDeviceGetRenderPath),
-    Reading("slot_id", part("slotId", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_id"),
+    _count("slot_id", part("slotId", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_id"),
     Reading("slot_name", part("slotName", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_name"),
-    Reading("cores", asked(pymtml.nvmlDeviceGetNumGpuCores), json="cores", compare=VALUE),
+    _count("cores", asked(pymtml.nvmlDeviceGetNumGpuCores), json="cores", compare=VALUE),
     Reading("compute_cap", compute_capability, help="MUSA compute capability as MAJOR.MINOR.",
             json="compute_capability", compare=VALUE),
     Reading("pstate", asked(pymtml.nvmlDeviceGetPerformanceState), text=state,
@@ -378,32 +423,37 @@ READINGS = [
     # PCI
     Reading("pci.bus_id", part("busId", pymtml.nvmlDeviceGetPciInfo), also=("gpu_bus_id",),
             help="PCI address as domain:bus:device.function, in hexadecimal.", json="pci.bus_id"),
-    _pci("pci.domain", "domain", "0x%04X", "PCI domain, in hexadecimal.", json="pci.domain"),
-    _pci("pci.bus", "bus", "0x%02X", "PCI bus, in hexadecimal.", json="pci.bus"),
-    _pci("pci.device", "device", "0x%02X", "PCI device, in hexadecimal.", json="pci.device"),
-    _pci("pci.device_id", "pciDeviceId", "0x%08X", "PCI device and vendor id, in hexadecimal.", json="pci.device_id",
+    _pci("pci.domain", "domain", "0x%04X", "PCI domain, in hexadecimal.", plausible.counter,
+         json="pci.domain"),
+    _pci("pci.bus", "bus", "0x%02X", "PCI bus, in hexadecimal.", plausible.between(0, 0xFF),
+         json="pci.bus"),
+    _pci("pci.device", "device", "0x%02X", "PCI device, in hexadecimal.", plausible.between(0, 0x1F),
+         json="pci.device"),
+    _pci("pci.device_id", "pciDeviceId", "0x%08X", "PCI device and vendor id, in hexadecimal.",
+         plausible.identifier, json="pci.device_id",
          value=written("0x%08X"), compare=VALUE),
-    _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", "PCI subsystem id, in hexadecimal.", json="pci.subsystem_id",
+    _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", "PCI subsystem id, in hexadecimal.",
+         plausible.identifier, json="pci.subsystem_id",
          value=written("0x%08X"), compare=VALUE),
     Reading("pci.baseClass", part("baseClass", extended_pci_info), text=written("0x%X"),
             help="PCI class code, in hexadecimal."),
     Reading("pci.subClass", part("subClass", extended_pci_info), text=written("0x%X"),
             help="PCI subclass code, in hexadecimal."),
-    Reading("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
-            help="PCIe generation that the link runs at.", json="pci.generation", series=("pcie_generation",)),
-    Reading("pcie.link.gen.gpucurrent", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
-            help="PCIe generation that the link runs at."),
-    Reading("pcie.link.gen.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkGeneration),
-            help="Greatest PCIe generation that card and slot allow.", json="pci.max_generation", compare=VALUE,
-            series=("pcie_generation_max",)),
-    Reading("pcie.link.gen.gpumax", asked(pymtml.nvmlDeviceGetGpuMaxPcieLinkGeneration),
-            help="Greatest PCIe generation of the card."),
-    Reading("pcie.link.width.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkWidth),
-            help="Number of PCIe lanes in use.", form="%sx", json="pci.width", compare=VALUE, series=("pcie_width",)),
-    Reading("pcie.link.width.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkWidth), help="Greatest number of PCIe lanes.",
-            form="%sx", json="pci.max_width", compare=VALUE, series=("pcie_width_max",)),
-    Reading("pcie.replays", asked(pymtml.nvmlDeviceGetPcieReplayCounter), json="pci.replays",
-            series=("pcie_replays_total",)),
+    _count("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
+           help="PCIe generation that the link runs at.", json="pci.generation", series=("pcie_generation",)),
+    _count("pcie.link.gen.gpucurrent", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
+           help="PCIe generation that the link runs at."),
+    _count("pcie.link.gen.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkGeneration),
+           help="Greatest PCIe generation that card and slot allow.", json="pci.max_generation", compare=VALUE,
+           series=("pcie_generation_max",)),
+    _count("pcie.link.gen.gpumax", asked(pymtml.nvmlDeviceGetGpuMaxPcieLinkGeneration),
+           help="Greatest PCIe generation of the card."),
+    _count("pcie.link.width.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkWidth),
+           help="Number of PCIe lanes in use.", form="%sx", json="pci.width", compare=VALUE, series=("pcie_width",)),
+    _count("pcie.link.width.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkWidth), help="Greatest number of PCIe lanes.",
+           form="%sx", json="pci.max_width", compare=VALUE, series=("pcie_width_max",)),
+    _count("pcie.replays", asked(pymtml.nvmlDeviceGetPcieReplayCounter), json="pci.replays",
+           series=("pcie_replays_total",)),
     _throughput("pcie.tx", pymtml.NVML_PCIE_UTIL_TX_BYTES),
     _throughput("pcie.rx", pymtml.NVML_PCIE_UTIL_RX_BYTES),
     # Memory
@@ -411,42 +461,43 @@ READINGS = [
             series=("memory_total_bytes",)),
     _memory("memory.used", "used", "Device memory in use.", json="memory.used_bytes", series=("memory_used_bytes",)),
     _memory("memory.free", "free", "Device memory that is free.", json="memory.free_bytes"),
-    Reading("memory.system_used", asked(pymtml.mtmlMemoryGetUsedSystem), json="memory.system_used_bytes"),
+    Reading("memory.system_used", asked(pymtml.mtmlMemoryGetUsedSystem), json="memory.system_used_bytes",
+            plausible=plausible.memory),
     Reading("memory.type", asked(pymtml.mtmlMemoryGetType), json="memory.type", value=named(MEMORY_TYPES),
             compare=VALUE),
     Reading("memory.vendor", asked(pymtml.mtmlMemoryGetVendor), json="memory.vendor", compare=VALUE),
-    Reading("memory.bus_width", asked(pymtml.mtmlMemoryGetBusWidth), json="memory.bus_width_bits", compare=VALUE),
-    Reading("memory.bandwidth", asked(pymtml.mtmlMemoryGetBandwidth), json="memory.bandwidth_gigabytes_per_second",
-            compare=VALUE),
-    Reading("memory.speed", asked(pymtml.mtmlMemoryGetSpeed), json="memory.speed_megabits_per_second", compare=VALUE),
+    _count("memory.bus_width", asked(pymtml.mtmlMemoryGetBusWidth), json="memory.bus_width_bits", compare=VALUE),
+    _count("memory.bandwidth", asked(pymtml.mtmlMemoryGetBandwidth), json="memory.bandwidth_gigabytes_per_second",
+           compare=VALUE),
+    _count("memory.speed", asked(pymtml.mtmlMemoryGetSpeed), json="memory.speed_megabits_per_second", compare=VALUE),
     # Utilization
-    Reading("utilization.gpu", part("gpu", pymtml.nvmlDeviceGetUtilizationRates), unit="%",
-            help="Share of the time in which the GPU was busy.", json="utilization.gpu_percent",
-            series=("utilization_ratio", "gpu")),
-    Reading("utilization.memory", part("memory", pymtml.nvmlDeviceGetUtilizationRates), unit="%",
-            help="Utilization of the device memory, as MTML tells it.", json="utilization.memory_percent",
-            series=("utilization_ratio", "memory")),
-    Reading("utilization.encoder", item(0, pymtml.nvmlDeviceGetEncoderUtilization), unit="%",
-            help="Utilization of the video encoder.", json="utilization.encoder_percent",
-            series=("utilization_ratio", "encoder")),
-    Reading("utilization.decoder", item(0, pymtml.nvmlDeviceGetDecoderUtilization), unit="%",
-            help="Utilization of the video decoder.", json="utilization.decoder_percent",
-            series=("utilization_ratio", "decoder")),
+    _percent("utilization.gpu", part("gpu", pymtml.nvmlDeviceGetUtilizationRates),
+             "Share of the time in which the GPU was busy.", json="utilization.gpu_percent",
+             series=("utilization_ratio", "gpu")),
+    _percent("utilization.memory", part("memory", pymtml.nvmlDeviceGetUtilizationRates),
+             "Utilization of the device memory, as MTML tells it.", json="utilization.memory_percent",
+             series=("utilization_ratio", "memory")),
+    _percent("utilization.encoder", item(0, pymtml.nvmlDeviceGetEncoderUtilization),
+             "Utilization of the video encoder.", json="utilization.encoder_percent",
+             series=("utilization_ratio", "encoder")),
+    _percent("utilization.decoder", item(0, pymtml.nvmlDeviceGetDecoderUtilization),
+             "Utilization of the video decoder.", json="utilization.decoder_percent",
+             series=("utilization_ratio", "decoder")),
     _engine("geometry", pymtml.MTML_GPU_ENGINE_GEOMETRY),
     _engine("2d", pymtml.MTML_GPU_ENGINE_2D),
     _engine("3d", pymtml.MTML_GPU_ENGINE_3D),
     _engine("compute", pymtml.MTML_GPU_ENGINE_COMPUTE),
-    Reading("utilization.jpeg", item(0, pymtml.nvmlDeviceGetJpgUtilization), unit="%",
-            help="Utilization of the JPEG engine."),
-    Reading("utilization.ofa", item(0, pymtml.nvmlDeviceGetOfaUtilization), unit="%",
-            help="Utilization of the optical flow engine."),
+    _percent("utilization.jpeg", item(0, pymtml.nvmlDeviceGetJpgUtilization),
+             "Utilization of the JPEG engine."),
+    _percent("utilization.ofa", item(0, pymtml.nvmlDeviceGetOfaUtilization),
+             "Utilization of the optical flow engine."),
     # Temperature
-    Reading("temperature.gpu", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
-            help="Temperature of the GPU in degrees Celsius.", form="%s C", json="temperature.gpu_celsius",
-            series=("temperature_celsius", "gpu")),
-    Reading("temperature.memory", field(pymtml.NVML_FI_DEV_MEMORY_TEMP),
-            help="Temperature of the device memory in degrees Celsius.", form="%s C", json="temperature.memory_celsius",
-            series=("temperature_celsius", "memory")),
+    _temperature("temperature.gpu", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
+                 help="Temperature of the GPU in degrees Celsius.", json="temperature.gpu_celsius",
+                 series=("temperature_celsius", "gpu")),
+    _temperature("temperature.memory", field(pymtml.NVML_FI_DEV_MEMORY_TEMP),
+                 help="Temperature of the device memory in degrees Celsius.", json="temperature.memory_celsius",
+                 series=("temperature_celsius", "memory")),
     _threshold("temperature.slowdown", pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, json="temperature.slowdown_celsius",
                compare=VALUE, series=("temperature_limit_celsius", "slowdown")),
     _threshold("temperature.shutdown", pymtml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, json="temperature.shutdown_celsius",
@@ -454,9 +505,10 @@ READINGS = [
     _threshold("temperature.gpu_max", pymtml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
     _threshold("temperature.memory_max", pymtml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
     Reading("temperature.gpu.tlimit", asked(pymtml.nvmlDeviceGetMarginTemperature),
-            help="Degrees Celsius that are left to the temperature at which the card slows down.", form="%s C"),
+            help="Degrees Celsius that are left to the temperature at which the card slows down.", form="%s C",
+            plausible=margin),
     Reading("fan.speed", asked(pymtml.nvmlDeviceGetFanSpeed), unit="%",
-            help="Target speed of the first fan in percent, which may pass 100."),
+            help="Target speed of the first fan in percent, which may pass 100.", plausible=plausible.fan),
     # Power
     _power("power.draw", asked(pymtml.nvmlDeviceGetPowerUsage), "Power that the board draws.",
            json="power.draw_milliwatts", series=("power_watts",)),
@@ -464,9 +516,10 @@ READINGS = [
            also=("gpu.power.current_limit",), json="power.limit_milliwatts", compare=VALUE,
            series=("power_limit_watts",)),
     _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit), "Power limit by default.",
-           also=("gpu.power.default_limit",), json="power.default_limit_milliwatts", compare=VALUE),
+           also=("gpu.power.default_limit",), json="power.default_limit_milliwatts", compare=VALUE,
+           condition=plausible.default_power),
     Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text=written("%.3f"),
-            json="power.gpu_millivolts"),
+            json="power.gpu_millivolts", plausible=plausible.millivolts),
     Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled,
             help="Whether power is managed."),
     _power("power.draw.average", field(pymtml.NVML_FI_DEV_POWER_AVERAGE), "Power that the board draws, on average.",
@@ -523,16 +576,16 @@ READINGS = [
     _reason("sync_boost", pymtml.nvmlClocksEventReasonSyncBoost,
             "Another GPU of the same group holds the clocks down."),
     # Video engine
-    Reading("codec.max_encoder_sessions", item(0, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_encoder_sessions",
-            compare=VALUE),
-    Reading("codec.max_decoder_sessions", item(1, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_decoder_sessions",
-            compare=VALUE),
-    Reading("encoder.stats.sessionCount", item(0, pymtml.nvmlDeviceGetEncoderStats), help="Number of encoder sessions.",
-            json="codec.encoder_sessions"),
-    Reading("encoder.stats.averageFps", item(1, pymtml.nvmlDeviceGetEncoderStats),
-            help="Frames per second of the encoder sessions, on average.", json="codec.encoder_frames_per_second"),
-    Reading("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats),
-            help="Latency of the encoder sessions in microseconds, on average."),
+    _count("codec.max_encoder_sessions", item(0, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_encoder_sessions",
+           compare=VALUE),
+    _count("codec.max_decoder_sessions", item(1, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_decoder_sessions",
+           compare=VALUE),
+    _count("encoder.stats.sessionCount", item(0, pymtml.nvmlDeviceGetEncoderStats), help="Number of encoder sessions.",
+           json="codec.encoder_sessions"),
+    _count("encoder.stats.averageFps", item(1, pymtml.nvmlDeviceGetEncoderStats),
+           help="Frames per second of the encoder sessions, on average.", json="codec.encoder_frames_per_second"),
+    _count("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats),
+           help="Latency of the encoder sessions in microseconds, on average."),
     # What is near
     Reading("affinity.cpus", topology.cpus, json="affinity.cpus", note="as `0-31,64-95`", value=topology.ranges,
             compare=VALUE),
@@ -570,11 +623,13 @@ READINGS = [
     Reading("remapped_rows.failure", item(3, pymtml.nvmlDeviceGetRemappedRows), text=yes_no,
             help="Whether remapping ever failed."),
     # MtLinks, fans
-    Reading("mtlink.version", part("version", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.version", compare=VALUE),
-    Reading("mtlink.bandwidth", part("bandWidth", pymtml.mtmlDeviceGetMtLinkSpec),
-            json="mtlink.bandwidth_gigabytes_per_second", compare=VALUE),
-    Reading("mtlink.count", part("linkNum", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.count", compare=VALUE),
-    Reading("fans.count", asked(pymtml.nvmlDeviceGetNumFans), json="fans.count", compare=VALUE),
+    _count("mtlink.version", part("version", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.version", compare=VALUE),
+    _count("mtlink.bandwidth", part("bandWidth", pymtml.mtmlDeviceGetMtLinkSpec),
+           json="mtlink.bandwidth_gigabytes_per_second", compare=VALUE),
+    Reading("mtlink.count", part("linkNum", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.count", compare=VALUE,
+            plausible=plausible.parts),
+    Reading("fans.count", asked(pymtml.nvmlDeviceGetNumFans), json="fans.count", compare=VALUE,
+            plausible=plausible.parts),
 ]
 # fmt: on
 BY_NAME = {reading.name: reading for reading in READINGS}
@@ -584,6 +639,33 @@ BY_KEY = {reading.json: reading for reading in READINGS if reading.json is not N
 def answer(device, name):
     """What a device answers to the question of a reading, or an Unknown."""
     return BY_NAME[name].question(device)
+
+
+# What a card measures anew each time, beside temperatures
+REGISTERS = (
+    "utilization.gpu",
+    "utilization.memory",
+    "power.draw",
+    "clocks.current.graphics",
+    "clocks.current.memory",
+    "memory.used",
+    "fan.speed",
+)
+
+
+def mostly_implausible(device):
+    """Whether most of what a device measures cannot be, as on a card that is gone."""
+    answers = [answer(device, name) for name in REGISTERS]
+    failed = sum(isinstance(one, Implausible) for one in answers)
+    return failed > sum(not isinstance(one, Unknown) for one in answers)
+
+
+def fan(number):
+    """The readings of a fan: its target, and what it turns at (tuple of Reading)."""
+    return (
+        Reading("target_percent", asked(pymtml.nvmlDeviceGetFanSpeed_v2, number), unit="%", plausible=plausible.fan),
+        _count("rpm", asked(pymtml.mtmlDeviceGetFanRpm, number)),
+    )
 
 
 def readings_of(place):

@@ -1,6 +1,5 @@
 """What the tables of cards show, cell by cell, and how alarming it is."""
 
-import pymtml
 from pymtml_cli.common.text import fit, right, safe
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
@@ -58,11 +57,10 @@ def power(card, form="%6s / %5s"):
 
 def memory(device, form="%10s / %9s", unit="MiB"):
     """Memory in use and all of it; ``unit`` stands behind the first."""
-    info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
-    if isinstance(info, Unknown):
-        return Cell(form % (short(info), short(info)))
-    used, total = mebibytes(info.used), mebibytes(info.total)
-    return Cell(form % ("%d%s" % (used, unit), "%dMiB" % total), _share_color(info.used, info.total))
+    used, total = answer(device, "memory.used"), answer(device, "memory.total")
+    texts = short(then(used, mebibytes), "%d" + unit), short(then(total, mebibytes), "%dMiB")
+    known = not isinstance(used, Unknown) and not isinstance(total, Unknown)
+    return Cell(form % texts, _share_color(used, total) if known else "")
 
 
 def utilization(device):

@@ -8,6 +8,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, then
+from pymtml_cli.readings.table import answer
 from pymtml_cli.smi import listing
 
 OPTIONS = {
@@ -65,7 +66,10 @@ def run(arguments, command="mtlink"):
 def _card_lines(card, spec, options, chosen, command):
     if isinstance(spec, Unknown):
         return [worded("MtLink: %s") % spec]
-    links = list(range(spec.linkNum))
+    count = answer(card, "mtlink.count")
+    if isinstance(count, Unknown):
+        return [worded("MtLink: %s") % count]
+    links = list(range(count))
     if chosen is not None:
         links = [link for link in links if link == chosen]
         if not links:

@@ -120,10 +120,12 @@ class Teller:
             "nvmlDeviceGetCurrentClocksEventReasons": 0x24,
             "nvmlDeviceGetJpgUtilization": [11, 167000],
             "nvmlDeviceGetOfaUtilization": [12, 167000],
-            "nvmlDeviceGetMemoryErrorCounter": "/".join(map(str, arguments)),
+            "nvmlDeviceGetMemoryErrorCounter": int("".join(map(str, arguments))) if arguments else None,
             "nvmlDeviceGetRemappedRows": (5, 6, True, False),  # correctable, uncorrectable, pending, failed
             "nvmlDeviceGetPowerManagementMode": 1,
             "nvmlDeviceGetPowerManagementLimitConstraints": [100000, 300500],  # least, greatest
+            "nvmlDeviceGetPowerManagementDefaultLimit": 300000,
+            "nvmlDeviceGetMaxClockInfo": 2000,
             "nvmlDeviceGetApplicationsClock": 1000 + sum(arguments),
             "nvmlDeviceGetDefaultApplicationsClock": 2000 + sum(arguments),
             "nvmlDeviceGetMigMode": [1, 0],  # current, pending
@@ -169,7 +171,7 @@ PLACES.update(cbu=6, sram=7)
 for _place, _location in PLACES.items():
     for _number, _kind in enumerate(("corrected", "uncorrected")):
         for _since, _counter in enumerate(("volatile", "aggregate")):
-            TOLD["ecc.errors.%s.%s.%s" % (_kind, _counter, _place)] = "%d/%d/%d" % (_number, _since, _location)
+            TOLD["ecc.errors.%s.%s.%s" % (_kind, _counter, _place)] = str(int("%d%d%d" % (_number, _since, _location)))
 
 
 def test_fields_of_a_card_that_tells_more():
