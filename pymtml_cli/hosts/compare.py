@@ -11,8 +11,8 @@ import sys
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
-from pymtml_cli.hosts.facts import NOT_WELL, TROUBLES, Fact, Host
-from pymtml_cli.hosts.gathered import DOCTOR, HEALTH, STDIN
+from pymtml_cli.hosts.facts import DOCTOR, HEALTH, NOT_WELL, TROUBLES, Fact
+from pymtml_cli.hosts.gathered import STDIN
 from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
@@ -35,7 +35,11 @@ def parser():
     parser.add_argument(
         "--skip", metavar="FACTS", default="", help="facts to leave out, by commas, as they are printed"
     )
-    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--differing", action="store_true", help="one line: the hosts in no largest group, as for pdsh -w"
+    )
+    form.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host that could not be compared"
     return parser
 
@@ -53,11 +57,28 @@ def run(arguments):
             raise CommandError("--hosts: %s" % error, BAD_ARGUMENT)
     skipped = {name for name in options.skip.split(",") if name}
     result = Comparison(gathered.read(options.files or [STDIN]), expected, skipped)
-    sys.stdout.write(json(result.as_object()) if options.json else "".join(line + "\n" for line in result.lines()))
+    if options.json:
+        sys.stdout.write(json(result.as_object()))
+    else:
+        lines = result.differing() if options.differing else result.lines()
+        sys.stdout.write("".join(line + "\n" for line in lines))
     return result.status
 
 
 # ---- Comparison ----
+
+
+class Host:
+    """A host: the facts that it says, as {name: Fact}, and of how many cards."""
+
+    def __init__(self, name):
+        self.name, self.kinds, self.facts, self.cards = name, [], {}, {}
+
+    def add(self, document):
+        """Take the facts of a document."""
+        self.kinds.append(document.kind)
+        self.cards[document.kind] = document.cards
+        self.facts.update(document.facts)
 
 
 class Group:
@@ -77,12 +98,12 @@ class Comparison:
     """What hosts say, compared: ``differences`` is {fact: [Group]}, ``unreadable`` those who did not say anything."""
 
     def __init__(self, documents, expected=None, skipped=()):
-        self.hosts, self.unreadable = {}, []
+        self.hosts, self.unreadable, self._numbers = {}, [], collections.Counter()
         for one in documents:
             if isinstance(one, gathered.Unreadable):
                 self.unreadable.append(one)
             else:
-                self._host_of(one).add(one.kind, one.content)
+                self._host_of(one).add(one)
         heard = set(self.hosts) | {one.host for one in self.unreadable}
         missing = [name for name in expected or () if name not in heard]
         self.unreadable += [gathered.Unreadable(name, "nothing came from it") for name in missing]
@@ -111,10 +132,10 @@ class Comparison:
 
     def _host_of(self, document):
         """The host of a document: one that has not said it yet; two machines may have one name."""
-        name, number = document.host, 1
+        name = document.host
         while name in self.hosts and document.kind in self.hosts[name].kinds:
-            number += 1
-            name = "%s#%d" % (document.host, number)
+            self._numbers[document.host, document.kind] += 1
+            name = "%s#%d" % (document.host, 1 + self._numbers[document.host, document.kind])
         return self.hosts.setdefault(name, Host(name))
 
     @property
@@ -149,6 +170,11 @@ class Comparison:
         return sorted(groups.values(), key=lambda group: -len(group.hosts))
 
     # ---- What is printed ----
+
+    def differing(self):
+        """The hosts that differ from most others in something, as one line; no line where there is none (list)."""
+        found = {host for groups in self.differences.values() for group in groups[1:] for host in group.hosts}
+        return [_hosts(found)] if found else []
 
     def lines(self):
         """The comparison as text (iterator)."""

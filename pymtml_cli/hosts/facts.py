@@ -9,9 +9,9 @@ import collections
 import re
 
 from pymtml_cli.common.text import safe
-from pymtml_cli.hosts.gathered import DOCTOR, HEALTH, MACHINE
 from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
 
+MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
 DEEPEST = 8  # objects within objects
 NAMES_SHOWN = 4
 
@@ -53,22 +53,6 @@ TROUBLES = {
 }
 
 
-class Host:
-    """A host: the facts that it says, as {name: Fact}, and of how many cards."""
-
-    def __init__(self, name):
-        self.name, self.kinds, self.facts, self.cards = name, [], {}, {}
-
-    def add(self, kind, content):
-        """Take the facts of a document."""
-        self.kinds.append(kind)
-        if kind == MACHINE:
-            self.cards[kind], found = len(content["devices"]), _of_machine(content)
-        else:
-            self.cards[kind], found = _of_findings(kind, content["findings"])
-        self.facts.update(found)
-
-
 class Fact:
     """What a host answers to a question: {card, or None for the machine: value}, and the same as it is shown.
 
@@ -92,6 +76,13 @@ class Fact:
         return frozenset(self.values.items())
 
 
+def facts_of(kind, content):
+    """(number of cards, {name: Fact}) of a document."""
+    if kind == MACHINE:
+        return len(content["devices"]), _of_machine(content)
+    return _of_findings(kind, content["findings"])
+
+
 def _of_machine(content):
     """The facts of a document of `pymtml --json`."""
     facts, failing, told = {}, {}, {}
@@ -103,7 +94,7 @@ def _of_machine(content):
             else:
                 facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
     columns, ordered = collections.defaultdict(dict), {name for name, (_, is_ordered) in LISTS.items() if is_ordered}
-    silent = {index for index, card in enumerate(content["devices"]) if _is_silent(card)}
+    silent = [index for index, card in enumerate(content["devices"]) if _is_silent(card)]
     for index, card in enumerate(content["devices"]):
         failed = set()  # lists of which an item failed
         for name, value, reason in _leaves(card):

@@ -3,23 +3,30 @@
 It comes in files, one or more hosts each, or through a pipe: one document behind the other, lines with the host in
 front (pdsh, clush, srun --label), or below a head with hosts (dshbak, clush -b). Whatever is no whole document is
 Unreadable, with what is known of its host: nothing that was not read counts as read.
+
+Whoever wrote it: of a folder regular files alone are read, and what a text may cost has bounds.
 """
 
 import collections
+import copy
 import json
 import os
 import re
+import stat
 import sys
 
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.hosts import hostlist
+from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE, facts_of
 
-MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"
-KINDS = (MACHINE, HEALTH, DOCTOR)
 SCHEMA = 1
 SUFFIXES = (".json", ".txt", ".out", ".log")
 STDIN = "-"
 LONGEST_REASON = 160
+LARGEST = 64 << 20  # bytes of a file or of stdin: some 1400 hosts of eight cards
+LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards says 48000
+MOST_HOSTS = 20000  # of a text, and files of a folder
+MOST_BROKEN = 100  # documents of a text of which each is looked for behind the one before
 
 # Where a document begins: a brace at the begin of a line, or one before the first key of a document of pymtml
 _BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
@@ -40,10 +47,11 @@ _LAUNCHER = re.compile(r"(?:pdsh@\S+|srun|clush|slurmstepd): (?:error: )?(?:(\S+
 
 
 class Document:
-    """What a host says: the host, the kind of document, its content (dict)."""
+    """What a host says: the host, the kind of document, of how many cards, its facts."""
 
     def __init__(self, host, kind, content):
-        self.host, self.kind, self.content = host, kind, content
+        self.host, self.kind = host, kind
+        self.cards, self.facts = facts_of(kind, content)
 
 
 class Unreadable:
@@ -65,11 +73,13 @@ def read(paths):
     titles = _titles(files)
     for path in files:
         try:
-            text = _text(path)
+            text = _text(path, alone=path in paths)
         except OSError as error:
             found.append(Unreadable(titles[path], "cannot be read: %s" % (error.strerror or error)))
-            continue
-        found += parse(text, titles[path])
+        except _Bad as error:
+            found.append(Unreadable(titles[path] or "standard input", str(error)))
+        else:
+            found += parse(text, titles[path])
     return found
 
 
@@ -99,15 +109,30 @@ def _titles(files):
     return titles
 
 
-def _text(path):
+def _text(path, alone):
+    """What is in a file; of one that was not named by itself, but found in a folder, only if it is a regular file."""
     if path == STDIN:
-        return _decoded(sys.stdin.buffer.read() if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode())
-    with open(path, "rb") as file:
-        return _decoded(file.read())
-
-
-def _decoded(data):
+        data = sys.stdin.buffer.read(LARGEST + 1) if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode()
+    elif alone:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+    else:
+        with open(path, "rb", opener=_open_regular) as file:
+            data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise _Bad("more than %d MiB" % (LARGEST >> 20))
     return data.decode("utf-8-sig", "backslashreplace").replace("\r\n", "\n")
+
+
+def _open_regular(path, flags):
+    """Open a regular file, no link to one.
+
+    Raises: _Bad for anything else.
+    """
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise _Bad("no regular file")
+    # Who owns the folder may put a link or a pipe there meanwhile: neither is followed, nor waited for.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def parse(text, title=None):
@@ -115,11 +140,14 @@ def parse(text, title=None):
     name = title or "standard input"
     if not text.strip():
         return [Unreadable(name, "empty")]
-    if _PREFIXED.search(text):
-        return _of_parts(_by_prefix(text), name)
-    if _RULED.search(text):
-        return _of_parts(_by_head(text), name)
-    found = _documents(text, None)
+    try:
+        if _PREFIXED.search(text):
+            return _of_parts(_by_prefix(text), name)
+        if _RULED.search(text):
+            return _of_parts(_by_head(text), name)
+    except _Bad as error:
+        return [Unreadable(name, str(error))]
+    found = _documents(text)
     kinds = [one.kind for one in found if isinstance(one, Document)]
     if title is not None and len(kinds) == len(set(kinds)):
         for one in found:
@@ -163,7 +191,10 @@ def _by_head(text):
         elif line.strip():
             rest.append(line)
     for head, body in zip(pieces[1::2], pieces[2::2]):
-        for host in _unfolded(head):
+        hosts = _unfolded(head)
+        if len(lines) + len(hosts) > MOST_HOSTS:
+            raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
+        for host in hosts:
             lines[host] = lines.get(host, "") + body
     return lines, remarks, rest
 
@@ -178,15 +209,16 @@ def _unfolded(text):
 def _of_parts(parts, name):
     """Documents and Unreadables of what _by_prefix and _by_head return."""
     lines, remarks, rest = parts
-    found = []
+    if len(lines) + len(remarks) > MOST_HOSTS:
+        raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
+    found, read = [], {}  # hosts that share a head say the same: it is read once
     for label, text in lines.items():
-        # srun --label counts tasks: their documents say the host.
-        host = None if label.isdigit() else label
-        its = _documents(text, host)
-        for one in its:
-            if one.host is None:
-                one.host = "task %s" % label
-        found += its
+        if text not in read:
+            read[text] = _documents(text)
+        for one in map(copy.copy, read[text]):
+            # srun --label counts tasks: their documents say the host.
+            one.host = (one.host or "task %s" % label) if label.isdigit() else label
+            found.append(one)
     heard = {one.host for one in found}
     found += [Unreadable(host, text) for host, text in remarks.items() if host not in heard]
     if rest:
@@ -197,30 +229,41 @@ def _of_parts(parts, name):
 # ---- Documents ----
 
 
-def _documents(text, host):
-    """Documents and Unreadables of a text of one host, or of hosts that the documents name (list)."""
-    decoder, found, position, noise = json.JSONDecoder(parse_constant=_no_number), [], 0, []
+def _documents(text):
+    """Documents and Unreadables of a text, each with the host that it names, or None (list)."""
+    decoder, found, position, noise, broken = json.JSONDecoder(parse_constant=_no_number), [], 0, [], 0
     while True:
         begin = _BEGIN.search(text, position)
         noise.append(text[position : begin.start() if begin else len(text)])
         if not begin:
             break
+        if broken > MOST_BROKEN or len(found) > MOST_HOSTS:
+            return found + [
+                Unreadable(None, "not read from character %d on: too much is broken before" % begin.start())
+            ]
+        window, start = text, begin.start()
+        if len(text) > LARGEST_DOCUMENT:
+            window, start = text[start : start + LARGEST_DOCUMENT], 0
         try:
-            content, position = decoder.raw_decode(text, begin.start())
-            found.append(Document(host or _host(content), _kind(content), content))
+            content, end = decoder.raw_decode(window, start)
+            position = begin.start() + end - start
+            found.append(Document(_host(content), _kind(content), content))
         except _Bad as error:
-            found.append(Unreadable(host or _host(content), str(error)))
+            found.append(Unreadable(_host(content), str(error)))
         except (ValueError, RecursionError) as error:
             following = _BEGIN.search(text, begin.end())
             position = following.start() if following else len(text)
-            piece = text[begin.start() : position]
-            found.append(Unreadable(host or _named(piece), _broken(piece, error, begin.start())))
+            if position - begin.start() > LARGEST_DOCUMENT:
+                error = _Bad("a document of more than %d MiB" % (LARGEST_DOCUMENT >> 20))
+            piece = text[begin.start() : min(position, begin.start() + LARGEST_DOCUMENT)]
+            found.append(Unreadable(_named(piece), _broken(piece, error, start)))
+            broken += 1
     if not found:
         said = [line for line in "".join(noise).split("\n") if line.strip()] or ["nothing"]
         for kind, line in _TEXTS.items():
             if any(map(line.match, said)):
-                return [Unreadable(host, "the text of %s: %s --json is what can be compared" % (kind, kind))]
-        return [Unreadable(host, "no document; it says: %s" % said[-1])]
+                return [Unreadable(None, "the text of %s: %s --json is what can be compared" % (kind, kind))]
+        return [Unreadable(None, "no document; it says: %s" % said[-1])]
     return found
 
 
@@ -229,7 +272,9 @@ def _no_number(name):
 
 
 def _broken(piece, error, begin):
-    """Why a piece of text is no JSON."""
+    """Why a piece of text is no document."""
+    if isinstance(error, _Bad):
+        return str(error)
     if isinstance(error, RecursionError):
         return "JSON too deep to be read"
     end = len(piece.rstrip())

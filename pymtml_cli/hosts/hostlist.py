@@ -4,6 +4,7 @@ import itertools
 import re
 
 MOST = 100000  # hosts that one text may stand for
+TOO_MANY = "more than %d hosts"
 LONGEST = 15  # digits of a number that is folded
 
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+$")
@@ -60,8 +61,12 @@ def _is_plain(digits):
 
 def order(name):
     """What sorts names by the numbers in them."""
-    parts = enumerate(_NUMBER.split(name))  # every second one is a number
-    return [(0, int(part), part) if index % 2 else (1, 0, part) for index, part in parts if part]
+    parts = enumerate(_NUMBER.split(name))  # every second one is a number, which may be too long for an int
+    return [
+        (0, len(part.lstrip("0")), part.lstrip("0"), part) if index % 2 else (1, 0, part)
+        for index, part in parts
+        if part
+    ]
 
 
 def unfold(text):
@@ -79,7 +84,7 @@ def unfold(text):
         for choice in choices:
             count *= len(choice)
         if len(names) + count > MOST:
-            raise ValueError("more than %d hosts" % MOST)
+            raise ValueError(TOO_MANY % MOST)
         names += ["".join(pieces) for pieces in itertools.product(*choices)]
     return names
 
@@ -101,7 +106,7 @@ def _numbers(text):
         if int(last) < int(first):
             raise ValueError("the range %s goes down" % part)
         if int(last) - int(first) >= MOST:
-            raise ValueError("more than %d hosts" % MOST)
+            raise ValueError(TOO_MANY % MOST)
         digits = len(first) if first.startswith("0") else 1
         found += ["%0*d" % (digits, number) for number in range(int(first), int(last) + 1)]
     return found

@@ -865,6 +865,102 @@ def test_objects_in_odd_places(document, folder):
         assert isinstance(gathered.parse(json.dumps(changed(document, ["schema"], value)))[0], gathered.Unreadable)
 
 
+def test_what_lies_in_a_folder(document, folder, tmp_path):
+    """Whoever may write there: regular files up to a size are read; links are not followed, pipes not waited for."""
+    where = folder(a=document, b=document)
+    secret = tmp_path.parent / (tmp_path.name + ".secret")
+    secret.write_text("root:secret")
+    os.mkfifo(os.path.join(where, "fifo"))
+    os.symlink(str(secret), os.path.join(where, "link"))
+    os.symlink("/dev/zero", os.path.join(where, "zero"))
+    os.symlink("nowhere", os.path.join(where, "gone"))
+    with open(os.path.join(where, "huge"), "wb") as file:
+        file.truncate(1 << 31)
+    done = run_bounded(["compare", where])
+    assert done.returncode == 2 and b"secret" not in done.stdout and done.stderr == b""
+    lines = done.stdout.decode().splitlines()
+    assert lines[1:3] == ["  fifo,gone,link,zero: no regular file", "  huge: more than 64 MiB"]
+    assert lines[-1] == "7 hosts, 5 of them not compared; 54 facts compared: all the same"
+    assert run_bounded(["compare", "/dev/zero"]).stdout.startswith(b"not compared\n  zero: more than 64 MiB\n")
+
+
+def run_bounded(arguments, stdin=b"", seconds=20, megabytes=900):
+    """The command, with bounds to its time and memory (CompletedProcess)."""
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (%d << 20,) * 2)" % megabytes
+    code += "; from pymtml_cli.main import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.run(
+        [sys.executable, "-c", code] + arguments,
+        env=command_environment(),
+        cwd=simulated.ROOT,
+        input=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=seconds,
+    )
+
+
+RULE = "-" * 16
+SILENT = '{"device_count": 1, "devices": [{"name": null, "reasons": {"name": "Timeout"}, "topology": [%s]}]}'
+# What: (a text, why it is not compared, or None)
+BESIDE_OTHERS = {
+    "a list for a peer": (SILENT % '{"device": [], "level": null, "reasons": {"level": "Timeout"}}', None),
+    "nesting of documents": ('{"host": ' * 100000, "JSON too deep to be read"),
+    "lists": ('{"device_count": 0, "devices": [%s]}' % ("[]," * (1 << 20)), "a document of more than 2 MiB"),
+    "documents": ('{"device_count": 0, "devices": [], "host": "x"}\n' * 21000, "not read from character 960048 on"),
+    "heads": ("".join("%s\nn%s[1-9999]\n%s\n{}\n" % (RULE, letter, RULE) for letter in "abc"), "more than 20000 hosts"),
+    "lines": ("".join('n%d: {"x"\n' % number for number in range(20001)), "more than 20000 hosts"),
+}
+
+
+@pytest.mark.parametrize("what", sorted(BESIDE_OTHERS))
+def test_a_document_that_was_made_to_hurt(what, document, folder):
+    """It is one host that differs or is not compared; the others are compared, in bounded time and memory."""
+    text, reason = BESIDE_OTHERS[what]
+    done = run_bounded(["compare", "--json", folder(a=document, b=document, c=text)])
+    assert done.returncode == (2 if reason else 1) and done.stderr == b"", done.stderr[-500:]
+    answer = json.loads(done.stdout)
+    assert {"a", "b"} <= set(answer["hosts"])
+    if reason:
+        assert any(one["reason"].startswith(reason) for one in answer["not_compared"]), answer["not_compared"]
+
+
+def test_a_host_of_5000_digits(document, monkeypatch):
+    text = "".join(json.dumps(dict(document, host="7" * count)) for count in (5000, 4999, 1))
+    assert json.loads(piped(text, monkeypatch, "--json").stdout)["hosts"] == ["7", "7" * 4999, "7" * 5000]
+
+
+def test_objects_of_chance(document):
+    """Any value in the place of any other ends in facts or in a reason."""
+    chance = random.Random(7)
+    values = [
+        None,
+        True,
+        -1,
+        1e308,
+        "x",
+        "",
+        [],
+        [[]],
+        [None],
+        [{}],
+        {},
+        {"reasons": []},
+        {"a": {"device": []}},
+        "7" * 5000,
+    ]
+    for _ in range(60):
+        other = copy.deepcopy(document)
+        place, found = other, False
+        while not found:
+            key = chance.choice(sorted(place) if isinstance(place, dict) else range(len(place)))
+            below = place[key]
+            found = not isinstance(below, (dict, list)) or not below or chance.random() < 0.15
+            place = place if found else below
+        place[key] = chance.choice(values)
+        read = gathered.parse(json.dumps(other)) + gathered.parse(json.dumps(document))
+        assert list(Comparison(read).lines())
+
+
 def test_deep_objects(document):
     """As deep as a reader of JSON may go: the rest of the document still counts."""
     deep = 8
@@ -906,6 +1002,18 @@ def test_json(document, folder):
     assert (usual["count"], usual["hosts"], usual["nodes"], usual["value"]) == (2, ["a", "b"], "a,b", "16")
     assert (other["hosts"], other["value"]) == (["c"], "GPU 0-2,4-7: 16; GPU 3: 8")
     assert other["values"][3] == {"gpu": 3, "value": "8"}
+
+
+def test_the_list_of_hosts_that_differ(document, folder):
+    """For pdsh -w: what differs from most others in anything; those that cannot be compared are in the status alone."""
+    old, narrow = dict(document, driver_version="4.9.9"), changed(document, ["devices", 3, "pci", "width"], 8)
+    where = folder(n1=document, n2=document, n3=document)
+    assert invoke("compare", "--differing", where).stdout == ""
+    where = folder(n04=old, n05=old, login=narrow, n9="")
+    result = invoke("compare", "--differing", where)
+    assert (result.status, result.stdout, result.stderr) == (2, "login,n[04-05]\n", "")
+    assert invoke("compare", "--differing", "--skip", "pci.width", where).stdout == "n[04-05]\n"
+    assert invoke("compare", "--differing", "--json", where).status == 2
 
 
 def test_a_terminal_is_not_waited_for(monkeypatch):
