@@ -115,14 +115,6 @@ def test_native_calls_of_a_query(card):
     assert later_calls(QUERIES, card) == expected_calls(QUERIES)
 
 
-@pytest.mark.parametrize("profile, last", [("s5000x8", 5), ("s3000-mpc", 1)])
-def test_native_calls_of_a_query_without_a_device(profile, last):
-    questions = [("nvmlDeviceGetCount", (), 1), ("nvmlDeviceGetHandleByIndex", (last,), 1)]
-    questions.append(("nvmlSystemGetDriverVersion", (), 1))
-    with initialized(profile):
-        assert later_calls(questions) == expected_calls(questions)
-
-
 # Question, arguments after the devices, native calls between two cards that two links join. The wiring is read once.
 PAIRS = [
     ("nvmlDeviceGetTopologyCommonAncestor", (), 1),

@@ -4,7 +4,6 @@ How failures of the C library come out is in hostile/test_faults.py, for every c
 """
 
 import csv
-import ctypes
 import os
 import re
 
@@ -188,18 +187,6 @@ def test_a_bad_handle_comes_before_arguments_that_are_none():
                 pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None, *["x"] * (len(takes) - 1))
 
 
-@pytest.mark.parametrize("bad", [0, 1])
-def test_either_device_of_a_pair_may_be_bad(bad, device):
-    for function, arguments in (
-        ("nvmlDeviceGetP2PStatus", (99,)),
-        ("nvmlDeviceGetTopologyCommonAncestor", ()),
-        ("nvmlDeviceOnSameBoard", ()),
-    ):
-        pair = [device, device]
-        pair[bad] = ctypes.c_void_p(4096)
-        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), *(tuple(pair) + arguments))
-
-
 def test_uuid_in_binary(device):
     """16 bytes, and nothing else, stand for a UUID; a text of 16 characters does not."""
     raw = bytes.fromhex(nvml.nvmlDeviceGetUUID(device).replace("-", ""))
@@ -210,13 +197,6 @@ def test_uuid_in_binary(device):
     pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetHandleByUUIDV, bytes(16), nvml.NVML_UUID_TYPE_BINARY)
     for kind in (nvml.NVML_UUID_TYPE_NONE, 3, -1, None, "2"):
         pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByUUIDV, raw, kind)
-
-
-def test_level_beyond_the_last_is_the_last(device):
-    every = nvml.nvmlDeviceGetTopologyNearestGpus(device, nvml.NVML_TOPOLOGY_SYSTEM)
-    assert len(every) == 7
-    for level in (51, 99, -1, 1 << 40):
-        assert nvml.nvmlDeviceGetTopologyNearestGpus(device, level) == every, level
 
 
 # ---- The exceptions themselves ----

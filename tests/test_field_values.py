@@ -168,18 +168,3 @@ def test_bad_calls(device):
     for fields in (82, None, "82", ["82"], [None], [82.0], [(82, None)]):
         pytest.raises(TypeError, nvml.nvmlDeviceGetFieldValues, device, fields)
     pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceClearFieldValues, device, [82])
-
-
-def test_after_shutdown():
-    with simulated.nvml("s5000x8"):
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
-    pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlDeviceGetFieldValues, handle, [82])
-
-
-def test_speed_of_a_link_that_is_not_there():
-    """The fields of the first six links and those of the others are numbered apart."""
-    with simulated.nvml("s4000x8"):
-        card = nvml.nvmlDeviceGetHandleByIndex(0)
-        names = ["NVML_FI_DEV_NVLINK_SPEED_MBPS_L%d" % link for link in range(12)]
-        values = nvml.nvmlDeviceGetFieldValues(card, [getattr(nvml, name) for name in names])
-        assert [value.nvmlReturn for value in values] == [nvml.NVML_SUCCESS] * 6 + [nvml.NVML_ERROR_NOT_SUPPORTED] * 6
