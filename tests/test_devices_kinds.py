@@ -323,26 +323,22 @@ def test_no_device_can_be_asked():
 
 
 @pytest.mark.parametrize("code", ["NOT_FOUND", "INVALID_ARGUMENT"])
-def test_a_card_that_goes_between_count_and_list(code):
-    with simulated.nvml("s5000x8"):
-        first = nvml.nvmlDeviceGetHandleByIndex(0)
-        assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 7
-        serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(6))
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@7" % code)
-        assert len(nvml.nvmlDeviceGetTopologyNearestGpus(first, nvml.NVML_TOPOLOGY_SYSTEM)) == 6
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@2x1" % code)
-        assert nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleBySerial(serial)) == serial
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@3x1" % code)
-        assert len(nvml.nvmlSystemGetTopologyGpuSet(0)) == 3
+def test_a_card_that_goes_between_count_and_list(code, device):
+    assert len(nvml.nvmlDeviceGetTopologyNearestGpus(device, nvml.NVML_TOPOLOGY_SYSTEM)) == 7
+    serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(6))
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@7" % code)
+    assert len(nvml.nvmlDeviceGetTopologyNearestGpus(device, nvml.NVML_TOPOLOGY_SYSTEM)) == 6
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@2x1" % code)
+    assert nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleBySerial(serial)) == serial
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=%s@3x1" % code)
+    assert len(nvml.nvmlSystemGetTopologyGpuSet(0)) == 3
 
 
-def test_a_card_that_cannot_be_listed():
+def test_a_card_that_cannot_be_listed(device):
     """Another failure than that the card is gone is the caller's to see."""
-    with simulated.nvml("s5000x8"):
-        first = nvml.nvmlDeviceGetHandleByIndex(0)
-        assert nvml.nvmlDeviceGetCount() == 8
-        simulated.set_faults("mtmlLibraryInitDeviceByIndex=TIMEOUT@3x1")
-        assert answer(nvml.nvmlDeviceGetTopologyNearestGpus, first, nvml.NVML_TOPOLOGY_SYSTEM) is nvml.NVMLError_Timeout
+    assert nvml.nvmlDeviceGetCount() == 8
+    simulated.set_faults("mtmlLibraryInitDeviceByIndex=TIMEOUT@3x1")
+    assert answer(nvml.nvmlDeviceGetTopologyNearestGpus, device, nvml.NVML_TOPOLOGY_SYSTEM) is nvml.NVMLError_Timeout
 
 
 def test_the_only_device_is_a_card():
@@ -519,8 +515,11 @@ def test_virtual_devices_that_ended():
 
 
 def test_numbers_of_virtual_devices_end_with_the_library():
+    """Not with a reset of another card."""
     with simulated.nvml("s3000-vgpu-host"):
         number, _, _ = nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))
+        nvml.mtmlDeviceReset(nvml.nvmlDeviceGetHandleByIndex(1))
+        assert nvml.nvmlVgpuInstanceGetUUID(number) == simulated.get_value(1 << 16, "uuid")
         nvml.nvmlShutdown()
         assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is nvml.NVMLError_Uninitialized
         nvml.nvmlInit()

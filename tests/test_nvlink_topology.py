@@ -326,14 +326,12 @@ def test_capabilities_of_a_link():
     }
 
 
-def test_versions_that_nvml_has_no_number_for():
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.set_value(0, "mtlink_version", 20005)
-        assert nvml.nvmlDeviceGetNvLinkVersion(device, 0) == nvml.NVML_NVLINK_VERSION_2_0
-        for version in (0, 10100, 11000, 90000):
-            simulated.set_value(0, "mtlink_version", version)
-            pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetNvLinkVersion, device, 0)
+def test_versions_that_nvml_has_no_number_for(device):
+    simulated.set_value(0, "mtlink_version", 20005)
+    assert nvml.nvmlDeviceGetNvLinkVersion(device, 0) == nvml.NVML_NVLINK_VERSION_2_0
+    for version in (0, 10100, 11000, 90000):
+        simulated.set_value(0, "mtlink_version", version)
+        pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetNvLinkVersion, device, 0)
 
 
 def test_a_count_of_links_beyond_nvml_is_cut():
@@ -345,12 +343,10 @@ def test_a_count_of_links_beyond_nvml_is_cut():
         assert nvml.nvmlDeviceGetP2PStatus(first, second, NVLINK) == OK
 
 
-def test_a_link_that_leads_nowhere():
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.set_value(0, "mtlink_peer.3", "-")
-        assert nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, 3) == nvml.NVML_NVLINK_DEVICE_TYPE_UNKNOWN
-        pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetNvLinkRemotePciInfo, device, 3)
+def test_a_link_that_leads_nowhere(device):
+    simulated.set_value(0, "mtlink_peer.3", "-")
+    assert nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, 3) == nvml.NVML_NVLINK_DEVICE_TYPE_UNKNOWN
+    pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetNvLinkRemotePciInfo, device, 3)
 
 
 # ---- A container that sees two of eight cards ----
@@ -437,12 +433,10 @@ def test_the_longest_mask():
 
 
 @pytest.mark.parametrize("size", [0, -1, (1 << 16) + 1, 1 << 31, 1 << 40])
-def test_sizes_that_no_mask_has(size):
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.reset_calls()
-        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetCpuAffinity, device, size)
-        assert simulated.calls() == 0
+def test_sizes_that_no_mask_has(size, device):
+    simulated.reset_calls()
+    pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetCpuAffinity, device, size)
+    assert simulated.calls() == 0
 
 
 @pytest.fixture
@@ -481,24 +475,20 @@ def test_a_thread_is_bound_to_the_cpus_next_to_the_device(own_cpus):
 
 
 @pytest.mark.parametrize("mask", ["4000-4003", "4095"])
-def test_a_mask_without_a_cpu_of_this_machine(own_cpus, mask):
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.set_value(0, "cpu_affinity", mask)
+def test_a_mask_without_a_cpu_of_this_machine(own_cpus, mask, device):
+    simulated.set_value(0, "cpu_affinity", mask)
+    with pytest.raises(nvml.NVMLError_NotSupported) as error:
+        nvml.nvmlDeviceSetCpuAffinity(device)
+    assert "none of the CPUs" in str(error.value)
+    assert os.sched_getaffinity(0) == own_cpus
+
+
+def test_a_system_that_binds_no_threads(monkeypatch, device):
+    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+    for function in (nvml.nvmlDeviceSetCpuAffinity, nvml.nvmlDeviceClearCpuAffinity):
         with pytest.raises(nvml.NVMLError_NotSupported) as error:
-            nvml.nvmlDeviceSetCpuAffinity(device)
-        assert "none of the CPUs" in str(error.value)
-        assert os.sched_getaffinity(0) == own_cpus
-
-
-def test_a_system_that_binds_no_threads(monkeypatch):
-    with simulated.nvml("s5000x8"):
-        device = nvml.nvmlDeviceGetHandleByIndex(0)
-        monkeypatch.delattr(os, "sched_setaffinity", raising=False)
-        for function in (nvml.nvmlDeviceSetCpuAffinity, nvml.nvmlDeviceClearCpuAffinity):
-            with pytest.raises(nvml.NVMLError_NotSupported) as error:
-                function(device)
-            assert "does not bind threads" in str(error.value)
+            function(device)
+        assert "does not bind threads" in str(error.value)
 
 
 def test_a_thread_that_may_not_be_bound(monkeypatch):

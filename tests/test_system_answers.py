@@ -296,23 +296,21 @@ def test_cards_without_mpc_have_no_instances():
 # ---- NVLink fields ----
 
 
-def test_fields_of_a_link():
-    with simulated.nvml("s5000x8"):
-        card = nvml.nvmlDeviceGetHandleByIndex(0)
-        keys = simulated.device_keys("s5000x8", 0)
-        speed = int(keys["mtlink_bandwidth"]) * 1000
-        simulated.set_value(0, "mtlink_state.3", "DOWN")
-        fields = [nvml.NVML_FI_DEV_NVLINK_GET_SPEED, nvml.NVML_FI_DEV_NVLINK_GET_STATE]
-        fields += [nvml.NVML_FI_DEV_NVLINK_GET_VERSION, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
-        for link in (0, 3, 13):
-            values = nvml.nvmlDeviceGetFieldValues(card, [(field, link) for field in fields])
-            version = nvml.nvmlDeviceGetNvLinkVersion(card, link)
-            assert [value.nvmlReturn for value in values] == [0] * 4
-            assert [value.value.uiVal for value in values] == [speed, int(link != 3), version, 14]
-            assert {value.valueType for value in values} == {nvml.NVML_VALUE_TYPE_UNSIGNED_INT}
-        for link in (14, 99, 0xFFFFFFFF):
-            values = nvml.nvmlDeviceGetFieldValues(card, [(field, link) for field in fields])
-            assert [value.nvmlReturn for value in values] == [3, 3, 3, 0]
+def test_fields_of_a_link(device):
+    keys = simulated.device_keys("s5000x8", 0)
+    speed = int(keys["mtlink_bandwidth"]) * 1000
+    simulated.set_value(0, "mtlink_state.3", "DOWN")
+    fields = [nvml.NVML_FI_DEV_NVLINK_GET_SPEED, nvml.NVML_FI_DEV_NVLINK_GET_STATE]
+    fields += [nvml.NVML_FI_DEV_NVLINK_GET_VERSION, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
+    for link in (0, 3, 13):
+        values = nvml.nvmlDeviceGetFieldValues(device, [(field, link) for field in fields])
+        version = nvml.nvmlDeviceGetNvLinkVersion(device, link)
+        assert [value.nvmlReturn for value in values] == [0] * 4
+        assert [value.value.uiVal for value in values] == [speed, int(link != 3), version, 14]
+        assert {value.valueType for value in values} == {nvml.NVML_VALUE_TYPE_UNSIGNED_INT}
+    for link in (14, 99, 0xFFFFFFFF):
+        values = nvml.nvmlDeviceGetFieldValues(device, [(field, link) for field in fields])
+        assert [value.nvmlReturn for value in values] == [3, 3, 3, 0]
 
 
 def test_speeds_by_the_number_of_the_link():

@@ -220,19 +220,7 @@ def test_the_library_comes_before_an_imported_torch_musa(run):
 
 @pytest.mark.parametrize(
     "name, capability",
-    [
-        ("MTT S90", [2, 2]),
-        ("MTT S5000", [3, 1]),
-        ("MTT S3000 MtvGPU-1108", [2, 1]),
-        ("MTT S50", [1, 0]),
-        ("X10000", [3, 1]),
-        ("MTT X300", [2, 1]),
-        ("MTT S3000E", [2, 1]),
-        ("MTT S80ES", [2, 1]),
-        ("MTT S80-16G", [2, 1]),
-        ("MTT S60", [1, 0]),
-        ("MTT S1000M", [1, 0]),
-    ],
+    [("MTT S90", [2, 2]), ("MTT S3000 MtvGPU-1108", [2, 1]), ("X10000", [3, 1]), ("MTT S80-16G", [2, 1])],
 )
 def test_the_name_tells_where_the_pci_id_does_not(run, name, capability):
     got = run(BOTH, CAPABILITY, set="0.pci_device_id=0x09991ed5;0.name=" + name)
@@ -250,10 +238,8 @@ def test_nothing_is_imported_to_find_out(run):
 
 @pytest.mark.parametrize("packages", [{}, BROKEN], ids=["none", "broken"])
 def test_nobody_knows_without_torch_musa(run, packages):
-    assert run(packages, "try:\n    import torch_musa\nexcept Exception:\n    pass" + CAPABILITY, set=UNKNOWN)[0] == [
-        0,
-        0,
-    ]
+    code = "try:\n    import torch_musa\nexcept Exception:\n    pass" + CAPABILITY
+    assert run(packages, code, set=UNKNOWN)[0] == [0, 0]
 
 
 @pytest.mark.parametrize(

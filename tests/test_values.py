@@ -652,16 +652,14 @@ def test_set_ecc_mode():
 
 
 @pytest.mark.parametrize("counter, cleared, left", [(0, "volatile", "aggregate"), (1, "aggregate", "volatile")])
-def test_clear_ecc_error_counts(counter, cleared, left):
-    with simulated.nvml("s5000x8"):
-        handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        for error in ("corrected", "uncorrected"):
-            for kind in ("volatile", "aggregate"):
-                simulated.set_value(0, "ecc_%s_%s" % (error, kind), 9)
-        assert nvml.nvmlDeviceClearEccErrorCounts(handle, counter) is None
-        for error in ("corrected", "uncorrected"):
-            assert simulated.get_value(0, "ecc_%s_%s" % (error, cleared)) == "0"
-            assert simulated.get_value(0, "ecc_%s_%s" % (error, left)) == "9"
+def test_clear_ecc_error_counts(counter, cleared, left, device):
+    for error in ("corrected", "uncorrected"):
+        for kind in ("volatile", "aggregate"):
+            simulated.set_value(0, "ecc_%s_%s" % (error, kind), 9)
+    assert nvml.nvmlDeviceClearEccErrorCounts(device, counter) is None
+    for error in ("corrected", "uncorrected"):
+        assert simulated.get_value(0, "ecc_%s_%s" % (error, cleared)) == "0"
+        assert simulated.get_value(0, "ecc_%s_%s" % (error, left)) == "9"
 
 
 @pytest.mark.parametrize("profile, cards", [("s80", 1), ("s3000-mpc", 2)])
