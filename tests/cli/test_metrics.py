@@ -370,34 +370,6 @@ def fleet_file(name):
         return file.read()
 
 
-@pytest.mark.parametrize("name", ["rules.yml", "dcgm.rules.yml"])
-def test_rules_ask_for_series_and_labels_that_there_are(name):
-    groups = yaml.safe_load(fleet_file(name))["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
-    recorded = {rule["record"] for rule in rules if "record" in rule}
-    tables = [(OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)]
-    known = {prefix + series: line for prefix, table in tables for series, line in table.items()}
-    asked = set()
-    for rule in rules:
-        for series, selector in re.findall(r"(?<![\w:])(mthreads_\w+)(?![\w:])(?:\{(.*?)\})?", rule["expr"]):
-            asked.add(series)
-            labels = set(re.findall(r"(\w+)(?:=~|!=|=)", selector))
-            assert labels <= set(known[series][1]) | set(PLACE), (series, selector)
-        for text in rule.get("annotations", {}).values():
-            labels = set(re.findall(r"\$labels\.(\w+)", text))
-            assert labels <= set(PLACE) | {"instance", "gpus", "query", "code", "sensor", "state"}, text
-    assert asked and all(":" in name or name.startswith("DCGM_FI_") for name in recorded)
-
-
-@pytest.mark.parametrize("name", ["rules_test.yml", "rules_80h_test.yml"])
-def test_each_alert_is_tested(name):
-    groups = yaml.safe_load(fleet_file("rules.yml"))["groups"]
-    alerts = {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule}
-    tested = set(re.findall(r'alertname="(\w+)"', fleet_file(name)))
-    later = {"MthreadsGpuMemoryFullForLong", "MthreadsGpuIdleWithMemory"}  # not within two minutes
-    assert tested == (alerts if "80h" in name else alerts - later)
-
-
 def test_what_a_rule_counts_on_is_what_the_command_does():
     """The rules say it in their head."""
     head = fleet_file("rules.yml").partition("groups:")[0]
@@ -428,10 +400,11 @@ def test_the_page_in_the_documents_has_every_option_and_alert():
     assert "| `--timeout SECONDS` | %d |" % metrics.TIMEOUT in text
     assert "at most every %d seconds" % metrics_collector.PROCESS_PAUSE in text
     groups = yaml.safe_load(fleet_file("rules.yml"))["groups"]
+    rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
     alerts = [
-        (rule["alert"], rule["labels"]["severity"]) for group in groups for rule in group["rules"] if "alert" in rule
+        (rule["alert"], rule["labels"]["severity"].replace("{{ $labels.severity }}", "as its hosts")) for rule in rules
     ]
-    assert re.findall(r"^\| `(Mthreads\w+)` \| (\w+) \|", text, re.M) == alerts
+    assert re.findall(r"^\| `(Mthreads\w+)` \| ([\w ]+) \|", text, re.M) == alerts
     assert "at most %d series" % MOST_SERIES_OF_A_CARD in text
 
 

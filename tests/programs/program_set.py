@@ -136,11 +136,19 @@ LABML = Program("labml", "0.5.3", "py3nvml==0.2.7", "psutil")
 
 
 class Server:
-    """A server of the system, which the suite finds on the path."""
+    """A server of the system, which the suite finds on the path, under one of its names."""
 
-    def __init__(self, package, pin):
+    def __init__(self, package, pin, *names):
         self.package = package
         self.pin = pin
+        self.names = names or (package,)
+
+    def find(self, *names):
+        """The path of its program, or of another of its package. The test fails where it is missing."""
+        for name in names or self.names:
+            if shutil.which(name):
+                return shutil.which(name)
+        return pytest.fail("%s is missing: apt-get install %s (Debian)" % ((names or self.names)[0], self.package))
 
     @property
     def version(self):
@@ -200,6 +208,7 @@ GPUCM = Program("gpucm", "0.0.2")
 TRACKIO = PackageAlone("trackio", "0.43.0", GPUSTAT)
 
 PROMETHEUS = Server("prometheus", "2.42")
+ALERTMANAGER = Server("prometheus-alertmanager", "0.25", "prometheus-alertmanager", "alertmanager")
 RAY_MUSA = Pattern("ray-musa")
 VLLM_MUSA_NEXT = Pattern("vllm-musa, not in the index", "pattern of 0.1.28")
 

@@ -5,7 +5,6 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import urllib.parse
 
 import pytest
@@ -18,10 +17,7 @@ MISSING = (
     "Grafana is in no package registry that the suite uses: its dashboard's queries are run on Prometheus instead."
 )
 
-pytestmark = [
-    pytest.mark.programs,
-    pytest.mark.skipif(not shutil.which("prometheus"), reason="needs a Prometheus server (Debian package prometheus)"),
-]
+pytestmark = pytest.mark.programs
 
 FLEET = os.path.join(ROOT, "examples", "fleet", "nvitop-exporter")
 
@@ -62,7 +58,7 @@ class Fleet:
         path = os.path.join(runner.folder, "prometheus.yml")
         with open(path, "w") as file:
             file.write(config)
-        command = [shutil.which("prometheus"), "--config.file", path]
+        command = [PROMETHEUS.find(), "--config.file", path]
         command += ["--storage.tsdb.path", os.path.join(runner.folder, "tsdb")]
         command += ["--web.listen-address", "127.0.0.1:%d" % self.server]
         stack.enter_context(runner.serve(command, dict(os.environ)))

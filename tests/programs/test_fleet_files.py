@@ -14,8 +14,7 @@ import simulated
 import yaml
 from inside import checks, metrics, metrics_series
 from machines import ROOT, Machine
-from scrape import fetch, free_port, samples
-from test_fleet_rules import DCGM_COUNTERS
+from scrape import fetch, free_port
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
 SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
@@ -105,24 +104,13 @@ def test_the_rules_watch_the_jobs():
     assert 'job=~"mthreads.*"' in read("rules.yml") and rules()
 
 
-def alerts():
-    """The alerts of rules.yml by name: {name: rule}."""
-    return {rule["alert"]: rule for group in rules() for rule in group["rules"] if "alert" in rule}
-
-
 def expressions(name):
     """All PromQL of a file of rules."""
     return [rule["expr"] for group in yaml.safe_load(read(name))["groups"] for rule in group["rules"]]
 
 
-def test_alerts_come_within_two_minutes():
-    """As the head of rules.yml says: how far each looks back and how long it waits leave time for two scrapes."""
-    seconds = {"s": 1, "m": 60}
-    for name, rule in alerts().items():
-        times = re.findall(r"\[(\d+)([sm])\]", rule["expr"]) + re.findall(r"^(\d+)([smh])$", rule.get("for", "0s"))
-        if rule["labels"]["severity"] == "info" or name.endswith("ForLong"):
-            continue
-        assert sum(int(number) * seconds[unit] for number, unit in times) <= 90, name
+def test_what_alerts_take_for_granted():
+    """As the head of rules.yml says: how often there are values, and how often they are looked at."""
     config = yaml.safe_load(read("prometheus.yml"))["global"]
     assert (config["scrape_interval"], config["evaluation_interval"]) == ("15s", "15s")
     assert "OnUnitInactiveSec=15\n" in read("systemd", "mthreads-textfile.timer")
@@ -134,131 +122,6 @@ def test_cards_that_are_expected_are_counted():
     counted = records["mthreads_fleet:gpus_expected:sum"]
     pairs = re.findall(r"(\d+) \* \(count\(up\{gpus=\"(\d+)\"\}\) or vector\(0\)\)", counted)
     assert pairs == [(str(number), str(number)) for number in range(1, 17)]
-
-
-def pages(first, count):
-    """Retired pages, as profiles write them."""
-    return ", ".join("%d@1" % page for page in range(first, first + count))
-
-
-# Alert: the card that is so, its key, what that is on this card and on the others, the check of health that says it
-STATES = {
-    "MthreadsGpuHot": (0, "memory_temperature", 95, 94, "temperature"),
-    "MthreadsGpuEccUncorrected": (1, "ecc_uncorrected_volatile", 1, 0, "ecc"),
-    "MthreadsGpuEccUncorrectedInItsLife": (2, "ecc_uncorrected_aggregate", 11, 10, "ecc"),
-    "MthreadsGpuPagesPending": (3, "retired_pages_pending", "yes", "no", "pages"),
-    "MthreadsGpuPagesRetired": (4, "retired_pages_dbe", pages(0, 31), pages(0, 30), "pages"),
-    "MthreadsGpuLinkDown": (5, "mtlink_state.3", "DOWN", "UP", "links"),
-    "MthreadsGpuPcieNarrow": (6, "pci_cur_width", 15, 16, "pcie"),
-    "MthreadsGpuMemoryImpossible": (7, "memory_used", 8001, 7799, "memory"),
-}
-FULL = 4  # the card of which 97.5 percent of the memory are in use, to the byte
-MORE = ["*.memory_total=8000", "*.retired_pages_sbe=" + pages(100, 30), "%d.memory_used=7800" % FULL]
-SERIES = r"mthreads_\w+(?:\{[^}]*\})?"
-
-
-@pytest.fixture(scope="module")
-def troubled():
-    """The environment of a machine whose cards each have one trouble, and of all other troubles a little less."""
-    settings = [
-        "%d.%s=%s" % (card, key, value if card == sick else other)
-        for sick, key, value, other, _ in STATES.values()
-        for card in range(8)
-    ]
-    return simulated.environment("s5000x8", set=";".join(settings + MORE))
-
-
-def printed(environment, *arguments):
-    """What a command of pymtml prints."""
-    command = [sys.executable, "-m", "pymtml"] + list(arguments)
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, universal_newlines=True).stdout
-
-
-@pytest.fixture(scope="module")
-def page(troubled):
-    pytest.importorskip("prometheus_client")
-    return samples(printed(troubled, "metrics"))
-
-
-def value_of(page, selector, card):
-    """The sum of the samples that a selector chooses, of a card."""
-    name, _, matchers = selector.rstrip("}").partition("{")
-    wanted = {("gpu", str(card))} | {pair for pair in re.findall(r'(\w+)="(\w*)"', matchers) if pair[1]}
-    values = [value for (metric, labels), value in page.items() if metric == name and wanted <= labels]
-    assert values, (selector, card)
-    return sum(values)
-
-
-def computed(page, expression, card):
-    """What arithmetic or a comparison in PromQL comes to for a card."""
-    return eval(re.sub(SERIES, lambda match: repr(value_of(page, match.group(), card)), expression))
-
-
-@pytest.mark.parametrize("name", sorted(STATES))
-def test_alerts_begin_where_health_does(name, page, troubled):
-    """On that card alone, and as serious as health says. Of a rule with several conditions the last one."""
-    rule, (sick, _, _, _, check) = alerts()[name], STATES[name]
-    condition = re.sub(r"sum without \(\w+\) \((.*?)\)", r"\1", rule["expr"].split(" or ")[-1])
-    assert {card for card in range(8) if computed(page, condition, card)} == {sick}
-    findings = json.loads(printed(troubled, "health", "--json"))["findings"]
-    levels = {one["level"].lower() for one in findings if (one["gpu"], one["check"]) == (sick, check)}
-    assert rule["labels"]["severity"] in levels
-
-
-def test_memory_is_full_from_97_5_percent(page):
-    for name in ("MthreadsGpuMemoryFull", "MthreadsGpuMemoryFullForLong"):
-        assert {card for card in range(8) if computed(page, alerts()[name]["expr"], card)} == {FULL, 7}
-
-
-AGGREGATES = {"sum": sum, "max": max, "avg": lambda values: sum(values) / len(values), "count": len}
-RECORDED = {
-    "gpu_up:count": 2,
-    "health_status:max": 2,
-    "gpu_utilization_ratio:avg": (0.61 + 0.71) / 2,
-    "gpu_memory_used:ratio": (3072 + 6144) / (16384 + 24576),
-    "gpu_temperature_celsius:max": 52,
-    "gpu_power_watts:sum": 123 + 134,
-    "gpu_power_watts:sum of all": 123 + 134,
-    "gpu_utilization_ratio:avg of all": (0.61 + 0.71) / 2,
-    "gpus_up:count of all": 2,
-    "gpu_memory_used_bytes:sum of all": (3072 + 6144) * 2**20,
-    "gpu_memory_total_bytes:sum of all": (16384 + 24576) * 2**20,
-}
-
-
-@pytest.mark.parametrize("name", sorted(RECORDED))
-def test_what_is_recorded_of_a_host(name):
-    """Of a machine on which no two numbers are the same; of all hosts, where it is the only one."""
-    pytest.importorskip("prometheus_client")
-    page = samples(printed(simulated.environment(simulated.DISTINCT), "metrics"))
-    records = {rule.get("record"): rule["expr"] for group in rules() for rule in group["rules"]}
-    series = "mthreads_fleet:" + name[: -len(" of all")] if name.endswith(" of all") else "instance:mthreads_" + name
-
-    def aggregate(match):
-        name, _, matchers = match.group(2).rstrip("}").partition("{")
-        wanted = {pair for pair in re.findall(r'(\w+)="(\w+)"', matchers)}
-        return repr(AGGREGATES[match.group(1)]([page[key] for key in page if key[0] == name and wanted <= key[1]]))
-
-    pattern = r"(sum|max|avg)(?: by \(job, instance\))? ?\((%s)\)" % SERIES
-    assert eval(re.sub(pattern, aggregate, records[series])) == pytest.approx(RECORDED[name])
-
-
-def test_names_of_dcgm_have_its_units():
-    """Of a machine on which no two numbers are the same; the labels are what a real Prometheus is asked for."""
-    pytest.importorskip("prometheus_client")
-    page = samples(printed(simulated.environment(simulated.DISTINCT), "metrics"))
-    records = {
-        rule["record"]: rule["expr"]
-        for group in yaml.safe_load(read("dcgm.rules.yml"))["groups"]
-        for rule in group["rules"]
-    }
-    assert set(DCGM_COUNTERS) < set(records)
-    for name, value in DCGM_COUNTERS.items():
-        joined = records[name].partition("* on (")[0].partition(") (")[2].replace("\n", " ")
-        expression = re.sub(r" unless on \(.*?\) mthreads:dcgm_divided", "", joined).strip()
-        for card in range(2):
-            keys = simulated.device_keys(simulated.DISTINCT, card)
-            assert computed(page, expression, card) == pytest.approx(value(keys)), name
 
 
 def test_datasource():

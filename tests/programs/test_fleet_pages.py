@@ -1,0 +1,188 @@
+"""The alerts of examples/fleet, played by promtool's clock, and the pages that a real Alertmanager makes of them."""
+
+import collections
+import contextlib
+import http.server
+import json
+import os
+import re
+import threading
+import time
+import urllib.request
+
+import pytest
+import yaml
+from fleet_states import AFTER, FLEET, ROLLOUT, SOUND, STATES, STEP, fired, promtool
+from inside import checks
+from program_set import ALERTMANAGER, PROMETHEUS
+from scrape import fetch, free_port
+
+pytestmark = pytest.mark.programs
+
+MINUTE, HOUR = 4, 240  # scrapes
+LATER = {
+    "GpuMemoryFullForLong": HOUR // 2,
+    "GpuIdleWithMemory": HOUR,
+}  # scrapes until an alert comes, where not at once
+LOOKING_BACK = {"DriverFlapping", "GpuFlapping", "GpuEccCorrectedOften"}  # for 15 minutes
+MANY = {"DriverDown", "GpuDown"}  # what many hosts get in the states, for 12 hours
+
+
+def expected(scrapes, lasts=lambda name: True):
+    """What promtool is to expect of all alerts, so many scrapes after the states began."""
+    samples = [
+        {"labels": '{alertname="Mthreads%s", instance="%s"}' % (name, state.host), "value": count}
+        for state in STATES
+        for name, count in state.alerts.items()
+        if scrapes > LATER.get(name, 0) and lasts(name)
+    ]
+    if 0 < scrapes < 12 * HOUR and lasts("ManyHosts"):
+        samples.append({"labels": '{alertname="MthreadsManyHosts"}', "value": len(MANY)})
+    return samples
+
+
+def asked(at, samples):
+    """A question of a promtool test, so many scrapes after its beginning."""
+    expression = 'count by (alertname, instance) (ALERTS{alertstate="firing"})'
+    return {"expr": expression, "eval_time": "%ds" % (at * STEP), "exp_samples": samples}
+
+
+def test_each_state_turns_red_within_two_minutes_and_back(tmp_path):
+    PROMETHEUS.find("promtool")
+    steps = 3 * MINUTE
+    ended = SOUND + steps
+    moments = [
+        asked(SOUND - 1, []),
+        asked(SOUND + 2 * MINUTE, expected(2 * MINUTE)),
+        asked(ended - 1, expected(steps - 1)),
+        asked(ended + 2 * MINUTE, expected(2 * MINUTE, LOOKING_BACK.__contains__)),
+        asked(ended + 16 * MINUTE, []),
+    ]
+    done = promtool(tmp_path, steps, "%ds" % STEP, {"promql_expr_test": moments})
+    assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
+
+
+def test_no_alert_ages_out(tmp_path):
+    """For 80 hours, looked at every half an hour: promtool takes minutes for every 15 seconds."""
+    PROMETHEUS.find("promtool")
+    steps = 80 * HOUR
+    moments = [asked(SOUND + steps - 1, expected(steps)), asked(SOUND + steps + AFTER - 1, [])]
+    done = promtool(tmp_path, steps, "30m", {"promql_expr_test": moments})
+    assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
+
+
+class Pager:
+    """A real Alertmanager with the example's configuration, whose receivers are here: `pages` is [(path, page)]."""
+
+    def __init__(self, runner, stack):
+        self.pages = []
+        pager = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                pager.pages.append((self.path, json.loads(body)))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 128  # all pages come at the same moment
+
+        server = Server(("127.0.0.1", 0), Handler)
+        stack.callback(server.server_close)
+        stack.callback(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with open(os.path.join(FLEET, "alertmanager.yml")) as file:
+            text = file.read()
+        assert "group_wait: 30s" in text and "//localhost:9099/" in text
+        text = text.replace("group_wait: 30s", "group_wait: 1s")
+        text = text.replace("//localhost:9099/", "//127.0.0.1:%d/" % server.server_address[1])
+        path = os.path.join(runner.folder, "alertmanager.yml")
+        with open(path, "w") as file:
+            file.write(text)
+        self.address = "127.0.0.1:%d" % free_port()
+        command = [ALERTMANAGER.find(), "--config.file", path, "--storage.path", os.path.join(runner.folder, "data")]
+        command += ["--web.listen-address", self.address, "--cluster.listen-address", ""]
+        stack.enter_context(runner.serve(command, dict(os.environ)))
+        fetch("http://%s/-/ready" % self.address)
+
+    def take(self, alerts):
+        """Post alerts, and wait until nothing more is sent."""
+        body = json.dumps([{"labels": labels, "annotations": annotations} for labels, annotations in alerts])
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request("http://%s/api/v2/alerts" % self.address, body.encode(), headers)
+        with urllib.request.urlopen(request, timeout=30):
+            count = 0
+            time.sleep(3)
+            while count != len(self.pages):
+                count = len(self.pages)
+                time.sleep(2)
+
+
+@pytest.fixture(scope="module")
+def alerts(tmp_path_factory):
+    """All that fires, an hour after the states began, with its texts."""
+    PROMETHEUS.find("promtool")
+    return fired(tmp_path_factory.mktemp("states"), HOUR + MINUTE, (SOUND + HOUR + MINUTE - 1) * STEP)
+
+
+@pytest.fixture
+def pages(runner, alerts):
+    """{host: [(path, text)]} of all pages."""
+    with contextlib.ExitStack() as stack:
+        pager = Pager(runner, stack)
+        pager.take(alerts)
+        found = collections.defaultdict(list)
+        for path, page in pager.pages:
+            text = "\n".join(text for alert in page["alerts"] for text in alert["annotations"].values())
+            found[page["groupLabels"].get("instance")].append((path, text))
+        return found
+
+
+def test_one_page_for_each_fault(pages):
+    """It has the host, the card with its address and serial number, value, limit, and what to do."""
+    with open(os.path.join(FLEET, "rules.yml"), encoding="utf-8") as file:
+        groups = yaml.safe_load(file)["groups"]
+    rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    severity = {rule["alert"][len("Mthreads") :]: rule["labels"]["severity"] for rule in rules}
+    for state in STATES:
+        if state.page is None:
+            assert not pages.pop(state.host, []), state.host
+            continue
+        ((path, text),) = pages.pop(state.host)
+        worst = "/page" if "critical" in {severity[name] for name in state.alerts} else "/ticket"
+        assert path == worst, state.host
+        for words in state.page:
+            assert re.search(words.replace("(", r"\(").replace(")", r"\)"), text, re.I), (words, text)
+        assert state.host in text and not re.search("<no value>|<error|template", text), text
+    ((path, text),) = pages.pop(None)
+    assert path == "/page" and not pages
+    assert text.startswith("Hosts (at most 20 are listed): " + ", ".join(ROLLOUT) + ".")
+    assert "6 hosts have the problem DriverDown at the same time" in text
+
+
+ADVICE = {
+    "GpuDown": "answers",
+    "GpuMemoryImpossible": "memory",
+    "GpuUtilizationWrong": "utilization",
+    "GpuHot": "temperature",
+    "GpuEccUncorrected": "ecc",
+    "GpuEccUncorrectedInItsLife": "ecc",
+    "GpuPowerLimitLow": "power",
+    "GpuPowerWrong": "power",
+    "GpuLinkDown": "links",
+    "GpuLinkDegraded": "links",
+    "GpuPcieNarrow": "pcie",
+    "GpuPcieSlow": "pcie",
+}
+
+
+def test_advice_is_that_of_health(alerts):
+    """The last part of it at least; the rest in words of its own."""
+    texts = {labels["alertname"][len("Mthreads") :]: annotations["description"] for labels, annotations in alerts}
+    for name, check in ADVICE.items():
+        words = re.findall(r"\w+", checks.CHECKS[check].advice.lower())[-4:]
+        assert " ".join(words) in " ".join(re.findall(r"\w+", texts[name].lower())), (name, checks.CHECKS[check].advice)
