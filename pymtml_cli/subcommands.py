@@ -26,6 +26,7 @@ SUBCOMMANDS = {
     "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", "OPTIONS", "nvlink"),
     "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
     "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
+    "labels": Subcommand("hosts.labels", "labels of the node for Kubernetes, as node-feature-discovery reads them"),
     "doctor": Subcommand("health.doctor", "say what works here, what does not, and what to do about it"),
     "drop-in": Subcommand("dropin.drop_in", "make programs take pymtml for pynvml"),
     "topo": Subcommand("smi.topo", "how cards are joined with each other and with processors", "OPTIONS"),

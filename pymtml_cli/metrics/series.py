@@ -11,7 +11,7 @@ from pymtml_cli.readings.table import READINGS, SERIES, ratio
 
 GAUGE, COUNTER = "gauge", "counter"
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
-PLACE = ("gpu", "uuid", "instance_id")  # labels of all that is a card's; those without a text are left out
+PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all that is a card's; those without a text are left out
 
 # Series of the machine: (type, labels, help)
 MACHINE_SERIES = {

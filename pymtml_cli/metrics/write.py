@@ -3,13 +3,13 @@
 prometheus_client is imported where a page is made or read: the collecting child, which makes none, does without it.
 """
 
-import errno
 import os
 import sys
 import time
 from types import SimpleNamespace
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, called
+from pymtml_cli.common.samples import replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
 from pymtml_cli.health.child import CHILD_OPTION
@@ -20,7 +20,7 @@ from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_FILE = 16 << 20  # bytes of a text that is read again
-MODE = 0o644  # of the file: another user reads it, node_exporter's
+LONGEST_JOBS, MOST_JOBS = 1 << 16, 16  # bytes of a file of jobs, and jobs on a card
 INFO_LABELS = CARD_SERIES["info"][1]
 
 
@@ -45,6 +45,8 @@ def parser():
         default=COUNTED,
         help="whether to look for processes, every 30 seconds at most, and to tell their names (default %s)" % COUNTED,
     )
+    text = "folder with a file for each card, named by its index: the jobs on it, a line each"
+    parser.add_argument("--hpc-job-dir", metavar="DIR", help=text)
     parser.add_file("--certfile", "serve by TLS, with this certificate")
     parser.add_file("--keyfile", "its key, where the file of the certificate has none")
     parser.add_file("--client-cafile", "only clients with a certificate from these authorities")
@@ -60,7 +62,7 @@ def run(arguments):
     options = parser().parse_args(arguments)
     _check(options)
     _check_library()
-    writer = Writer(options.expect)
+    writer = Writer(options.expect, options.hpc_job_dir)
     limits, names = health.chosen(options)
     collector = Collector(Settings(options.expect, options.timeout, limits, names[1:], options.processes))
     try:
@@ -85,6 +87,8 @@ def _check(options):
         raise CommandError("TLS needs --certfile", BAD_ARGUMENT)
     if options.interval is not None and options.listen is None and options.textfile is None:
         raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
+    if options.hpc_job_dir is not None and not os.path.isdir(options.hpc_job_dir):
+        raise CommandError("--hpc-job-dir %s is no folder" % options.hpc_job_dir, BAD_ARGUMENT)
 
 
 # ---- Ways to write it ----
@@ -95,13 +99,13 @@ def _write_file(options, collector, writer):
     if not options.textfile.endswith(".prom"):
         _say("node_exporter only reads files that end in .prom, and %s does not" % options.textfile)
     if options.interval is None:
-        write(options.textfile, writer.page(_collect_alone(options, collector)))
+        replace_file(options.textfile, writer.page(_collect_alone(options, collector)))
         return
     _end_in_good_order()
     first = True
     for collection in _again_and_again(collector, options.interval):
         try:
-            write(options.textfile, writer.page(collection))
+            replace_file(options.textfile, writer.page(collection))
         except CommandError as error:  # a full disk may have room again
             if first:
                 raise
@@ -210,15 +214,15 @@ class Writer:
 
     CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-    def __init__(self, expected):
-        self._expected = expected
+    def __init__(self, expected, job_folder=None):
+        self._expected, self._job_folder = expected, job_folder
         self._series = self._pieces = None  # of the page before
 
     def page(self, collection):
         """The text (bytes, UTF-8)."""
         from prometheus_client.utils import floatToGoString
 
-        families = _families(collection, self._expected)
+        families = _families(collection, self._expected, self._job_folder)
         samples = [sample for family in families for sample in family.samples]
         series = [(sample.name, sample.labels) for sample in samples]
         if series != self._series:
@@ -244,13 +248,15 @@ def _pieces(families):
     return pieces
 
 
-def _families(collection, expected):
+def _families(collection, expected, job_folder):
     """The families of a collection, those without a sample left out (list of Metric)."""
     families = _empty(OF_MACHINE, MACHINE_SERIES)
     families.update(_empty(OF_CARD, CARD_SERIES))
     _machine(families, collection, expected)
     for card in collection.cards:
-        _card(families, card)
+        for device, place in [(card, _place(card))] + [(part, _place(part, card)) for part in card["parts"]]:
+            name = ".".join(place[label] for label in ("gpu", "instance_id") if label in place)
+            _device(families, device, place, [] if job_folder is None else jobs(job_folder, name))
         for (query, code), number in collection.errors.get((card["gpu"], card["uuid"]), {}).items():
             _add(families, OF_CARD + "query_errors_total", dict(_place(card), query=query, code=code), number)
     return [family for family in families.values() if family.samples]
@@ -296,20 +302,24 @@ def _place(device, card=None):
     return labels
 
 
-def _card(families, card):
-    _device(families, card, _place(card))
-    for part in card["parts"]:
-        _device(families, part, _place(part, card))
-
-
-def _device(families, device, place):
+def _device(families, device, place, jobs):
+    """Series of a card or a part of it; those of what it does now are there once for each job on it."""
     known = {label: text for label, text in zip(INFO_LABELS, device["info"]) if text}
     if known:
         _add(families, OF_CARD + "info", dict(place, **known), 1)
     _add(families, OF_CARD + "up", place, int(device["up"]))
+    places = [dict(place, hpc_job=job) for job in jobs] or [place]
     for series, labels, value in device["values"]:
-        names = CARD_SERIES[series][1]
-        _add(families, OF_CARD + series, dict(place, **dict(zip(names, labels))) if labels else place, value)
+        own = dict(zip(CARD_SERIES[series][1], labels))
+        for one in places:
+            _add(families, OF_CARD + series, dict(one, **own) if own else one, value)
+
+
+def jobs(folder, name):
+    """The jobs on a card, or an instance of it, by the file that a scheduler's prolog writes (list of str)."""
+    text = read(os.path.join(folder, name), LONGEST_JOBS)
+    lines = [] if text is None else [safe(line.strip()) for line in text.split("\n")]
+    return list(dict.fromkeys(line for line in lines if line))[:MOST_JOBS]
 
 
 def earlier(text):
@@ -332,32 +342,6 @@ def earlier(text):
                 key = labels.get("query", ""), labels.get("code", "")
                 errors.setdefault((gpu, uuid), {})[key] = int(sample.value)
     return known, errors
-
-
-# ---- The file of --textfile: readers see the old one or the new one, never a part ----
-
-
-def write(path, text):
-    """Put a text (bytes) into a file.
-
-    Raises: CommandError.
-    """
-    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
-    try:
-        if os.path.lexists(path) and not os.path.isfile(path):
-            raise OSError(errno.EEXIST, "it is there, and is no file")
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "wb") as file:
-            try:
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), MODE)
-                file.write(text)
-                file.flush()
-                os.replace(temporary, path)
-            except BaseException:
-                os.unlink(temporary)
-                raise
-    except (OSError, ValueError) as error:
-        raise CommandError("cannot write %s: %s" % (path, getattr(error, "strerror", None) or error), OTHER)
 
 
 def read(path, most=LONGEST_FILE):

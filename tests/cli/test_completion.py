@@ -370,6 +370,7 @@ def test_the_options_whose_value_is_a_file():
             ("pmon", "--filename"),
             ("health", "--limits"),
             ("health", "--lock"),
+            ("labels", "--output"),
         ]
         + [("metrics", spelling) for spelling in metrics]
     )

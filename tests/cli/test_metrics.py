@@ -135,6 +135,41 @@ def test_eight_fans_at_most(page):
     assert [labels["fan"] for labels, _ in found["mthreads_gpu_fan_ratio"] if labels["gpu"] == "0"] == list("01234567")
 
 
+def test_jobs_on_cards(page, tmp_path):
+    """Values of a card are there once for each of its jobs; what it is, whether it answers, and its errors are not."""
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    for name, text in {"0": "4711\n\n 4712 \n4711\n", "0.1": "a\x1b b\n", "1": "", "2": "9\n", "9": "9\n"}.items():
+        (folder / name).write_text(text)
+    found = page("--hpc-job-dir", str(folder), profile="s3000-mpc", faults="0.mtmlGpuGetTemperature=TIMEOUT")
+    own = {}
+    for name, samples in found.items():
+        for labels, _ in samples:
+            place = labels.get("gpu", "") + labels.get("instance_id", "-")
+            own.setdefault(place, {}).setdefault(name[len(OF_CARD) :], []).append(labels.get("hpc_job"))
+    once = ("info", "up", "query_errors_total")
+    assert all(own["0-"][series] == [None] for series in once)
+    assert all(set(jobs) == {"4711", "4712"} for series, jobs in own["0-"].items() if series not in once)
+    assert own["0-"]["memory_used_bytes"] == ["4711", "4712"] and own["01"]["memory_used_bytes"] == ["a\\x1b b"]
+    for place in ("00", "02", "1-"):
+        assert {job for jobs in own[place].values() for job in jobs} == {None}
+
+
+def test_files_of_jobs_that_are_something_else(page, tmp_path):
+    os.mkfifo(str(tmp_path / "0"))
+    (tmp_path / "1").write_bytes(b"\xff\n")
+    (tmp_path / "2").write_text("x" * (1 << 16) + "\n")
+    (tmp_path / "3").write_text("".join("%d\n" % job for job in range(17)))
+    (tmp_path / "4").mkdir()
+    found = page("--hpc-job-dir", str(tmp_path))
+    jobs = {}
+    for labels, _ in found["mthreads_gpu_power_watts"]:
+        jobs.setdefault(labels["gpu"], []).append(labels.get("hpc_job"))
+    assert jobs == dict({str(gpu): [None] for gpu in range(8)}, **{"3": [str(job) for job in range(16)]})
+    result = invoke("metrics", "--hpc-job-dir", str(tmp_path / "none"))
+    assert (result.status, result.stderr) == (2, "pymtml: --hpc-job-dir %s/none is no folder\n" % tmp_path)
+
+
 # ---- What the child says ----
 
 
@@ -379,7 +414,9 @@ def test_what_a_rule_counts_on_is_what_the_command_does():
 def test_what_the_options_take():
     limits = ["--expect", "0", "--interval", "3600", "--timeout", "86400"]
     found = vars(metrics.parser().parse_args(limits))
-    unsaid = dict.fromkeys(["textfile", "listen", "limits", "certfile", "keyfile", "client_cafile", "lock"])
+    unsaid = dict.fromkeys(
+        ["textfile", "listen", "limits", "hpc_job_dir", "certfile", "keyfile", "client_cafile", "lock"]
+    )
     assert found == dict(unsaid, expect=0, interval=3600, timeout=86400, skip="", processes="count")
     found = vars(metrics.parser().parse_args([]))
     assert found == dict(unsaid, expect=None, interval=None, timeout=10, skip="", processes="count")

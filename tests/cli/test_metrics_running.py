@@ -16,7 +16,17 @@ import urllib.request
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-from inside import CommandError, child, health, metrics, metrics_collector, metrics_file, metrics_page, metrics_server
+from inside import (
+    CommandError,
+    child,
+    health,
+    metrics,
+    metrics_collector,
+    metrics_file,
+    metrics_page,
+    metrics_server,
+    samples,
+)
 from test_metrics import one, read
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the control file and /proc are Linux's")
@@ -898,7 +908,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
     with pytest.raises(CommandError, match="it is there, and is no file"):
-        metrics_file.write(str(folder), b"")
+        samples.replace_file(str(folder), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
     assert result.stderr == "pymtml: cannot write %s: it is there, and is no file\n" % pipe
@@ -909,7 +919,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     """By way of a file that node_exporter does not read, and whose name nobody can know before."""
     path, ways = tmp_path / "a.prom", []
-    metrics_file.write(str(path), b"one\n")
+    samples.replace_file(str(path), b"one\n")
 
     def fail(way, to):
         assert to == str(path) and os.listdir(str(tmp_path)) == ["a.prom", os.path.basename(way)]
@@ -920,7 +930,7 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "listdir", lambda folder, real=os.listdir: sorted(real(folder)))
     for _ in range(2):
         with pytest.raises(CommandError, match="cannot write %s: No space left on device" % path):
-            metrics_file.write(str(path), b"two\n")
+            samples.replace_file(str(path), b"two\n")
     assert path.read_bytes() == b"one\n" and os.listdir(str(tmp_path)) == ["a.prom"]
     assert len(set(ways)) == 2 and all(re.match(r".*/a\.prom\.[0-9a-f]{16}\.tmp$", way) for way in ways)
 
@@ -934,7 +944,7 @@ def test_what_stands_in_the_place_of_the_new_file_is_left_alone(tmp_path, monkey
     planted = "%s.%s.tmp" % (path, "00" * 8)
     plant(str(other), planted)
     with pytest.raises(CommandError, match="File exists"):
-        metrics_file.write(str(path), b"text\n")
+        samples.replace_file(str(path), b"text\n")
     assert other.read_bytes() == b"mine\n" and os.path.lexists(planted) and not path.exists()
 
 

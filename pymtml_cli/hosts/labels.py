@@ -1,0 +1,63 @@
+"""labels: what Kubernetes may know of a node's cards, in the form of node-feature-discovery's local files.
+
+docs/command.md has the labels. What is not known has none.
+"""
+
+import re
+import sys
+
+from pymtml_cli.common.samples import replace_file
+from pymtml_cli.readings.devices import Machine, Unknown
+from pymtml_cli.readings.table import answer, mebibytes
+from pymtml_cli.subcommands import argument_parser
+
+VENDOR = "mthreads.com/"
+LONGEST_VALUE = 63  # characters, as Kubernetes has it
+
+
+def parser():
+    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
+    parser = argument_parser("labels")
+    parser.add_file("--output", "write FILE instead of stdout, as a whole; without a driver it stays as it is")
+    return parser
+
+
+def run(arguments):
+    """Print or write the labels."""
+    options = parser().parse_args(arguments)
+    with Machine() as machine:
+        text = "".join("%s%s=%s\n" % (VENDOR, name, value) for name, value in labels(machine))
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        replace_file(options.output, text.encode("ascii"))
+
+
+def labels(machine):
+    """(name, value) of each label (iterator)."""
+    cards = machine.cards
+    yield "gpu.count", len(cards)
+    products = {label_value(name) for name in known(cards, "name")} - {""}
+    if products:
+        yield "gpu.product", products.pop() if len(products) == 1 else "mixed"
+    sizes = known(cards, "memory.total")
+    if sizes:
+        yield "gpu.memory", mebibytes(min(sizes))
+    version = machine.driver_version
+    if not isinstance(version, Unknown) and label_value(version):
+        yield "driver.version", label_value(version)
+    modes = known(cards, "mig.mode.current")
+    if modes:
+        yield "mpc.enabled", "true" if any(modes) else "false"
+        yield "mpc.instances", sum(len(card.instances) for card in cards)
+
+
+def known(cards, name):
+    """What cards answer to a reading, those left out that do not (list)."""
+    found = [answer(card, name) for card in cards]
+    return [value for value in found if not isinstance(value, Unknown)]
+
+
+def label_value(text):
+    """A text as the value of a label: letters, digits and -_. between letters or digits."""
+    return re.sub("[^A-Za-z0-9_.-]+", "-", text)[:LONGEST_VALUE].strip("-_.")
