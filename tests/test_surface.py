@@ -124,11 +124,6 @@ def test_struct(name):
     assert getattr(struct, "_fmt_", {}) == recorded.get("format", {})
 
 
-def test_printable_structure():
-    assert issubclass(pymtml._PrintableStructure, ctypes.Structure)
-    assert pymtml._PrintableStructure._fmt_ == {}
-
-
 @pytest.mark.parametrize("name", sorted(TYPES))
 def test_type(name):
     if TYPES[name].startswith("POINTER(") and name != "c_nvmlDevice_t":

@@ -160,20 +160,6 @@ def test_the_manual_page(wheel, environment):
         assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_a_checker_finds_the_types(wheel, environment, tmp_path):
-    pytest.importorskip("mypy")
-    environment.install(wheel)
-    program = tmp_path / "program.py"
-    program.write_text("import pymtml\npymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(0))\n")
-    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", environment.python, str(program)]
-    env = dict(os.environ, MYPY_CACHE_DIR=str(tmp_path / "cache"))
-    done = simulated.run(command, cwd=str(tmp_path), env=env)
-    assert done.returncode == 0, done.stdout
-    program.write_text("import pymtml\npymtml.nvmlDeviceGetNaem\n")
-    done = simulated.run(command, cwd=str(tmp_path), env=env)
-    assert done.returncode == 1 and "nvmlDeviceGetNaem" in done.stdout
-
-
 def test_an_editable_install(environment, tmp_path):
     """What is edited in the source is what is imported, from anywhere: there is no second copy of the module."""
     source = wheels.copy_of_source(tmp_path / "source")
