@@ -83,13 +83,8 @@ QUERY_DEVIATIONS = {
 @pytest.fixture
 def pair():
     """Two handles of an initialized machine."""
-    with simulated.machine("s5000x8"):
-        nvml.nvmlInit()
-        try:
-            yield nvml.nvmlDeviceGetHandleByIndex(0), nvml.nvmlDeviceGetHandleByIndex(1)
-        finally:
-            while simulated.references():
-                nvml.nvmlShutdown()
+    with simulated.nvml("s5000x8"):
+        yield nvml.nvmlDeviceGetHandleByIndex(0), nvml.nvmlDeviceGetHandleByIndex(1)
 
 
 def outcome(call):
@@ -207,14 +202,11 @@ def test_lifecycle():
         "init_with_flags_99": lambda: nvml.nvmlInitWithFlags(99),
     }
     with simulated.machine("s5000x8"):
-        try:
-            for step, recorded in FACTS["lifecycle"].items():
-                assert_outcome(steps[step], recorded, step, {})
-                if step == "count_after_init":
-                    take_handle()
-        finally:
-            while simulated.references():
-                nvml.nvmlShutdown()
+        for step, recorded in FACTS["lifecycle"].items():
+            assert_outcome(steps[step], recorded, step, {})
+            if step == "count_after_init":
+                take_handle()
+        simulated.shut_down()
 
 
 # ---- Arguments ----

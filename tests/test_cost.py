@@ -41,26 +41,16 @@ QUERIES = [
 ]
 
 
-@contextlib.contextmanager
-def initialized(profile):
-    with simulated.machine(profile):
-        pymtml.nvmlInit()
-        try:
-            yield pymtml
-        finally:
-            pymtml.nvmlShutdown()
-
-
 @pytest.fixture
 def nvml():
-    with initialized("s5000x8") as module:
+    with simulated.nvml("s5000x8") as module:
         yield module
 
 
 @pytest.fixture
 def card():
     """A card that has everything that QUERIES ask for, fans included."""
-    with initialized("s80"):
+    with simulated.nvml("s80"):
         yield pymtml.nvmlDeviceGetHandleByIndex(0)
 
 

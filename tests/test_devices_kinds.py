@@ -203,18 +203,14 @@ def test_a_container_may_hide_the_parent(fault):
 
 
 def test_a_container_with_nothing_but_instances():
-    with simulated.machine("s3000-mpc"):
-        nvml.nvmlInit()
+    with simulated.nvml("s3000-mpc"):
         for card in (0, 1):
             simulated.set_value(card, "visible", "no")
-        try:
-            cards = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-            assert [nvml.nvmlDeviceGetNumGpuCores(card) for card in cards] == [4, 2, 2]
-            assert [nvml.nvmlDeviceGetIndex(card) for card in cards] == [0, 1, 2]
-            assert [nvml.nvmlDeviceIsMigDeviceHandle(card).value for card in cards] == [1, 1, 1]
-            assert answer(nvml.nvmlDeviceGetHandleByIndex, 3) is INVALID
-        finally:
-            nvml.nvmlShutdown()
+        cards = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+        assert [nvml.nvmlDeviceGetNumGpuCores(card) for card in cards] == [4, 2, 2]
+        assert [nvml.nvmlDeviceGetIndex(card) for card in cards] == [0, 1, 2]
+        assert [nvml.nvmlDeviceIsMigDeviceHandle(card).value for card in cards] == [1, 1, 1]
+        assert answer(nvml.nvmlDeviceGetHandleByIndex, 3) is INVALID
 
 
 def native_calls(function, *arguments):
