@@ -31,7 +31,8 @@ PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or
 PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
 PYMTML_KEEP_LIBRARY (what the last shutdown does with the C library; unset: nvmlShutdown keeps it initialized for the
 next init, mtmlLibraryShutDown shuts it down; 0: both shut it down; 1: both keep it), PYMTML_ENERGY (``sample``:
-nvmlDeviceGetTotalEnergyConsumption adds up samples of the power).
+nvmlDeviceGetTotalEnergyConsumption adds up samples of the power), PYMTML_UUID (``nvml``: nvmlDeviceGetUUID puts GPU-
+or MIG- before MTML's text; ``mtml``: it does not; unset: it does if the drop-in makes pymtml the module pynvml).
 
 Map of this file (search for ``==== 7.`` to find section 7):
 
@@ -1653,6 +1654,7 @@ class _Session:
         self.lives: "list[_Life]" = []  # the current life, and earlier ones whose handles may not be stale yet
         self.was_shut_down = False
         self.cdll: "_Any" = None
+        self.prefixes_uuids = False  # whether nvmlDeviceGetUUID has NVIDIA's form, when the library is loaded
         self.secure: "bool | None" = None  # whether the process has raised privileges; None: not checked yet
         self.load_report: "str | None" = None
         self.clock: "_Any" = None  # time.time, when the library is loaded
@@ -1723,10 +1725,20 @@ def _find_library():
         import time  # here, not in a query: a query may run while the interpreter ends, and then imports fail
 
         _session.clock, _session.monotonic, _session.sleep = time.time, time.monotonic, time.sleep
+        _session.prefixes_uuids = _prefixes_uuids()
         _session.cdll = cdll
         return MTML_SUCCESS
     _session.load_report = "tried %s; %s" % (", ".join(tried), _load_hint(foreign))
     return _LIBRARY_NOT_FOUND
+
+
+def _prefixes_uuids():
+    """Whether UUIDs have NVIDIA's form in this process: as PYMTML_UUID says, else where the drop-in is pynvml."""
+    chosen = os.environ.get("PYMTML_UUID")
+    if chosen in ("nvml", "mtml"):
+        return chosen == "nvml"
+    stands_in = getattr(sys.modules.get("pymtml_dropin"), "stands_in", None)
+    return stands_in is not None and stands_in()
 
 
 def _load_hint(foreign):
@@ -3915,8 +3927,8 @@ def mtmlVpuContext(device) -> "_ChildContext":
 # ======================================================================================================================
 
 # ==== 10. NVML vocabulary of the facade ===============================================================================
-# The constants that the structs, tables and parameter defaults below need during the import. All other constants of
-# NVML are in Part III: functions look them up when they run.
+# The constants and structs that the statements below need during the import. All others of NVML are in Part III:
+# functions look them up when they run.
 
 # BEGIN generated NVML vocabulary
 # Written by tools/generate_vocabulary.py.
@@ -3977,9 +3989,6 @@ NVML_TOPOLOGY_SINGLE = 10
 NVML_TOPOLOGY_SYSTEM = 50
 NVML_VOLATILE_ECC = 0
 nvmlTemperature_v1 = 0x100000C
-# END generated NVML vocabulary
-
-# ==== 11. Facade structs ==============================================================================================
 
 
 class c_nvmlDeviceAttributes(Structure):
@@ -4013,53 +4022,33 @@ class c_nvmlEncoderSession_t(_PrintableStructure):
     ]
 
 
-class c_nvmlValue_t(Union):
-    """Value of a field: one member for each type."""
-
-    _fields_ = [
-        ("dVal", c_double),
-        ("uiVal", c_uint),
-        ("ulVal", c_ulonglong),
-        ("ullVal", c_ulonglong),
-        ("sllVal", c_longlong),
-        ("siVal", c_int),
-        ("usVal", c_ushort),
-    ]
-
-    iVal = _Alias("siVal")
-    llVal = _Alias("sllVal")
-
-
-class c_nvmlFieldValue_t(_PrintableStructure):
-    """Value of one field; time and latency in microseconds."""
-
-    _fields_ = [
-        ("fieldId", c_uint),
-        ("scopeId", c_uint),
-        ("timestamp", c_longlong),
-        ("latencyUsec", c_longlong),
-        ("valueType", c_uint),
-        ("nvmlReturn", c_uint),
-        ("value", c_nvmlValue_t),
-    ]
-
-
 class c_nvmlGpmSupport_t(_PrintableStructure):
     """Whether a device supports GPM."""
 
-    _fields_ = [("version", c_uint), ("isSupportedDevice", c_uint)]
+    _fields_ = [
+        ("version", c_uint),
+        ("isSupportedDevice", c_uint),
+    ]
 
 
 class c_nvmlGpuDynamicPstatesUtilization_t(Structure):
-    """Utilization of one domain (the GPU, its memory, its video unit) in percent."""
+    """Utilization of the GPU, its memory or its video unit in percent."""
 
-    _fields_ = [("bIsPresent", c_uint, 1), ("percentage", c_uint), ("incThreshold", c_uint), ("decThreshold", c_uint)]
+    _fields_ = [
+        ("bIsPresent", c_uint, 1),
+        ("percentage", c_uint),
+        ("incThreshold", c_uint),
+        ("decThreshold", c_uint),
+    ]
 
 
 class c_nvmlGpuDynamicPstatesInfo_t(Structure):
     """Utilization of all domains of a device."""
 
-    _fields_ = [("flags", c_uint), ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8)]
+    _fields_ = [
+        ("flags", c_uint),
+        ("utilization", c_nvmlGpuDynamicPstatesUtilization_t * 8),
+    ]
 
 
 class c_nvmlGpuThermalSensor_t(Structure):
@@ -4077,13 +4066,20 @@ class c_nvmlGpuThermalSensor_t(Structure):
 class c_nvmlGpuThermalSettings_t(Structure):
     """The thermal sensors of a device."""
 
-    _fields_ = [("count", c_uint), ("sensor", c_nvmlGpuThermalSensor_t * 3)]
+    _fields_ = [
+        ("count", c_uint),
+        ("sensor", c_nvmlGpuThermalSensor_t * 3),
+    ]
 
 
 class c_nvmlMemory_t(_PrintableStructure):
     """Device memory in bytes."""
 
-    _fields_ = [("total", c_ulonglong), ("free", c_ulonglong), ("used", c_ulonglong)]
+    _fields_ = [
+        ("total", c_ulonglong),
+        ("free", c_ulonglong),
+        ("used", c_ulonglong),
+    ]
     _fmt_ = {"<default>": "%d B"}
 
 
@@ -4131,8 +4127,47 @@ class c_nvmlProcessUtilizationSample_t(_PrintableStructure):
 class c_nvmlUtilization_t(_PrintableStructure):
     """Utilization in percent."""
 
-    _fields_ = [("gpu", c_uint), ("memory", c_uint)]
+    _fields_ = [
+        ("gpu", c_uint),
+        ("memory", c_uint),
+    ]
     _fmt_ = {"<default>": "%d %%"}
+
+
+# END generated NVML vocabulary
+
+# ==== 11. Facade structs ==============================================================================================
+
+
+class c_nvmlValue_t(Union):
+    """Value of a field: one member for each type."""
+
+    _fields_ = [
+        ("dVal", c_double),
+        ("uiVal", c_uint),
+        ("ulVal", c_ulonglong),
+        ("ullVal", c_ulonglong),
+        ("sllVal", c_longlong),
+        ("siVal", c_int),
+        ("usVal", c_ushort),
+    ]
+
+    iVal = _Alias("siVal")
+    llVal = _Alias("sllVal")
+
+
+class c_nvmlFieldValue_t(_PrintableStructure):
+    """Value of one field; time and latency in microseconds."""
+
+    _fields_ = [
+        ("fieldId", c_uint),
+        ("scopeId", c_uint),
+        ("timestamp", c_longlong),
+        ("latencyUsec", c_longlong),
+        ("valueType", c_uint),
+        ("nvmlReturn", c_uint),
+        ("value", c_nvmlValue_t),
+    ]
 
 
 class _LinkNumber(property):
@@ -4341,6 +4376,7 @@ _LONG_BITS = 8 * ctypes.sizeof(c_ulong)
 _PCIE_GTPS_MAX = 1 << 20
 _BOARD_DEVICES_MAX = 1 << 12
 _DEVICES_MAX = 1 << 10
+_DIGITS_MAX = 20  # of an index in MUSA_VISIBLE_DEVICES
 
 _COMM_LENGTH = 15  # bytes of a process's name that the kernel keeps
 _ENFILE, _EMFILE = 23, 24  # constants of the module errno, which is not imported for two numbers
@@ -4503,9 +4539,10 @@ def _query(answer, name, slot, handle, *arguments):
 
 def _all_cards():
     """Handles of all cards in index order (iterator), without cards that disappear meanwhile."""
-    cell = _Pointer()
-    for index in range(_nvmlDeviceGetCount()):
-        status = _card_by_index(index, cell)
+    count, cell = _UInt(), _Pointer()
+    _nvml_check(_library_status("mtmlLibraryCountDevice", count))
+    for position in _whole_cards(min(count[0], _DEVICES_MAX)):
+        status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             _nvml_check(status)
             yield _device_in(_nvml_check, cell)
@@ -4789,8 +4826,8 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     nvmlDeviceGetMigDeviceHandleByIndex, by UUID or by PCI address.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
-    anything but an integer.
-    MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
+    anything but an integer; the error of C for a card that is lost.
+    MTML: mtmlLibraryCountDevice, mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     if type(index) is not int:
         index = _uint(index)
@@ -4801,7 +4838,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
     if status:
-        raise _nvml_error_as(MTML_ERROR_INVALID_ARGUMENT if status == MTML_ERROR_NOT_FOUND else status, status)
+        raise _nvml_error(status)
     return device or _device_in(_nvml_check, cell)
 
 
@@ -4814,10 +4851,14 @@ def _card_by_index(index, cell):
     order = list(cards.order.values())  # a copy: other threads add to the original
     if index < len(order):
         return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
+    count = _UInt()
+    status = _library_status("mtmlLibraryCountDevice", count)
+    if status:
+        return status
     number, failed = len(order), MTML_SUCCESS
-    for position, status, mpc_type in _types(cards, cell, range(order[-1] + 1 if order else 0, _DEVICES_MAX)):
-        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT) and not cell[0]:
-            return status  # there are no more devices
+    for position, status, mpc_type in _types(
+        cards, cell, range(order[-1] + 1 if order else 0, min(count[0], _DEVICES_MAX))
+    ):
         failed = status or failed
         untyped = status and number == index and (position or not cell[0])  # the first device is never an instance
         if untyped or (failed and (any(cards.types.values()) or life is not _session.life)):
@@ -4829,7 +4870,7 @@ def _card_by_index(index, cell):
         if number == index:
             return MTML_SUCCESS if cell[0] else _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         number += 1
-    return MTML_ERROR_NOT_FOUND
+    return MTML_ERROR_INVALID_ARGUMENT
 
 
 def _whole_cards(count):
@@ -4871,7 +4912,7 @@ def _types(cards, cell, positions):
 
 
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
-    """Handle of the device with that UUID, str or bytes, as MTML writes it or with a GPU- or MIG- prefix.
+    """Handle of the device with that UUID, str or bytes, as MTML writes it or with GPU- or MIG- before it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound.
     MTML: mtmlLibraryInitDeviceByUuid.
@@ -4881,7 +4922,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     if plain is None:
         raise _invalid()
     text = plain.decode("utf-8", "replace")
-    if text[:4].upper() in ("GPU-", "MIG-"):
+    while text[:4].upper() in ("GPU-", "MIG-"):  # programs may put one before that of nvmlDeviceGetUUID
         text = text[4:]
     if "\0" in text:  # C would read only the part before the NUL
         raise NVMLError(NVML_ERROR_NOT_FOUND)
@@ -4971,17 +5012,25 @@ def nvmlDeviceGetName(handle) -> "str":
 
 
 def nvmlDeviceGetUUID(handle) -> "str":
-    """UUID of the device as MTML writes it, without a prefix.
+    """UUID of the device as MTML writes it; under the drop-in with GPU- before it, or MIG- for an MPC instance.
+
+    PYMTML_UUID=nvml or mtml in the environment chooses the form. mtmlDeviceGetUUID always returns MTML's text, which
+    MUSA_VISIBLE_DEVICES takes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
-    MTML: mtmlDeviceGetUUID.
+    MTML: mtmlDeviceGetUUID; in NVIDIA's form mtmlDeviceGetProperty and mtmlDeviceGetMpcParentDevice, too.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
         return device._uuid
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    return _keep(device, "_uuid", _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE))
+    uuid = _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
+    if uuid and _session.prefixes_uuids:
+        status, mpc_type = _mpc_type(device)
+        _nvml_check(status)
+        uuid = ("MIG-" if mpc_type == MTML_MPC_TYPE_INSTANCE else "GPU-") + uuid
+    return _keep(device, "_uuid", uuid)
 
 
 def nvmlDeviceGetSerial(handle) -> "str":
@@ -7665,6 +7714,7 @@ _nvmlDeviceGetName = nvmlDeviceGetName
 _nvmlDeviceGetUUID = nvmlDeviceGetUUID
 _nvmlDeviceGetPowerUsage = nvmlDeviceGetPowerUsage
 _nvmlDeviceGetSerial = nvmlDeviceGetSerial
+_nvmlDeviceGetIndex = nvmlDeviceGetIndex
 _nvmlDeviceGetPciInfo = nvmlDeviceGetPciInfo
 _nvmlDeviceGetMemoryInfo = nvmlDeviceGetMemoryInfo
 _nvmlDeviceGetTemperature = nvmlDeviceGetTemperature
@@ -8159,36 +8209,74 @@ def _import_torch_musa():
     return torch_musa
 
 
-def musa_visible_devices() -> "list[c_mtmlDevice_t]":
-    """Device handles in the order in which the MUSA runtime and torch_musa number them (list).
+def musa_visible_ids() -> "list[int | tuple[int, int]]":
+    """What MUSA_VISIBLE_DEVICES selects, in the order of the MUSA runtime and torch_musa: indices of cards (list).
 
-    MUSA_VISIBLE_DEVICES selects and orders the devices, by indices or UUIDs that are separated by commas. A UUID may
-    have a prefix. If the variable is not set, or is "all", the list has all cards. If it is empty or "NoDevFiles", the
-    list is empty. An entry that names no device, or a device named before, ends the list. An index is that of a whole
-    card, as in nvmlDeviceGetHandleByIndex, even if MPC divides cards. An MPC instance is selected by its UUID. All
-    other functions number the cards as MTML does.
+    The index of a card is an int, as in nvmlDeviceGetHandleByIndex, even if MPC divides cards. An MPC instance is
+    (index of its card, its index within the card), as in nvmlDeviceGetMigDeviceHandleByIndex. The variable holds
+    indices of cards, and UUIDs of cards or instances, separated by commas. A UUID may have a prefix. If the variable is
+    not set, or is "all", all cards are selected; if it is empty or "NoDevFiles", none is. An entry that names no
+    device, or a device named before, ends the list. A lost card keeps its place.
 
-    Raises: NVMLError_Uninitialized.
-    MTML: mtmlLibraryInitDeviceByIndex, mtmlLibraryInitDeviceByUuid.
+    Raises: NVMLError_Uninitialized; the error of a card that cannot be queried if an entry is a UUID that no other
+    device has.
+    MTML: mtmlLibraryCountDevice; for UUIDs mtmlLibraryInitDeviceByUuid, mtmlDeviceGetIndex, mtmlDeviceGetProperty.
     """
-    chosen = os.environ.get("MUSA_VISIBLE_DEVICES")
+    count, chosen = _nvmlDeviceGetCount(), os.environ.get("MUSA_VISIBLE_DEVICES")
     if chosen is None or chosen.strip().lower() == "all":
-        return list(_all_cards())
-    devices = []
+        return list(range(count))
+    ids: "list[_Any]" = []
     for entry in chosen.split(","):
-        entry = entry.strip()
-        try:
-            by_index = entry.isdecimal()
-            device = _nvmlDeviceGetHandleByIndex(int(entry)) if by_index else _nvmlDeviceGetHandleByUUID(entry)
-        except (NVMLError_InvalidArgument, NVMLError_NotFound):
+        selected = _selected_id(entry.strip(), count)
+        if selected is None or selected in ids:
             break
-        if device in devices:
-            break
+        ids.append(selected)
+    return ids
+
+
+_musa_visible_ids = musa_visible_ids
+
+
+def _selected_id(entry, count):
+    """What an entry of MUSA_VISIBLE_DEVICES selects: an index, or a pair for an instance; None for no device."""
+    if entry.isdecimal() and len(entry) <= _DIGITS_MAX:
+        return int(entry) if int(entry) < count else None
+    if entry in ("", "NoDevFiles"):
+        return None
+    try:
+        return _visible_id(_nvmlDeviceGetHandleByUUID(entry))
+    except NVMLError_NotFound:
+        for index in range(count):  # the UUID may be that of a card that does not answer: its error is raised
+            _nvmlDeviceGetUUID(_nvmlDeviceGetHandleByIndex(index))
+        return None
+
+
+def _visible_id(device):
+    """The index of a card, or for an instance (index of its card, its index within the card)."""
+    index = _nvmlDeviceGetIndex(device)
+    if _mpc_type(device)[1] != MTML_MPC_TYPE_INSTANCE:
+        return index
+    return _nvmlDeviceGetIndex(_nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)), index
+
+
+def musa_visible_devices() -> "list[c_mtmlDevice_t]":
+    """Handles of the devices of musa_visible_ids, in the same order (list).
+
+    So the position in the list is the index in the MUSA runtime and torch_musa. All other functions number the cards as
+    MTML does.
+
+    Raises: NVMLError_Uninitialized; the error of a selected card that is lost.
+    MTML: as musa_visible_ids; mtmlLibraryInitDeviceByIndex, mtmlDeviceGetMpcInstanceByIndex.
+    """
+    devices = []
+    for selected in _musa_visible_ids():
+        if type(selected) is tuple:
+            card, index = selected
+            device = _nvmlDeviceGetMigDeviceHandleByIndex(_nvmlDeviceGetHandleByIndex(card), index)
+        else:
+            device = _nvmlDeviceGetHandleByIndex(selected)
         devices.append(device)
     return devices
-
-
-_musa_visible_devices = musa_visible_devices
 
 
 def _torch_capability(device):
@@ -8196,11 +8284,11 @@ def _torch_capability(device):
     get_capability = getattr(sys.modules.get("torch_musa"), "get_device_capability", None)
     if get_capability is None:
         return None
-    visible = _musa_visible_devices()
-    if device not in visible:
+    visible, this = _musa_visible_ids(), _visible_id(device)
+    if this not in visible:
         return None
     try:
-        major, minor = get_capability(visible.index(device))
+        major, minor = get_capability(visible.index(this))
         return (int(major), int(minor)) if int(major) > 0 else None
     except Exception:  # foreign code, which may initialize hardware and raise anything
         return None

@@ -116,6 +116,44 @@ def test_instances_have_uuids_of_their_own():
                 assert nvml.nvmlDeviceGetHandleByUUID(spelling) is device
 
 
+UUID_FORMS = """
+import sys
+import pymtml as nvml
+
+class DropIn:
+    stands_in = staticmethod(lambda: %s)
+
+if DropIn.stands_in() is not None:
+    sys.modules["pymtml_dropin"] = DropIn
+nvml.nvmlInit()
+card = nvml.nvmlDeviceGetHandleByIndex(0)
+for device in (card, nvml.nvmlDeviceGetMigDeviceHandleByIndex(card, 1)):
+    uuid, own = nvml.nvmlDeviceGetUUID(device), nvml.mtmlDeviceGetUUID(device)
+    assert uuid.endswith(own) and nvml.nvmlDeviceGetUUID(device) is uuid
+    print(uuid[: -len(own)])
+    for spelling in (own, uuid, "GPU-" + uuid, "MIG-" + uuid, ("gpu-GPU-" + uuid).encode(), uuid.upper()):
+        assert nvml.nvmlDeviceGetHandleByUUID(spelling) is device
+"""
+
+
+@pytest.mark.parametrize(
+    "drop_in, setting, prefixes",
+    [
+        (None, None, "\n\n"),
+        (True, None, "GPU-\nMIG-\n"),
+        (False, None, "\n\n"),
+        (True, "mtml", "\n\n"),
+        (None, "nvml", "GPU-\nMIG-\n"),
+        (None, "other", "\n\n"),
+    ],
+)
+def test_the_form_of_uuids(drop_in, setting, prefixes):
+    """NVIDIA's where the drop-in stands in for pynvml, unless PYMTML_UUID chooses; look-ups take both."""
+    variables = {} if setting is None else {"PYMTML_UUID": setting}
+    done = simulated.run_python(UUID_FORMS % drop_in, name="s3000-mpc", extra_environment=variables)
+    assert done.stdout == prefixes, done.stderr
+
+
 def test_a_shared_address_and_serial_number_mean_the_card():
     with simulated.nvml("s3000-mpc"):
         parent, other = handles()[0], handles()[4]
@@ -228,9 +266,9 @@ def test_what_a_device_is_costs_calls_once():
     look, parent = "mtmlDeviceGetProperty", "mtmlDeviceGetMpcParentDevice"
     by_index, count = "mtmlLibraryInitDeviceByIndex", "mtmlLibraryCountDevice"
     with simulated.nvml("s3000-mpc"):
-        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 0) == {by_index: 1, look: 1}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 0) == {count: 1, by_index: 1, look: 1}
         assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 0) == {by_index: 1}
-        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 1) == {by_index: 4, look: 4, parent: 3}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 1) == {count: 1, by_index: 4, look: 4, parent: 3}
         assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 1) == {by_index: 1}
         assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1}
         card = nvml.nvmlDeviceGetHandleByIndex(1)
@@ -242,7 +280,7 @@ def test_what_a_device_is_costs_calls_once():
     with simulated.nvml("s5000x8"):
         assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1, by_index: 8, look: 8}
         assert native_calls(nvml.nvmlDeviceGetCount) == {count: 1}
-        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 1}
+        assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {count: 1, by_index: 1}
         assert native_calls(nvml.nvmlDeviceGetHandleByIndex, 7) == {by_index: 1}
 
 

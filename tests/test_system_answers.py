@@ -383,13 +383,49 @@ def test_visible_devices_of_a_divided_card(monkeypatch):
         parent, other = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]
         instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(parent, 1)
         monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "1,%s,0" % nvml.nvmlDeviceGetUUID(instance))
+        assert nvml.musa_visible_ids() == [1, (0, 1), 0]
         assert nvml.musa_visible_devices() == [other, instance, parent]
         monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "0,4")
         assert nvml.musa_visible_devices() == [parent]
 
 
+@pytest.mark.parametrize(
+    "code, error", [("DRIVER_FAILURE", nvml.NVMLError_Unknown), ("NOT_FOUND", nvml.NVMLError_NotFound)]
+)
+def test_visible_ids_beside_a_lost_card(monkeypatch, code, error):
+    """A lost card keeps its number, and hides no other one; who asks for it gets its error."""
+    with simulated.nvml("s5000x8"):
+        simulated.set_value(1, "lost", code)
+        ids = {
+            None: [0, 1, 2, 3, 4, 5, 6, 7],
+            "": [],
+            "NoDevFiles": [],
+            "0,2": [0, 2],
+            "2,1": [2, 1],
+            "4," + UUIDS[3]: [4, 3],
+        }
+        for chosen, expected in ids.items():
+            monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "all" if chosen is None else chosen)
+            assert nvml.musa_visible_ids() == expected
+            if 1 in expected:
+                with pytest.raises(error):
+                    nvml.musa_visible_devices()
+            else:
+                assert [nvml.nvmlDeviceGetIndex(visible) for visible in nvml.musa_visible_devices()] == expected
+        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "0," + UUIDS[1])
+        for function in (nvml.musa_visible_ids, nvml.musa_visible_devices):
+            with pytest.raises(error):  # not NotFound, where no other card has this UUID
+                function()
+        assert nvml.nvmlDeviceGetHandleByIndex(2) is nvml.nvmlDeviceGetHandleByUUID(UUIDS[2])
+        with pytest.raises(error):
+            nvml.nvmlDeviceGetHandleByIndex(1)
+        with pytest.raises(nvml.NVMLError_InvalidArgument):
+            nvml.nvmlDeviceGetHandleByIndex(8)
+
+
 def test_visible_devices_need_the_library():
-    pytest.raises(nvml.NVMLError_Uninitialized, nvml.musa_visible_devices)
+    for function in (nvml.musa_visible_ids, nvml.musa_visible_devices):
+        pytest.raises(nvml.NVMLError_Uninitialized, function)
 
 
 # ---- What programs of other MTML bindings look for ----

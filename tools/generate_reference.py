@@ -71,13 +71,13 @@ NATIVE = [
     ("memory", r"^mtmlMemory"),
     ("identity", r"^mtmlDevice"),
 ]
-HOOKS = ("musa_visible_devices", "unseen_processes", "patch_torch_c_for_musa")
+HOOKS = ("musa_visible_ids", "musa_visible_devices", "unseen_processes", "patch_torch_c_for_musa")
 WAYS = {"divided": "divided by MPC", "virtual": "as a host of virtual devices"}
 
 # Names in the text of docstrings, with the star of a group or the parentheses of a call.
 NAME = re.compile(
     r"(?<![\w`])_?(?:(?:c_)?(?:mtml|nvml)[A-Z]\w*|c_\w+_t|(?:MTML|NVML)(?:Error)?_?\w+|PYMTML_\w+(?:=\w+)?"
-    r"|MUSA_VISIBLE_DEVICES|unseen_processes|musa_visible_devices)(?:\*\w*)?(?:\(\))?"
+    r"|MUSA_VISIBLE_DEVICES|unseen_processes|musa_visible_(?:ids|devices))(?:\*\w*)?(?:\(\))?"
 )
 
 INDEX = """\
