@@ -14,7 +14,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-tools test-all test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
+.PHONY: help all sim demo test test-tools test-all install-ways test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
 
 test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found; PYTHONS="..." (slow)
 	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
+
+install-ways: sim build ## Install and run the wheel in each way of docs/install.md, and write its table (slow)
+	PATH="$(PATH):$(PYENV)" tools/install_ways.sh
 
 # The module on another processor; the wheel of the simulator is built, installed and used there.
 ELSEWHERE_TESTS := $(TOP_TESTS) tests/abi $(addprefix tests/test_,values.py native_arguments.py native_functions.py \

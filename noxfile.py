@@ -3,7 +3,6 @@
 import datetime
 import os
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree
 
@@ -67,11 +66,3 @@ def note(name, passed, skipped, failed):
     text = earlier.sub(row, text) if earlier.search(text) else text.replace(LAST_ROW, row + LAST_ROW)
     with open(RECORD, "w", encoding="utf-8") as stream:
         stream.write(text)
-
-
-@nox.session(python=False)
-def interpreters(session):
-    """Say which interpreters are found."""
-    for version in VERSIONS:
-        name = version if version.startswith(("pypy", "/")) else "python" + version
-        session.log("%s: %s", name, shutil.which(name) or "not found")

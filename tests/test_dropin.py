@@ -17,7 +17,7 @@ import pytest
 import simulated
 import wheels
 from inside import drop_in
-from test_interpreters import interpreter
+from test_interpreters import VERSIONS, interpreter
 
 import pymtml_dropin
 from pymtml_dropin import hook
@@ -362,7 +362,7 @@ def test_a_sitecustomize_further_up(variables, tmp_path):
     assert run([sys.executable, "-c", code], variables, tmp_path) == "pymtml 2\nTrue 1\n"
 
 
-@pytest.mark.parametrize("version", ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_another_python(version, variables, tmp_path):
     """A Python that has no pymtml gets this one, and a module pymtml of somebody else's stays behind."""
     python = interpreter(version)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import simulated
-from test_interpreters import interpreter
+from test_interpreters import VERSIONS, interpreter
 
 import pymtml
 
@@ -134,7 +134,7 @@ def package(stub, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("version", ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_every_python_writes_the_same(stub, version):
     python = interpreter(version)
     if python is None:
