@@ -40,6 +40,8 @@ def main(arguments=None):
     """Run the command (exit status). Without arguments: those of the process."""
     if arguments is None:
         _forget_current_folder()
+        if sys.argv[1:2] != ["run"]:  # whose program has a form of its own
+            os.environ["PYMTML_UUID"] = "mtml"  # the form that the outputs start from, also under the drop-in
     _open_standard_streams()
     if arguments is None:
         _take_stdout()

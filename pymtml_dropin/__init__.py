@@ -25,6 +25,7 @@ NAMES = frozenset(
         "comet_ml.vendor.nvidia_ml.pynvml",  # series to record, for the cards of CUDA_VISIBLE_DEVICES
         "neptune.vendor.pynvml",  # series to record
         "ray._private.thirdparty.pynvml",  # resources "GPU" to hand out, and series; see MODULES for the variable
+        "simvue.pynvml",  # series to record
         "traceml.vendor.pynvml",  # series to record
         "wandb.vendor.pynvml.pynvml",  # series to record, and names as facts about the machine
     )
@@ -67,13 +68,32 @@ class Finder:
         return metadata.find(context, self, self.asked)
 
 
+def installed():
+    """The Finder of this process, or None."""
+    return next((finder for finder in sys.meta_path if isinstance(finder, Finder)), None)
+
+
+def stands_in():
+    """Whether programs of this process that import pynvml get pymtml, which then writes UUIDs as NVML does.
+
+    pymtml asks when it loads its library. A forked process goes on with what its parent has; one that is spawned starts
+    a Python of its own, which installs the finder as its parent's Python did.
+    """
+    finder = installed()
+    if finder is None or finder.asked:
+        return finder is not None
+    from pymtml_dropin import hook
+
+    return not hook.nvidia_driver()
+
+
 def install(asked):
     """Let the names of the table, and those in PYMTML_DROPIN_MODULES, be pymtml from now on.
 
     `asked` is for those who named pymtml for this process (pymtml run, PYTHONPATH): pymtml is then this installation's,
     and pynvml is pymtml even where an NVIDIA driver is present.
     """
-    finder = next((finder for finder in sys.meta_path if isinstance(finder, Finder)), None)
+    finder = installed()
     if finder is None:
         names = NAMES
         if os.environ.get("PYMTML_DROPIN_MODULES"):

@@ -31,6 +31,7 @@ COPIES = (
     "neptune.vendor.pynvml",
     "py3nvml.py3nvml",
     "ray._private.thirdparty.pynvml",
+    "simvue.pynvml",
     "traceml.vendor.pynvml",
     "wandb.vendor.pynvml.pynvml",
 )
@@ -493,11 +494,14 @@ def test_an_nvidia_driver(variables, tmp_path):
     assert run([sys.executable, "-c", SHOW + "; import py3nvml.py3nvml"], variables, tmp_path) == "pymtml 2\n"
     (tmp_path / "pynvml.py").write_text("print('theirs')\n")
     code = "import sys; sys.path.insert(1, %r); import pymtml_dropin; pymtml_dropin.install(asked=%s); import pynvml"
+    code += "; print(pymtml_dropin.stands_in())"
     variables["PYTHONPATH"] = str(tmp_path)
-    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == "theirs\n"
-    assert run([sys.executable, "-c", code % (simulated.ROOT, True)], variables, tmp_path) == ""
+    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == "theirs\nFalse\n"
+    assert run([sys.executable, "-c", code % (simulated.ROOT, True)], variables, tmp_path) == "True\n"
     mark.unlink()
-    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == ""
+    assert run([sys.executable, "-c", code % (simulated.ROOT, False)], variables, tmp_path) == "True\n"
+    code = "import sys; sys.path.insert(1, %r); import pymtml_dropin; print(pymtml_dropin.stands_in())" % simulated.ROOT
+    assert run([sys.executable, "-c", code], variables, tmp_path) == "False\n"
 
 
 @pytest.mark.parametrize(
@@ -587,9 +591,35 @@ def test_a_program_passes_through(command, variables, tmp_path):
     assert done.stdout.decode() == "asked %s\n" % (FOLDER + os.pathsep + simulated.ROOT)
 
 
+def test_the_form_of_uuids(command, variables, tmp_path):
+    """A program has that of the user or the drop-in; what the command prints is MTML's text."""
+    variables["PYMTML_UUID"] = "nvml"
+    program = command + ["-c", "import os; print(os.environ['PYMTML_UUID'])"]
+    assert run(program, variables, tmp_path) == "nvml\n"
+    variables["PYTHONPATH"] = FOLDER + os.pathsep + simulated.ROOT
+    ask = command[:-1] + ["--query-gpu=uuid", "--format=csv,noheader"]
+    uuids = run(ask, variables, tmp_path).split()
+    walk = "import pymtml as m; m.mtmlLibraryInit()\nfor index in (0, 1):"
+    walk += " print(m.mtmlDeviceGetUUID(m.mtmlLibraryInitDeviceByIndex(index)))"
+    assert uuids == run([sys.executable, "-c", walk], variables, tmp_path).split()
+    assert not any(uuid.startswith("GPU-") for uuid in uuids)
+
+
 def test_nested(command, variables, tmp_path):
     said = run(command + command + ["-c", "import os; print(os.environ['PYTHONPATH'])"], variables, tmp_path)
     assert said == FOLDER + os.pathsep + simulated.ROOT + "\n"
+
+
+def test_a_program_with_a_python_of_its_own(command, variables, tmp_path):
+    """What PyInstaller made has its mark near the end; it starts all the same, and is told to have no pymtml."""
+    program = tmp_path / "frozen"
+    program.write_bytes(b"#!/bin/sh\nexit 7\n" + b"x" * 100000 + b"MEI\014\013\012\013\016" + b"\0" * 3000)
+    program.chmod(0o755)
+    said = run(command + ["./frozen"], variables, tmp_path, status=7)
+    assert said == (
+        "pymtml run: ./frozen was made by PyInstaller and runs a Python of its own, which does not see pymtml; "
+        "run its source instead\n"
+    )
 
 
 def test_signals(command, variables, tmp_path):

@@ -20,6 +20,7 @@ names more such copies.
 """
 
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for shells that complete
+MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 
@@ -98,6 +99,16 @@ def ignores_environment(program):
     return None
 
 
+def is_frozen(program):
+    """Whether PyInstaller made the program: its mark stands near the end, before the tables of an ELF file."""
+    try:
+        with open(program, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - MARK_FROM_END))
+            return MARK in file.read()
+    except OSError:
+        return False
+
+
 def complain(text):
     print("pymtml run: " + text, file=sys.stderr)
 
@@ -152,6 +163,11 @@ def run(arguments):
             complain(
                 "%s starts Python with %s, so it may not see pymtml; "
                 "in its own environment, pymtml drop-in enable reaches it" % (file, option)
+            )
+        if is_frozen(file):
+            complain(
+                "%s was made by PyInstaller and runs a Python of its own, which does not see pymtml; "
+                "run its source instead" % file
             )
     try:
         return start(file, command, variables)
