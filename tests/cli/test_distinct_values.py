@@ -471,8 +471,10 @@ def test_a_loop_without_a_number_waits_five_seconds(option):
 
 
 def test_a_loop_lets_go_of_the_library_at_its_end(monkeypatch):
-    """Cards may come and go then."""
-    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "")  # so that it is put back
+    """Cards may come and go then; unless somebody said otherwise."""
+    monkeypatch.setenv("PYMTML_KEEP_LIBRARY", "1")
+    two_samples(monkeypatch, "pmon", "-i", "0")
+    assert os.environ["PYMTML_KEEP_LIBRARY"] == "1"
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
     two_samples(monkeypatch, "pmon", "-i", "0")
     assert os.environ["PYMTML_KEEP_LIBRARY"] == "0"
