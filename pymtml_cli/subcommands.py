@@ -5,13 +5,19 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
-from collections import namedtuple
-
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
 
-# ``options`` names what lists the options in the module: a table, or for those that argparse reads a function `parser`.
-# ``run`` names the function that stands for run where subcommands share a file.
-Subcommand = namedtuple("Subcommand", "module help options run", defaults=("parser", "run"))
+
+class Subcommand:
+    """A row of SUBCOMMANDS: the module, and what --help says.
+
+    ``options`` names what lists the options in the module: a table, or a function `parser` for those of argparse.
+    ``run`` names the function that stands for run where subcommands share a file.
+    """
+
+    def __init__(self, module, help, options="parser", run="run"):
+        self.module, self.help, self.options, self.run = module, help, options, run
+
 
 SUBCOMMANDS = {
     "capture": Subcommand("capture", "print a profile of this machine that the simulator loads"),

@@ -18,6 +18,7 @@ from pymtml_cli.readings.devices import (
     unlisted_instances,
 )
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
+from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.readings.table import fan, pairs, readings_of
 from pymtml_cli.readings.topology import link_count
 
@@ -202,7 +203,7 @@ def pair_object(card, other):
 
 def displays(card):
     """Display interfaces, or the Unknown for which they cannot be counted."""
-    count = card.ask(pymtml.mtmlDeviceCountDisplayInterface)
+    count = answer_to(card, "displays.count")
     if isinstance(count, Unknown):
         return count
     result = []

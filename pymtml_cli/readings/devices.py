@@ -26,6 +26,9 @@ if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
     )
 
 
+MOST_DEVICES = 4096
+
+
 class Unknown:
     """In the place of a value: the error that says why nobody knows it."""
 
@@ -191,12 +194,28 @@ class Machine:
         self.cards = self._cards()
 
     def restart(self):
-        """Start the library again, after a change that it survives in no other way; then look again."""
-        pymtml.mtmlLibraryShutDown()
-        pymtml.nvmlInit()
-        self.look_again()
+        """Start the library again, after a change that it survives in no other way, and look again.
+
+        Returns the Unknown for which it did not come back, or None.
+        """
+        ask(pymtml.mtmlLibraryShutDown)  # where C refuses that, the init may work
+        failed = ask(pymtml.nvmlInit)
+        if isinstance(failed, Unknown):
+            return failed
+        return self.look_again()
+
+    @property
+    def is_gone(self):
+        """Whether the library did not come back after a change."""
+        count = ask(pymtml.nvmlDeviceGetCount)
+        return isinstance(count, Unknown) and isinstance(count.error, pymtml.NVMLError_Uninitialized)
 
     def _cards(self):
+        count = ask(pymtml.mtmlLibraryCountDevice)
+        if not isinstance(count, Unknown) and count > MOST_DEVICES:
+            raise CommandError(
+                "the driver counts %d devices, and %d is the most there can be" % (count, MOST_DEVICES), OTHER
+            )
         count = ask(pymtml.nvmlDeviceGetCount)
         if isinstance(count, Unknown):
             text = "cannot count the devices: %s; `pymtml doctor` says more" % describe(count.error)
@@ -278,8 +297,13 @@ def _is_named(card, name):
     if is_uuid(card, name):
         return True
     address = _address(name)
+    return address is not None and address == pci_address(card)
+
+
+def pci_address(card):
+    """(domain, bus, device) of a card, or None."""
     pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
-    return address is not None and not isinstance(pci, Unknown) and address == _address(pci.busId)
+    return None if isinstance(pci, Unknown) else _address(pci.busId)
 
 
 def is_uuid(device, name):

@@ -80,15 +80,17 @@ def in_a_namespace_of_its_own():
 
 
 def remarks(cards, found):
-    """What must be said of a list of processes: that it is empty, and why there may be others (list of str)."""
+    """What must be said of a list of processes: that it is empty, and why there may be others (list of str).
+
+    NONE_RUNNING, which scripts take for an idle card, is said only where all processes could be seen.
+    """
     number, elsewhere = unseen(cards), in_a_namespace_of_its_own()
     if number:
-        # Programs know an empty list by nvidia-smi's words for it, and take any other line for a process.
-        none = "%s: none visible to you, %d hidden (%s)" % (NONE_RUNNING, number, _who_sees())
+        none = "No process visible to you; %d could not be looked into (%s)" % (number, _who_sees())
         said = ["There may be others: " + unseen_text(number) if found else none]
         return said + ["Processes of other containers exist elsewhere"] * elsewhere
     if elsewhere:
-        begin = "Those" if found else "%s in this container; those" % NONE_RUNNING
+        begin = "Those" if found else "No process in this container; those"
         return [begin + " of other containers exist elsewhere"]
     return [] if found else [NONE_RUNNING]
 

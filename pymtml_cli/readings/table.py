@@ -628,6 +628,7 @@ READINGS = [
            json="mtlink.bandwidth_gigabytes_per_second", compare=VALUE),
     Reading("mtlink.count", part("linkNum", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.count", compare=VALUE,
             plausible=plausible.parts),
+    Reading("displays.count", asked(pymtml.mtmlDeviceCountDisplayInterface), plausible=plausible.parts),
     Reading("fans.count", asked(pymtml.nvmlDeviceGetNumFans), json="fans.count", compare=VALUE,
             plausible=plausible.parts),
 ]

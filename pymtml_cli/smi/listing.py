@@ -4,7 +4,8 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, no_devices, then
+from pymtml_cli.readings.devices import Machine, then
+from pymtml_cli.smi.lost import Opened
 
 
 def answer(options):
@@ -14,10 +15,9 @@ def answer(options):
             output.write("No excluded devices found.\n")
             return 0
         with Machine() as machine:
-            if not machine.cards:
-                raise no_devices()
-            output.write("".join(line + "\n" for card in machine.cards for line in lines(card)))
-    return 0
+            opened = Opened(machine.chosen(None))
+            output.write("".join(line + "\n" for card in opened.cards for line in lines(card)) + opened.sentences)
+    return opened.status
 
 
 def lines(card):

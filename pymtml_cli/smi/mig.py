@@ -229,7 +229,10 @@ def _divide(machine, card, configuration, sentence, what):
     done = ask(pymtml.mtmlDeviceSetMpcConfiguration, card.handle, configuration.id)
     if isinstance(done, Unknown):
         raise _failed(sentence, what, nvml_code(done.error))
-    machine.restart()
+    gone = machine.restart()
+    if gone:
+        text = "%s: GPU %d was divided, but the library did not come back: %s\n"
+        raise refuse(text % (sentence, card.index, gone.reason), OTHER)
     card = machine.cards[card.index]
     found = [instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo) for instance in card.instances]
     if sorted(-1 if isinstance(info, Unknown) else info.id for info in found) != _members(configuration):

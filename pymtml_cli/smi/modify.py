@@ -225,6 +225,9 @@ def _reset_ecc_errors(machine, card, value):
     return "Reset %s ECC errors to zero for GPU %s.\n" % (("volatile", "aggregate")[value], address(card))
 
 
+_GONE = "%s, but the library did not come back: %%s"
+
+
 def in_use(card):
     """Whether somebody else has the card open."""
     known = processes(card)
@@ -232,23 +235,26 @@ def in_use(card):
 
 
 def _multi_instance_gpu(machine, card, value):
-    place, verb = address(card), ("disable", "enable")[value]
+    place, verb, word = address(card), ("disable", "enable")[value], ("Disabled", "Enabled")[value]
     sentence = worded("Unable to %s MPC Mode for GPU %s") % (verb, place)
     modes = card.ask(pymtml.nvmlDeviceGetMigMode)
     if isinstance(modes, Unknown):
         _fail(sentence, modes.error)
     if modes[0] == value:
-        return worded("MPC Mode is already %s for GPU %s.\n") % (("Disabled", "Enabled")[value], place)
+        return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
     if in_use(card):
         _fail(sentence, pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
     done = _do(card, pymtml.nvmlDeviceSetMigMode, value)
     if isinstance(done, Unknown):
-        _fail(sentence, done.error)
+        if not machine.is_gone:
+            _fail(sentence, done.error)
+        if machine.restart():
+            raise Failed(worded(_GONE % "%s MPC Mode for GPU %s") % (word, place, done.reason), OTHER)
     machine.look_again()
     modes = machine.cards[card.index].ask(pymtml.nvmlDeviceGetMigMode)
     if isinstance(modes, Unknown) or modes[0] != value:
         raise _unchanged(sentence)
-    return worded("%s MPC Mode for GPU %s\n") % (("Disabled", "Enabled")[value], place)
+    return worded("%s MPC Mode for GPU %s\n") % (word, place)
 
 
 _BUSY = """\
@@ -274,13 +280,21 @@ def _gpu_reset(machine, card, value):
         if done.not_supported:
             raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
         _fail(sentence, done.error)
-    machine.restart()
+    gone = machine.restart()
+    if gone:
+        raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)
     if len(machine.cards) <= card.index:
         raise Failed("GPU %s was reset, and is not there any more" % place, OTHER)
     name = machine.cards[card.index].ask(pymtml.nvmlDeviceGetName)
     if isinstance(name, Unknown):
         raise Failed("GPU %s was reset, and does not answer: %s" % (place, describe(name.error)), OTHER)
     return "GPU %s was successfully reset.\n" % place
+
+
+def _end(text, status):
+    """What ends the command after a failure."""
+    hint = "run it as root; `pymtml doctor` says what this user may" if status == NO_PERMISSION else ""
+    return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
 # Option: (what reads its value: None for one that is none; no function: it takes none, or is not looked at; the change)
@@ -340,12 +354,16 @@ CHANGES = {
 }
 
 
+RESTARTING = ("gpu-reset", "multi-instance-gpu")  # after which C is initialized anew: each card is tried
+
+
 def answer(options):
     """Make the changes, card by card (exit status)."""
     changes = _checked(options)
-    warned = False
+    warned, failed = False, []
     with Output() as output, Machine() as machine:
-        indices = [card.index for card in machine.chosen(options.get("id"))]
+        cards = machine.chosen(options.get("id"))
+        indices = [card.index for card in cards if address(card)]  # which a card keeps, should the library be gone
         for name, value in changes:
             for index in indices:
                 try:
@@ -354,12 +372,15 @@ def answer(options):
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))
                 except Failed as error:
-                    hint = (
-                        "run it as root; `pymtml doctor` says what this user may"
-                        if error.status == NO_PERMISSION
-                        else ""
-                    )
-                    raise refuse("%s\n%s" % (error, EARLY), error.status, hint)
+                    failed.append(error.status)
+                    if name in RESTARTING and error.status != NO_PERMISSION and index != indices[-1]:
+                        output.write("%s\n" % error)
+                        if machine.is_gone:
+                            machine.restart()
+                        continue
+                    raise _end(error, max(failed))
+            if failed:
+                raise _end("", max(failed))
         waiting = "ecc-config" in options.values and any(_waits_for_reboot(machine.cards[index]) for index in indices)
         output.write(DONE + REBOOT * waiting)
     return NOT_AVAILABLE if warned and options.get("error-on-warning") else 0

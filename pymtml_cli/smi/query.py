@@ -8,6 +8,7 @@ from pymtml_cli.readings.devices import Machine, Unknown, nobody_tells
 from pymtml_cli.readings.processes import processes, say_to_people
 from pymtml_cli.readings.table import address, mebibytes
 from pymtml_cli.smi.fields import FIELDS
+from pymtml_cli.smi.lost import Opened
 
 
 class Row:
@@ -156,24 +157,25 @@ def answer(options):
     with Output(options.get("filename")) as output:
         if options.question.startswith("help-query-"):
             output.write(help_text(options.question[len("help-query-") :]))
-        else:
-            _repeat(options, options.question[len("query-") :], output)
-    return 0
+            return 0
+        return _repeat(options, options.question[len("query-") :], output)
 
 
 def _repeat(options, kind, output):
     formats = options.get("format", "csv")
     with Machine() as machine:
         query = Query(kind, options.get("query-" + kind), "" if formats is True else formats)
-        cards, said = machine.chosen(options.get("id")), []
+        opened, said = Opened(machine.chosen(options.get("id"))), []
 
         def sample(first):
-            lines = (query.header() if first else []) + query.lines(cards)
+            lines = (query.header() if first else []) + query.lines(opened.cards)
             output.write("".join(line + "\n" for line in lines))
+            opened.say_aside()
             if kind == "compute-apps":
-                say_to_people(cards, said)
+                say_to_people(opened.cards, said)
 
         repeat(machine, options.seconds, sample)
+    return opened.status
 
 
 class Query:

@@ -10,6 +10,7 @@ from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME, mebibytes
 from pymtml_cli.smi import layout
 from pymtml_cli.smi.listing import profile, uuid_of
+from pymtml_cli.smi.lost import Opened
 
 KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
 
@@ -57,9 +58,13 @@ def answer(options):
     with Output(options.get("filename")) as output:
         screen = Screen(options)
         with Machine() as machine:
-            cards = machine.chosen(options.get("id"))
-            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
-    return 0
+            opened = Opened(machine.chosen(options.get("id")))
+
+            def sample(first):
+                output.write(screen.text(machine, opened.cards) + opened.sentences)
+
+            repeat(machine, options.seconds, sample)
+    return opened.status
 
 
 class Screen:

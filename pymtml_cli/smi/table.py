@@ -12,7 +12,7 @@ from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Machine, Unknown, ask, musa_version
-from pymtml_cli.readings.processes import processes, remarks
+from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME, mebibytes
 from pymtml_cli.smi.cells import (
     Cell,
@@ -27,6 +27,7 @@ from pymtml_cli.smi.cells import (
     utilization,
 )
 from pymtml_cli.smi.listing import name, profile
+from pymtml_cli.smi.lost import Opened
 
 FULL_WIDTH = 91
 COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: module `compact`
@@ -46,8 +47,11 @@ class Screen:
         self._paint = self._colors
         self._smi = called() == NVIDIA_SMI
 
-    def text(self, machine, cards):
-        """The table as it is printed."""
+    def text(self, machine, opened):
+        """The table as it is printed; no table if none of the cards can be opened."""
+        return (self._table(machine, opened.cards) if opened.cards else "") + opened.sentences
+
+    def _table(self, machine, cards):
         room = self.width()
         if room <= COMPACT_WIDTH:
             from pymtml_cli.smi import compact
@@ -177,8 +181,8 @@ class Screen:
         lines.append("|" + "=" * inner + "|")
         rows += [_process(process, text, full, inner) for process, text in zip(listed, names)]
         said = ["  " + text for text in remarks(cards, listed)] if len(told) == len(cards) else []
-        # Programs that cut up nvidia-smi's table take each line in the frame for a process.
-        below = said if listed and self._smi and not self._terminal else []
+        # Programs that cut up nvidia-smi's table take each line in the frame for a process, but for these words.
+        below = said if self._smi and not self._terminal and said != ["  " + NONE_RUNNING] else []
         for row in rows + (said if not below else []):
             lines.append("|" + left(fit(row, inner), inner) + "|")
         return lines + ["+" + "-" * inner + "+"] + below
@@ -229,13 +233,12 @@ def answer(options):
     """
     with Output(options.get("filename")) as output:
         if "watch" in options.values and output.is_terminal:
-            _watch(options, output)
-        else:
-            screen = Screen(output)
-            with Machine() as machine:
-                cards = machine.chosen(options.get("id"))
-                repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, cards)))
-    return 0
+            return _watch(options, output)
+        screen = Screen(output)
+        with Machine() as machine:
+            opened = Opened(machine.chosen(options.get("id")))
+            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, opened)))
+    return opened.status
 
 
 def _watch(options, output):
@@ -244,16 +247,17 @@ def _watch(options, output):
 
     screen = Screen(output)
     with OtherScreen(output) as other, Machine() as machine:
-        cards = machine.chosen(options.get("id"))
-        repeat(machine, options.seconds, lambda first: other.draw(_in_place(screen, machine, cards)), other.wakeup)
+        opened = Opened(machine.chosen(options.get("id")))
+        repeat(machine, options.seconds, lambda first: other.draw(_in_place(screen, machine, opened)), other.wakeup)
+    return opened.status
 
 
-def _in_place(screen, machine, cards):
+def _in_place(screen, machine, opened):
     """What redraws the terminal: as many lines as it has, each cleared to its end."""
     import shutil
 
     rows = shutil.get_terminal_size((FULL_WIDTH, 24)).lines
-    lines = screen.text(machine, cards).splitlines()
+    lines = screen.text(machine, opened).splitlines()
     if len(lines) >= rows:
         shown = max(0, rows - 2)
         lines = lines[:shown] + ["... %d more lines" % (len(lines) - shown)]

@@ -12,6 +12,7 @@ from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import BY_NAME, address
 from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.readings.table import mebibytes
+from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.sections import TREE, value_of
 
 # What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
@@ -21,10 +22,15 @@ DEPRECATED = "Requested functionality has been deprecated"
 def answer(options):
     """Print the answer to -q -x, a whole document for each sample (exit status)."""
     with Output(options.get("filename")) as output, Machine() as machine:
-        cards = machine.chosen(options.get("id"))
+        opened = Opened(machine.chosen(options.get("id")))
         write = _units if options.get("unit") else _gpus
-        repeat(machine, options.seconds, lambda first: output.write(write(machine, cards)))
-    return 0
+
+        def sample(first):
+            output.write(write(machine, opened.cards))
+            opened.say_aside()
+
+        repeat(machine, options.seconds, sample)
+    return opened.status
 
 
 def _gpus(machine, cards):

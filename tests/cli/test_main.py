@@ -85,7 +85,7 @@ def test_startup_loads_nothing_heavy(arguments):
     loaded = result.stderr.split()
     own = [name for name in loaded if name.startswith("pymtml_cli")]
     others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "types", "warnings"}
-    assert "pymtml_cli.main" in own and len(own) <= 18, own
+    assert "pymtml_cli.main" in own and len(own) <= 20, own
     assert others == set()
 
 
@@ -174,7 +174,7 @@ def test_a_pipe_that_nobody_reads_takes_what_is_left(error, status, doing):
 
 
 def test_what_a_frozen_program_lacks(monkeypatch):
-    module = file_of(SUBCOMMANDS["topo"][0]).__name__
+    module = file_of(SUBCOMMANDS["topo"].module).__name__
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError):
         invoke("topo", "-m")
@@ -259,9 +259,9 @@ def test_every_output_works_on_every_machine(case, name):
     for arguments in OUTPUTS:
         with simulated.machine(machine["profile"], **{key: machine[key] for key in machine if key != "profile"}):
             result = invoke(*arguments, name=name)
-        assert result.status in (0, 1, 2, 3, 4, 6, 9, 12, 18, 255), (arguments, result.status)
+        assert result.status in (0, 1, 2, 3, 4, 6, 9, 12, 15, 18, 255), (arguments, result.status)
         assert "Traceback" not in result.stdout + result.stderr
-        assert result.stderr.count("\n") <= 1, (arguments, result.stderr)
+        assert result.stderr.count("\n") <= (2 if result.status == 15 else 1), (arguments, result.stderr)
         assert result.stdout or result.stderr or "apps" in arguments[0] or arguments[0] == "nvlink", arguments
 
 

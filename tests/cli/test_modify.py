@@ -270,6 +270,32 @@ def test_the_exit_status_of_an_error(code, status):
     assert modify.exit_status(pymtml.NVMLError(code)) == status
 
 
+BACK = "but the library did not come back: Unknown Error"
+
+
+@pytest.mark.parametrize(
+    "fault, back", [("mtmlLibraryInit=DRIVER_FAILURE@1", False), ("mtmlLibraryInit=DRIVER_FAILURE@1x1", True)]
+)
+def test_a_library_that_does_not_come_back(fault, back, monkeypatch):
+    """Each card is tried, and it is said what became of each."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    first, second = "GPU 00000000:3B:00.0", "GPU 00000000:AF:00.0"
+    with simulated.machine("s3000x2", faults=fault):
+        result = smi("-r", "-i", "0,1")
+        assert [simulated.get_value(card, "resets") for card in (0, 1)] == ["1", "01"[back]]
+    assert result.status == 255 and result.lines == [
+        "%s was reset, %s" % (first, BACK),
+        "%s was successfully reset." % second if back else "Unable to reset %s: Uninitialized" % second,
+        "Terminating early due to previous errors.",
+    ]
+
+
+def test_a_mode_that_is_changed_by_a_library_that_does_not_come_back():
+    with simulated.machine("s3000-mpc", set="machine.reinit=DRIVER_FAILURE"):
+        result = smi("-mig", "0", "-i", "0")
+    assert (result.status, result.lines[0]) == (255, "Disabled MIG Mode for GPU 00000000:3B:00.0, " + BACK)
+
+
 def test_a_reset_is_for_root(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
     with simulated.machine("s3000x2"):

@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 import pytest
 import simulated
 from command import invoke
-from inside import FIELDS
+from inside import FIELDS, answers
 
 CARD = 3
 # Type of C: what cannot be in it
@@ -140,3 +140,21 @@ def test_a_degree_below_zero_is_one_of_a_card_that_lives():
     dead = dict(impossible(MEASURED, "ones"), gpu_temperature=-1)
     with simulated.machine("s5000x8", set=";".join("%d.%s=%d" % (CARD, *one) for one in dead.items())):
         assert invoke(*query).stdout == "[Unknown Error]\n"
+
+
+@pytest.mark.parametrize("arguments, stdout", [(["--json"], True), (["-L"], False)])
+def test_more_devices_than_there_can_be(arguments, stdout, monkeypatch):
+    answers(monkeypatch, "mtmlLibraryCountDevice", lambda *_: 4 * 10**9)
+    with simulated.machine("s80"):
+        result = invoke(*arguments)
+    assert result.status == 255
+    assert "the driver counts 4000000000 devices, and 4096 is the most there can be" in (
+        result.stdout if stdout else result.stderr
+    )
+
+
+def test_more_displays_than_there_can_be(monkeypatch):
+    answers(monkeypatch, "mtmlDeviceCountDisplayInterface", lambda *_: (1 << 32) - 1)
+    with simulated.machine("s80"):
+        (card,) = json.loads(invoke("--json").stdout)["devices"]
+    assert (card["displays"], card["reasons"]["displays"]) == (None, "implausible: 4294967295")

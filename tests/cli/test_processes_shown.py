@@ -65,8 +65,12 @@ def test_nobody_there(proc):
 @pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
 def test_nobody_visible(proc, hidden, name):
     hidden(214)
-    words = "No running processes found: none visible to you, 214 hidden (%s)" % step()
-    assert rows(name=name) == [words]
+    words = "No process visible to you; 214 could not be looked into (%s)" % step()
+    with simulated.machine("s80"):
+        lines = invoke(name=name).lines
+    # Programs that cut up nvidia-smi's table take each line in its frame for a process.
+    ours, frame = "|  %s|" % words.ljust(87), "+" + "-" * 89 + "+"
+    assert lines[-2:] == ([ours, frame] if name == "pymtml" else [frame, "  " + words])
     with simulated.machine("s80"):
         assert any(line.endswith(": " + words) for line in invoke("-q", name=name).lines)
 
@@ -91,8 +95,7 @@ def test_containers(proc, namespace, own):
     (proc / "self" / "ns").mkdir(parents=True)
     (proc / "self" / "ns" / "pid").symlink_to(namespace)
     elsewhere = "of other containers exist elsewhere"
-    none = "No running processes found"
-    assert rows() == [none + (" in this container; those " + elsewhere if own else "")]
+    assert rows() == ["No process in this container; those " + elsewhere if own else "No running processes found"]
     add(proc, 5, "/dev/mtgpu.0")
     assert rows()[1:] == ["Those " + elsewhere] * own
 
@@ -107,7 +110,7 @@ def test_hidden_ones_and_containers_together(proc, hidden):
         empty = invoke("-q", "-d", "PIDS").lines
         add(proc, 5, "/dev/mtgpu.0")
         full = invoke("-q", "-d", "PIDS").lines
-    none = "No running processes found: none visible to you, 2 hidden (%s)" % step()
+    none = "No process visible to you; 2 could not be looked into (%s)" % step()
     assert empty[-3:-1] == ["    Processes".ljust(55) + ": " + none, "    ".ljust(55) + ": " + elsewhere]
     others = "There may be others: 2 processes could not be looked into (%s)" % step()
     start = full.index("    Processes") + 1

@@ -10,7 +10,7 @@ import pytest
 import simulated
 from command import invoke, process_tree
 from expected import surroundings
-from inside import answers, devices, encodersessions, language, samples, scroll, table
+from inside import Opened, answers, devices, encodersessions, language, samples, scroll, table
 
 import pymtml
 
@@ -60,7 +60,7 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
     """The last line stays empty, and one says how many are left out."""
     monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((80, room)))
     with simulated.machine(DISTINCT), devices.Machine() as here:
-        text = table._in_place(table.Screen(Looked_at()), here, here.cards)
+        text = table._in_place(table.Screen(Looked_at()), here, Opened(here.cards))
     begin, lines, end = text[:3], text[3:-3].split("\x1b[K\r\n"), text[-3:]
     assert (begin, end) == ("\x1b[H", "\x1b[J")
     assert room == 10 or lines[-1].endswith(" more lines")
@@ -77,7 +77,7 @@ def test_a_terminal_that_does_not_tell_its_size(monkeypatch):
     """It has 91 columns and 24 lines."""
     monkeypatch.setattr(shutil, "get_terminal_size", os.terminal_size)
     with simulated.machine("s5000x8"), devices.Machine() as here:
-        lines = table._in_place(table.Screen(Looked_at()), here, here.cards).split("\x1b[K\r\n")
+        lines = table._in_place(table.Screen(Looked_at()), here, Opened(here.cards)).split("\x1b[K\r\n")
     assert (len(lines), len(lines[1]), lines[-1][:-3]) == (23, 91, "... 28 more lines")
 
 

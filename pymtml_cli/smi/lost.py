@@ -1,0 +1,61 @@
+"""Cards that cannot be opened: under NVIDIA's name they have a sentence of nvidia-smi's, and no place in an output."""
+
+import os
+import sys
+
+import pymtml
+from pymtml_cli.common.errors import CARD_IS_LOST, NVIDIA_SMI, called
+from pymtml_cli.readings.devices import Unknown, pci_address
+
+VENDOR, DISPLAYS, ACCELERATORS = "0x1ed5", "0x03", "0x12"  # PCI's numbers of Moore Threads, and classes of devices
+
+
+class Opened:
+    """Of the cards that were asked for, the ``cards`` to show, the ``sentences`` about others, and the exit status."""
+
+    def __init__(self, cards):
+        lost = [card for card in cards if isinstance(card.handle, Unknown)]
+        by_nvidia = called() == NVIDIA_SMI
+        self.cards = [card for card in cards if card not in lost] if by_nvidia else cards
+        self.sentences = "".join(map(_sentence, lost)) if by_nvidia else ""
+        self.status = CARD_IS_LOST if lost else 0
+
+    def say_aside(self):
+        """Write the sentences to stderr: csv and XML on stdout stay what they are."""
+        sys.stderr.write(self.sentences)
+
+
+def _sentence(card):
+    return "Unable to determine the device handle for GPU%s: %s\n" % (_place(card), card.handle.reason)
+
+
+def _place(card):
+    """The PCI address of a lost card, if it is the only one that no other card has; else its index."""
+    others = [other for other in card.machine.cards if other is not card]
+    left = _addresses() - {pci_address(other) for other in others}
+    if len(left) == 1 and not any(isinstance(other.handle, Unknown) for other in others):
+        return "%04x:%02x:%02x.0" % left.pop()
+    return " %d" % card.index
+
+
+def _addresses():
+    """(domain, bus, device) of the cards of Moore Threads that the kernel knows (set)."""
+    root = os.path.join(pymtml._sys_root(), "bus", "pci", "devices")
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return set()
+    wanted = [
+        name
+        for name in names
+        if _read(root, name, "vendor") == VENDOR and _read(root, name, "class")[:4] in (DISPLAYS, ACCELERATORS)
+    ]
+    return set(filter(None, map(pymtml._parse_bus_id, wanted)))
+
+
+def _read(*path):
+    try:
+        with open(os.path.join(*path)) as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        return ""
