@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the changelog against the code (versions, dates, what came and went), and the record of interpreters.
+"""Holds the changelog against the code: versions, dates, what came and went.
 
 python tools/check_release.py             exit status 1, with a line for each thing that does not agree
 python tools/check_release.py --record    write down what the version of now has, in facts/releases.json
@@ -16,7 +16,6 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
 import urllib.request
 
@@ -145,31 +144,6 @@ def unfit(folder):
         yield "%s holds %s, not %s: make build" % (folder, sorted(found) or "nothing", sorted(wanted))
 
 
-def collected():
-    """How many tests `make test-all` runs under each Python, as the tests are now."""
-    sys.path.insert(0, ROOT)
-    import noxfile
-
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"] + noxfile.TESTS
-    last = subprocess.check_output(command, cwd=ROOT, universal_newlines=True).splitlines()[-1]
-    return int(re.match(r"\d+", last).group())
-
-
-def moved(table, now):
-    """Lines for the runs of docs/reliability.md that were of another number of tests, by more than 2 %."""
-    rows = re.search(r"(?s)<!-- interpreters -->\n(.*)<!-- end of interpreters -->", table).group(1).splitlines()[2:]
-    for row in rows:
-        name, _, commit, *counts = [cell.strip() for cell in row.strip("|").split("|")]
-        then = sum(int(count.replace(",", "")) for count in counts)
-        if abs(then - now) > 0.02 * now:
-            yield "docs/reliability.md: %s ran %d tests at %s, now there are %d: make test-all" % (
-                name,
-                then,
-                commit,
-                now,
-            )
-
-
 def answers(address):
     """True if the address can be opened."""
     try:
@@ -200,7 +174,6 @@ def main():
             file.write(generated.json_text(dict(sorted(recorded.items()))))
         return
     found = list(problems(datetime.date.today().isoformat())) + list(unfit(os.path.join(ROOT, "dist")))
-    found += moved(read("docs/reliability.md"), collected())
     sys.exit("\n".join(found) if found else 0)
 
 

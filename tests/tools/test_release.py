@@ -115,18 +115,6 @@ def test_a_release_of_tomorrow(monkeypatch):
     assert any("and today is" in line for line in found(monkeypatch, today="2000-01-01"))
 
 
-def test_interpreters_that_ran_another_number_of_tests():
-    """They say so from two of a hundred on; the table is as noxfile.py writes it."""
-    text = check.read("docs/reliability.md")
-    ran = [
-        int(number.replace(",", ""))
-        for number in re.search(r"(?m)^\| CPython 3.11.*`(.*)$", text).group(1).split("|")[1:4]
-    ]
-    assert not [line for line in check.moved(text, round(sum(ran) / 1.019)) if "CPython 3.11" in line]
-    for now in (round(sum(ran) / 1.021), round(sum(ran) / 0.979)):
-        assert [line for line in check.moved(text, now) if "CPython 3.11" in line]
-
-
 def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
     noxfile = pytest.importorskip("noxfile")
     report, record = tmp_path / "report.xml", tmp_path / "record.md"
