@@ -17,12 +17,18 @@ SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 # Points of a curve: what keeps the answers of a page small, whatever the time that it shows
 POINTS = 60
 
-JOB = 'job=~"mthreads.*"'
+# The targets that rules.yml watches
+JOB, LABELED = 'job=~"mthreads.*"', 'gpus!=""'
 WHOLE = 'instance_id=""'  # whole cards, not their instances
 EXPECTED_COUNTS = range(1, 17)  # cards that a host may be expected to have, by the label `gpus` of its target
 
 RED_ABOVE_0 = (("green", None), ("red", 1))
 TEMPERATURE = (("green", None), ("orange", 80), ("red", 90))
+
+
+def targets(more="", compared=""):
+    """The targets, those of one host or those whose `up` compares so."""
+    return "(%s)" % " or ".join("up{%s%s}%s" % (chosen, more, compared) for chosen in (JOB, LABELED))
 
 
 def one_of(*parts):
@@ -31,22 +37,31 @@ def one_of(*parts):
     return " or ".join(texts)
 
 
-# The label has a number as text; PromQL makes no number of it, so that each that there may be is asked for.
-EXPECTED = "sum(%s)" % " or ".join('up{%s,gpus="%d"} * 0 + %d' % (JOB, count, count) for count in EXPECTED_COUNTS)
+def expected(more=""):
+    """How many cards there are to be. The label has a number as text; each that there may be is asked for."""
+    return "sum(%s)" % " or ".join('up{gpus="%d"%s} * 0 + %d' % (count, more, count) for count in EXPECTED_COUNTS)
+
+
 REPORTING = "count(mthreads_gpu_up{%s} == 1)" % WHOLE
 # What rules.yml records: the past of a fleet costs a page what the past of one card would.
 FLEET_OF, RECORDED = "mthreads_fleet:%s", "Recorded by rules.yml: empty without it"
 STALLED = "changes(mthreads_collect_timestamp_seconds[1m]) == 0"
 
 WORST = "topk(30, %s)" % one_of(
-    ("max by (instance) (up{%s} == 0)" % JOB, 100, "the host or its exporter is down"),
+    ("max by (instance) %s" % targets(compared=" == 0"), 100, "the host or its exporter is down"),
     ("max by (instance) (%s)" % STALLED, 90, "nothing is collected any more"),
     (
-        "max by (instance) (up{%s} == 1 unless on (instance) mthreads_driver_up)" % JOB,
+        "max by (instance) (%s unless on (instance) mthreads_driver_up)" % targets(compared=" == 1"),
         84,
         "it answers, and has no series of pymtml",
     ),
     ("max by (instance) (mthreads_driver_up == 0)", 80, "the driver does not answer"),
+    (
+        "max by (instance) (mthreads_driver_up == 1 and on (job, instance) (up{%s} unless on (job, instance, gpus) "
+        'count_values by (job, instance) ("gpus", count by (job, instance) (mthreads_gpu_up{%s}))))' % (LABELED, WHOLE),
+        70,
+        "fewer or more cards than the label gpus of the target",
+    ),
     ("count by (instance) (mthreads_gpu_up{%s} == 0)" % WHOLE, 60, "cards do not answer"),
     (
         'count by (instance) (mthreads_gpu_ecc_errors_total{kind="uncorrected",scope="volatile"} > 0)',
@@ -73,9 +88,14 @@ USED_SHARE = "%s / %s" % (per_card("mthreads_gpu_memory_used_bytes"), per_card("
 TEN = "topk(10, max by (instance, gpu, uuid) (%s))"
 CARD = "{{instance}} GPU {{gpu}}"
 
+FIRING = (
+    "topk(%d, count by (severity, instance, alertname) "
+    '(ALERTS{alertname=~"Mthreads.+",alertstate="firing",severity%s"critical"}))'
+)
+
 # (type, title, width, height, unit, [(query, legend)], what else); rows fill from the left.
 OVERVIEW = (
-    ("stat", "GPUs expected", 3, 4, "none", [(EXPECTED, "")], {"text": "Sum of the label gpus of the targets"}),
+    ("stat", "GPUs expected", 3, 4, "none", [(expected(), "")], {"text": "Sum of the label gpus of the targets"}),
     ("stat", "GPUs reporting", 3, 4, "none", [(REPORTING + " or vector(0)", "")], {}),
     (
         "stat",
@@ -92,17 +112,17 @@ OVERVIEW = (
         3,
         4,
         "none",
-        [("clamp_min(%s - (%s or vector(0)), 0)" % (EXPECTED, REPORTING), "")],
+        [("clamp_min(%s - (%s or vector(0)), 0)" % (expected(), REPORTING), "")],
         {"steps": RED_ABOVE_0, "text": "Expected and not reporting, hosts that are down included"},
     ),
-    ("stat", "Hosts up", 3, 4, "none", [("count(up{%s} == 1) or vector(0)" % JOB, "")], {}),
+    ("stat", "Hosts up", 3, 4, "none", [("count%s or vector(0)" % targets(compared=" == 1"), "")], {}),
     (
         "stat",
         "Hosts down",
         3,
         4,
         "none",
-        [("count(up{%s} == 0) or vector(0)" % JOB, "")],
+        [("count%s or vector(0)" % targets(compared=" == 0"), "")],
         {"steps": RED_ABOVE_0},
     ),
     (
@@ -129,8 +149,8 @@ OVERVIEW = (
         8,
         8,
         "none",
-        [('sort_desc(count by (alertname, severity) (ALERTS{alertstate="firing"}))', "")],
-        {"text": "Empty without rules.yml, too: the panel beside it needs no rules"},
+        [(FIRING % (30, "=") + " or " + FIRING % (10, "!="), "")],
+        {"text": "At most 30 critical lines and 10 others; empty without rules.yml, which Worst hosts does not need"},
     ),
     (
         "table",
@@ -229,12 +249,14 @@ OVERVIEW = (
 )
 
 GPU = "GPU {{gpu}}"
+THE_HOST = ',instance="$host"'
+SOME_CARDS = "count(%s == %d) or on () max%s * 0"
 HOST = (
-    ("stat", "Host", 4, 4, "none", [('up{%s,instance="$host"}' % JOB, "")], {"names": {0: "down", 1: "up"}}),
+    ("stat", "Host", 3, 4, "none", [("max%s" % targets(THE_HOST), "")], {"names": {0: "down", 1: "up"}}),
     (
         "stat",
         "Driver",
-        4,
+        3,
         4,
         "none",
         [('mthreads_driver_up{instance="$host"}', "")],
@@ -252,20 +274,35 @@ HOST = (
     (
         "stat",
         "GPUs reporting",
-        4,
+        3,
         4,
         "none",
-        [('count(%s == 1) or 0 * up{%s,instance="$host"}' % (of_host("mthreads_gpu_up"), JOB), "")],
-        {},
+        [(SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST)), "")],
+        {"steps": (("red", None), ("green", 1))},
     ),
     (
         "stat",
         "GPUs silent",
+        3,
+        4,
+        "none",
+        [(SOME_CARDS % (of_host("mthreads_gpu_up"), 0, targets(THE_HOST)), "")],
+        {"steps": RED_ABOVE_0, "text": "Cards that were there and do not answer"},
+    ),
+    (
+        "stat",
+        "GPUs missing",
         4,
         4,
         "none",
-        [('count(%s == 0) or 0 * up{%s,instance="$host"}' % (of_host("mthreads_gpu_up"), JOB), "")],
-        {"steps": RED_ABOVE_0},
+        [
+            (
+                '(%s or on () max(mthreads_gpus_expected{instance="$host"})) - on () (%s)'
+                % (expected(THE_HOST), SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST))),
+                "",
+            )
+        ],
+        {"steps": RED_ABOVE_0, "text": "Expected by the label gpus or --expect, and not reporting"},
     ),
     (
         "stat",
@@ -434,8 +471,16 @@ DATASOURCE = variable("datasource", "Data source", "prometheus", {"type": "datas
 CHOICE = variable(
     "host",
     "Host",
-    "label_values(up{%s}, instance)" % JOB,
-    {"type": "query", "datasource": SOURCE, "refresh": 2, "sort": 3, "includeAll": False, "multi": False},
+    "query_result(max by (instance) %s)" % targets(),
+    {
+        "type": "query",
+        "regex": '/instance="([^"]+)"/',
+        "datasource": SOURCE,
+        "refresh": 2,
+        "sort": 3,
+        "includeAll": False,
+        "multi": False,
+    },
 )
 
 DASHBOARDS = {
@@ -483,6 +528,8 @@ def panel(number, place, entry):
         "unit": unit,
         "thresholds": {"mode": "absolute", "steps": [{"color": color, "value": value} for color, value in steps]},
     }
+    if unit == "percentunit":
+        defaults.update(min=0, max=1)
     if "names" in more:
         options = {str(value): {"text": text, "index": value} for value, text in more["names"].items()}
         defaults["mappings"] = [{"type": "value", "options": options}]

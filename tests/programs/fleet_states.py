@@ -25,7 +25,7 @@ CARDS = 2
 
 def of(gpu, series, *labels):
     """The selector of a card's series."""
-    return "mthreads_gpu_%s{%s}" % (series, ",".join(['gpu="%d",uuid="u%d"' % (gpu, gpu)] + list(labels)))
+    return "mthreads_gpu_%s{%s}" % (series, ",".join(['gpu="%d",uuid="u%d"' % (gpu, gpu)] + list(filter(None, labels))))
 
 
 def identity(gpu, serial=True):
@@ -101,6 +101,26 @@ STATES = [
             **ecc("corrected", "volatile", ("0+16", "320+16")),
             **ecc("uncorrected", "volatile", ("0", "0")),
             **ecc("uncorrected", "aggregate", ("10", "10")),
+        },
+    ),
+    # Two jobs share a card that is hot: it is one card, and the alert does not change with the jobs.
+    State(
+        "shared",
+        {"GpuHot": 1},
+        ["the limit is 95", CARD_1],
+        {
+            of(1, series, label, 'hpc_job="%d"' % job): values
+            for job in (7, 8)
+            for series, label, values in (
+                ("temperature_celsius", 'sensor="gpu"', ("94", "95")),
+                ("temperature_limit_celsius", 'limit="slowdown"', ("95", "95")),
+                ("power_limit_watts", "", ("950", "950")),
+                ("ecc_enabled", "", ("1", "1")),
+                ("retired_pages", 'cause="double_bit"', ("40", "40")),
+                ("clock_hertz", 'clock="graphics"', ("1000000000", "1000000000")),
+                ("clock_max_hertz", 'clock="graphics"', ("1750000000", "1750000000")),
+                ("utilization_ratio", 'engine="gpu"', ("0.9", "0.9")),
+            )
         },
     ),
     # The generation of an idle card's link drops

@@ -207,6 +207,7 @@ PYTHON_SMI = Program("python-smi", "0.0.2", NVIDIA_ML_PY)
 GPUCM = Program("gpucm", "0.0.2")
 TRACKIO = PackageAlone("trackio", "0.43.0", GPUSTAT)
 
+SEMANTIC_CONVENTIONS = Program("opentelemetry-semantic-conventions", "0.66b2")
 PROMETHEUS = Server("prometheus", "2.42")
 ALERTMANAGER = Server("prometheus-alertmanager", "0.25", "prometheus-alertmanager", "alertmanager")
 RAY_MUSA = Pattern("ray-musa")

@@ -11,7 +11,18 @@ import time
 import urllib.parse
 
 # "down" does not answer at all, "nothing" has another page
-STATES = ("well", "down", "stalled", "driver down", "card silent", "hot", "link down", "idle", "nothing")
+STATES = (
+    "well",
+    "down",
+    "stalled",
+    "driver down",
+    "card silent",
+    "card missing",
+    "hot",
+    "link down",
+    "idle",
+    "nothing",
+)
 COLLECTED = "mthreads_collect_timestamp_seconds "
 VALUES = {
     "mthreads_gpu_utilization_ratio": 1.0,
@@ -34,6 +45,8 @@ def page_of(text, host, state, now):
         if name == "mthreads_collect_timestamp_seconds":
             line = COLLECTED + "%.3f" % (1e9 if state == "stalled" else now)
         elif state == "driver down" and (card >= 0 or name in ("mthreads_gpus", "mthreads_health_status")):
+            continue
+        elif state == "card missing" and card == 7:
             continue
         elif name == "mthreads_driver_up":
             line = "mthreads_driver_up %d" % (state != "driver down")

@@ -25,6 +25,7 @@ TROUBLE = {
     "node004": ("stalled", "nothing is collected any more"),
     "node005": ("driver down", "the driver does not answer"),
     "node006": ("card silent", "cards do not answer"),
+    "node011": ("card missing", "fewer or more cards than the label gpus of the target"),
     "node007": ("hot", "other checks of health are CRITICAL"),
     "node010": ("nothing", "it answers, and has no series of pymtml"),
     "node008": ("link down", "cards with links down or downgraded"),
@@ -112,12 +113,43 @@ def shown(server, title):
 
 def test_the_fleet_is_counted(server):
     """GPUs expected, reporting, silent and missing, hosts down, stalled, drivers down."""
-    silent = 3 * CARDS + 1  # of hosts that are down, without a driver, with another page, and one
+    silent = 3 * CARDS + 2  # of hosts that are down, without a driver, with another page, and two
     assert shown(server, "GPUs expected") == HOSTS * CARDS
     assert shown(server, "GPUs reporting") == HOSTS * CARDS - silent
     assert (shown(server, "GPUs silent"), shown(server, "GPUs missing")) == (1, silent)
     assert (shown(server, "Hosts up"), shown(server, "Hosts down")) == (HOSTS - 1, 1)
     assert (shown(server, "Stalled"), shown(server, "Drivers down")) == (1, 1)
+
+
+COUNTED = {  # GPUs reporting, silent, missing; whether the host is up
+    "node001": (8, 0, 0, 1),
+    "node003": (0, 0, 8, 0),
+    "node005": (0, 0, 8, 1),
+    "node006": (7, 1, 1, 1),
+    "node010": (0, 0, 8, 1),
+    "node011": (7, 0, 1, 1),
+}
+
+
+@pytest.mark.parametrize("host", sorted(COUNTED))
+def test_the_page_of_a_host(server, host):
+    """Each panel with one number has one, and those that count cards are right; red where one is not well."""
+    numbers = {}
+    for panel in board("host.json")["panels"]:
+        if panel["type"] == "stat":
+            count, result, _ = ask(server, panel["targets"][0]["expr"].replace("$host", host))
+            assert count <= 1, panel["title"]
+            numbers[panel["title"]] = float(result[0]["value"][1]) if result else None
+    assert tuple(numbers[title] for title in ("GPUs reporting", "GPUs silent", "GPUs missing", "Host")) == COUNTED[host]
+
+
+def test_alerts_of_others_are_not_counted(server):
+    (panel,) = [panel for panel in board("overview.json")["panels"] if panel["title"] == "Firing alerts"]
+    query = panel["targets"][0]["expr"]
+    assert 'alertname=~"Mthreads.+"' in query
+    _, result, _ = ask(server, query)
+    rows = {(row["metric"]["alertname"], row["metric"].get("instance")) for row in result}
+    assert ("MthreadsGpusMissing", "node011") in rows and ("MthreadsHostDown", "node003") in rows
 
 
 def test_the_worst_hosts(server):
@@ -135,7 +167,7 @@ def test_heat_maps_hold_every_card(server):
     for panel in board("overview.json")["panels"]:
         if panel["type"] == "heatmap":
             _, result, _ = ask(server, panel["targets"][0]["expr"])
-            assert sum(float(row["value"][1]) for row in result) == HOSTS * CARDS - 3 * CARDS - 1
+            assert sum(float(row["value"][1]) for row in result) == HOSTS * CARDS - 3 * CARDS - 2
             (label,) = set().union(*(row["metric"] for row in result)) - {"__name__"}
             assert panel["targets"][0]["legendFormat"] == "{{%s}}" % label
 

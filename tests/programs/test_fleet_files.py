@@ -14,6 +14,7 @@ import simulated
 import yaml
 from inside import checks, metrics, metrics_series
 from machines import ROOT, Machine
+from program_set import SEMANTIC_CONVENTIONS
 from scrape import fetch, free_port
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
@@ -131,6 +132,12 @@ def test_datasource():
     assert (source["type"], source["url"]) == ("prometheus", "http://localhost:9090")
 
 
+def printed(environment, *arguments):
+    """What a command of pymtml prints."""
+    command = [sys.executable, "-m", "pymtml"] + list(arguments)
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, universal_newlines=True).stdout
+
+
 # ---- systemd ----
 
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
@@ -158,10 +165,13 @@ def test_systemd_takes_the_units(tmp_path):
     command = tmp_path / "pymtml"
     command.write_text("#!/bin/sh\n")
     command.chmod(0o755)
-    for name in os.listdir(os.path.join(FLEET, "systemd")):
-        (tmp_path / name).write_text(read("systemd", name).replace("/opt/pymtml/bin/pymtml", str(command)))
-    for name in os.listdir(os.path.join(FLEET, "systemd")):
-        done = analyzed("verify", "--man=no", str(tmp_path / name))
+    shutil.copytree(os.path.join(FLEET, "systemd"), str(tmp_path / "units"))
+    (tmp_path / "units" / "optional").rename(tmp_path / "units" / (SERVING + ".d"))
+    for file in (tmp_path / "units").glob("**/*.*"):
+        if file.is_file():
+            file.write_text(file.read_text().replace("/opt/pymtml/bin/pymtml", str(command)))
+    for name in (SERVING, TEXTFILE, "mthreads-textfile.timer"):
+        done = analyzed("verify", "--man=no", str(tmp_path / "units" / name))
         said = [line for line in done.stdout.splitlines() if "mthreads" in line]
         assert not said, said
 
@@ -186,7 +196,10 @@ def test_the_unit_of_the_textfile():
     """It may write where its file goes, keeps its lock between two runs, and a timer starts it."""
     service = unit(TEXTFILE)["Service"]
     options = options_of(service["ExecStart"].split()[2:])
-    assert os.path.dirname(options.textfile) == service["ReadWritePaths"] and options.textfile.endswith(".prom")
+    folder = os.path.dirname(options.textfile)
+    assert "-" + folder == service["ReadWritePaths"] and options.textfile.endswith(".prom")
+    owner = "-o %s -g %s" % (service["User"], service["Group"])
+    assert service["ExecStartPre"] == "+/usr/bin/install -d %s %s" % (owner, folder)
     assert options.lock == "/run/%s/lock" % service["RuntimeDirectory"]
     assert (service["RuntimeDirectoryPreserve"], service["Type"]) == ("yes", "oneshot")
     assert 2 * options.timeout < int(service["TimeoutStartSec"])
@@ -298,6 +311,64 @@ def test_the_pod_may_do_little():
     assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (10001, True)
 
 
+def test_a_plugin_of_node_problem_detector(slurm, tmp_path):
+    """Its exit statuses are others than those of health; the line is what is wrong."""
+    monitor = json.loads(read("kubernetes", "npd_mthreads.json"))
+    (rule,) = monitor["rules"]
+    assert [one["type"] for one in monitor["conditions"]] == [rule["condition"]]
+    assert os.path.basename(rule["path"]) == "npd_mthreads.sh"
+
+    def plugin(changes, **variables):
+        machine = Machine(tmp_path, "s3000x2", changes=dict({"pci_cur_gen": lambda i: 5}, **changes))
+        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(ROOT, "simulator", "build"), TMPDIR=str(tmp_path))
+        environment.update(MTML_SIM_PROFILE=machine.path, PYMTML_HEALTH_DEFAULTS=str(tmp_path / "defaults"))
+        script = os.path.join(FLEET, "kubernetes", os.path.basename(rule["path"]))
+        done = subprocess.run([script], env=dict(environment, **variables), stdout=subprocess.PIPE)
+        return done.returncode, done.stdout.decode()
+
+    assert plugin({}) == (0, "GPUs are well\n")
+    status, text = plugin({"gpu_temperature": lambda i: 104})
+    assert status == 1 and re.match(r"CRITICAL +temperature", text)
+    status, text = plugin({"pci_cur_width": lambda i: 8})
+    assert status == 0 and re.match(r"WARNING +pcie", text)
+    (tmp_path / "defaults").write_text("PYMTML=/nonexistent\n")
+    assert plugin({})[0] == 2
+
+
+# ---- OpenTelemetry ----
+
+
+def test_names_of_the_collector():
+    """Each series that is renamed is one of pymtml metrics, with the labels that are; each is renamed once."""
+    config = yaml.safe_load(read("otel", "collector.yml"))
+    (scrape,) = config["receivers"]["prometheus"]["config"]["scrape_configs"]
+    assert scrape["static_configs"][0]["targets"] == ["localhost:%d" % port()]
+    transforms = config["processors"]["metricstransform"]["transforms"]
+    *each, common = transforms
+    assert re.fullmatch(common["include"], "hw.power") and common["match_type"] == "regexp"
+    for one in each:
+        assert one["include"].startswith(metrics_series.OF_CARD), one
+        _, labels, _ = metrics_series.CARD_SERIES[one["include"][len(metrics_series.OF_CARD) :]]
+        used = {operation["label"] for operation in one.get("operations", ()) if operation["action"] == "update_label"}
+        assert used | set(one.get("experimental_match_labels", ())) == set(labels) - {"fan"}, one
+    assert len({one["include"] for one in each}) == len({one["new_name"] for one in each}) == len(each)
+    used = {operation["label"] for operation in common["operations"] if operation["action"] == "update_label"}
+    assert used == {"gpu", "uuid"} < set(metrics_series.PLACE)
+
+
+@pytest.mark.programs
+def test_names_are_those_of_the_semantic_conventions():
+    """Of OpenTelemetry's own package."""
+    code = (
+        "import json; from opentelemetry.semconv._incubating.metrics import hw_metrics as m;"
+        "from opentelemetry.semconv._incubating.attributes import hw_attributes as a, error_attributes as e;"
+        "print(json.dumps([v for k in (m, a, e) for v in vars(k).values() if isinstance(v, str)]))"
+    )
+    known = set(json.loads(subprocess.check_output([SEMANTIC_CONVENTIONS.python, "-c", code]).decode()))
+    names = re.findall(r"(?:new_name|new_label): ([\w.]+)", read("otel", "collector.yml"))
+    assert len(names) > 10 and set(names) <= known, set(names) - known
+
+
 # ---- Slurm ----
 
 SCONTROL = """\
@@ -318,7 +389,7 @@ def slurm(tmp_path, simulator):
     command.write_text('#!/bin/sh\ncd %s && exec %s -m pymtml "$@"\n' % (ROOT, shutil.which("python3")))
     command.chmod(0o755)
     defaults = tmp_path / "defaults"
-    defaults.write_text("GPUS=2 TIMEOUT=2 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
+    defaults.write_text("GPUS=2 TIMEOUT=2 GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
 
     def run(machine, state="IDLE", reason="none", **variables):
         calls = tmp_path / "calls"
@@ -333,22 +404,56 @@ def slurm(tmp_path, simulator):
     return run
 
 
-def test_a_sick_node_is_drained_and_resumed(slurm, tmp_path):
-    """Once, with the reason; it comes back by itself only where it was drained for its GPUs."""
-    well = Machine(tmp_path, "s3000x2", changes={"pci_cur_gen": lambda i: 5})
-    assert slurm(well) == []
-    drained = "update NodeName=gpu01 State=RESUME"
-    assert slurm(well, "IDLE+DRAIN", "pymtml: CRITICAL devices: 1 of 2") == [drained]
-    assert slurm(well, "IDLE+DRAIN", "disk is broken") == []
+OURS = "pymtml: CRITICAL devices: 1 of 2"
+
+
+def test_a_sick_node_is_drained(slurm, tmp_path):
+    """Once, with the reason, which follows what is found; what somebody else drained keeps theirs."""
     sick = Machine(tmp_path, "s3000x2", changes={"gpu_temperature": lambda i: 104})
     (call,) = slurm(sick)
     assert call.startswith("update NodeName=gpu01 State=DRAIN Reason=pymtml: CRITICAL temperature: GPU 0-1: 104 C")
-    assert slurm(sick, "IDLE+DRAIN", "pymtml: CRITICAL") == []
-    (call,) = slurm(well, MTML_SIM_LATENCY_NS="100000000000")
+    reason = call.partition("Reason=")[2]
+    assert slurm(sick, "IDLE+DRAIN", reason) == []
+    assert slurm(sick, "IDLE+DRAIN", OURS) == [call]
+    assert slurm(sick, "IDLE+DRAIN", "disk is broken") == []
+    (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000")
     assert "CRITICAL driver: no answer within 2 seconds" in call
-    narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8})
+    narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
     (call,) = slurm(narrow)
     assert call.startswith("-t pymtml -- gpu01: WARNING pcie: GPU 0-1: PCIe x8")
+
+
+def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
+    """Where it was drained for its GPUs; a finding in between begins the count anew."""
+
+    def check(state, reason=OURS):
+        temperature = {"sick": 104, "well": 40}[state]
+        changes = {"pci_cur_gen": lambda i: 5, "gpu_temperature": lambda i: temperature}
+        return [call.split()[2] for call in slurm(Machine(tmp_path, "s3000x2", changes=changes), "IDLE+DRAIN", reason)]
+
+    assert [check(state) for state in ("well", "well", "sick", "well", "well")] == [[], [], ["State=DRAIN"], [], []]
+    assert check("well") == ["State=RESUME"]
+    assert check("well", "disk is broken") == []
+
+
+def test_which_job_has_which_card(tmp_path):
+    """What prolog and epilog write, as pymtml metrics reads it."""
+
+    def at(context, job, gpus):
+        environment = dict(os.environ, SLURM_SCRIPT_CONTEXT=context, SLURM_JOB_ID=job, SLURM_JOB_GPUS=gpus)
+        environment["PYMTML_HPC_JOBS"] = str(tmp_path / "jobs")
+        subprocess.run([os.path.join(FLEET, "slurm", "hpc_job.sh")], env=environment, check=True)
+        files = [path for path in (tmp_path / "jobs").iterdir() if path.name != ".lock"]
+        return {path.name: path.read_text().split() for path in files}
+
+    assert at("prolog_slurmd", "7", "0,3") == {"0": ["7"], "3": ["7"]}
+    assert at("prolog_slurmd", "8", "3,../x") == {"0": ["7"], "3": ["7", "8"]}
+    page = printed(simulated.environment("s5000x8"), "metrics", "--hpc-job-dir", str(tmp_path / "jobs"))
+    jobs = re.findall(r'mthreads_gpu_power_watts\{gpu="(\d)",hpc_job="(\d)"', page)
+    assert jobs == [("0", "7"), ("3", "7"), ("3", "8")]
+    assert at("epilog_slurmd", "7", "0,3") == {"3": ["8"]}
+    assert at("epilog_slurmd", "9", "") == {"3": ["8"]}
+    assert at("epilog_slurmd", "8", "3") == {}
 
 
 def test_time_of_a_check():
@@ -376,7 +481,7 @@ def test_a_task_sees_the_cards_of_its_job():
 
 
 def test_scripts_can_be_run():
-    for name in ("health.sh", "task_prolog.sh"):
+    for name in ("health.sh", "task_prolog.sh", "hpc_job.sh"):
         assert os.stat(os.path.join(FLEET, "slurm", name)).st_mode & stat.S_IXOTH
     gres = [line for line in read("slurm", "gres.conf").splitlines() if line and not line.startswith("#")]
     assert gres == ["NodeName=gpu[01-16] Name=gpu Type=s5000 File=/dev/mtgpu.[0-7]"]
@@ -500,7 +605,7 @@ def queries(name):
     found = [target["expr"] for panel in board(name)["panels"] for target in panel["targets"]]
     for entry in board(name)["templating"]["list"]:
         if entry["type"] == "query":
-            found.append(re.match(r"label_values\((.*), \w+\)$", entry["query"]).group(1))
+            found.append(re.match(r"query_result\((.*)\)$", entry["query"]).group(1))
     return [query.replace("$host", "node07") for query in found]
 
 
