@@ -32,6 +32,9 @@ WORDS = {
     ("pmon", "-o"): ("D", "T", "DT"),
     ("drain", "-m"): ("0", "1"),
     ("clocks", "-som"): ("0", "1"),
+    ("gpm", "-s"): ("0", "1"),
+    ("power-smoothing", "-s"): ("0", "1"),
+    ("nvlink", "-gt"): ("d", "r"),
 }
 LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
 OPTIONS = {"-h, --help": None}  # of this subcommand
@@ -67,9 +70,11 @@ def _of_language():
 def _of_subcommand(name):
     """(options, words) of a subcommand."""
     table = getattr(importlib.import_module("pymtml_cli." + SUBCOMMANDS[name].module), SUBCOMMANDS[name].options)
+    if SUBCOMMANDS[name].shared:
+        table = table[name]
     if callable(table):
         return _of_parser(table(), name)
-    found = [_option(name, spellings, takes, spellings[0] in FILES) for spellings, takes in spelled(table)]
+    found = [_option(name, spellings, takes, takes and spellings[0] in FILES) for spellings, takes in spelled(table)]
     return found, list(ARGUMENTS.get(name, ()))
 
 

@@ -7,7 +7,7 @@ Each question is answered by the module that ANSWERED_BY names, which has
 The refusals, their texts and exit statuses are those that nvidia-smi 580 was seen to give.
 """
 
-from pymtml_cli.common.errors import OTHER, called, refuse
+from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, OTHER, called, refuse
 
 NEEDED, OPTIONAL = "needed", "optional"
 
@@ -18,6 +18,8 @@ OPTIONS = {
     "list": (("-L", "--list-gpus"), None),
     "excluded": (("-B", "--list-excluded-gpus"), None),
     "query": (("-q", "--query"), None),
+    "all": (("-a",), None),  # -q as old programs spell it
+    "dtd": (("--dtd",), None),
     "unit": (("-u", "--unit"), None),
     "xml": (("-x", "--xml-format"), None),
     "display": (("-d", "--display"), NEEDED),
@@ -87,6 +89,7 @@ ANSWERED_BY = {
     "excluded": "smi.listing",
     "query": "smi.sections",
     "xml": "smi.xml_document",
+    "dtd": "smi.xml_document",
     "json": "hosts.json_document",
     "table": "smi.table",
     "modification": "smi.modify",
@@ -96,7 +99,7 @@ ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
-BESIDE_LOG = ("unit", "id", "filename", "xml", "display", "loop", "loop-ms")
+BESIDE_LOG = ("query", "all", "unit", "id", "filename", "xml", "dtd", "display", "loop", "loop-ms")
 BESIDE_JSON = ("id", "filename", "loop", "loop-ms")
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning"}
@@ -162,18 +165,16 @@ def _not_known(raw):
     return hints.option(raw, list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2])
 
 
-def _apart(parts, raw, question):
-    """The line about an argument that cannot stand beside the question, which is one of the others."""
-    from pymtml_cli.common import hints
-
-    if not _is_known(raw):
-        return _not_known(raw)
+def _apart(parts, raw, question, text):
+    """The error for an argument that cannot stand beside the question, which is one of the others."""
+    spelling = raw.partition("=")[0]
+    if spelling not in BY_SPELLING:
+        return _error(text, raw, BAD_ARGUMENT, hint=_not_known(raw))
     first = next((other for other, name, _ in parts if name == question and other != raw), None)
-    return hints.together(first.partition("=")[0], raw.partition("=")[0]) if first else ""
-
-
-def _is_known(raw):
-    return raw.partition("=")[0] in BY_SPELLING
+    if first is None or called() == NVIDIA_SMI:
+        return _error(text, raw, BAD_ARGUMENT)
+    both = "ERROR: %s and %s cannot be combined. Please run '%s -h' for help.\n\n"
+    return refuse(both % (first.partition("=")[0], spelling, called()))
 
 
 def _split(arguments):
@@ -208,7 +209,7 @@ def parse(arguments):
         if question in names:
             for raw, name, _ in parts:
                 if name != question:
-                    raise _error("is not valid for this command", raw, 2, hint=_apart(parts, raw, question))
+                    raise _apart(parts, raw, question, "is not valid for this command")
             return Options(question, {})
     queries = [name for name in QUERIES if name in names]
     if queries:
@@ -218,13 +219,20 @@ def parse(arguments):
             hint = _not_known(raw) if name is None else "--format goes with --query-gpu and its kin"
             raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
-    if "query" in names:
+    if "query" in names or "all" in names:
         if "xml" in names and "display" in names:
             both = "--display/-d flags can not be combined with -x/--xml-format flags."
             raise refuse("Invalid combination of input arguments: %s\n" % both)
-        _allow(parts, "query", ("query",) + BESIDE_LOG)
+        if "dtd" in names and "xml" not in names:
+            both = "Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD."
+            raise refuse("Invalid combination of input arguments: %s\n" % both)
+        _allow(parts, "query" if "query" in names else "all", BESIDE_LOG)
         return Options("xml" if "xml" in names else "query", values)
+    if "dtd" in names:
+        _allow(parts, "dtd", ("dtd", "unit", "filename"))
+        return Options("dtd", values)
     for name, spelled in (
+        ("unit", "-u/--unit to run a unit query"),
         ("xml", "-x/--xml-format to run an XML query"),
         ("display", "-d/--display to run a filtered query"),
     ):
@@ -254,7 +262,7 @@ def _allow(parts, question, names):
     """Refuse what cannot stand beside a question."""
     for raw, name, _ in parts:
         if name not in names:
-            raise _error("is not recognized", raw, 2, hint=_apart(parts, raw, question))
+            raise _apart(parts, raw, question, "is not recognized")
 
 
 def _values(parts):

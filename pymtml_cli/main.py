@@ -19,7 +19,8 @@ def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
     if arguments and arguments[0] in SUBCOMMANDS:
         name, *rest = arguments
-        return getattr(_module(SUBCOMMANDS[name].module), SUBCOMMANDS[name].run)(rest)
+        run = _module(SUBCOMMANDS[name].module).run
+        return run(rest, name) if SUBCOMMANDS[name].shared else run(rest)
     from pymtml_cli import language
 
     options = language.parse(arguments)

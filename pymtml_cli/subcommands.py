@@ -9,27 +9,33 @@ from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
 
 
 class Subcommand:
-    """A row of SUBCOMMANDS: the module, and what --help says.
+    """A subcommand: its module, what --help says, and where the module lists its options.
 
-    ``options`` names what lists the options in the module: a table, or a function `parser` for those of argparse.
-    ``run`` names the function that stands for run where subcommands share a file.
+    ``options`` names a table, or for those that argparse reads a function `parser`. A module that several subcommands
+    have in common, ``shared``, has a table of such tables, and its run takes the name as well.
     """
 
-    def __init__(self, module, help, options="parser", run="run"):
-        self.module, self.help, self.options, self.run = module, help, options, run
+    __slots__ = ("module", "help", "options", "shared")
+
+    def __init__(self, module, help, options="parser", shared=False):
+        self.module, self.help, self.options, self.shared = module, help, options, shared
+
+
+def _refused(help):
+    return Subcommand("smi.refused", help, "OPTIONS", True)
 
 
 SUBCOMMANDS = {
     "capture": Subcommand("capture", "print a profile of this machine that the simulator loads"),
     "dmon": Subcommand("smi.dmon", "a line for each card and second", "OPTIONS"),
     "pmon": Subcommand("smi.pmon", "a line for each process and second", "OPTIONS"),
-    "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", "OPTIONS"),
+    "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", "OPTIONS", True),
     "mig": Subcommand("smi.mig", "MPC instances: what there is, and how a card is divided", "OPTIONS"),
     "vgpu": Subcommand("smi.vgpu", "virtual devices, and what kinds of them a card offers", "OPTIONS"),
-    "clocks": Subcommand("smi.refused", "nvidia-smi's clocks that these cards have not", "CLOCKS", "clocks"),
+    "clocks": _refused("nvidia-smi's clocks that these cards do not have"),
     "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second", "OPTIONS"),
-    "drain": Subcommand("smi.refused", "the drain state of a card", "DRAIN", "drain"),
-    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", "OPTIONS", "nvlink"),
+    "drain": _refused("the drain state of a card"),
+    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", "OPTIONS", True),
     "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
     "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
     "labels": Subcommand("hosts.labels", "labels of the node for Kubernetes, as node-feature-discovery reads them"),
@@ -42,8 +48,22 @@ SUBCOMMANDS = {
     "completion": Subcommand(
         "completion", "print what makes a shell complete the command: bash, zsh or fish", "OPTIONS"
     ),
+    "base-clocks": _refused("clocks that a card is made for: N/A on these cards"),
+    "boost-slider": _refused("boost sliders, which these cards do not have"),
+    "c2c": _refused("links between chips, which these cards do not have"),
+    "compute-policy": _refused("compute policies, which these cards do not have"),
+    "conf-compute": _refused("confidential computing, which these cards do not have"),
+    "gpm": _refused("the stream of performance metrics, which these cards do not have"),
+    "pci": _refused("PCIe replays of a card"),
+    "power-hint": _refused("hints on power, which these cards do not have"),
+    "power-profiles": _refused("power profiles, which these cards do not have"),
+    "power-smoothing": _refused("power smoothing, which these cards do not have"),
+    "prm": _refused("PRM registers, which these cards do not have"),
     "run": Subcommand("dropin.run", "run a program with pymtml in the place of pynvml", "OPTIONS"),
 }
+
+# What --help has a line for: not those that these cards have nothing for
+LISTED = sorted(name for name, row in SUBCOMMANDS.items() if row.module != "smi.refused" or name == "pci")
 
 
 def argument_parser(name):

@@ -32,8 +32,3 @@ def field(word, known, kind):
 def option(raw, known):
     """The line for an argument that is neither an option nor a subcommand."""
     return meant(raw.partition("=")[0], known, "%s --help lists them" % called())
-
-
-def together(first, second):
-    """The line for two options of which only one can be asked for at a time."""
-    return "%s and %s cannot be combined" % (first, second)

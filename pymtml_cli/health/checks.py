@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Unknown
+from pymtml_cli.readings.devices import Unknown, uuid_of
 from pymtml_cli.readings.table import answer as reading
 
 OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
@@ -389,7 +389,7 @@ def markdown():
 
 def identity(card):
     """(gpu, uuid, bus_id) of a card; None for what it does not tell."""
-    uuid, pci = card.ask(pymtml.nvmlDeviceGetUUID), card.ask(pymtml.nvmlDeviceGetPciInfo)
+    uuid, pci = uuid_of(card), card.ask(pymtml.nvmlDeviceGetPciInfo)
     return (
         card.index,
         None if isinstance(uuid, Unknown) else safe(uuid),

@@ -6,7 +6,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.readings.devices import Device, Unknown, ask, then
+from pymtml_cli.readings.devices import Device, Unknown, ask, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES, ratio
 
 GAUGE, COUNTER = "gauge", "counter"
@@ -166,7 +166,7 @@ def identity(device, driver):
     labels = [text_or_empty(then(pci, lambda info: safe(info.busId)))]
     for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
         labels.append(text_or_empty(device.ask(function)))
-    return [text_or_empty(device.ask(pymtml.nvmlDeviceGetUUID)), labels + [driver]]
+    return [text_or_empty(uuid_of(device)), labels + [driver]]
 
 
 def virtual_device(card, uuid):

@@ -9,6 +9,7 @@ from pymtml_cli.common.errors import (
     NO_LIBRARY,
     NO_LIBRARY_TEXTS,
     NO_SUCH_DEVICE,
+    NVIDIA_SMI,
     OTHER,
     VENDOR_WORDS,
     CommandError,
@@ -93,6 +94,38 @@ def then(value, function):
 def musa_version():
     """Version of the MUSA driver API as text, or an Unknown."""
     return then(ask(pymtml.nvmlSystemGetCudaDriverVersion), lambda code: "%d.%d" % (code // 1000, code % 1000 // 10))
+
+
+# What is printed under NVIDIA's name has the form that programs for NVIDIA rely on.
+
+
+def uuid_of(device):
+    """UUID of a card or an instance, or an Unknown; without NVIDIA's prefix, which PYMTML_UUID may put before it."""
+    found = device.ask(pymtml.nvmlDeviceGetUUID)
+    return then(found, lambda uuid: uuid[4:] if uuid.startswith(("GPU-", "MIG-")) else uuid)
+
+
+def prefixed(uuid, prefix="GPU-"):
+    """A UUID as it is printed: under NVIDIA's name it begins with GPU- or MIG-."""
+    return prefix + uuid if uuid and called() == NVIDIA_SMI else uuid
+
+
+def shown_uuid(device):
+    """UUID of a card or an instance as it is printed, or an Unknown."""
+    return then(uuid_of(device), lambda uuid: prefixed(uuid, "GPU-" if device.parent is None else "MIG-"))
+
+
+def shown_driver(version):
+    """A driver version as it is printed: under NVIDIA's name its leading digits and dots."""
+    if called() != NVIDIA_SMI or isinstance(version, Unknown):
+        return version
+    rest = version.lstrip("0123456789.")
+    return version[: len(version) - len(rest)].rstrip(".") or nobody_tells()
+
+
+def shown_musa():
+    """Version of the MUSA driver API as it is printed: it is not CUDA's, so there is none under NVIDIA's name."""
+    return nobody_tells() if called() == NVIDIA_SMI else musa_version()
 
 
 def host():
@@ -308,10 +341,10 @@ def pci_address(card):
 
 def is_uuid(device, name):
     """Whether a text is the UUID of a card or an instance, with or without NVIDIA's prefix."""
-    uuid, name = device.ask(pymtml.nvmlDeviceGetUUID), name.lower()
-    if isinstance(uuid, Unknown) or not uuid:
+    known, name = uuid_of(device), name.lower()
+    if isinstance(known, Unknown) or not known:
         return False
-    return name in (uuid.lower(), ("gpu-" if device.parent is None else "mig-") + uuid.lower())
+    return name in (known.lower(), ("gpu-" if device.parent is None else "mig-") + known.lower())
 
 
 def _address(text):

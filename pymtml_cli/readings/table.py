@@ -7,7 +7,7 @@ stands in `layout`. Rows of one answer of C share one call: a Device keeps what 
 
 import pymtml
 from pymtml_cli.readings import plausible, topology
-from pymtml_cli.readings.devices import Implausible, Unknown, nobody_tells, then
+from pymtml_cli.readings.devices import Implausible, Unknown, nobody_tells, prefixed, shown_driver, then, uuid_of
 
 MIB = 1024 * 1024
 MEGA = 1000000
@@ -97,6 +97,11 @@ def margin(device, degrees):
     """Whether a margin can be, which is the difference of two temperatures."""
     both = [answer(device, name) for name in ("temperature.gpu", "temperature.slowdown")]
     return not any(isinstance(one, Implausible) for one in both)
+
+
+def driver_version(device):
+    """Version of the driver as it is printed."""
+    return shown_driver(device.machine.driver_version)
 
 
 def compute_capability(device):
@@ -375,7 +380,7 @@ READINGS = [
     # The sample, the machine
     Reading("timestamp", lambda device: device.machine.time.exact,
             help="Time of the query as YYYY/MM/DD HH:MM:SS.mmm."),
-    Reading("driver_version", lambda device: device.machine.driver_version, help="Version of the kernel driver."),
+    Reading("driver_version", driver_version, help="Version of the kernel driver."),
     Reading("count", lambda device: len(device.machine.cards), help="Number of cards in the system."),
     # The device
     Reading("index", lambda device: device.index, help="Index of the card, from 0.", json="index", compare=APART),
@@ -384,7 +389,7 @@ READINGS = [
     Reading("brand", asked(pymtml.mtmlDeviceGetBrand),
             text=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "Unknown", json="brand",
             value=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "unknown", compare=VALUE),
-    Reading("uuid", asked(pymtml.nvmlDeviceGetUUID), also=("gpu_uuid",), help="UUID, as MTML writes it.", json="uuid"),
+    Reading("uuid", uuid_of, text=prefixed, also=("gpu_uuid",), help="UUID, as MTML writes it.", json="uuid"),
     Reading("serial", asked(pymtml.nvmlDeviceGetSerial), also=("gpu_serial",), help="Serial number of the board.",
             json="serial_number"),
     Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), help="Version of the card's firmware (MTBios).",

@@ -1,20 +1,32 @@
 """dmon: a line for each card and second, with nvidia-smi's columns."""
 
+from pymtml_cli.common.errors import OTHER, refuse
+from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import parse
 from pymtml_cli.readings.devices import Unknown, nobody_tells, then
 from pymtml_cli.readings.table import answer, mebibytes
 from pymtml_cli.smi import scroll
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
-OPTIONS = dict(scroll.OPTIONS, **{"--format WORDS": scroll.FORMAT})
+GPM_HELP = "numbers of performance metrics, which these cards do not have: a dash each"
+OPTIONS = dict(scroll.OPTIONS, **{"--format WORDS": scroll.FORMAT, "--gpm-metrics NUMBERS": GPM_HELP})
+# Number of a GPM metric: its head in nvidia-smi
+GPM = dict(zip(range(1, 8), ("gract", "smutil", "smocc", "intutil", "mmaact", "dfmat", "hmmat")))
+GPM.update(zip(range(9, 14), ("immat", "dram", "fp64", "fp32", "fp16")))
+GPM.update({20: "pcitx", 21: "pcirx", 50: "nvofa0", 60: "nvlrx", 61: "nvltx"})
+for _unit in range(8):
+    GPM.update({30 + _unit: "nvdec%d" % _unit, 40 + _unit: "nvjpg%d" % _unit})
+for _link in range(18):
+    GPM.update({62 + 2 * _link: "nvl%drx" % _link, 63 + 2 * _link: "nvl%dtx" % _link})
+del _unit, _link
 
 
-def _of(name, number=None):
+def _of(name, convert=None):
     """The answer of a reading, in the unit of the column."""
 
     def value(card):
         found = answer(card, name)
-        return found if number is None else then(found, number)
+        return found if convert is None else then(found, convert)
 
     return value
 
@@ -59,37 +71,49 @@ def run(arguments):
     """Scroll (exit status)."""
     options = parse(arguments, OPTIONS)
     if "-h" in options:
-        return scroll.help("dmon", GROUPS, DEFAULT, LONGEST_DELAY, "      --format WORDS    %s\n" % scroll.FORMAT)
+        return scroll.help("dmon", OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
     columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
-    form = _csv if "csv" in settings.formats else _columns
+    columns += gpm_columns(options.get("--gpm-metrics", ""))
+    widths = [11 if unit.startswith("GPM") else 7 for _, unit, _ in columns]
+
+    def form(mark, stamps, index, cells):
+        if "csv" in settings.formats:
+            return mark + ", ".join(stamps + [index] + cells)
+        aligned = "".join("%*s" % (width, cell) for width, cell in zip(widths, cells))
+        return settings.lead(mark, stamps, index) + aligned + " "
 
     def head():
         lines = []
         if "noheader" not in settings.formats:
-            lines.append(form(settings, "#", settings.stamps("Date", "Time"), "gpu", [name for name, _, _ in columns]))
+            lines.append(form("#", settings.stamps("Date", "Time"), "gpu", [name for name, _, _ in columns]))
         if "nounit" not in settings.formats:
             units = [unit for _, unit, _ in columns]
-            lines.append(form(settings, "#", settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", units))
+            lines.append(form("#", settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", units))
         return lines
 
     def lines(machine, cards):
         stamps = settings.stamps(machine.time.date, machine.time.clock)
-        return [
-            form(settings, " ", stamps, str(card.index), [_cell(value(card)) for _, _, value in columns])
-            for card in cards
-        ]
+        return [form(" ", stamps, str(card.index), [_cell(value(card)) for _, _, value in columns]) for card in cards]
 
     return scroll.scroll(settings, head, lines)
 
 
+def gpm_columns(text):
+    """The columns of GPM metrics, by their numbers.
+
+    Raises: CommandError in nvidia-smi's words.
+    """
+    wrong = next((character for character in text if character not in "0123456789,"), None)
+    if wrong is not None:
+        reason = "Found offending character: %s\nCould not parse GPM metrics\n" % wrong
+        raise refuse(reason + scroll.FAILED, OTHER)
+    columns = []
+    for part in filter(None, text.split(",")):
+        name = GPM.get(number(part, 0, max(GPM)), "id=" + part)
+        columns.append((name, "GPM:MiB/s" if name.startswith(("pci", "nvl")) else "GPM:%", nobody_tells))
+    return columns
+
+
 def _cell(value):
     return "-" if isinstance(value, Unknown) else str(value)
-
-
-def _csv(settings, mark, stamps, index, cells):
-    return mark + ", ".join(stamps + [index] + cells)
-
-
-def _columns(settings, mark, stamps, index, cells):
-    return settings.lead(mark, stamps, index) + "".join("%7s" % cell for cell in cells) + " "

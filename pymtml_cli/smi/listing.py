@@ -4,7 +4,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, then
+from pymtml_cli.readings.devices import Machine, shown_uuid, then
 from pymtml_cli.smi.lost import Opened
 
 
@@ -22,17 +22,13 @@ def answer(options):
 
 def lines(card):
     """The lines of a card."""
-    found = ["GPU %d: %s (UUID: %s)" % (card.index, name(card), card.ask(pymtml.nvmlDeviceGetUUID))]
+    found = ["GPU %d: %s (UUID: %s)" % (card.index, name(card), shown_uuid(card))]
     kind = "MIG" if called() == NVIDIA_SMI else "MPC"
     for instance in card.instances:
-        found.append("  %s %-12sDevice %2d: (UUID: %s)" % (kind, profile(instance), instance.index, uuid_of(instance)))
+        found.append(
+            "  %s %-12sDevice %2d: (UUID: %s)" % (kind, profile(instance), instance.index, shown_uuid(instance))
+        )
     return found
-
-
-def uuid_of(instance):
-    """UUID of an instance; under NVIDIA's name it has the prefix by which programs tell a MIG device."""
-    uuid = instance.ask(pymtml.nvmlDeviceGetUUID)
-    return then(uuid, lambda text: ("MIG-" if called() == NVIDIA_SMI else "") + text)
 
 
 def name(device):

@@ -11,7 +11,7 @@ from pymtml_cli.readings.devices import Machine, Unknown, then
 from pymtml_cli.readings.table import answer
 from pymtml_cli.smi import listing
 
-OPTIONS = {
+_OF_BOTH = {
     "-s, --status": "state and speed of each link{remote}",
     "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
     "-p, --pcibusid": "PCI address of the card at the other end",
@@ -21,6 +21,12 @@ OPTIONS = {
     "-l, --link NUMBER": "only this link",
     "-h, --help": None,
 }
+# Of each of the two subcommands
+OPTIONS = {
+    "mtlink": _OF_BOTH,
+    "nvlink": dict(_OF_BOTH, **{"-gt, --getthroughput d|r": "data of each link, which MTML does not count"}),
+}
+THROUGHPUT = {"d": "Data", "r": "Raw"}
 
 STATES = {
     pymtml.MTML_MTLINK_STATE_DOWN: "Down",
@@ -30,17 +36,12 @@ STATES = {
 LAST_LINK = (1 << 32) - 1
 
 
-def nvlink(arguments):
-    """The same in nvidia-smi's form (exit status)."""
-    return run(arguments, "nvlink")
-
-
-def run(arguments, command="mtlink"):
-    """Answer (exit status)."""
-    options = parse(arguments, OPTIONS)
+def run(arguments, command):
+    """Answer as mtlink, or as nvlink in nvidia-smi's form (exit status)."""
+    options = parse(arguments, OPTIONS[command])
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
-        text = worded(usage(OPTIONS)).format(remote=remote)
+        text = worded(usage(OPTIONS[command])).format(remote=remote)
         sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, text))
         return 0
     link = options.get("-l")
@@ -48,6 +49,8 @@ def run(arguments, command="mtlink"):
         link = number(link, 0, LAST_LINK)
         if link is None:
             raise refuse('"%s" is no number of a link.\n' % options["-l"])
+    if options.get("-gt", "d") not in THROUGHPUT:
+        raise refuse('"%s" is no kind of data: d or r.\n' % options["-gt"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
         answered = False
@@ -87,6 +90,9 @@ def _card_lines(card, spec, options, chosen, command):
         if "-e" in options:
             for kind in ("Replay", "Recovery", "CRC"):
                 lines.append("Link %d: %s Errors: N/A" % (link, kind))
+        if "-gt" in options:
+            for direction in ("Tx", "Rx"):
+                lines.append("Link %d: %s %s: N/A" % (link, THROUGHPUT[options["-gt"]], direction))
         if "-c" in options:
             for text, capability in (
                 ("P2P is supported", pymtml.MTML_MTLINK_CAP_P2P_ACCESS),

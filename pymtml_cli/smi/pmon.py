@@ -42,7 +42,7 @@ def run(arguments):
     """Scroll (exit status)."""
     options = parse(arguments, OPTIONS)
     if "-h" in options:
-        return scroll.help("pmon", GROUPS, DEFAULT, LONGEST_DELAY)
+        return scroll.help("pmon", OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY)
     settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
     columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
 

@@ -1,89 +1,166 @@
-"""clocks and drain: what nvidia-smi can change with them, and these cards cannot."""
+"""Subcommands of nvidia-smi for what these cards do not have: they print what nvidia-smi does for a card without it."""
 
 import sys
 
 from pymtml_cli.common.errors import NOT_AVAILABLE, called, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
-from pymtml_cli.readings.devices import Machine
+from pymtml_cli.readings.devices import Machine, Unknown
+from pymtml_cli.readings.table import answer
+from pymtml_cli.smi import listing
 from pymtml_cli.smi.modify import DONE, WARNING, address
 
-CLOCKS = {
-    "-h, --help": None,
-    "-i, --id CARDS": CARDS,
-    "--sync-boost-list": "groups of cards that boost together",
-    "--sync-boost-add": "make one (not possible on these cards)",
-    "--sync-boost-remove NUMBER": "take one away (likewise)",
-    "-som, --sparse-operation-mode 0|1": "likewise",
+COMMON = {"-i, --id CARDS": CARDS, "-h, --help": None}
+# Subcommand: its options
+OPTIONS = {
+    "base-clocks": {},
+    "boost-slider": {"-l, --list": "boost sliders", "--vboost N": "set one"},
+    "c2c": {
+        "-s, --status": "state of each link between chips",
+        "-e, --errorCounters": "errors of each link",
+        "-gLowPwrInfo, -getLowPowerInfo": "their low-power mode",
+        "-l, --link N": "only this link",
+    },
+    "clocks": {
+        "--sync-boost-list": "groups of cards that boost together",
+        "--sync-boost-add": "make one (not possible on these cards)",
+        "--sync-boost-remove NUMBER": "take one away (likewise)",
+        "-som, --sparse-operation-mode 0|1": "likewise",
+    },
+    "compute-policy": {"-l, --list": "compute policies", "--set-timeslice N": "set the time slice"},
+    "conf-compute": {
+        "-f, --get-cc-feature": "CC feature status",
+        "-d, --get-devtools-mode": "DevTools Mode",
+        "-e, --get-environment": "Environment",
+        "-gc, --get-cpu-caps": "CPU capabilities",
+        "-gg, --get-gpus-caps": "GPUs capabilities",
+        "-gm, --get-mem-size-info": "GPU Memory Size Info",
+        "-grs, --get-gpus-ready-state": "GPUs Ready State",
+        "-gkr, --get-key-rotation-threshold-info": "key rotation threshold info",
+        "-mgm, --get-multigpu-mode": "Multi-GPU Mode",
+        "-q, --query-conf-compute": "Detailed Info",
+    },
+    "drain": {
+        "-p, --pciid ADDRESS": "the card, by its PCI address",
+        "-q, --query": "its drain state",
+        "-m, --modify 0|1": "change that (not possible on these cards)",
+        "-r, --remove": "take the card away (likewise)",
+        "-d, --discover": "find cards that were taken away (likewise)",
+    },
+    "gpm": {"-g, --get-stream-state": "state of the stream of metrics", "-s, --set-stream-state 0|1": "set it"},
+    "pci": {
+        "-gErrCnt, --getErrorCounters": "PCIe replays; MTML has no other counter of errors",
+        "-gCnt, --getCounters": "bytes sent and received, which MTML does not count",
+        "-cErrCnt, --clearErrorCounters": "clear the counters (not possible on these cards)",
+    },
+    "power-hint": {
+        "-l, --list-info": "supported values",
+        "-gc, --graphics-clock MHZ": "the clock to give a hint for",
+        "-mc, --memory-clock MHZ": "likewise",
+        "-t, --temperature C": "likewise",
+        "-p, --profile ID": "likewise",
+    },
+    "power-profiles": {
+        "-l, --list": "power profiles",
+        "-ld, --list-detailed": "with all that is known of them",
+        "-gr, --get-requested": "those requested",
+        "-ge, --get-enforced": "those in force",
+        "-sr, --set-requested IDS": "request some",
+        "-cr, --clear-requested IDS": "take that back",
+    },
+    "power-smoothing": {
+        "-ppd, --print-profile-definitions": "preset profiles",
+        "-s, --state 0|1": "turn it off or on",
+        "-spp, --set-preset-profile ID": "choose a profile",
+    },
+    "prm": {
+        "-l, --list": "registers and counters",
+        "-n, --name REGISTER": "the value of a register",
+        "-c, --counters": "values of counters",
+        "-f, --info": "parameters of a register",
+        "-p, --params KEY=VALUE": "values of these",
+    },
 }
-DRAIN = {
-    "-h, --help": None,
-    "-p, --pciid ADDRESS": "the card, by its PCI address",
-    "-q, --query": "its drain state",
-    "-m, --modify 0|1": "change that (not possible on these cards)",
-    "-r, --remove": "take the card away (likewise)",
-    "-d, --discover": "find cards that were taken away (likewise)",
-}
+for _name, _table in OPTIONS.items():
+    _table.update(COMMON if _name != "drain" else {"-h, --help": None})
+del _name, _table
 
 BOOST = "Synchronous boost is not supported for GPU {gpu}.\n"
-# Subcommand: (option, greatest value if it takes one, sentence), in the order in which they are looked for
+PROFILES = "Workload Power Profiles feature is not supported on this device.\n"
+REGISTER = "ERROR executing function nvmlDeviceReadWritePRM_v1: Not Supported\n"
+SLIDERS = "Boost sliders are not supported on this device.\n"
+POLICIES = "Compute policies are not supported on this device.\n"
+SMOOTHING = "Power Smoothing is not supported on this device.\n"
+STREAM = "Failed to %s GPU performance monitoring stream state: Not Supported\n"
+# Subcommand: (option, sentence, exit status), in the order in which they are looked for; "" is any option
 REFUSED = {
-    "clocks": (
-        ("-som", 1, "Setting sparse operation mode is not supported for GPU {gpu}.\n"),
-        ("--sync-boost-remove", 1 << 31, BOOST),
-        ("--sync-boost-add", None, BOOST),
-        ("--sync-boost-list", None, BOOST),
-    ),
-    "drain": (
-        ("-d", None, "Discovering GPUs is not supported.\n"),
-        ("-m", 1, "Changing the drain state is not supported for GPU {gpu}.\n"),
-        ("-r", None, "Removing is not supported for GPU {gpu}.\n"),
-    ),
+    "base-clocks": [("", "GPU {index}:\n\tGraphics: \tN/A\n", 0)],
+    "boost-slider": [("", SLIDERS, NOT_AVAILABLE)],
+    "c2c": [("", "No Devices support C2C.\n", NOT_AVAILABLE)],
+    "clocks": [
+        ("-som", "Setting sparse operation mode is not supported for GPU {gpu}.\n" + WARNING, 0),
+        ("", BOOST + WARNING, 0),
+    ],
+    "compute-policy": [("", POLICIES, NOT_AVAILABLE)],
+    "conf-compute": [
+        (line.split(",")[0], "Failed to display Conf. Compute %s: Not Supported\n" % what, NOT_AVAILABLE)
+        for line, what in OPTIONS["conf-compute"].items()
+        if line not in COMMON
+    ],
+    "drain": [
+        ("-d", "Discovering GPUs is not supported.\n", NOT_AVAILABLE),
+        # Nobody may take the card for drained: unlike a clock that stays as it is, this is a failure.
+        ("-m", "Changing the drain state is not supported for GPU {gpu}.\n", NOT_AVAILABLE),
+        ("-r", "Removing is not supported for GPU {gpu}.\n", NOT_AVAILABLE),
+        ("", "The current drain state of GPU {gpu} is: not draining.\n", 0),
+    ],
+    "gpm": [("-s", STREAM % "set", NOT_AVAILABLE), ("", STREAM % "display", NOT_AVAILABLE)],
+    "pci": [
+        ("-cErrCnt", "Clearing PCI error counters is not supported for GPU {gpu}.\n", NOT_AVAILABLE),
+        ("-gErrCnt", "{title}\n{replays}", 0),
+        ("", "{title}\n", NOT_AVAILABLE),
+    ],
+    "power-hint": [("", "No supported devices found\n", 0)],
+    "power-profiles": [("", PROFILES, NOT_AVAILABLE)],
+    "power-smoothing": [("-ppd", SMOOTHING, 0), ("", SMOOTHING, NOT_AVAILABLE)],
+    "prm": [("-l", "Supported PRM registers:\nSupported PRM counters:\n", 0), ("", REGISTER, NOT_AVAILABLE)],
+}
+# (subcommand, option): greatest value
+VALUES = {
+    ("clocks", "-som"): 1,
+    ("clocks", "--sync-boost-remove"): 1 << 31,
+    ("drain", "-m"): 1,
+    ("gpm", "-s"): 1,
+    ("power-smoothing", "-s"): 1,
 }
 
 
-def refused(command, chosen):
-    """The sentence for what was asked for, None for nothing of that kind.
-
-    Raises: CommandError for a value that is none.
-    """
-    for option, most, _ in REFUSED[command]:
-        if option in chosen and most is not None and number(chosen[option], 0, most) is None:
-            raise refuse("Option %s is invalid for %s.\n" % (chosen[option], option))
-    return next((sentence for option, _, sentence in REFUSED[command] if option in chosen), None)
-
-
-def help(command, table):
-    """Print the help (exit status)."""
-    sys.stdout.write("usage: %s %s OPTION...\n\n%s" % (called(), command, usage(table, ("-i",))))
-    return 0
-
-
-def clocks(arguments):
-    """Synchronous boost and sparse operation (exit status)."""
-    chosen = parse(arguments, CLOCKS)
-    if "-h" in chosen or not set(chosen) - {"-i"}:
-        return help("clocks", CLOCKS)
-    sentence = refused("clocks", chosen)
-    with Machine() as machine:
-        for card in machine.chosen(chosen.get("-i")):
-            sys.stdout.write(sentence.format(gpu=address(card)) + WARNING)
-    sys.stdout.write(DONE)
-    return 0
-
-
-def drain(arguments):
-    """Whether a card is being drained of work, which MTML does to none (exit status)."""
-    chosen = parse(arguments, DRAIN)
-    if "-h" in chosen or not chosen:
-        return help("drain", DRAIN)
-    if "-p" not in chosen and "-d" not in chosen:
+def run(arguments, name):
+    """Print what a subcommand comes to on these cards (exit status)."""
+    chosen = parse(arguments, OPTIONS[name])
+    if "-h" in chosen or not (set(chosen) - {"-i"} or name == "base-clocks"):
+        sys.stdout.write("usage: %s %s OPTION...\n\n%s" % (called(), name, usage(OPTIONS[name], ("-i",))))
+        return 0
+    if name == "drain" and "-p" not in chosen and "-d" not in chosen:
         raise refuse("Must specify -p with this option.\n")
-    sentence = refused("drain", chosen)
+    for option, value in chosen.items():
+        if (name, option) in VALUES and number(value, 0, VALUES[name, option]) is None:
+            raise refuse("Option %s is invalid for %s.\n" % (value, option))
+    sentence, status = next((text, status) for option, text, status in REFUSED[name] if not option or option in chosen)
     with Machine() as machine:
-        place = None if "-d" in chosen else address(machine.chosen(chosen["-p"])[0])
-        if sentence:
-            # Nobody may take the card for drained: unlike a clock that stays as it is, this is a failure.
-            raise refuse(sentence.format(gpu=place), NOT_AVAILABLE)
-        sys.stdout.write("The current drain state of GPU %s is: not draining.\n" % place)
+        cards = machine.chosen(chosen.get("-p" if name == "drain" else "-i"))
+        texts = [sentence.format(**_of_card(card)) for card in cards] if "{" in sentence else [sentence]
+    if "{replays}" in sentence and not any("COUNTER" in text for text in texts):
+        status = NOT_AVAILABLE
+    text = "".join(texts) + (DONE if name == "clocks" else "")
+    if status:
+        raise refuse(text, status)
+    sys.stdout.write(text)
     return 0
+
+
+def _of_card(card):
+    """What sentences may say of a card."""
+    replays = answer(card, "pcie.replays")
+    counter = "" if isinstance(replays, Unknown) else "    REPLAY_COUNTER:          %d\n" % replays
+    return {"gpu": address(card), "index": card.index, "title": listing.lines(card)[0], "replays": counter}

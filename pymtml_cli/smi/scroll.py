@@ -61,12 +61,12 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def help(command, groups, default, most, more=""):
-    """Print the help, with what the command has beside the shared options (exit status)."""
+def help(command, options, groups, default, most):
+    """Print the help for a table of options (exit status)."""
     lines = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
     values = {"most": most, "default": default, "groups": lines}
-    table = {line: text and text.format(**values) for line, text in OPTIONS.items()}
-    sys.stdout.write("usage: %s %s [OPTION]...\n\n%s%s" % (called(), command, usage(table), more))
+    table = {line: text and text.format(**values) for line, text in options.items()}
+    sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, usage(table)))
     return 0
 
 

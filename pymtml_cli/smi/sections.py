@@ -5,11 +5,11 @@ from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
-from pymtml_cli.readings.devices import Machine, Unknown, ask, musa_version
+from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME, mebibytes
 from pymtml_cli.smi import layout
-from pymtml_cli.smi.listing import profile, uuid_of
+from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import Opened
 
 KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
@@ -87,10 +87,10 @@ class Screen:
         return "\n".join(self._lines(machine, cards)) + "\n"
 
     def _versions(self, machine):
-        versions = [("Timestamp", machine.time.long), ("Driver Version", machine.driver_version)]
+        versions = [("Timestamp", machine.time.long), ("Driver Version", shown_driver(machine.driver_version))]
         if self._smi:
-            return versions + [("CUDA Version", musa_version())]
-        return versions + [("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion)), ("MUSA Version", musa_version())]
+            return versions + [("CUDA Version", shown_musa())]
+        return versions + [("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion)), ("MUSA Version", shown_musa())]
 
     def _lines(self, machine, cards):
         lines = ["", "=" * 14 + ("NVSMI" if self._smi else "PYMTML") + " LOG" + "=" * 14, ""]
@@ -171,7 +171,7 @@ def _instance_lines(instance, smi):
     lines = ["    MIG Device" if smi else "    MPC Instance"]
     rows = (("Index", instance.index), ("GPU Instance ID", instance.index), ("Profile", profile(instance)))
     lines += [_line(key, value, 2) for key, value in rows]
-    lines.append(_line("UUID", uuid_of(instance), 2))
+    lines.append(_line("UUID", shown_uuid(instance), 2))
     for title, names in (
         ("FB Memory Usage", (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free"))),
         ("Utilization", (("GPU", "utilization.gpu"), ("Memory", "utilization.memory"))),

@@ -4,7 +4,7 @@ import sys
 
 import pymtml
 from pymtml_cli.common import numeric
-from pymtml_cli.common.errors import NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse
 from pymtml_cli.common.options import parse
 from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
@@ -19,6 +19,7 @@ OPTIONS = {  # whose help is USAGE
     "-c, --cpu CPU": None,
     "-C, --get-numa-id-of-nearby-cpu": None,
     "-M, --get-numa-id-of-nearby-mem": None,
+    "-nvme, --matrix_nvme": None,
     "-h, --help": None,
 }
 
@@ -33,6 +34,7 @@ usage: {name} topo [OPTION]...
   -c CPU                  cards next to a processor
   -C -i CARD              NUMA node of the processors next to a card
   -M -i CARD              NUMA node of the memory next to a card
+  -nvme, --matrix_nvme    paths to NVMe devices (not possible with these cards)
 """
 
 LAST_CPU = (1 << 31) - 1
@@ -103,6 +105,8 @@ def run(arguments):
         return 0
     if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
         raise refuse("Invalid p2p capability index specified at the command-line\n")
+    if "-nvme" in options:
+        raise refuse("Failed to display the topology of NVMe devices: Not Supported\n", NOT_AVAILABLE)
     with Machine() as machine:
         if not machine.cards:
             raise no_devices()

@@ -5,8 +5,8 @@ from textwrap import wrap
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
-from pymtml_cli.readings.devices import Unknown, ask
-from pymtml_cli.subcommands import SUBCOMMANDS
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver
+from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
 
 # The first line under NVIDIA's name, by which programs tell the version
 _TITLE = """\
@@ -56,6 +56,8 @@ What to change, of the cards that -i names (default: all):
 
 Subcommands ({name} SUBCOMMAND --help says more):
 {subcommands}
+  nvidia-smi's for what these cards do not have:
+    {refused}
 """
 
 OTHERS = ("-pm", "-c", "-pl", "-lgc", "-rgc", "-lmc", "-rmc", "-ac", "-rac", "-am", "-caa", "--gom")
@@ -63,11 +65,12 @@ OTHERS = ("-pm", "-c", "-pl", "-lgc", "-rgc", "-lmc", "-rmc", "-ac", "-rac", "-a
 
 def answer(_):
     """Print the help (exit status)."""
-    form = "  %%-%ds  %%s" % max(map(len, SUBCOMMANDS))
+    form = "  %%-%ds  %%s" % max(map(len, LISTED))
     values = {
         "name": called(),
         "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 55)),
-        "subcommands": "\n".join(form % (name, row.help) for name, row in sorted(SUBCOMMANDS.items())),
+        "subcommands": "\n".join(form % (name, SUBCOMMANDS[name].help) for name in LISTED),
+        "refused": "\n    ".join(wrap(", ".join(sorted(set(SUBCOMMANDS) - set(LISTED))), 80)),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
         "others": ", ".join(OTHERS),
@@ -82,6 +85,6 @@ def _version():
     failed = ask(pymtml.nvmlInit)
     if isinstance(failed, Unknown):
         return pymtml.__version__
-    version = ask(pymtml.nvmlSystemGetDriverVersion)
+    version = shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))
     ask(pymtml.nvmlShutdown)
     return pymtml.__version__ if isinstance(version, Unknown) else version

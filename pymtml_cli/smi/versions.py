@@ -3,7 +3,7 @@
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
-from pymtml_cli.readings.devices import Unknown, ask, musa_version
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa
 
 
 def answer(options):
@@ -12,8 +12,8 @@ def answer(options):
     if isinstance(failed, Unknown):
         library = driver = musa = "N/A"
     else:
-        library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
-        musa = musa_version()
+        library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))
+        musa = shown_musa()
         ask(pymtml.nvmlShutdown)
     if called() == NVIDIA_SMI:
         rows = [("NVIDIA-SMI version", driver), ("NVML version", library), ("DRIVER version", driver)]

@@ -7,30 +7,54 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import xml
-from pymtml_cli.readings.devices import Machine, Unknown, musa_version
+from pymtml_cli.readings.devices import Device, Machine, Moment, Unknown, nobody_tells, shown_driver, shown_musa
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import BY_NAME, address
 from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.readings.table import mebibytes
+from pymtml_cli.smi.dtd import declarations
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.sections import TREE, value_of
 
 # What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
 DEPRECATED = "Requested functionality has been deprecated"
+DOCTYPE = '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_%s_v13.dtd">'
 
 
 def answer(options):
-    """Print the answer to -q -x, a whole document for each sample (exit status)."""
+    """Print the answer to -q -x, a whole document for each sample, or to --dtd (exit status)."""
+    kind, write = ("unit", _units) if options.get("unit") else ("device", _gpus)
+    if options.question == "dtd":
+        with Output(options.get("filename")) as output:
+            output.write(declarations(kind, [write(Nobody(), Nobody().cards)]))
+        return 0
+
+    def document(machine, cards):
+        text = write(machine, cards)
+        if not options.get("dtd"):
+            return text
+        declared = "<!DOCTYPE nvidia_smi_log [\n%s]>" % declarations(kind, [write(Nobody(), Nobody().cards), text])
+        return text.replace(DOCTYPE % kind, declared, 1)
+
     with Output(options.get("filename")) as output, Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-        write = _units if options.get("unit") else _gpus
 
         def sample(first):
-            output.write(write(machine, opened.cards))
+            output.write(document(machine, opened.cards))
             opened.say_aside()
 
         repeat(machine, options.seconds, sample)
     return opened.status
+
+
+class Nobody:
+    """A machine whose card and instance report nothing: what documents of all machines have."""
+
+    def __init__(self):
+        self.time, self.driver_version = Moment(), nobody_tells()
+        card = Device(self, nobody_tells(), 0)
+        card.instances = [Device(self, nobody_tells(), 0, card)]
+        self.cards = [card]
 
 
 def _gpus(machine, cards):
@@ -50,11 +74,11 @@ def _document(machine, kind, lines):
     """The document of a kind, with the lines in it."""
     head = [
         '<?xml version="1.0" ?>' if called() == NVIDIA_SMI else '<?xml version="1.0" encoding="UTF-8" ?>',
-        '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_%s_v13.dtd">' % kind,
+        DOCTYPE % kind,
         "<nvidia_smi_log>",
         _element("timestamp", machine.time.long, 1),
-        _element("driver_version", machine.driver_version, 1),
-        _element("cuda_version", musa_version(), 1),
+        _element("driver_version", shown_driver(machine.driver_version), 1),
+        _element("cuda_version", shown_musa(), 1),
     ]
     return "\n".join(head + lines + ["</nvidia_smi_log>"]) + "\n"
 

@@ -27,7 +27,7 @@ from pymtml_cli.smi.fields import FIELDS
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.query import QUERIES
 from pymtml_cli.smi.terminal import OtherScreen
-from pymtml_cli.subcommands import SUBCOMMANDS, Subcommand
+from pymtml_cli.subcommands import LISTED, SUBCOMMANDS, Subcommand
 
 BY_NAME = {name: field for field in FIELDS for name in field[0]}
 QUESTIONS = {name: CHECKS[name].questions for name in OF_CARD}

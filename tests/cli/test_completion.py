@@ -116,7 +116,7 @@ LINES = {
     "pymtml --query-compute-apps=pid,process_n\t": "pymtml --query-compute-apps=pid,process_name",
     "pymtml -d ECC,MEM\t": "pymtml -d ECC,MEMORY",
     "pymtml -q -x --displ\t": "pymtml -q -x --display ",
-    "pymtml topo --matrix_\t": "pymtml topo --matrix_pci ",
+    "pymtml topo --matrix_p\t": "pymtml topo --matrix_pci ",
     "pymtml -pm EN\t": "pymtml -pm ENABLED ",
     "pymtml health --sk\t": "pymtml health --skip ",
     "pymtml completion fi\t": "pymtml completion fish ",
@@ -304,6 +304,9 @@ OFFERED = {
     ("pmon", "-o"): (["-c", "1"], 0),
     ("drain", "-m"): (["-p", "00000000:3B:00.0"], 3),
     ("clocks", "-som"): ([], 0),
+    ("gpm", "-s"): ([], 3),
+    ("power-smoothing", "-s"): ([], 3),
+    ("nvlink", "-gt"): ([], 0),
 }
 
 

@@ -21,6 +21,7 @@ RENAMED = {
     "Memory Max Operating T.Limit Temp": "Memory Max Operating Temp",
 }
 ADDED = {"EDPp Multiplier"}
+UNKNOWN = "N/A"
 
 
 def smi(*arguments):
@@ -35,6 +36,30 @@ def recorded(start):
 def two_cards():
     with simulated.machine("s3000x2"):
         yield
+
+
+CARD_UUID, INSTANCE_UUID = ("%s-%s" % (kind, r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}") for kind in ("GPU", "MIG"))
+
+
+@pytest.mark.parametrize("profile", WORKING_PROFILES)
+def test_forms_that_programs_for_nvidia_rely_on(profile):
+    """UUIDs begin with GPU- or MIG-, a driver version is digits and dots, and MUSA's version is not CUDA's."""
+    with simulated.machine(profile):
+        listed, log = smi("-L").lines, smi("-q").lines
+        rows = smi("--query-gpu=uuid,driver_version", "--format=csv,noheader").rows()
+        uuids = [row[0] for row in rows]
+        assert [smi("--query-gpu=index", "--format=csv,noheader", "-i", uuid).status for uuid in uuids] == [0] * len(
+            rows
+        )
+        table, links = smi().stdout, smi("nvlink", "-s").lines
+    for line in listed:
+        assert re.search(r"\(UUID: %s\)$" % (CARD_UUID if line.startswith("GPU") else INSTANCE_UUID), line), line
+    assert all(line in listed for line in links if line.startswith("GPU "))
+    assert all(re.fullmatch(CARD_UUID, uuid) and re.fullmatch(r"\d+(\.\d+)+", driver) for uuid, driver in rows)
+    said = [line.partition(" : ")[2] for line in log if re.match(r" *(GPU )?UUID ", line)]
+    assert sorted(said) == sorted(re.findall(r"UUID: (.*)\)", "\n".join(listed)))
+    versions = {line.partition(" ")[0]: line.partition(" : ")[2] for line in log if re.match("Driver|CUDA", line)}
+    assert versions == {"Driver": rows[0][1], "CUDA": UNKNOWN} and "CUDA Version: N/A " in table
 
 
 def keys(lines):
@@ -124,7 +149,7 @@ def test_the_list_of_a_divided_card_has_two_levels():
     below = [line for line in lines if line.startswith("  ")]
     assert below and all(re.fullmatch(r"  MIG \S+ {2,}Device +\d+: \(UUID: \S+\)", line) for line in below)
     assert [line.index("Device") for line in below] == [len("  MIG 3g.40gb     ")] * len(below)
-    assert [line.replace("  MPC", "  MIG") for line in ours] == [line.replace("UUID: MIG-", "UUID: ") for line in lines]
+    assert [line.replace("  MPC", "  MIG") for line in ours] == [re.sub("UUID: (MIG|GPU)-", "UUID: ", x) for x in lines]
     assert all("(UUID: MIG-" in line for line in below) and not any("MIG-" in line for line in ours)
 
 

@@ -84,7 +84,7 @@ def test_help_in_nvidias_words():
     with simulated.machine("s3000-mpc"):
         lines = invoke("-h", name="nvidia-smi").lines
         fields = invoke("--help-query-gpu", name="nvidia-smi").stdout
-    assert lines[0] == "NVIDIA System Management Interface -- v3.3.5-server"
+    assert lines[0] == "NVIDIA System Management Interface -- v3.3.5"
     assert not re.search("MPC|MUSA|MtLink", "".join(lines) + fields)
     assert "MUSA" in invoke("-h").stdout and "System Management" not in invoke("-h").stdout
     result = run_command("-h", name="no-driver", extra_environment={"PYMTML_COMMAND_NAME": "nvidia-smi"})

@@ -310,7 +310,7 @@ def test_no_file_imports_one_that_imports_it():
 
 def test_each_invocation_has_one_way_in():
     for name, row in SUBCOMMANDS.items():
-        run = getattr(file_of(row.module), row.run)
-        assert list(inspect.signature(run).parameters)[0] == "arguments"
+        parameters = list(inspect.signature(file_of(row.module).run).parameters)
+        assert parameters[:1] == ["arguments"] and len(parameters) == 1 + row.shared
     for module in set(language.ANSWERED_BY.values()):
         assert len(inspect.signature(file_of(module).answer).parameters) == 1

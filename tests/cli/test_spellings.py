@@ -15,7 +15,7 @@ import pymtml
 # "=" stands behind those that take a value, "[=]" behind those that may.
 LISTED = """
 -h --help / --version / -L --list-gpus / -B --list-excluded-gpus / -q --query / -u --unit / -x --xml-format /
--d= --display= / -i= --id= / -f= --filename= / -l[=] --loop[=] / -lms[=] --loop-ms[=] / --format[=]
+-a / --dtd / -d= --display= / -i= --id= / -f= --filename= / -l[=] --loop[=] / -lms[=] --loop-ms[=] / --format[=]
 -pm= --persistence-mode= / -e= --ecc-config= / -p= --reset-ecc-errors= / -c= --compute-mode= / --gom= /
 -r[=] --gpu-reset[=] / -vm= --virt-mode= / -lgc= --lock-gpu-clocks= / -rgc --reset-gpu-clocks /
 -lmc= --lock-memory-clocks= / -rmc --reset-memory-clocks / -lmcd= --lock-memory-clocks-deferred= /
@@ -31,11 +31,11 @@ LISTED = """
 """
 BELOW = {
     "topo": "-h --help / -m --matrix / -mp --matrix_pci / -i= --id= / -c= --cpu= / -n= --nearest_gpus= /"
-    " -p --gpu_path / -p2p= --p2pstatus= / -C --get-numa-id-of-nearby-cpu / -M --get-numa-id-of-nearby-mem",
-    "nvlink": "-h --help / -i= --id= / -l= --link= / -s --status / -c --capabilities / -p --pcibusid /"
+    " -p --gpu_path / -p2p= --p2pstatus= / -nvme --matrix_nvme /"
+    " -C --get-numa-id-of-nearby-cpu / -M --get-numa-id-of-nearby-mem",
+    "mtlink": "-h --help / -i= --id= / -l= --link= / -s --status / -c --capabilities / -p --pcibusid /"
     " -R --remotelinkinfo / -e --errorcounters",
-    "dmon": "-h --help / -i= --id= / -d= --delay= / -c= --count= / -s= --select= / -o= --options= / -f= --filename= /"
-    " --format=",
+    "dmon": "-h --help / -i= --id= / -d= --delay= / -c= --count= / -s= --select= / -o= --options= / -f= --filename=",
     "clocks": "-h --help / -i= --id= / --sync-boost-list / --sync-boost-add / --sync-boost-remove= /"
     " -som= --sparse-operation-mode=",
     "encodersessions": "-h --help / -i= --id= / -l= --loop=",
@@ -46,7 +46,8 @@ BELOW = {
     " -dgi --destroy-gpu-instance / -cci= --create-compute-instance= / -dci --destroy-compute-instance",
     "vgpu": "-h --help / -i= --id= / -q --query / -s --supported / -c --creatable",
 }
-BELOW["mtlink"], BELOW["pmon"] = BELOW["nvlink"], BELOW["dmon"].replace(" / --format=", "")
+BELOW["nvlink"], BELOW["pmon"] = BELOW["mtlink"] + " / -gt= --getthroughput=", BELOW["dmon"]
+BELOW["dmon"] += " / --format= / --gpm-metrics="
 TAKES = {"": None, "=": language.NEEDED, "[=]": language.OPTIONAL}
 
 
@@ -76,14 +77,15 @@ EVERYWHERE = "id filename loop loop-ms"
 BESIDE = [
     ("--query-gpu=name", "query", EVERYWHERE + " format"),
     ("--query-compute-apps=pid", "query", EVERYWHERE + " format"),
-    ("-q", "sections", EVERYWHERE + " unit xml display"),
-    ("-q -x", "xml_document", EVERYWHERE + " unit"),
-    ("-q -d ECC", "sections", EVERYWHERE + " unit"),
+    ("-q", "sections", EVERYWHERE + " all unit xml display"),
+    ("-q -x", "xml_document", EVERYWHERE + " all dtd unit"),
+    ("--dtd", "xml_document", "filename unit"),
+    ("-q -d ECC", "sections", EVERYWHERE + " all unit"),
     ("--json", "json_document", EVERYWHERE),
     (
         "-i 0",
         "table",
-        "watch json query mode scope " + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
+        "watch json query all mode scope " + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
     ),
     ("-pm 1", "modify", "id mode scope error-on-warning " + " ".join(language.MODIFICATIONS)),
     ("-L", "listing", ""),
