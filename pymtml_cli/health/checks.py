@@ -8,8 +8,10 @@ from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Unknown, uuid_of
+from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
+from pymtml_cli.readings.table import READINGS
 from pymtml_cli.readings.table import answer as reading
+from pymtml_cli.readings.table import fan, mostly_implausible
 
 OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
 SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
@@ -98,18 +100,21 @@ def answers(card, limits):
     """Whether the card answers at all."""
     failed, answered = [], []
     questions = (
-        ("name", pymtml.nvmlDeviceGetName),
-        ("UUID", pymtml.nvmlDeviceGetUUID),
-        ("PCI address", pymtml.nvmlDeviceGetPciInfo),
-        ("memory", pymtml.nvmlDeviceGetMemoryInfo),
-        ("utilization", pymtml.nvmlDeviceGetUtilizationRates),
+        ("name", "name"),
+        ("UUID", "uuid"),
+        ("PCI address", "pci.bus_id"),
+        ("memory", "memory.used"),
+        ("utilization", "utilization.gpu"),
     )
-    for what, function in questions:
-        answer = card.ask(function)
+    for what, name in questions:
+        answer = reading(card, name)
         if not isinstance(answer, Unknown):
             answered.append(what)
         elif not is_not_told(answer):
             failed.append((what, answer.reason))
+            if isinstance(answer, Implausible) and mostly_implausible(card):
+                text = "no answer: most of what it measures cannot be, such as %s: %s" % (what, answer.text)
+                return [Outcome(CRITICAL, text, silent=True)]
     reasons = {reason for _, reason in failed}
     if len(reasons) == 1 and not answered:
         return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
@@ -119,13 +124,24 @@ def answers(card, limits):
     return found or [Outcome(OK, "reports " + ", ".join(answered))]
 
 
+def measured(card, limits):
+    """Whether each number that the card reports can be."""
+    rows = [(row.name, row) for row in READINGS if row.plausible is not None]
+    count = reading(card, "fans.count")
+    for number in range(0 if isinstance(count, Unknown) else count):
+        rows += [("fan %d" % number, row) for row in fan(number)]
+    answers = [(name, row.question(card)) for name, row in rows]
+    wrong = ["%s: %s" % (name, one.reason) for name, one in answers if isinstance(one, Implausible)]
+    return [Outcome(CRITICAL, text) for text in wrong] or [well()]
+
+
 def memory(card, limits):
     """Whether the card uses no more memory than it has."""
-    info = told("memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
-    if info.used > info.total:
-        text = "%d MiB of %d MiB in use, more than there is" % (info.used >> 20, info.total >> 20)
-        return [Outcome(WARNING, text, info.used, info.total)]
-    return [well(info.used, info.total)]
+    used, total = [told("memory", reading(card, name)) for name in ("memory.used", "memory.total")]
+    if used > total:
+        text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
+        return [Outcome(WARNING, text, used, total)]
+    return [well(used, total)]
 
 
 def idle(card, limits):
@@ -133,8 +149,8 @@ def idle(card, limits):
     busy = told("utilization", reading(card, "utilization.gpu"))
     if busy:
         return [well(busy)]
-    info = told_or(None, "memory", card.ask(pymtml.nvmlDeviceGetMemoryInfo))
-    used = 100.0 * info.used / info.total if info and info.total else None
+    held, size = [told_or(None, "memory", reading(card, name)) for name in ("memory.used", "memory.total")]
+    used = 100.0 * held / size if size and held is not None else None
     watts = told_or(None, "power", reading(card, "power.draw"))
     most = told_or(None, "power limit", reading(card, "enforced.power.limit"))
     drawn = 100.0 * watts / most if watts and most else None
@@ -371,6 +387,9 @@ _CHECKS = (
     Check("processes", "NOTE: some processes could not be inspected, so it is unknown which use the card",
           {seen_processes: "all processes could be inspected"},
           "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE", noted=True),
+    Check("readings", "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone",
+          {measured: "all numbers are plausible"},
+          "look at dmesg, and trust no number of the card; reset it, or reboot"),
 )
 # fmt: on
 CHECKS = {check.name: check for check in _CHECKS}

@@ -17,6 +17,7 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child, answering
 from pymtml_cli.metrics.series import (
+    IMPLAUSIBLE,
     MOST_PROCESSES,
     QUESTIONS_OF_PARTS,
     Answers,
@@ -360,10 +361,11 @@ class Asking:
         found["parts"] = list(self._parts(card, driver, reading.errors))
         if wanted != NO_PROCESSES and reading.answered:
             _take_processes(card, reading, wanted)
-        found["status"] = self._status(card, wanted, reading.answered)
+        found["status"] = self._status(card, wanted, reading)
         found["values"] = [[series, list(labels), value] for (series, labels), value in reading.values.items()]
         found["errors"] = reading.errors
-        return found, reading.errors[0] if reading.errors else None
+        failed = [error for error in reading.errors if error[1] != IMPLAUSIBLE]  # that is no handle's fault
+        return found, failed[0] if failed else None
 
     def _identity(self, device, driver):
         if device not in self._identities:
@@ -394,15 +396,18 @@ class Asking:
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading)
             errors += [error for error in reading.errors if error not in errors]
 
-    def _status(self, card, wanted, answered):
+    def _status(self, card, wanted, reading):
         """Worst level of each check of a card of which anything is told ({check: 0, 1 or 2})."""
         names = self._checks
         if wanted == NO_PROCESSES:
             names = [name for name in names if name != "processes"]
-        if not answered:
+        if not reading.answered:
             names = [name for name in names if name == "answers"]
         status = {}
         for name in names:
+            if name == "readings":  # of what was asked already
+                status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]
+                continue
             told = [one.level for one in checks.outcomes(card, name, self._limits) if one.level != checks.NOT_TOLD]
             if told:
                 status[name] = max(checks.SEVERITY[level] for level in told)

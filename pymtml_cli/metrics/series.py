@@ -6,8 +6,10 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.readings.devices import Device, Unknown, ask, then, uuid_of
-from pymtml_cli.readings.table import READINGS, SERIES, ratio
+from pymtml_cli.readings.devices import Device, Implausible, Unknown, ask, then, uuid_of
+from pymtml_cli.readings.table import READINGS, SERIES
+from pymtml_cli.readings.table import answer as reading
+from pymtml_cli.readings.table import fan, mostly_implausible, ratio
 
 GAUGE, COUNTER = "gauge", "counter"
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
@@ -57,12 +59,12 @@ OTHER_LINK_STATE = "other"
 
 def of_readings(query):
     """The question about the readings whose errors count as those of one query."""
-    rows = [reading for reading in READINGS if reading.series and SERIES[reading.series[0]][0] == query]
+    rows = [row for row in READINGS if row.series and SERIES[row.series[0]][0] == query]
 
     def question(device):
-        for reading in rows:
-            series, *labels = reading.series
-            number = then(reading.question(device), SERIES[series][1])
+        for row in rows:
+            series, *labels = row.series
+            number = then(row.question(device), SERIES[series][1])
             if number is not None:
                 yield series, tuple(labels), number
 
@@ -71,23 +73,23 @@ def of_readings(query):
 
 def fans(card):
     """Fans."""
-    count = card.ask(pymtml.nvmlDeviceGetNumFans)
+    count = reading(card, "fans.count")
     if isinstance(count, Unknown):
         yield "fan_ratio", (), count
         return
-    for fan in range(min(count, MOST_FANS)):
-        speed = card.ask(pymtml.nvmlDeviceGetFanSpeed_v2, fan)
-        yield "fan_ratio", (str(fan),), then(speed, ratio)
+    for number in range(min(count, MOST_FANS)):
+        speed, _ = fan(number)
+        yield "fan_ratio", (str(number),), then(speed.question(card), ratio)
 
 
 def links(card):
     """MtLinks by state: all states of a card that has links, so that none hides behind an absent series."""
-    spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
-    if isinstance(spec, Unknown):
-        yield "mtlinks", (), spec
+    count = reading(card, "mtlink.count")
+    if isinstance(count, Unknown):
+        yield "mtlinks", (), count
         return
     counts = {}
-    for link in range(spec.linkNum):
+    for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
         if isinstance(state, Unknown):
             yield "mtlinks", (), state
@@ -118,6 +120,9 @@ ENOUGH = 3  # so many of them without any answer say that a card is lost
 QUESTIONS_OF_PARTS = QUESTIONS[:2]  # the rest of an instance or a virtual device is its card's
 
 
+IMPLAUSIBLE = "implausible"  # the code of a number that cannot be
+
+
 def code_name(error):
     """What `code` of query_errors_total calls an error (str): the name of its class, or its number."""
     name = type(error).__name__.partition("_")[2]
@@ -141,7 +146,7 @@ class Answers:
         elif checks.is_not_told(answer):
             self.answered = True
         else:
-            error = (query, code_name(answer.error))
+            error = (query, IMPLAUSIBLE if isinstance(answer, Implausible) else code_name(answer.error))
             if error not in self.errors:
                 self.errors.append(error)
 
@@ -152,7 +157,14 @@ class Answers:
                 self.take(query, series, labels, answer)
             if number == ENOUGH and not self.answered:
                 break
+        if self.has_implausible and mostly_implausible(device):
+            self.values, self.answered = {}, False
         return self
+
+    @property
+    def has_implausible(self):
+        """Whether there was a number that cannot be."""
+        return any(code == IMPLAUSIBLE for _, code in self.errors)
 
 
 def text_or_empty(answer):

@@ -6,6 +6,7 @@ import re
 import pytest
 import simulated
 from inside import QUESTIONS, Machine, card_findings, checks, compute_processes
+from test_plausible import MEASURED, impossible, machines
 
 import pymtml
 
@@ -45,21 +46,21 @@ def test_limits_in_the_documents():
         assert words % limit in row and re.search(r"\b%d\b" % limit, rule), (alert, limit)
 
 
-def asked(**limits):
+def asked(names=tuple(QUESTIONS), **limits):
     """What all questions come to (list of Finding) on the machine that is set up."""
     with Machine() as machine:
         found = []
         for card in machine.cards:
-            for some in card_findings(card, checks.Limits(**limits)):
+            for some in card_findings(card, checks.Limits(**limits), names):
                 found += some
         return found
 
 
 def functions_that_are_asked():
-    """C functions that the questions call on a card."""
+    """C functions that the questions call on a card; what "readings" asks beside may fail."""
     with simulated.machine("s5000x8", set=QUIET):
         simulated.reset_calls()
-        asked()
+        asked([name for name in QUESTIONS if name != "readings"])
         return [name for name in pymtml._PROTOTYPES if simulated.calls(name)] + [
             name for name in pymtml._OPTIONAL_PROTOTYPES if simulated.calls(name)
         ]
@@ -156,6 +157,7 @@ answers | mtmlMemoryGetUsed=TIMEOUT | CRITICAL None/None | memory: Timeout
 answers | mtmlGpuGetUtilization=TIMEOUT | CRITICAL None/None | utilization: Timeout
 answers | SILENT | CRITICAL None/None | no answer: Timeout
 answers | MOSTLY_SILENT | CRITICAL None/None | no answer: Timeout
+measured | | OK None/None | all numbers are plausible
 memory | memory_used=85899345920 | OK 85899345920/85899345920 | no more memory in use than there is
 memory | memory_used=86973087744 | WARNING 86973087744/85899345920 | 82944 MiB of 81920 MiB in use, more than there is
 idle | UNUSED | OK 0/None | no sign of a wrong utilization
@@ -408,6 +410,46 @@ def test_cards_that_differ_from_others_of_their_name(changes, found):
 def test_a_guest_whose_power_nobody_measures():
     with simulated.machine("s3000-vgpu-guest", set="0.gpu_utilization=40"):
         assert [one.level for one in asked() if one.check == "power"] == ["N/A"]
+
+
+@pytest.mark.parametrize("what", ["ones", "sign", "more"])
+def test_a_number_that_cannot_be_is_never_ok(what):
+    """Each of those that a card reports, on one card of eight; the others stay as they are."""
+    quiet = ";".join(one for one in QUIET.split(";") if "=0" not in one)
+    for wrong, text in machines(what):
+        with simulated.machine("s5000x8", set=quiet + ";" + text):
+            found = asked(max_idle_memory=100)
+        texts = {
+            card: [one.text for one in found if (one.gpu, one.level) == (card, "CRITICAL")] for card in range(CARDS)
+        }
+        passed = [(card, wrong[card]) for card in wrong if not texts[card]]
+        # MTML's word for a power limit that nobody knows is 0 or less
+        assert [one for one in passed if what != "sign" or "power_limit" not in one[1][0]] == []
+        assert not texts[CARDS - 1]
+
+
+def test_a_fan_that_turns_faster_than_fans_do():
+    with simulated.machine("s80", set="0.fan_speed=200, 201, 42"):
+        assert [one.text for one in asked() if one.level == "CRITICAL"] == ["fan 1: implausible: 201 %"]
+
+
+def test_a_card_of_which_most_numbers_cannot_be_does_not_answer():
+    """And its temperature of -1 degrees is none; one number alone is a finding of its check."""
+    gone = "".join(";%d.%s=%d" % ((VICTIM,) + pair) for pair in impossible(MEASURED, "ones").items())
+    with simulated.machine("s5000x8", set=QUIET + gone + ";%d.gpu_temperature=-1" % VICTIM):
+        first, *others = [one for one in asked() if one.gpu == VICTIM]
+    assert first[:2] == ("answers", "CRITICAL") and first.text.startswith(
+        "no answer: most of what it measures cannot be"
+    )
+    assert {one.level for one in others} == {"N/A"}
+    with simulated.machine("s5000x8", set=QUIET + ";%d.power_usage=1900001;2.gpu_temperature=-1" % VICTIM):
+        found = [(one.gpu, one.check, one.text) for one in asked() if one.level == "CRITICAL"]
+    assert set(found) == {
+        (VICTIM, "readings", "power.draw: implausible: 1900.00 W"),
+        (VICTIM, "readings", "power.draw.instant: implausible: 1900.00 W"),
+        (VICTIM, "power", "power: implausible: 1900.00 W"),
+        (VICTIM, "utilization", "power: implausible: 1900.00 W"),
+    }
 
 
 def test_cards_that_work_at_0_percent():

@@ -187,12 +187,12 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
 def test_what_is_well_was_asked_and_answered(seen):
     """A check is called well of the cards on which all its questions are; what is not told is called that."""
     _, found = findings()
-    well = "GPU 0-1: answers, memory, utilization, power, temperature, pcie, processes as they should be"
+    well = "GPU 0-1: answers, memory, utilization, power, temperature, pcie, processes, readings as they should be"
     assert found["cards"] == [("ok", well, None)]
     assert found["unreported"] == [("n/a", "GPU 0-1: ecc, pages, links not reported, or in part", None)]
     _, found = findings(faults="1.mtmlMemoryGetTemperature=NOT_SUPPORTED")
     assert sorted(text for check in ("cards", "unreported") for _, text, _ in found[check]) == [
-        "GPU 0-1: answers, memory, utilization, power, pcie, processes as they should be",
+        "GPU 0-1: answers, memory, utilization, power, pcie, processes, readings as they should be",
         "GPU 0-1: ecc, pages, links not reported, or in part",
         "GPU 0: temperature as they should be",
         "GPU 1: temperature not reported, or in part",

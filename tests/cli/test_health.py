@@ -57,7 +57,7 @@ SHIM = r"""
 #include <string.h>
 #include <unistd.h>
 typedef int (*query)(void *, void *);
-static int count, cards;
+static int asked, cards;
 int mtmlDeviceGetUUID(void *device, char *text, unsigned int length)
 {
     typedef int (*query_text)(void *, char *, unsigned int);
@@ -67,13 +67,16 @@ int mtmlDeviceGetUUID(void *device, char *text, unsigned int length)
 }
 int mtmlGpuGetTemperature(void *gpu, void *value)
 {
+    static void *before;
     const char *what = getenv("SHIM");
+    asked += gpu != before;
+    before = gpu;
     if (!strcmp(what, "noise")) {
         for (int line = 0; line < 2000; line++) /* more than a pipe holds that nobody reads */
             printf("a line on stdout\n{\"status\": \"OK\"}\n");
         fflush(stdout);
         (void)!write(2, "\xd6\xd0\xce\xc4\n", 5); /* GBK */
-    } else if (count++ == 2) { /* the third card */
+    } else if (asked == 3) { /* the third card */
         if (!strcmp(what, "hang"))
             sleep(600);
         if (!strcmp(what, "exit"))

@@ -10,6 +10,7 @@ import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
 from inside import QUESTIONS, Machine, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
+from test_plausible import MEASURED, impossible, machines
 
 import pymtml
 
@@ -300,7 +301,7 @@ def test_a_driver_without_a_version(life, code, failed):
 def test_the_checks_of_a_card(life):
     with simulated.machine(simulated.DISTINCT):
         first, _ = cards_of(life(skipped=["pcie"], limits={"max-temperature": 51})[0])
-    well = dict.fromkeys(["answers", "memory", "utilization", "power"], 0)
+    well = dict.fromkeys(["answers", "memory", "utilization", "power", "readings"], 0)
     assert first["status"] == dict(well, temperature=2, ecc=2, pages=1, links=2)
     assert list(first["status"]) == [
         "answers",
@@ -311,6 +312,7 @@ def test_the_checks_of_a_card(life):
         "ecc",
         "pages",
         "links",
+        "readings",
     ]
 
 
@@ -320,6 +322,42 @@ def test_a_card_that_is_lost_is_asked_one_check(life):
         first, second = cards_of(said)
     assert (second["up"], second["status"], second["uuid"]) == (False, {"answers": 2}, "")
     assert second["values"] == [] and first["up"] and "processes" in first["status"]
+
+
+@pytest.mark.parametrize("what", ["ones", "sign", "more"])
+def test_a_number_that_cannot_be_is_no_value(life, what):
+    """Each of those that a card reports, on one card of eight: it is counted, and no value is another than before."""
+    with simulated.machine("s5000x8"):
+        sound = [{repr(one) for one in card["values"]} for card in cards_of(life()[0])]
+        life.end()
+    counted = set()
+    for wrong, text in machines(what):
+        with simulated.machine("s5000x8", set=text):
+            cards = cards_of(life()[0])
+            life.end()
+        for card, before in zip(cards, sound):
+            assert {repr(one) for one in card["values"]} <= before and card["up"], wrong.get(card["gpu"])
+            failed = {query for query, code in card["errors"] if code == "implausible"}
+            assert len(failed) == len(card["errors"]) and (len(before) > len(card["values"])) >= bool(failed)
+            assert card["status"]["readings"] == (2 if failed else 0)
+            counted |= failed
+    queries = {"memory", "utilization", "temperature", "power", "clock", "ecc", "pcie", "mtlink"}
+    assert counted == queries - {"ones": {"mtlink", "temperature"}, "sign": {"mtlink"}}.get(what, set())
+    with simulated.machine("s80", set="0.fan_speed=200, 201, 42"):
+        (card,) = cards_of(life()[0])
+    fans = [(labels, value) for series, labels, value in card["values"] if series == "fan_ratio"]
+    assert fans == [(["0"], 2.0), (["2"], 0.42)] and card["errors"] == [("fan", "implausible")]
+
+
+def test_a_card_of_which_most_numbers_cannot_be_is_not_up(life):
+    gone = ";".join("3.%s=%d" % pair for pair in impossible(MEASURED, "ones").items()) + ";3.gpu_temperature=-1"
+    with simulated.machine("s5000x8", set=gone):
+        cards = cards_of(life()[0])
+        again, goes_on = life()
+    assert [card["up"] for card in cards] == [gpu != 3 for gpu in range(8)] and cards[3]["uuid"]
+    assert (cards[3]["values"], cards[3]["status"]) == ([], {"answers": 2})
+    assert ("temperature", "implausible") in cards[3]["errors"]
+    assert goes_on and [kind for kind, _ in again].count("cards") == 1  # no handle has died
 
 
 def test_an_error_in_a_later_life_begins_a_new_one(life):

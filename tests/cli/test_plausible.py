@@ -72,6 +72,17 @@ def impossible(keys, what):
     return {key: number for key, number in found.items() if number is not None}
 
 
+def machines(what):
+    """Machines of eight cards with numbers that cannot be, one on each card but the last ({card: (key, number)}, text).
+
+    The card has no fans.
+    """
+    numbers = [pair for pair in impossible({**MEASURED, **CONSTANT}, what).items() if not pair[0].startswith("fan_")]
+    for start in range(0, len(numbers), 7):
+        wrong = dict(enumerate(numbers[start : start + 7]))
+        yield wrong, ";".join("%d.%s=%d" % ((card,) + pair) for card, pair in wrong.items())
+
+
 def leaves(value, path=""):
     """The values of a JSON document by path (dict)."""
     if isinstance(value, (dict, list)):
