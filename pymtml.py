@@ -13304,14 +13304,20 @@ def nvmlUnitGetDevices(unit):
 # What this module defines. Programs may replace names of the module later, but not in this dict.
 _defined = dict(globals())
 
-
-# Names that programs take from other bindings: (module, name in the module, None for the module itself).
+# Names that programs take from other bindings: the module that has the name, or is of that name.
 _BORROWED = {
-    "contextmanager": ("contextlib", "contextmanager"),
-    "dataclass": ("dataclasses", "dataclass"),
-    "string": ("string", None),
-    "threading": ("threading", None),
-    "wraps": ("functools", "wraps"),
+    "contextmanager": "contextlib",
+    "dataclass": "dataclasses",
+    "string": "string",
+    "threading": "threading",
+    "wraps": "functools",
+}
+_INVENTED = {  # names that programs ask for, and that no version of MTML ever had: what there is instead
+    "mtmlInit": "mtmlLibraryInit",
+    "mtmlShutdown": "mtmlLibraryShutDown",
+    "mtmlDeviceGetCount": "mtmlLibraryCountDevice",
+    "mtmlDeviceGetByIndex": "mtmlLibraryInitDeviceByIndex",
+    "mtmlDeviceGetMemoryInfo": "mtmlMemoryGetTotal and mtmlMemoryGetUsed, or nvmlDeviceGetMemoryInfo",
 }
 
 if TYPE_CHECKING:
@@ -13342,12 +13348,12 @@ else:  # not for type checkers: because of a __getattr__ they would accept any n
         if name in _BORROWED:
             import importlib
 
-            module, member = _BORROWED[name]
-            module = importlib.import_module(module)
-            return module if member is None else getattr(module, member)
+            module = importlib.import_module(_BORROWED[name])
+            return getattr(module, name, module)
         if name == "__all__":
             return [public for public in __dir__() if not public.startswith("_") and public != "TYPE_CHECKING"]
-        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+        instead = "; MTML has %s" % _INVENTED[name] if name in _INVENTED else ""
+        raise AttributeError("module %r has no attribute %r%s" % (__name__, name, instead))
 
 
 def __dir__():

@@ -103,6 +103,17 @@ def test_unknown_names_are_refused():
     with pytest.raises(AttributeError) as caught:
         pymtml.c_nvmlNoSuchStruct_t
     assert str(caught.value) == "module 'pymtml' has no attribute 'c_nvmlNoSuchStruct_t'"
+
+
+def test_names_that_people_invented_lead_to_those_that_exist():
+    for name in ("mtmlInit", "mtmlShutdown", "mtmlDeviceGetCount", "mtmlDeviceGetByIndex", "mtmlDeviceGetMemoryInfo"):
+        assert not hasattr(pymtml, name)
+        with pytest.raises(AttributeError) as caught:
+            getattr(pymtml, name)
+        said, _, instead = str(caught.value).partition("; MTML has ")
+        assert said == "module 'pymtml' has no attribute %r" % name
+        found = re.findall(r"\w+ml[A-Z]\w+", instead)
+        assert found and all(callable(getattr(pymtml, one)) for one in found)
     with pytest.raises(ImportError):
         from pymtml import c_nvmlNoSuchStruct_t  # noqa: F401
 
