@@ -14,6 +14,7 @@ import pymtml
 CPU_WORDS, NODE_WORDS = 64, 16
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
+MOST = 256  # cards, fans or displays that are asked, whatever number of them the driver claims
 
 
 def words(prefix):
@@ -112,6 +113,7 @@ class Walk:
     def __init__(self, unmasked):
         self.unmasked = unmasked
         self.failures = []  # (function, device's label, code)
+        self.excesses = []  # what there are more of than are asked, as comments
         self.masks = {}
         self.definitions = {}  # section: keys, of types and configurations that cards share
         self.label = "machine"
@@ -124,6 +126,15 @@ class Walk:
             code = error.mtml_code if error.mtml_code is not None else error.value
             self.failures.append((function, self.label, code))
             return Failed(code)
+
+    def count(self, function, *arguments):
+        """How many of something there are, at most MOST; none where that fails."""
+        answer = self.ask(function, *arguments)
+        if isinstance(answer, Failed):
+            return 0
+        if answer > MOST:
+            self.excesses.append("# %s: %d (%s); the first %d were asked" % (function, answer, self.label, MOST))
+        return min(answer, MOST)
 
     def masked(self, kind, text):
         """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
@@ -249,9 +260,10 @@ def slot_keys(walk, device):
 
 def fan_keys(walk, device):
     """Fans; where their number is not told, the first is asked nevertheless, so that its refusal is known."""
-    count = walk.ask("mtmlDeviceCountFan", device)
+    failed_before = len(walk.failures)
+    count = walk.count("mtmlDeviceCountFan", device)
     speeds, turns = [], []
-    for fan in range(1 if isinstance(count, Failed) else count):
+    for fan in range(1 if len(walk.failures) > failed_before else count):
         for function, found in (("mtmlDeviceGetFanSpeed", speeds), ("mtmlDeviceGetFanRpm", turns)):
             answer = walk.ask(function, device, fan)
             if not isinstance(answer, Failed):
@@ -261,9 +273,8 @@ def fan_keys(walk, device):
 
 def display_keys(walk, device):
     """Display interfaces."""
-    count = walk.ask("mtmlDeviceCountDisplayInterface", device)
     found = []
-    for number in range(0 if isinstance(count, Failed) else count):
+    for number in range(walk.count("mtmlDeviceCountDisplayInterface", device)):
         spec = walk.ask("mtmlDeviceGetDisplayInterfaceSpec", device, number)
         if not isinstance(spec, Failed):
             form = "%s %dx%d@%g"
@@ -358,8 +369,7 @@ class Card:
 def cards(walk):
     """All cards, in MTML's order; an instance whose parent cannot be seen counts as one."""
     found = []
-    count = walk.ask("mtmlLibraryCountDevice")
-    for index in range(0 if isinstance(count, Failed) else count):
+    for index in range(walk.count("mtmlLibraryCountDevice")):
         device = walk.ask("mtmlLibraryInitDeviceByIndex", index)
         if isinstance(device, Failed):
             continue
@@ -678,7 +688,7 @@ def failure_lines(walk, absent):
     for (function, code), labels in by_failure.items():
         text = CODES.get(code, str(code))
         lines.append("# %s: %s (%s)" % (function, text, "; ".join(unique(labels))))
-    return lines
+    return lines + walk.excesses
 
 
 def second_life():

@@ -212,7 +212,7 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall(r'\.ask\("(mtml\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
+ASKED = sorted(set(re.findall(r'\.(?:ask|count)\("(mtml\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
 
 
 def test_a_capture_is_a_profile_whatever_fails(tmp_path):
@@ -311,6 +311,19 @@ def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
     result = subprocess.run(unmasked, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     assert (result.returncode, result.stdout) == (12, "")
     assert re.match(r"capture: MTML shared library not found: tried .*none\.so.*search\n\Z", result.stderr)
+
+
+@pytest.mark.parametrize(
+    "function", ["mtmlLibraryCountDevice", "mtmlDeviceCountFan", "mtmlDeviceCountDisplayInterface"]
+)
+def test_a_driver_that_counts_too_many(function, monkeypatch):
+    """Some are asked, and the profile says so."""
+    monkeypatch.setattr(pymtml, function, lambda *_: 4000000000)
+    with simulated.machine("s80"):
+        text = invoke("capture").stdout
+    label = "machine" if function == "mtmlLibraryCountDevice" else "device.0"
+    assert "\n# %s: 4000000000 (%s); the first 256 were asked\n" % (function, label) in text
+    assert text.count("\n[device.") == 1
 
 
 def test_a_count_that_fails_is_no_machine_with_cards():
