@@ -65,14 +65,17 @@ def counts():
 
     surface = json.loads(read("facts/nvml_surface.json"))
     nvml = {name for name in surface["functions"] if name.startswith("nvml")}
-    programs = read("docs/programs.md").rpartition("|---|\n")[2].splitlines()
-    imitations = sum(" | imitation | " in line for line in programs)
+    ran, imitated = set(), set()
+    for line in read("docs/programs.md").rpartition("|---|\n")[2].splitlines():
+        # A program counts once, whatever of it, and whichever versions, have rows.
+        name = re.sub(r",.*| \d+$", "", line[2:].partition(" | ")[0])
+        (imitated if " | imitation | " in line else ran).add(name)
     return {
         "header_functions": len(native_calls.FUNCTIONS) - len(native_calls.BEYOND),
         "fields": len(FIELDS),
         "lies": len(liar.LIES),
-        "programs": len(programs) - imitations,
-        "imitations": imitations,
+        "programs": len(ran),
+        "imitations": len(imitated - ran),
         "machines": len(glob.glob(os.path.join(ROOT, "simulator", "profiles", "*.ini"))),
         "nvidia_ml_py": surface["source"].split()[-1],
         "nvml_functions": len(nvml),

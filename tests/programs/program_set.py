@@ -210,7 +210,16 @@ TRACKIO = PackageAlone("trackio", "0.43.0", GPUSTAT)
 SEMANTIC_CONVENTIONS = Program("opentelemetry-semantic-conventions", "0.66b2")
 PROMETHEUS = Server("prometheus", "2.42")
 ALERTMANAGER = Server("prometheus-alertmanager", "0.25", "prometheus-alertmanager", "alertmanager")
-RAY_MUSA = Pattern("ray-musa")
+# How programs that are in no package index ask pymtml by its own name: functions of clients/importers.py.
+IMPORTERS = {
+    "ray": Pattern("ray-musa"),
+    "vllm_musa": Pattern("vllm-musa, without a shutdown"),
+    "vllm_omni": Pattern("vllm-omni"),
+    "xinference": Pattern("xinference, its check for MUSA"),
+    "gpustack_runtime": Pattern("gpustack-runtime, its pymtml"),
+    "rlinf": Pattern("RLinf"),
+    "benchmark_runner": Pattern("benchmark runners"),
+}
 VLLM_MUSA_NEXT = Pattern("vllm-musa, not in the index", "pattern of 0.1.28")
 
 ALL = (
@@ -244,7 +253,6 @@ ALL = (
     PROMETHEUS,
     VLLM,
     SGLANG,
-    RAY_MUSA,
     VLLM_MUSA,
     VLLM_MUSA_NEXT,
     TORCHADA,
@@ -259,4 +267,6 @@ ALL = (
     PYJOULES,
     ULTRALYTICS,
     XINFERENCE,
-) + RUN_NVIDIA_SMI
+    *RUN_NVIDIA_SMI,
+    *IMPORTERS.values(),
+)

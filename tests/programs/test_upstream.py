@@ -1,0 +1,143 @@
+"""examples/upstream: with the patches the pinned releases find Moore Threads cards without the drop-in."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+from machines import ROOT, Machine
+from program_set import NVITOP, RAY
+
+pytestmark = pytest.mark.programs
+PROGRAMS = {"test_nvitop": NVITOP, "test_nvitop_beside_nvidia": NVITOP, "test_ray": RAY, "test_ray_hands_out": RAY}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Where the packages are that have their patch ({program: path}); made at the first question."""
+    made = {}
+    yield made
+    for path in made.values():
+        shutil.rmtree(path)
+
+
+@pytest.fixture
+def patched(runner, folders, tmp_path_factory):
+    """A function: the environment in which a program has its patch, and pymtml is one package among others."""
+
+    def make(program):
+        find = "import %s, os; print(os.path.dirname(%s.__file__))" % (program.package, program.package)
+        plain = runner.run([program.python, "-c", find], runner._environment()).strip()
+        folder = str(tmp_path_factory.mktemp("patched-" + program.package))
+        # Links to the files, but for those that the patch changes: a patch never writes to what is installed.
+        subprocess.run(["cp", "-rs", plain, folder], check=True)
+        patch = os.path.join(ROOT, "examples", "upstream", program.package + ".patch")
+        with open(patch) as file:
+            changed = [line.split("a/", 1)[1].strip() for line in file if line.startswith("--- a/")]
+        for path in (os.path.join(folder, name) for name in changed):
+            if os.path.exists(path):
+                text = open(path, "rb").read()
+                os.unlink(path)
+                with open(path, "wb") as file:
+                    file.write(text)
+        subprocess.run(["patch", "-p1", "--fuzz=0", "-s", "-d", folder, "-i", patch], check=True)
+        return folder
+
+    def environment(program, machine):
+        if program.package not in folders:
+            folders[program.package] = make(program)
+        path = os.pathsep.join([folders[program.package], runner.site])
+        return dict(runner.on_pymtml(machine), PYTHONPATH=path)
+
+    return environment
+
+
+DEVICES = """
+import json
+from nvitop import Device
+import pynvml
+devices = Device.all()
+print(json.dumps([pynvml.__name__, [[d.index, d.name(), d.uuid(), d.memory_used(), d.temperature()] for d in devices]]))
+"""
+
+
+def test_nvitop(runner, patched, machine):
+    """With [its patch](../examples/upstream/README.md), without the drop-in: its devices, and its screen."""
+    environment = patched(NVITOP, machine)
+    module, devices = runner.evaluate(NVITOP, DEVICES, environment)
+    assert module == "pymtml"
+    for gpu, (index, name, uuid, used, temperature) in zip(machine.gpus, devices):
+        assert (index, name, used) == (gpu.index, gpu.name, gpu.number("memory_used"))
+        assert (uuid.replace("GPU-", ""), temperature) == (gpu.uuid, gpu.number("gpu_temperature"))
+    shown = runner.run([NVITOP.python, "-m", "nvitop", "-1"], environment)
+    assert shown.count(machine.gpus[0].name.replace("MTT ", "")) >= 8
+
+
+@pytest.mark.parametrize("what", ["a driver of NVIDIA's", "no card", "no driver"])
+def test_nvitop_beside_nvidia(runner, standin, patched, tmp_path, what):
+    """The patch changes nothing where NVIDIA's library is present, or no card of Moore Threads'."""
+    profile = {"no card": "empty", "no driver": "no-driver"}.get(what, "s5000x8")
+    environment = patched(NVITOP, Machine(tmp_path, profile))
+    if profile == "s5000x8":
+        environment["LD_LIBRARY_PATH"] += os.pathsep + standin
+    code = "import nvitop.api.libnvml, pynvml; print(pynvml.__name__)"
+    assert runner.run([NVITOP.python, "-c", code], environment).strip() == "pynvml"
+
+
+MANAGER = """
+import json
+from ray._private.accelerators import get_accelerator_manager_for_resource
+manager = get_accelerator_manager_for_resource("GPU")
+print(json.dumps([manager.__name__, manager.get_current_node_num_accelerators(),
+                  manager.get_current_node_accelerator_type()]))
+"""
+
+
+@pytest.mark.parametrize(
+    "profile, lost, found",
+    [
+        ("s5000x8", None, ["MTGPUAcceleratorManager", 8, "S5000"]),
+        ("s5000x8", 0, ["MTGPUAcceleratorManager", 8, "S5000"]),
+        ("s3000-mpc", None, ["MTGPUAcceleratorManager", 2, "S3000"]),
+        ("s5000x8-container", None, ["MTGPUAcceleratorManager", 2, "S5000"]),
+        ("no-driver", None, ["NvidiaGPUAcceleratorManager", 0, None]),
+    ],
+)
+def test_ray(runner, patched, tmp_path, profile, lost, found):
+    """With [its patch](../examples/upstream/README.md), without the drop-in: its manager's count and type of cards."""
+    machine = Machine(tmp_path, profile)
+    if lost is not None:
+        machine.parser[machine.sections[lost]]["lost"] = "UNKNOWN"
+        machine.write()
+    assert runner.evaluate(RAY, MANAGER, patched(RAY, machine)) == found
+
+
+TASKS = """
+import json, os
+import ray
+
+@ray.remote
+def look():
+    return [os.environ.get("MUSA_VISIBLE_DEVICES"), os.environ.get("CUDA_VISIBLE_DEVICES"), sorted(ray.get_gpu_ids())]
+
+ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False,
+         _temp_dir=os.environ["RAY_FOLDER"])
+print(json.dumps([ray.cluster_resources().get("GPU", 0), ray.get(look.options(num_gpus=2).remote(), timeout=60)]))
+"""
+
+
+@pytest.mark.parametrize("visible", [None, "6,1,4"])
+def test_ray_hands_out(runner, patched, tmp_path, visible):
+    """With the patch: a task has its cards in MUSA_VISIBLE_DEVICES, of those that the user chose."""
+    environment = patched(RAY, Machine(tmp_path))
+    if visible:
+        environment["MUSA_VISIBLE_DEVICES"] = visible
+    with tempfile.TemporaryDirectory(prefix="ray") as folder:
+        environment.update(RAY_USAGE_STATS_ENABLED="0", RAY_FOLDER=folder)
+        count, (musa, cuda, ids) = json.loads(runner.run([RAY.python, "-c", TASKS], environment).splitlines()[-1])
+    chosen = visible.split(",") if visible else [str(index) for index in range(8)]
+    assert count == len(chosen)
+    assert len(musa.split(",")) == 2 and set(musa.split(",")) <= set(chosen)
+    assert sorted(musa.split(",")) == sorted(map(str, ids)) and cuda is None
