@@ -311,28 +311,27 @@ def test_the_pod_may_do_little():
     assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (10001, True)
 
 
-def test_a_plugin_of_node_problem_detector(slurm, tmp_path):
+def test_a_plugin_of_node_problem_detector(slurm, simulator, tmp_path):
     """Its exit statuses are others than those of health; the line is what is wrong."""
     monitor = json.loads(read("kubernetes", "npd_mthreads.json"))
     (rule,) = monitor["rules"]
     assert [one["type"] for one in monitor["conditions"]] == [rule["condition"]]
     assert os.path.basename(rule["path"]) == "npd_mthreads.sh"
 
-    def plugin(changes, **variables):
-        machine = Machine(tmp_path, "s3000x2", changes=dict({"pci_cur_gen": lambda i: 5}, **changes))
-        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(ROOT, "simulator", "build"), TMPDIR=str(tmp_path))
-        environment.update(MTML_SIM_PROFILE=machine.path, PYMTML_HEALTH_DEFAULTS=str(tmp_path / "defaults"))
-        script = os.path.join(FLEET, "kubernetes", os.path.basename(rule["path"]))
+    environment = dict(os.environ, LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE="s3000x2", TMPDIR=str(tmp_path))
+    environment["PYMTML_HEALTH_DEFAULTS"] = str(tmp_path / "defaults")
+    script = os.path.join(FLEET, "kubernetes", os.path.basename(rule["path"]))
+
+    def plugin(**variables):
         done = subprocess.run([script], env=dict(environment, **variables), stdout=subprocess.PIPE)
         return done.returncode, done.stdout.decode()
 
-    assert plugin({}) == (0, "GPUs are well\n")
-    status, text = plugin({"gpu_temperature": lambda i: 104})
+    assert plugin(FOUND="OK", STATUS="0") == (0, "GPUs are well\n")
+    assert plugin(FOUND="WARNING pcie: x8", STATUS="1") == (0, "WARNING pcie: x8\n")
+    status, text = plugin(MTML_SIM_SET="0.gpu_temperature=104")
     assert status == 1 and re.match(r"CRITICAL +temperature", text)
-    status, text = plugin({"pci_cur_width": lambda i: 8})
-    assert status == 0 and re.match(r"WARNING +pcie", text)
     (tmp_path / "defaults").write_text("PYMTML=/nonexistent\n")
-    assert plugin({})[0] == 2
+    assert plugin()[0] == 2
 
 
 # ---- OpenTelemetry ----
@@ -379,6 +378,14 @@ exit 0
 """
 
 
+# pymtml itself, or what it is to say
+PYMTML = """\
+#!/bin/sh
+[ -n "$FOUND" ] && echo "$FOUND" && exit "$STATUS"
+cd %s && exec %s -m pymtml "$@"
+"""
+
+
 @pytest.fixture
 def slurm(tmp_path, simulator):
     """Runs the health program on a machine, with a scontrol that notes what it is told; returns what that was."""
@@ -386,7 +393,7 @@ def slurm(tmp_path, simulator):
         (tmp_path / name).write_text(SCONTROL)
         (tmp_path / name).chmod(0o755)
     command = tmp_path / "pymtml"
-    command.write_text('#!/bin/sh\ncd %s && exec %s -m pymtml "$@"\n' % (ROOT, shutil.which("python3")))
+    command.write_text(PYMTML % (ROOT, shutil.which("python3")))
     command.chmod(0o755)
     defaults = tmp_path / "defaults"
     defaults.write_text("GPUS=2 TIMEOUT=2 GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
@@ -412,10 +419,11 @@ def test_a_sick_node_is_drained(slurm, tmp_path):
     sick = Machine(tmp_path, "s3000x2", changes={"gpu_temperature": lambda i: 104})
     (call,) = slurm(sick)
     assert call.startswith("update NodeName=gpu01 State=DRAIN Reason=pymtml: CRITICAL temperature: GPU 0-1: 104 C")
-    reason = call.partition("Reason=")[2]
-    assert slurm(sick, "IDLE+DRAIN", reason) == []
-    assert slurm(sick, "IDLE+DRAIN", OURS) == [call]
-    assert slurm(sick, "IDLE+DRAIN", "disk is broken") == []
+    hot = {"FOUND": "CRITICAL  temperature: 104 C", "STATUS": "2"}
+    reason = "pymtml: CRITICAL temperature: 104 C"
+    assert slurm(sick, "IDLE+DRAIN", reason, **hot) == []
+    assert slurm(sick, "IDLE+DRAIN", OURS, **hot) == ["update NodeName=gpu01 State=DRAIN Reason=" + reason]
+    assert slurm(sick, "IDLE+DRAIN", "disk is broken", **hot) == []
     (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000")
     assert "CRITICAL driver: no answer within 2 seconds" in call
     narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
@@ -426,10 +434,12 @@ def test_a_sick_node_is_drained(slurm, tmp_path):
 def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
     """Where it was drained for its GPUs; a finding in between begins the count anew."""
 
+    machine = Machine(tmp_path, "s3000x2")
+
     def check(state, reason=OURS):
-        temperature = {"sick": 104, "well": 40}[state]
-        changes = {"pci_cur_gen": lambda i: 5, "gpu_temperature": lambda i: temperature}
-        return [call.split()[2] for call in slurm(Machine(tmp_path, "s3000x2", changes=changes), "IDLE+DRAIN", reason)]
+        said = {"well": ("OK", "0"), "sick": ("CRITICAL temperature: GPU 0: 104 C", "2")}[state]
+        calls = slurm(machine, "IDLE+DRAIN", reason, FOUND=said[0], STATUS=said[1])
+        return [call.split()[2] for call in calls]
 
     assert [check(state) for state in ("well", "well", "sick", "well", "well")] == [[], [], ["State=DRAIN"], [], []]
     assert check("well") == ["State=RESUME"]
@@ -485,112 +495,6 @@ def test_scripts_can_be_run():
         assert os.stat(os.path.join(FLEET, "slurm", name)).st_mode & stat.S_IXOTH
     gres = [line for line in read("slurm", "gres.conf").splitlines() if line and not line.startswith("#")]
     assert gres == ["NodeName=gpu[01-16] Name=gpu Type=s5000 File=/dev/mtgpu.[0-7]"]
-
-
-# ---- Ray ----
-
-# As much of Ray as ray_check.py needs. Node 1 answers at once, node 2 after a while, node 3 is dead, node 4 never.
-FAKE_RAY = """
-import threading, time
-
-def init(**options):
-    assert options["address"] == "auto"
-
-def nodes():
-    return [{"NodeID": "id%d" % n, "NodeManagerHostname": "node%d" % n, "Alive": n < 3} for n in (1, 2, 3)]
-
-class Task:
-    def __init__(self, function, options):
-        self.function, self.answer, self.done = function, None, threading.Event()
-        assert options in ({"num_cpus": 0, "max_retries": 0}, None)
-
-    def options(self, scheduling_strategy):
-        task = Task(self.function, None)
-        task.node = scheduling_strategy
-        return task
-
-    def remote(self, *arguments):
-        def work():
-            time.sleep({"id1": 0, "id2": 1, "id4": 600}[self.node])
-            self.answer = self.function(*arguments)
-            self.done.set()
-
-        threading.Thread(target=work, daemon=True).start()
-        return self
-
-def remote(**options):
-    return lambda function: Task(function, options)
-
-def wait(tasks, num_returns, timeout):
-    end = time.monotonic() + timeout
-    while time.monotonic() < end and not any(task.done.is_set() for task in tasks):
-        time.sleep(0.01)
-    done = [task for task in tasks if task.done.is_set()][:num_returns]
-    return done, [task for task in tasks if task not in done]
-
-def get(task):
-    return task.answer
-
-def cancel(task, force):
-    assert task.node == "id4" and force
-
-class get_runtime_context:
-    def get_node_id(self):
-        return threading.get_ident()
-"""
-
-
-@pytest.fixture
-def fake_ray(tmp_path):
-    """A folder with a module ray."""
-    (tmp_path / "ray" / "util").mkdir(parents=True)
-    (tmp_path / "ray" / "__init__.py").write_text(FAKE_RAY)
-    (tmp_path / "ray" / "util" / "__init__.py").write_text("")
-    strategies = "def NodeAffinitySchedulingStrategy(node, soft):\n    assert not soft\n    return node\n"
-    (tmp_path / "ray" / "util" / "scheduling_strategies.py").write_text(strategies)
-    return str(tmp_path)
-
-
-def test_ray_check_without_a_cluster(tmp_path, fake_ray):
-    """What it makes of nodes; tests/programs/test_ray_check.py asks a real Ray."""
-    environment = simulated.environment("s80")
-    environment["PYTHONPATH"] += os.pathsep + fake_ray
-    # A start is short: a node that answers later than that is waited for as long as a driver may take.
-    command = [sys.executable, os.path.join(FLEET, "ray_check.py"), "--timeout", "20", "--start", "0.5"]
-    command += ["--out", str(tmp_path / "out")]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-    assert done.returncode == 2, done.stderr
-    said = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
-    assert sorted(said) == ["node1.json", "node2.json", "node3.json"]
-    for name in ("node1.json", "node2.json"):
-        assert '"findings"' in said[name] and "MTT S80" in said[name]
-    assert said["node3.json"] == "Ray calls the node dead" and said["node3.json"] in done.stdout.decode()
-
-
-HANGS = """
-import time
-import ray, ray_check
-
-task = ray.remote(num_cpus=0, max_retries=0)(ray_check.examine).options(scheduling_strategy="id4").remote(1)
-print(ray_check.gather({task: "id4"}, {"id4": "node4"}, time.monotonic() + 0.2))
-"""
-
-
-def test_ray_check_gives_a_node_up(fake_ray):
-    done = simulated.run_python(
-        HANGS, extra_environment={"PYTHONPATH": os.pathsep.join([simulated.ROOT, FLEET, fake_ray])}
-    )
-    assert (done.stdout, done.stderr) == ("({}, {'id4': 'no answer in time'})\n", "")
-
-
-def test_ray_check_gives_health_its_time(fake_ray):
-    """Where the driver hangs, health says so, and it is the next question that has no answer."""
-    done = simulated.run_python(
-        "import ray_check; print(ray_check.examine(0.5))",
-        extra_environment={"PYTHONPATH": os.pathsep.join([simulated.ROOT, FLEET, fake_ray])},
-        latency_ns=10**11,
-    )
-    assert (done.stdout, done.stderr) == ("pymtml --json: no answer within 0.5 seconds\n", "")
 
 
 # ---- Dashboards ----
