@@ -32,6 +32,13 @@ def recorded(start):
     return [item for command, item in CAPTURES.items() if command.startswith(start) and not item["status"]]
 
 
+@pytest.fixture(autouse=True)
+def processes(tmp_path, monkeypatch):
+    """A proc file system in which everything can be seen, whatever else runs on this machine."""
+    (tmp_path / "proc" / "1" / "fd").mkdir(parents=True)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
+
+
 @pytest.fixture
 def two_cards():
     with simulated.machine("s3000x2"):
