@@ -84,10 +84,8 @@ def verdict(findings):
 
 def examine():
     """The findings, as they come."""
-    for finding in python_findings():
-        yield finding
-    for finding in environment_findings():
-        yield finding
+    yield from python_findings()
+    yield from environment_findings()
     before = open_nodes()
     began = time.perf_counter()
     initialized = ask(pymtml.nvmlInit)
@@ -98,15 +96,13 @@ def examine():
         yield library_finding()
         yield functions_finding()
     simulated = loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload")
-    for finding in system_findings(simulated, loaded):
-        yield finding
+    yield from system_findings(simulated, loaded)
     if isinstance(initialized, Unknown):
         yield init_failure(initialized.error)
         return
     try:
         yield versions_finding()
-        for finding in device_findings(seconds):
-            yield finding
+        yield from device_findings(seconds)
     finally:
         setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # both ways of a shutdown are tried
         ask(pymtml.nvmlShutdown)
@@ -189,15 +185,8 @@ def file_owners():
 
 # ---- Environment ----
 
-VARIABLES = (
-    "PYMTML_LIBRARY",
-    "PYMTML_MUSA_LIBRARY",
-    "PYMTML_PROC_ROOT",
-    "PYMTML_SYS_ROOT",
-    "PYMTML_KEEP_LIBRARY",
-    "LD_LIBRARY_PATH",
-)
 PATHS = ("PYMTML_LIBRARY", "PYMTML_MUSA_LIBRARY", "PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT")
+VARIABLES = PATHS + ("PYMTML_KEEP_LIBRARY", "LD_LIBRARY_PATH")
 
 
 def environment_findings():
@@ -286,7 +275,6 @@ def init_failure(error):
 
 def versions_finding():
     """Versions of library, driver and MUSA."""
-
     library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
     return Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
 
@@ -302,7 +290,7 @@ def system_findings(simulated, loaded):
         )
         return
     if sys.platform == "win32":
-        yield Finding(NOT_APPLICABLE, "driver", "kernel module and device nodes are looked at on Linux alone")
+        yield Finding(NOT_APPLICABLE, "driver", "kernel module and device nodes are only looked at on Linux")
         return
     inside = container()
     yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
@@ -359,7 +347,7 @@ def table_finding(proc):
         text = "%d of %d process tables of the driver cannot be read" % (len(tables) - len(readable), len(tables))
         return Finding(NOTE, "processes", text, "processes of other users stay hidden: run as root to see them")
     text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % proc
-    return Finding(NOTE, "processes", text, "those of other users are seen by root alone")
+    return Finding(NOTE, "processes", text, "only root sees those of other users")
 
 
 # ---- Devices ----
@@ -382,8 +370,7 @@ def device_findings(init_seconds):
         instances = sum(len(card.instances) for card in machine.cards)
         divided = ", %d MPC instance(s)" % instances if instances else ""
         yield Finding(OK, "devices", "%d card(s)%s" % (len(machine.cards), divided))
-        for finding in grouped(machine.cards):
-            yield finding
+        yield from grouped(machine.cards)
         yield cost_finding(machine.cards[0], init_seconds)
 
 
@@ -430,7 +417,7 @@ def visible_finding(cards):
     numbers = {card.handle: card.index for card in cards}
     names = ", ".join("GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices)
     step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
-    return Finding(NOTE, "variable", text + "MUSA programs see these alone, as 0 and up: %s" % names, step)
+    return Finding(NOTE, "variable", text + "MUSA programs only see these, as 0 and up: %s" % names, step)
 
 
 LEVELS = {
@@ -471,8 +458,8 @@ def card_findings(card):
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
     ):
         if card.ask(function) == 0:
-            step = "pymtml calls it unknown; drivers from 3.3.8 on were seen to tell it"
-            yield "limits", Finding(NOTE, "limits", "the driver tells a %s of 0" % name, step)
+            step = "pymtml calls it unknown; drivers from 3.3.8 on were seen to report it"
+            yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:
         text = "ECC is %s and will be %s" % (on_off(modes[0]), on_off(modes[1]))
@@ -528,7 +515,7 @@ def fork_finding(opened):
             status = 0
         finally:
             os._exit(status)
-    end, step = time.monotonic() + FORK_SECONDS, "initialize in the child alone, or start it by spawn"
+    end, step = time.monotonic() + FORK_SECONDS, "initialize only in the child, or start it by spawn"
     ended, status = os.waitpid(child, os.WNOHANG)
     while not ended and time.monotonic() < end:
         time.sleep(0.01)

@@ -10,6 +10,7 @@ which that was noticed.
 import json
 import sys
 import time
+from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.errors import CommandError
@@ -57,11 +58,8 @@ def not_collected(reason):
     return result
 
 
-class Settings:
-    """What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes."""
-
-    def __init__(self, expect, timeout, limits, names, processes):
-        self.expect, self.timeout, self.limits, self.names, self.processes = expect, timeout, limits, names, processes
+# What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes
+Settings = namedtuple("Settings", "expect timeout limits names processes")
 
 
 class Collector:
@@ -261,7 +259,7 @@ class Round:
 
     def driver_failure(self):
         """Why a driver that answered is not up all the same, or None."""
-        return "it does not tell its version" if self._driver_failed else None
+        return "it does not report its version" if self._driver_failed else None
 
 
 # ---- In the child ----

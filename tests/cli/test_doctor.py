@@ -53,7 +53,7 @@ def test_a_library_that_lacks_functions():
 
 
 LEAVES = "an init leaves no device node open"
-IN_THE_CHILD = "initialize in the child alone, or start it by spawn"
+IN_THE_CHILD = "initialize only in the child, or start it by spawn"
 
 
 @pytest.mark.parametrize("fault", ["mtmlLibraryInit=DRIVER_FAILURE", "mtmlLibraryCountDevice=TIMEOUT"])
@@ -97,13 +97,13 @@ def test_no_library(tmp_path):
 @pytest.mark.parametrize(
     "visible, words",
     [
-        ("1", "these alone, as 0 and up: GPU 1"),
-        ("7,0,9,2", "these alone, as 0 and up: GPU 7, GPU 0"),
-        (" 2", "these alone, as 0 and up: GPU 2"),
-        ("all", "all cards, numbered as here"),
-        ("0,1,2,3,4,5,6,7", "all cards, numbered as here"),
-        ("NoDevFiles", "no card"),
-        ("", "no card"),
+        ("1", "only see these, as 0 and up: GPU 1"),
+        ("7,0,9,2", "only see these, as 0 and up: GPU 7, GPU 0"),
+        (" 2", "only see these, as 0 and up: GPU 2"),
+        ("all", "see all cards, numbered as here"),
+        ("0,1,2,3,4,5,6,7", "see all cards, numbered as here"),
+        ("NoDevFiles", "see no card"),
+        ("", "see no card"),
     ],
 )
 def test_visible_devices_are_explained(monkeypatch, visible, words):
@@ -111,7 +111,7 @@ def test_visible_devices_are_explained(monkeypatch, visible, words):
     monkeypatch.setenv("MUSA_VISIBLE_DEVICES", visible)
     _, found = findings(profile="s5000x8")
     said = [(level, text) for level, text, _ in found["variable"] if text.startswith("MUSA_VISIBLE_DEVICES=")]
-    assert said == [("note", "MUSA_VISIBLE_DEVICES=%s: MUSA programs see %s" % (visible, words))]
+    assert said == [("note", "MUSA_VISIBLE_DEVICES=%s: MUSA programs %s" % (visible, words))]
 
 
 def test_visible_devices_by_uuid(monkeypatch):
@@ -510,7 +510,7 @@ def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
 def test_the_tables_of_processes(tmp_path):
     found = finding_of(doctor.table_finding(str(tmp_path)))
     text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % tmp_path
-    assert found == ("note", "processes", text, "those of other users are seen by root alone")
+    assert found == ("note", "processes", text, "only root sees those of other users")
     for name in ("gpu0", "gpu1"):
         (tmp_path / "driver" / "musa" / name).mkdir(parents=True)
         (tmp_path / "driver" / "musa" / name / "proc_util").write_text("")
@@ -531,7 +531,7 @@ def test_where_there_are_no_nodes_to_look_at(monkeypatch):
     simulator = "the library is a simulator: kernel module and device nodes not looked at"
     assert [finding_of(one) for one in doctor.system_findings(True, True)] == [("n/a", "driver", simulator, None)]
     monkeypatch.setattr(sys, "platform", "win32")
-    elsewhere = "kernel module and device nodes are looked at on Linux alone"
+    elsewhere = "kernel module and device nodes are only looked at on Linux"
     assert [finding_of(one) for one in doctor.system_findings(False, True)] == [("n/a", "driver", elsewhere, None)]
 
 

@@ -168,14 +168,11 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(shimmed, what, wor
     assert "OK       temperature: GPU 0-1: temperature below the limit" in result.lines
     assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
     assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line]
-    (one,) = [
-        one
-        for one in json.loads(shimmed(what, "--timeout", "1.5", "--json").stdout)["findings"]
-        if one["level"] == "CRITICAL"
-    ]
-    assert (
-        one["gpu"] == 2 and one["uuid"] == simulated.device_keys("s5000x8", 2)["uuid"] and one["check"] == "temperature"
-    )
+    if what == "exit":
+        found = json.loads(shimmed(what, "--json").stdout)["findings"]
+        (one,) = [one for one in found if one["level"] == "CRITICAL"]
+        uuid = simulated.device_keys("s5000x8", 2)["uuid"]
+        assert (one["gpu"], one["uuid"], one["check"]) == (2, uuid, "temperature")
 
 
 def test_cards_that_differ_are_found_by_all_who_check(check, tmp_path):
@@ -289,10 +286,10 @@ def test_two_checks_do_not_run_at_once(tmp_path):
     first = start("--timeout", "60", *lock, profile="s3000x2", latency_ns=10**11)
     wait_until(lambda: children(first.pid))
     began = time.monotonic()
-    second = start("--timeout", "1", *lock, profile="s3000x2")
+    second = start("--timeout", "0.3", *lock, profile="s3000x2")
     out, err = second.communicate(timeout=30)
-    assert (second.returncode, err) == (2, "") and time.monotonic() - began > 1
-    assert out == "CRITICAL driver: another check (process %d) has not ended within 1 seconds\n" % first.pid
+    assert (second.returncode, err) == (2, "") and time.monotonic() - began > 0.3
+    assert out == "CRITICAL driver: another check (process %d) has not ended within 0.3 seconds\n" % first.pid
     first.terminate()
     first.communicate(timeout=20)
     third = start("--timeout", "20", *lock, profile="s3000x2")
