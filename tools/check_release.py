@@ -144,15 +144,6 @@ def unfit(folder):
         yield "%s holds %s, not %s: make build" % (folder, sorted(found) or "nothing", sorted(wanted))
 
 
-def answers(address):
-    """True if the address can be opened."""
-    try:
-        urllib.request.urlopen(address, timeout=30).close()
-        return True
-    except (OSError, ValueError):
-        return False
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="write down what the version of now has")
@@ -164,7 +155,9 @@ def main():
         named = re.search(r'(?m)^Source = "(.*)"$', read("pyproject.toml"))
         if not named:
             sys.exit("pyproject.toml names no source address: add Source to [project.urls]")
-        if not answers(named.group(1)):
+        try:
+            urllib.request.urlopen(named.group(1), timeout=30).close()
+        except (OSError, ValueError):
             sys.exit("the source address %s does not answer: correct [project.urls] in pyproject.toml" % named.group(1))
         return
     if options.record:

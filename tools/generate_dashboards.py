@@ -219,15 +219,7 @@ OVERVIEW = (
         [(TEN % per_card("mthreads_gpu_temperature_celsius", 'sensor="gpu"'), CARD)],
         {"steps": TEMPERATURE},
     ),
-    (
-        "bargauge",
-        "Ten fullest memories",
-        8,
-        10,
-        "percentunit",
-        [(TEN % USED_SHARE, CARD)],
-        {},
-    ),
+    ("bargauge", "Ten fullest memories", 8, 10, "percentunit", [(TEN % USED_SHARE, CARD)], {}),
     (
         "bargauge",
         "Ten that hold memory and do nothing",
@@ -304,15 +296,7 @@ HOST = (
         ],
         {"steps": RED_ABOVE_0, "text": "Expected by the label gpus or --expect, and not reporting"},
     ),
-    (
-        "stat",
-        "A collection takes",
-        4,
-        4,
-        "s",
-        [('mthreads_collect_duration_seconds{instance="$host"}', "")],
-        {},
-    ),
+    ("stat", "A collection takes", 4, 4, "s", [('mthreads_collect_duration_seconds{instance="$host"}', "")], {}),
     (
         "table",
         "Health",
@@ -328,12 +312,7 @@ HOST = (
         8,
         8,
         "none",
-        [
-            (
-                'sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0',
-                "",
-            )
-        ],
+        [('sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0', "")],
         {},
     ),
     (
@@ -390,10 +369,7 @@ HOST = (
         12,
         8,
         "watt",
-        [
-            (of_host("mthreads_gpu_power_watts"), GPU),
-            ("max(%s)" % of_host("mthreads_gpu_power_limit_watts"), "limit"),
-        ],
+        [(of_host("mthreads_gpu_power_watts"), GPU), ("max(%s)" % of_host("mthreads_gpu_power_limit_watts"), "limit")],
         {},
     ),
     (
@@ -450,15 +426,7 @@ HOST = (
         {"text": "MPC instances and virtual devices, below their card"},
     ),
     ("timeseries", "Processes", 12, 7, "none", [(of_host("mthreads_gpu_processes"), GPU)], {}),
-    (
-        "table",
-        "Cards",
-        24,
-        8,
-        "none",
-        [('sort(mthreads_gpu_info{instance="$host"})', "")],
-        {},
-    ),
+    ("table", "Cards", 24, 8, "none", [('sort(mthreads_gpu_info{instance="$host"})', "")], {}),
 )
 
 
@@ -494,11 +462,7 @@ OPTIONS = {
     "stat": {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "value", "graphMode": "none"},
     "timeseries": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi"}},
     "table": {"showHeader": True},
-    "bargauge": {
-        "reduceOptions": {"calcs": ["lastNotNull"]},
-        "orientation": "horizontal",
-        "displayMode": "basic",
-    },
+    "bargauge": {"reduceOptions": {"calcs": ["lastNotNull"]}, "orientation": "horizontal", "displayMode": "basic"},
     "heatmap": {
         "calculate": False,
         "color": {"mode": "scheme", "scheme": "Oranges", "steps": 32},

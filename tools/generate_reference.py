@@ -319,7 +319,8 @@ def entry(function, links, plain, support):
         lines.append("- Unit: %s" % ", ".join(units))
     if function.raises:
         lines.append("- Raises: %s" % links.text(function.raises))
-    sources = [links.name(call.split()[0]) + " (optional)" * call.endswith("(optional)") for call in native(own, plain)]
+    calls = [] if own.name.startswith("mtml") else coverage.calls(own, plain)
+    sources = [links.name(call.split()[0]) + " (optional)" * call.endswith("(optional)") for call in calls]
     sources += [other if " " in other else "`%s`" % other for other in coverage.other_sources(own, plain)]
     if sources:
         lines.append("- From: %s" % ", ".join(sources))
@@ -329,11 +330,6 @@ def entry(function, links, plain, support):
     elif coverage.other_sources(own, plain):
         lines.append("- Cards: the system tells it, whatever the card")
     return lines + [""] * (lines[-1] != "")
-
-
-def native(own, plain):
-    """The MTML functions that an nvml* function rests on."""
-    return [] if own.name.startswith("mtml") else coverage.calls(own, plain)
 
 
 def page_of(page, functions, plain, links, support):
