@@ -68,21 +68,6 @@ def changed(document, path, value, host=None):
 # ---- What differs ----
 
 
-def test_what_differs_is_grouped(document, folder):
-    """The example of the issue: a driver that ten of five hundred hosts have."""
-    old = {"node%02d" % number: changed(document, ["driver_version"], "4.9.9") for number in [3] + list(range(17, 26))}
-    new = {"node%02d" % number: document for number in range(1, 40)}
-    result = invoke("compare", folder(**dict(new, **old)))
-    assert (result.status, result.stderr) == (1, "")
-    assert result.lines[:4] == [
-        "driver_version",
-        "  29 hosts: 5.1.0-server",
-        "  10 hosts: 4.9.9: node[03,17-25]",
-        "",
-    ]
-    assert result.lines[-1] == "39 hosts; 54 facts compared: 1 differ"
-
-
 def test_the_example_of_the_documentation(document):
     """docs/command.md shows what is printed of 500 hosts."""
     new = changed(document, ["driver_version"], "5.1.0")
@@ -94,12 +79,6 @@ def test_the_example_of_the_documentation(document):
     with open(os.path.join(simulated.ROOT, "docs", "command.md"), encoding="utf-8") as file:
         text = file.read()
     assert "```text\n%s\n```" % "\n".join(Comparison(said).lines()) in text
-
-
-def test_the_same(document, folder):
-    result = invoke("compare", folder(a=document, b=document))
-    assert (result.status, result.stderr) == (0, "")
-    assert result.lines[-1] == "2 hosts; 54 facts compared: all the same"
 
 
 # What is different on machines that are alike
@@ -164,12 +143,6 @@ def test_a_link(state, document, folder):
         "  2 hosts: up: 0-13",
         "   1 host: GPU 2: %s: 5, up: 0-4,6-13: c" % state,
     ]
-
-
-def test_a_link_that_goes_to_another_card(document, folder):
-    other = changed(document, ["devices", 2, "mtlink", "links", 5, "remote"], 0)
-    result = invoke("compare", folder(a=document, b=document, c=other))
-    assert result.status == 1 and result.lines[0] == "mtlink.links.remote"
 
 
 def test_a_card_less_is_one_difference(document, folder):
@@ -631,11 +604,6 @@ def test_nothing_at_all(monkeypatch, tmp_path):
     assert invoke("compare", str(tmp_path)).status == 2, "a folder without files"
 
 
-def test_one_host(document, folder):
-    result = invoke("compare", folder(a=document))
-    assert (result.status, result.lines[-1]) == (0, "1 host, a: nothing to compare it with")
-
-
 # ---- Forms in which hosts are gathered ----
 
 
@@ -765,17 +733,6 @@ def test_a_file_of_many_hosts(three, document, folder):
     assert json.loads(result.stdout)["hosts"] == ["node1", "node2", "node10.example.com", "single"]
 
 
-def test_names_of_files(document, tmp_path):
-    """The path tells files of one name apart; an address keeps its last number."""
-    for name in ("before/node1.json", "after/node1.json", "10.0.0.1", "10.0.0.2.txt"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(document))
-    paths = [str(tmp_path / name) for name in ("before", "after", "10.0.0.1", "10.0.0.2.txt")]
-    answer = json.loads(invoke("compare", "--json", *paths).stdout)
-    assert answer["hosts"] == ["10.0.0.1", "10.0.0.2", "after/node1", "before/node1"]
-
-
 @pytest.mark.parametrize(
     "file, host",
     [("n1.json", "n1"), ("n1.txt", "n1"), ("n1.out", "n1"), ("n1.log", "n1"), ("n1.dc1", "n1.dc1"), ("n1", "n1")],
@@ -828,41 +785,6 @@ def test_names_and_values_are_made_safe(document, monkeypatch):
         assert result.status == 2
         assert all(line.isprintable() for line in result.stdout.split("\n"))
         assert "\\x1b]0;x" in result.stdout.replace("\\\\", "\\")
-
-
-def test_objects_in_odd_places(document, folder):
-    """Whatever stands where something else is due: no traceback, and no other host suffers."""
-    odd = [
-        {"a": {"a": {}}},
-        [{"a": []}],
-        [[1]],
-        5,
-        "text",
-        True,
-        None,
-        1e308,
-        {"reasons": 3},
-        {"reasons": {"x": []}, "x": None},
-    ]
-    for value in odd:
-        hosts = []
-        for path in (
-            ["topology"],
-            ["mtlink"],
-            ["mtlink", "links"],
-            ["pci"],
-            ["reasons"],
-            ["name"],
-            ["mpc", "instances"],
-        ):
-            hosts.append(changed(document, ["devices", 2] + path, value))
-        result = invoke("compare", folder(a=document, **{"b%d" % number: one for number, one in enumerate(hosts)}))
-        assert result.status in (0, 1), value
-    for value in odd:
-        other = changed(changed(document, ["driver_version"], value), ["reasons"], value, host="x")
-        found = gathered.parse(json.dumps(other), "c")
-        assert list(Comparison(found).lines()) and isinstance(found[0], gathered.Document)
-        assert isinstance(gathered.parse(json.dumps(changed(document, ["schema"], value)))[0], gathered.Unreadable)
 
 
 def test_what_lies_in_a_folder(document, folder, tmp_path):
@@ -929,36 +851,25 @@ def test_a_host_of_5000_digits(document, monkeypatch):
     assert json.loads(piped(text, monkeypatch, "--json").stdout)["hosts"] == ["7", "7" * 4999, "7" * 5000]
 
 
-def test_objects_of_chance(document):
-    """Any value in the place of any other ends in facts or in a reason."""
-    chance = random.Random(7)
-    values = [
-        None,
-        True,
-        -1,
-        1e308,
-        "x",
-        "",
-        [],
-        [[]],
-        [None],
-        [{}],
-        {},
-        {"reasons": []},
-        {"a": {"device": []}},
-        "7" * 5000,
-    ]
-    for _ in range(60):
-        other = copy.deepcopy(document)
-        place, found = other, False
-        while not found:
-            key = chance.choice(sorted(place) if isinstance(place, dict) else range(len(place)))
-            below = place[key]
-            found = not isinstance(below, (dict, list)) or not below or chance.random() < 0.15
-            place = place if found else below
-        place[key] = chance.choice(values)
-        read = gathered.parse(json.dumps(other)) + gathered.parse(json.dumps(document))
-        assert list(Comparison(read).lines())
+def paths(content):
+    """The paths of keys and indices in a document, at most four long (iterator of lists)."""
+    for key in content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ():
+        yield [key]
+        for path in paths(content[key]):
+            if len(path) < 4:
+                yield [key] + path
+
+
+def test_objects_in_odd_places(document):
+    """Whatever stands where something else is due ends in facts or in a reason."""
+    card = copy.deepcopy(document["devices"][0])
+    del card["topology"][1:], card["mtlink"]["links"][1:]
+    small = dict(document, devices=[card], device_count=1)
+    odd = [None, 5, "text", [], [None], [{}], {"reasons": 3}, {"a": {"device": []}}]
+    for path in paths(small):
+        for value in odd:
+            read = gathered.parse(json.dumps(changed(small, path, value)), "a") + gathered.parse(json.dumps(small), "b")
+            assert list(Comparison(read).lines()), (path, value)
 
 
 def test_deep_objects(document):
