@@ -572,7 +572,7 @@ def test_queries_are_promql(name):
 def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
     of_target = {"job", "instance", "gpus"}
-    labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity"}}
+    labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity", "problem"}}
     for key, (_, more, _) in metrics_series.MACHINE_SERIES.items():
         labels[metrics_series.OF_MACHINE + key] = of_target | set(more)
     for key, (_, more, _) in metrics_series.CARD_SERIES.items():

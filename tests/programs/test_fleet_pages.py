@@ -25,7 +25,7 @@ LATER = {
     "GpuIdleWithMemory": HOUR,
 }  # scrapes until an alert comes, where not at once
 LOOKING_BACK = {"DriverFlapping", "GpuFlapping", "GpuEccCorrectedOften"}  # for 15 minutes
-MANY = {"DriverDown", "GpuDown"}  # what many hosts get in the states, for 12 hours
+MANY = {"DriverDown"}  # what many hosts get in the states, for 12 hours; their cards only follow
 
 
 def expected(scrapes, lasts=lambda name: True):
