@@ -4,6 +4,7 @@ The questions are asked by a child process: a driver that hangs takes its caller
 reports each answer at once, through a pipe of its own, so that a hang has a name.
 """
 
+import os
 import sys
 import time
 
@@ -75,6 +76,8 @@ def read_limits(path):
 
     limits = checks.Limits()
     try:
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+            raise ValueError("it is no regular file")
         with open(path, encoding="utf-8") as file:
             written = file.read(LONGEST_FILE + 1)
     except (OSError, ValueError) as error:
