@@ -93,55 +93,41 @@ FIRING = (
     '(ALERTS{alertname=~"Mthreads.+",alertstate="firing",severity%s"critical"}))'
 )
 
+
+def stat(title, query, width=3, unit="none", **more):
+    """A panel with one number."""
+    return "stat", title, width, 4, unit, [(query, "")], more
+
+
 # (type, title, width, height, unit, [(query, legend)], what else); rows fill from the left.
 OVERVIEW = (
-    ("stat", "GPUs expected", 3, 4, "none", [(expected(), "")], {"text": "Sum of the label gpus of the targets"}),
-    ("stat", "GPUs reporting", 3, 4, "none", [(REPORTING + " or vector(0)", "")], {}),
-    (
-        "stat",
+    stat("GPUs expected", expected(), text="Sum of the label gpus of the targets"),
+    stat("GPUs reporting", REPORTING + " or vector(0)"),
+    stat(
         "GPUs silent",
-        3,
-        4,
-        "none",
-        [("count(mthreads_gpu_up{%s} == 0) or vector(0)" % WHOLE, "")],
-        {"steps": RED_ABOVE_0, "text": "Cards that were there and do not answer"},
+        "count(mthreads_gpu_up{%s} == 0) or vector(0)" % WHOLE,
+        steps=RED_ABOVE_0,
+        text="Cards that were there and do not answer",
     ),
-    (
-        "stat",
+    stat(
         "GPUs missing",
-        3,
-        4,
-        "none",
-        [("clamp_min(%s - (%s or vector(0)), 0)" % (expected(), REPORTING), "")],
-        {"steps": RED_ABOVE_0, "text": "Expected and not reporting, hosts that are down included"},
+        "clamp_min(%s - (%s or vector(0)), 0)" % (expected(), REPORTING),
+        steps=RED_ABOVE_0,
+        text="Expected and not reporting, hosts that are down included",
     ),
-    ("stat", "Hosts up", 3, 4, "none", [("count%s or vector(0)" % targets(compared=" == 1"), "")], {}),
-    (
-        "stat",
-        "Hosts down",
-        3,
-        4,
-        "none",
-        [("count%s or vector(0)" % targets(compared=" == 0"), "")],
-        {"steps": RED_ABOVE_0},
-    ),
-    (
-        "stat",
+    stat("Hosts up", "count%s or vector(0)" % targets(compared=" == 1")),
+    stat("Hosts down", "count%s or vector(0)" % targets(compared=" == 0"), steps=RED_ABOVE_0),
+    stat(
         "Stalled",
-        3,
-        4,
-        "none",
-        [("count(%s) or vector(0)" % STALLED, "")],
-        {"steps": RED_ABOVE_0, "text": "Hosts that answer, and collect nothing any more"},
+        "count(%s) or vector(0)" % STALLED,
+        steps=RED_ABOVE_0,
+        text="Hosts that answer, and collect nothing any more",
     ),
-    (
-        "stat",
+    stat(
         "Drivers down",
-        3,
-        4,
-        "none",
-        [("count(mthreads_driver_up == 0) or vector(0)", "")],
-        {"steps": RED_ABOVE_0, "text": "No driver, or one that hangs"},
+        "count(mthreads_driver_up == 0) or vector(0)",
+        steps=RED_ABOVE_0,
+        text="No driver, or one that hangs",
     ),
     (
         "table",
@@ -244,59 +230,35 @@ GPU = "GPU {{gpu}}"
 THE_HOST = ',instance="$host"'
 SOME_CARDS = "count(%s == %d) or on () max%s * 0"
 HOST = (
-    ("stat", "Host", 3, 4, "none", [("max%s" % targets(THE_HOST), "")], {"names": {0: "down", 1: "up"}}),
-    (
-        "stat",
-        "Driver",
-        3,
-        4,
-        "none",
-        [('mthreads_driver_up{instance="$host"}', "")],
-        {"names": {0: "does not answer", 1: "answers"}},
-    ),
-    (
-        "stat",
+    stat("Host", "max%s" % targets(THE_HOST), names={0: "down", 1: "up"}),
+    stat("Driver", 'mthreads_driver_up{instance="$host"}', names={0: "does not answer", 1: "answers"}),
+    stat(
         "Collections in the last minute",
-        4,
-        4,
-        "none",
-        [('changes(mthreads_collect_timestamp_seconds{instance="$host"}[1m])', "")],
-        {"steps": (("red", None), ("green", 1)), "text": "0: nothing is collected any more"},
+        'changes(mthreads_collect_timestamp_seconds{instance="$host"}[1m])',
+        width=4,
+        steps=(("red", None), ("green", 1)),
+        text="0: nothing is collected any more",
     ),
-    (
-        "stat",
+    stat(
         "GPUs reporting",
-        3,
-        4,
-        "none",
-        [(SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST)), "")],
-        {"steps": (("red", None), ("green", 1))},
+        SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST)),
+        steps=(("red", None), ("green", 1)),
     ),
-    (
-        "stat",
+    stat(
         "GPUs silent",
-        3,
-        4,
-        "none",
-        [(SOME_CARDS % (of_host("mthreads_gpu_up"), 0, targets(THE_HOST)), "")],
-        {"steps": RED_ABOVE_0, "text": "Cards that were there and do not answer"},
+        SOME_CARDS % (of_host("mthreads_gpu_up"), 0, targets(THE_HOST)),
+        steps=RED_ABOVE_0,
+        text="Cards that were there and do not answer",
     ),
-    (
-        "stat",
+    stat(
         "GPUs missing",
-        4,
-        4,
-        "none",
-        [
-            (
-                '(%s or on () max(mthreads_gpus_expected{instance="$host"})) - on () (%s)'
-                % (expected(THE_HOST), SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST))),
-                "",
-            )
-        ],
-        {"steps": RED_ABOVE_0, "text": "Expected by the label gpus or --expect, and not reporting"},
+        '(%s or on () max(mthreads_gpus_expected{instance="$host"})) - on () (%s)'
+        % (expected(THE_HOST), SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST))),
+        width=4,
+        steps=RED_ABOVE_0,
+        text="Expected by the label gpus or --expect, and not reporting",
     ),
-    ("stat", "A collection takes", 4, 4, "s", [('mthreads_collect_duration_seconds{instance="$host"}', "")], {}),
+    stat("A collection takes", 'mthreads_collect_duration_seconds{instance="$host"}', width=4, unit="s"),
     (
         "table",
         "Health",
