@@ -5,7 +5,7 @@ import glob
 import os
 from typing import Callable, List, Tuple
 
-from . import folders, native, session
+from . import folders, native, places, session
 from .native import SimulatorError
 
 
@@ -40,13 +40,14 @@ def _control() -> str:
 
 def _profile(control: str) -> str:
     try:
-        with open(control, encoding="utf-8", errors="surrogateescape") as file:
-            for line in file:
-                name, _, value = line.partition("=")
-                if name.strip() == "profile":
-                    return value.strip()
-    except OSError:
-        pass
+        for line in places.read(control).splitlines():
+            name, _, value = line.partition("=")
+            if name.strip() == "profile":
+                return value.strip()
+    except FileNotFoundError:
+        pass  # nothing was changed yet
+    except OSError as error:
+        raise SimulatorError("cannot read the control file: %s" % error) from None
     if os.environ.get("MTML_SIM_PROFILE"):
         return os.environ["MTML_SIM_PROFILE"]
     raise SimulatorError("which machine does %s belong to? Name it with --profile" % control)
@@ -86,8 +87,7 @@ def _reboot(machine: session.Machine, arguments: argparse.Namespace) -> None:
 
 def _show(machine: session.Machine, arguments: argparse.Namespace) -> None:
     try:
-        with open(arguments.control, encoding="utf-8", errors="surrogateescape") as file:
-            print(file.read(), end="")
+        print(places.read(arguments.control), end="")
     except FileNotFoundError:
         pass  # nothing was changed yet
 

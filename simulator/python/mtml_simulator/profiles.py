@@ -66,8 +66,7 @@ def text(profile: str) -> str:
 
     Raises: ProfileError, OSError.
     """
-    with open(path(profile), encoding="utf-8", errors="surrogateescape") as file:
-        lines = file.read().splitlines(True)
+    lines = places.read(path(profile)).splitlines(True)
     if split(profile)[1]:
         lines = [line for line in lines if line.split("=")[0].strip() != "frozen"]
         lines.insert([line.strip() for line in lines].index("[machine]") + 1, "frozen = yes\n")
@@ -77,11 +76,10 @@ def text(profile: str) -> str:
 def summary(name: str) -> str:
     """The first sentence of the comment that a profile begins with (str)."""
     words: List[str] = []
-    with open(path(name), encoding="utf-8", errors="surrogateescape") as file:
-        for line in file:
-            if not line.startswith(("#", ";")):
-                break
-            words += line[1:].split()
+    for line in places.read(path(name)).splitlines():
+        if not line.startswith(("#", ";")):
+            break
+        words += line[1:].split()
     return " ".join(words).split(". ")[0]
 
 

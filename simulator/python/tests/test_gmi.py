@@ -237,6 +237,8 @@ def test_processes_with_the_device_file_open(tmp_path):
     (tmp_path / "99" / "fd" / "4").symlink_to("/dev/null")
     assert "\n5    99            worker                                 N/A\n" in gmi(PYMTML_PROC_ROOT=str(tmp_path))
     assert "No running processes found" in gmi("-i", "4", PYMTML_PROC_ROOT=str(tmp_path))
+    os.mkfifo(str(tmp_path / "99" / "cmdline"))  # nobody waits at it
+    assert "\n5    99            worker " in gmi(PYMTML_PROC_ROOT=str(tmp_path))
 
 
 # ==== Queries ====

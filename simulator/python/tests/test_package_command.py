@@ -325,6 +325,9 @@ def test_file_that_programs_meet_at(tmp_path):
     assert (done.stdout, done.stderr) == ("5\n", "")
     assert command("ctl", "--control", file, "get", "0.gpu_temperature").stdout == "5\n"
     assert "Name it with --profile" in command("ctl", "--control", file + "2", "heal").stderr
+    os.mkfifo(file + "3")
+    for path in (file + "3", "/dev/zero"):
+        assert "cannot read the control file" in command("ctl", "--control", path, "heal").stderr
 
 
 def test_nothing_is_left_where_nothing_was_started(tmp_path):

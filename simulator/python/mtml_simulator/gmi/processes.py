@@ -8,6 +8,8 @@ processes that have the card's device file open: PID/fd.
 
 import os
 
+from .. import places
+
 PROC_ROOT = "PYMTML_PROC_ROOT"
 
 
@@ -24,8 +26,7 @@ class Process:
 
 def _read(*parts):
     try:
-        with open(os.path.join(*parts), encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return places.read(os.path.join(*parts), "replace")
     except OSError:
         return None
 
