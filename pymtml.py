@@ -1000,7 +1000,13 @@ class _Alias(property):
 
     def __init__(self, field, unit=None):
         inside, _, name = field.rpartition(".")
-        super().__init__(lambda struct: getattr(getattr(struct, inside) if inside else struct, name))
+
+        def holder(struct):
+            return getattr(struct, inside) if inside else struct
+
+        super().__init__(
+            lambda struct: getattr(holder(struct), name), lambda struct, value: setattr(holder(struct), name, value)
+        )
         self.__doc__ = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")  # property(doc=) is hidden by ours
 
 
@@ -1085,9 +1091,20 @@ class c_mtmlCodecUtil_t(_PrintableStructure):
 
 
 class c_mtmlCodecSessionState_t(_PrintableStructure):
-    """One entry of a session state list: the session's number and its MTML_CODEC_SESSION_STATE_*."""
+    """One entry of a session state list: the session's number and its MTML_CODEC_SESSION_STATE_*.
+
+    In other bindings it is the state alone: ``c_mtmlCodecSessionState_t(-1).value`` is -1 here, too.
+    """
 
     _fields_ = [("sessionId", c_uint), ("state", c_int)]
+
+    def __init__(self, *values, **fields):
+        super().__init__(*((0,) + values if len(values) == 1 else values), **fields)
+
+    value = _Alias("state")
+
+
+_mtmlCodecSessionState_t = c_mtmlCodecSessionState_t  # the name that other MTML bindings have for it
 
 
 class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
@@ -1246,7 +1263,8 @@ class c_mtmlMpcConfiguration_t(_PrintableStructure):
     @property
     def profileNum(self):
         """Number of instances that this configuration makes."""
-        return sum(1 for profile in self.profileId if profile >= 0)
+        ids = list(self.profileId)
+        return ids.index(-1) if -1 in ids else len(ids)
 
 
 class c_mtmlMtLinkSpec_t(_PrintableStructure):
@@ -4972,8 +4990,9 @@ def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
         try:
             if _nvmlDeviceGetSerial(device) == text:
                 return device
-        except NVMLError_NotSupported:
-            continue  # a virtual device or an MPC instance has no board of its own
+        except NVMLError_NotSupported as error:  # a virtual device or an MPC instance has no board of its own
+            if error.mtml_code == MTML_ERROR_FUNCTION_NOT_FOUND:
+                raise
     raise NVMLError(NVML_ERROR_NOT_FOUND)
 
 
@@ -7047,10 +7066,10 @@ def _virt_type(number):
     """The virtual device type with that number, from any card that knows it (c_mtmlVirtType_t)."""
     for device in _all_cards():
         try:
-            types = _virt_types(device, _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0])
+            count = _query(_UInt(), "mtmlDeviceCountSupportedVirtTypes", "_device", device)[0]
         except NVMLError_NotSupported:
             continue  # a card without virtualization has no types
-        for virt_type in types:
+        for virt_type in _virt_types(device, count):
             if _virt_type_number(virt_type) == number:
                 return virt_type
     raise _invalid()
@@ -7101,8 +7120,9 @@ def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
 
     ``usedGpuMemory`` is None: MTML does not provide it. Processes that only draw are in
     nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table, /proc is searched. The result serves all devices
-    for as long as the search took, but for at least 20 ms and at most 1 s. The list has the processes that the user may
-    inspect; unseen_processes() is the number of the others.
+    for as long as the search took, but for at least 20 ms and at most 1 s. Such a search leaves out processes that only
+    monitor: they have libmtml mapped, and none of the libraries of MUSA, OpenCL, graphics and video. The list has the
+    processes that the user may inspect; unseen_processes() is the number of the others.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -7297,12 +7317,16 @@ def _node_paths(device):
 
 
 def _codec_pids(device):
-    """Processes that own a codec session of the device (list of int), empty where the device has no video unit."""
-    try:
-        encode, decode = _codec_capacity(device)
-        sessions = _codec_sessions(device, "Encoder", encode) + _codec_sessions(device, "Decoder", decode)
-    except NVMLError_NotSupported:
-        return []
+    """Processes that own a codec session of the device (list of int).
+
+    Where the device has no video unit, or one of its two codecs lists no sessions, there are none of these.
+    """
+    sessions = []
+    for coder, number in (("Encoder", 0), ("Decoder", 1)):
+        try:
+            sessions += _codec_sessions(device, coder, _codec_capacity(device)[number])
+        except NVMLError_NotSupported:
+            continue
     return [session.pid for session in sessions if session.pid]
 
 
@@ -7497,6 +7521,25 @@ def _is_of_the_kernel(directory):
         return False
 
 
+# How the names of libraries begin that compute or draw on a card: MUSA's, OpenCL's, those of graphics and of video.
+_WORKING_LIBRARIES = (b"libmusa", b"libOpenCL", b"libvulkan", b"libGL", b"libva")
+
+
+def _is_monitor(directory):
+    """Whether a process only asks for the state of cards: it has libmtml mapped, and no library that works on them.
+
+    A process that may not be inspected, or that has ended, is none.
+    """
+    try:
+        lines = _file_bytes(directory + "/maps").split(b"\n")
+    except OSError:
+        return False
+    names = {line.rpartition(b"/")[2] for line in lines}
+    libraries = [name for name in names if name.startswith(b"lib") and b".so" in name]
+    works = any(name.startswith(_WORKING_LIBRARIES) or b"mtgpu" in name for name in libraries)
+    return not works and any(name.startswith(b"libmtml.so") for name in libraries)
+
+
 # To find the processes that have a device node open, a walk of /proc looks at every open file of the host. So one walk
 # serves all devices and all queries for as long as it took, within these bounds (seconds). Another walk would take as
 # long, so its list would hardly be more recent.
@@ -7526,6 +7569,8 @@ def _recent_walk(cards, root, stems):
 class _Walk:
     """A walk of the proc file system: which processes have a file open whose path begins with one of ``stems``.
 
+    Monitors are left out.
+
     Raises: NVMLError_NotSupported if no process is shown.
     """
 
@@ -7545,8 +7590,9 @@ class _Walk:
         counted = os.path.exists(root + "/self/fd") and os.path.getsize(root + "/self/fd") > 0
         for name in processes:
             paths, all_seen = _open_files("%s/%s/fd" % (root, name), counted)
-            for path in paths:
-                if path.startswith(prefixes):
+            nodes = [path for path in paths if path.startswith(prefixes)]
+            if nodes and not _is_monitor("%s/%s" % (root, name)):
+                for path in nodes:
                     self.holders.setdefault(path, set()).add(int(name))
             if not all_seen and (counted or not _is_of_the_kernel("%s/%s" % (root, name))):
                 self.unseen += 1

@@ -243,3 +243,19 @@ def test_uninitialized_comes_before_what_names_no_device(function, arguments):
     pytest.raises(nvml.NVMLError_Uninitialized, getattr(nvml, function), *arguments)
     with simulated.nvml("s80"), pytest.raises((nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotFound)):
         getattr(nvml, function)(*arguments)
+
+
+# ---- A NotSupported that was not meant ----
+
+
+def test_a_library_without_serial_numbers_is_not_a_serial_number_that_nobody_has(monkeypatch):
+    with simulated.nvml("s80"):
+        monkeypatch.delitem(nvml._functions, "mtmlDeviceGetSerialNumber")
+        pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetHandleBySerial, "0")
+
+
+def test_types_that_a_card_counts_and_does_not_list_are_its_error():
+    with simulated.nvml("s3000-vgpu-host"):
+        number = nvml.nvmlDeviceGetSupportedVgpus(nvml.nvmlDeviceGetHandleByIndex(0))[0]
+        simulated.set_faults("mtmlDeviceGetSupportedVirtTypes=NOT_SUPPORTED")
+        pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlVgpuTypeGetName, number)

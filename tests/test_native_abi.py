@@ -148,20 +148,37 @@ def test_aliases_follow_their_field(name):
             value = "api %d" % value if unit == "x" else value
             setattr(struct, field, value)
             assert (alias, getattr(struct, alias)) == (alias, value if unit == "x" else value * unit)
-        pytest.raises(AttributeError, setattr, struct, alias, 1)
+        if alias == "memSize":  # in another unit than the field
+            pytest.raises(AttributeError, setattr, struct, alias, 1)
+        else:
+            setattr(struct, alias, "7" if unit == "x" else 1)
+            assert getattr(struct, field) == ("7" if unit == "x" else 1)
 
 
 def test_aliases_that_are_computed():
     configuration = pymtml.c_mtmlMpcConfiguration_t()
     configuration.profileId[:] = [1, 2, 2] + [-1] * 13
     assert (list(configuration.profileIds), configuration.profileNum) == ([1, 2, 2] + [-1] * 13, 3)
+    configuration.profileId[:] = [1, -1] + [0] * 14  # what stands behind the first -1 is none
+    assert configuration.profileNum == 1
+    configuration.profileId[:] = [0] * 16
+    assert configuration.profileNum == 16
     log = pymtml.c_mtmlLogConfiguration_t()
     log.fileConfig.file, log.fileConfig.size, log.fileConfig.level = "/tmp/x", 9, 4
     assert (log.filePath, log.maxSize, log.logLevel) == ("/tmp/x", 9, 4)
+    log.filePath, log.maxSize = "/tmp/y", 8
+    assert (log.fileConfig.file, log.fileConfig.size) == ("/tmp/y", 8)
     pci = pymtml.c_mtmlPciInfo_t(segment=0x12, bus=0xAB, device=0x1F)
     assert pci.busId == "00000012:ab:1f.0"
     pci.sbdf = "00000000:3a:00.0"
     assert pci.busId == "00000000:3a:00.0"
+
+
+def test_the_state_of_a_session_is_made_like_an_enum_too():
+    for made in (pymtml.c_mtmlCodecSessionState_t(-1), pymtml._mtmlCodecSessionState_t(state=-1)):
+        assert (made.value, made.state, made.sessionId) == (-1, -1, 0)
+    entry = pymtml.c_mtmlCodecSessionState_t(5, pymtml.MTML_CODEC_SESSION_STATE_ACTIVE)
+    assert (entry.value, entry.sessionId) == (pymtml.MTML_CODEC_SESSION_STATE_ACTIVE, 5)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in STRUCTS))

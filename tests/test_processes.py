@@ -378,6 +378,36 @@ def test_without_a_table_open_nodes_tell(proc, device, node):
     assert graphics(device) == []
 
 
+MAP = "7f00-7f01 r-xp 00000000 fd:00 %d                  %s\n"
+LIBMTML = "/usr/lib/libmtml.so.2.2.0"
+
+
+@pytest.mark.parametrize(
+    "mapped, expected",
+    [
+        ([], [42]),
+        (["/usr/bin/python3", "/usr/lib/libc.so.6", "[stack]"], [42]),
+        ([LIBMTML], []),
+        ([LIBMTML + " (deleted)", "/opt/libmusa/notes.txt", "/tmp/mtgpu.txt", "/lib/libva.txt", "/lib/libc.so.6"], []),
+        ([LIBMTML, "/usr/local/musa/lib/libmusart.so.4.3.0"], [42]),
+        ([LIBMTML, "/usr/lib/libmusa.so.1 (deleted)"], [42]),
+        ([LIBMTML, "/usr/lib/libGLX_mtgpu.so.0"], [42]),
+        ([LIBMTML, "/usr/lib/libvulkan.so.1"], [42]),
+        ([LIBMTML, "/usr/lib/libOpenCL.so.1"], [42]),
+        ([LIBMTML, "/usr/lib/libGL.so.1"], [42]),
+        ([LIBMTML, "/usr/lib/libva-drm.so.2"], [42]),
+        ([LIBMTML, "/usr/lib/libdrm_mtgpu.so.1"], [42]),
+    ],
+)
+def test_a_monitor_is_no_workload(proc, device, mapped, expected):
+    """Who has libmtml mapped and nothing that computes or draws is not listed; the driver's table is never filtered."""
+    proc.process(42, "/dev/mtgpu.0", maps="".join(MAP % item for item in enumerate(mapped)))
+    proc.process(43, "/dev/mtgpu.0")  # its maps cannot be read
+    assert compute(device) == expected + [43]
+    proc.table("gpu0", "mtgpu.0", OLDER, "42 42 1 0 0 0 1 0 x", "43 43 1 0 0 0 1 0 y")
+    assert compute(device) == [42, 43]
+
+
 def test_open_nodes_of_several_devices(proc):
     with simulated.nvml("s3000x2"):
         first, second = (nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1))
@@ -683,7 +713,7 @@ def test_one_walk_serves_all_devices_and_queries(proc, looks, machine):
         proc.process(pid, "/dev/mtgpu.%d" % (pid % 8), "socket:[1]", "/dev/pts/0")
     expected = [[pid for pid in range(100, 140) if pid % 8 == index] for index in range(8)]
     assert tick(machine) == expected
-    assert looks.take() == (40, 1, 160, 0)
+    assert looks.take() == (40, 1, 160, 40)  # of each process that holds a node, the maps
     for handle in machine:
         refused(handle, UTILIZATION)
     assert tick(machine) == expected
@@ -928,7 +958,7 @@ def test_two_thousand_processes(proc, looks, machine, clock):
     for pid in (1, 1000, 2000):
         (proc.root / str(pid) / "fd" / "3").symlink_to("/dev/mtgpu.0")
     assert tick(machine) == [[1, 1000, 2000]] + [[]] * 7
-    assert looks.take() == (2000, 1, 3, 0)
+    assert looks.take() == (2000, 1, 3, 3)  # the maps of the three
     proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 1 0 0 0 1 0 x" % pid for pid in range(1800, 6000)])
     assert compute(machine[0]) == list(range(1800, 2001))
     assert looks.take()[0] == 0
@@ -1034,8 +1064,7 @@ def short_folder():
 def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):
     """What a user can see is told, by the numbers of the namespace; what is hidden is neither told nor an error."""
     (walked, drawing, *names), by_table, shares, other, own, unseen = in_namespace(short_folder, hidepid, user)
-    first = [] if user == "nobody" else [1]  # an ordinary user never sees what root has open
-    assert (walked, drawing) == (first + [other, own], [])
+    assert (walked, drawing) == ([other], [])  # process 1 and its child have libmtml mapped: they are monitors
     hidden = user == "nobody" and hidepid == 2
     seen = [other] if hidden else [1, other]
     assert by_table == [seen, []]
@@ -1116,6 +1145,17 @@ def test_codec_sessions_add_their_processes(proc, device):
     proc.table("gpu0", "mtgpu.0", NEWER, "5 0 1 0 0 0 1 0 x", "7 0 1 0 0 1 0 0 draws")
     assert compute(device) == [5, 6]
     assert graphics(device) == [7]
+
+
+@pytest.mark.parametrize("coder, left", [("Encoder", [7]), ("Decoder", [6])])
+def test_a_codec_without_a_list_of_sessions_does_not_hide_the_other(proc, device, coder, left):
+    for pid in (6, 7):
+        proc.process(pid)
+    simulated.set_value(0, "encoder_sessions", SESSION % (0, 6, "ACTIVE"))
+    simulated.set_value(0, "decoder_sessions", SESSION % (1, 7, "ACTIVE"))
+    assert compute(device) == [6, 7]
+    simulated.set_faults("mtmlVpuGet%sSessionStates=NOT_SUPPORTED" % coder)
+    assert compute(device) == left
 
 
 def test_codec_processes_that_ended_or_are_nobody_here(proc, device):

@@ -326,7 +326,7 @@ class Stub:
                 if made_by == "_Alias":
                     *structs, field = literal(item.value.args[0]).split(".")
                     owner = self.fields[fields[structs[0]]] if structs else fields
-                    rest.append(PROPERTY % (item.targets[0].id, owner[field]))
+                    rest.append("    %s: %s\n" % (item.targets[0].id, owner[field]))
                     continue
                 if made_by in DESCRIPTORS:
                     rest.append(PROPERTY % (item.targets[0].id, DESCRIPTORS[made_by]))
