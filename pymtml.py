@@ -4845,7 +4845,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
     anything but an integer; the error of C for a card that is lost.
-    MTML: mtmlLibraryCountDevice, mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
+    MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     if type(index) is not int:
         index = _uint(index)
@@ -4869,14 +4869,12 @@ def _card_by_index(index, cell):
     order = list(cards.order.values())  # a copy: other threads add to the original
     if index < len(order):
         return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
-    count = _UInt()
-    status = _library_status("mtmlLibraryCountDevice", count)
-    if status:
-        return status
-    number, failed = len(order), MTML_SUCCESS
-    for position, status, mpc_type in _types(
-        cards, cell, range(order[-1] + 1 if order else 0, min(count[0], _DEVICES_MAX))
-    ):
+    number, failed, count = len(order), MTML_SUCCESS, _UInt()
+    for position, status, mpc_type in _types(cards, cell, range(order[-1] + 1 if order else 0, _DEVICES_MAX)):
+        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT) and not cell[0]:
+            uncounted = _library_status("mtmlLibraryCountDevice", count)
+            if uncounted or position >= count[0]:  # else the device is lost
+                return uncounted or MTML_ERROR_INVALID_ARGUMENT
         failed = status or failed
         untyped = status and number == index and (position or not cell[0])  # the first device is never an instance
         if untyped or (failed and (any(cards.types.values()) or life is not _session.life)):
@@ -7321,10 +7319,13 @@ def _codec_pids(device):
 
     Where the device has no video unit, or one of its two codecs lists no sessions, there are none of these.
     """
-    sessions = []
-    for coder, number in (("Encoder", 0), ("Decoder", 1)):
+    try:
+        capacities, sessions = _codec_capacity(device), []
+    except NVMLError_NotSupported:
+        return []
+    for coder, capacity in zip(("Encoder", "Decoder"), capacities):
         try:
-            sessions += _codec_sessions(device, coder, _codec_capacity(device)[number])
+            sessions += _codec_sessions(device, coder, capacity)
         except NVMLError_NotSupported:
             continue
     return [session.pid for session in sessions if session.pid]

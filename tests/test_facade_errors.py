@@ -14,9 +14,7 @@ import simulated
 import pymtml as nvml
 
 
-@pytest.mark.parametrize(
-    "name, error", [("TIMEOUT", "Timeout"), ("UNKNOWN", "Unknown"), ("NOT_FOUND", "InvalidArgument")]
-)
+@pytest.mark.parametrize("name, error", [("TIMEOUT", "Timeout"), ("UNKNOWN", "Unknown"), ("NOT_FOUND", "NotFound")])
 def test_status_of_cards_not_looked_at_before(name, error, device):
     """The fourth card is found behind ones that fail as it does, and its own failure is what counts."""
     simulated.set_faults("mtmlLibraryInitDeviceByIndex=" + name)
