@@ -19,7 +19,7 @@ from pymtml_cli.common.errors import (
 )
 from pymtml_cli.common.text import safe
 
-if not hasattr(pymtml, "_OPTIONAL_PROTOTYPES"):
+if not hasattr(pymtml, "unseen_processes"):
     raise CommandError(
         "Python finds another module named pymtml, %s; install pymtml-nvml again, or take that one away"
         % getattr(pymtml, "__file__", "without a file"),

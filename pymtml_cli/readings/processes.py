@@ -5,6 +5,7 @@ import sys
 
 import pymtml
 from pymtml_cli.readings.devices import Unknown, ask, then
+from pymtml_cli.readings.table import mebibytes
 
 NONE_RUNNING = "No running processes found"
 FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel gives the host's own this number
@@ -20,6 +21,15 @@ class Process:
     def name(self):
         """Program as its command line has it, safe to print, or an Unknown."""
         return ask(pymtml.nvmlSystemGetProcessName, self.pid)
+
+    @property
+    def instance_id(self):
+        """Number of the instance that it runs on, as text."""
+        return "N/A" if self.instance is None else str(self.instance.index)
+
+    def used(self, form="%d MiB"):
+        """Memory that it uses, as text."""
+        return "N/A" if self.memory is None else form % mebibytes(self.memory)
 
 
 def compute_processes(handle):
@@ -54,6 +64,13 @@ def processes(card):
                 if device is not card:
                     process.instance = device
     return [found[pid] for pid in sorted(found)]
+
+
+def listed(cards):
+    """Processes of all cards, and {card: why they are not known}."""
+    answers = {card: processes(card) for card in cards}
+    failed = {card: known.reason for card, known in answers.items() if isinstance(known, Unknown)}
+    return [process for card in cards if card not in failed for process in answers[card]], failed
 
 
 def unseen(cards):
@@ -102,10 +119,8 @@ def say_to_people(cards, said):
     """
     number = unseen(cards)
     texts = ["There may be other processes: %s" % unseen_text(number)] if number else []
-    for card in cards:
-        known = card.ask(compute_processes)
-        if isinstance(known, Unknown):
-            texts.append("The processes of GPU %d are not known: %s" % (card.index, known.reason))
+    for card, reason in listed(cards)[1].items():
+        texts.append("The processes of GPU %d are not known: %s" % (card.index, reason))
     if texts and not said and sys.stderr.isatty():
         said += texts
         sys.stderr.write("".join(text + "\n" for text in texts))

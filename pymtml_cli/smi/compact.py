@@ -9,9 +9,9 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa
-from pymtml_cli.readings.processes import processes, remarks
-from pymtml_cli.readings.table import BY_NAME, mebibytes
+from pymtml_cli.readings.devices import ask, shown_driver, shown_musa
+from pymtml_cli.readings.processes import listed, remarks
+from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
 from pymtml_cli.smi.listing import name, profile
 
@@ -113,22 +113,15 @@ def _processes(cards, width):
     inner = width - 4
     with_memory = width >= PROCESS_MEMORY_WIDTH
     lines = ["| %s |" % left(fit("GPU       PID Type %sProcess name" % ("GPU-Memory " * with_memory), inner), inner)]
-    rows, told, listed = [], 0, []
-    for card in cards:
-        known = processes(card)
-        if isinstance(known, Unknown):
-            rows.append("%3d  not known: %s" % (card.index, known.reason))
-            continue
-        told += 1
-        listed += known
-    for process in listed:
-        used = "N/A" if process.memory is None else "%dMiB" % mebibytes(process.memory)
+    found, failed = listed(cards)
+    rows = ["%3d  not known: %s" % (card.index, reason) for card, reason in failed.items()]
+    for process in found:
         number = "%d" % process.card.index
         if process.instance is not None:
             number += ".%d" % process.instance.index
-        begin = "%3s %9d %-4s " % (number, process.pid, process.kind) + ("%10s " % used) * with_memory
+        begin = "%3s %9d %-4s " % (number, process.pid, process.kind) + ("%10s " % process.used("%dMiB")) * with_memory
         rows.append(begin + tail(cells.short(process.name), inner - len(begin)))
-    if told == len(cards):
-        for remark in remarks(cards, listed):
+    if not failed:
+        for remark in remarks(cards, found):
             rows += wrap(remark, inner)
     return lines + ["| %s |" % left(fit(row, inner), inner) for row in rows]

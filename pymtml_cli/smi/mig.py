@@ -133,54 +133,53 @@ def _list_profiles(machine, cards, numbers, options):
     return _table("GPU instance profiles:", heads, rows, 79)
 
 
-def _list_instances(machine, cards, numbers, options):
-    rows = []
-    for card in cards:
-        for instance in _instances(card, numbers):
-            number_of_profile = then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: info.id)
-            form = "%4d  %-18s %5s     %4d          N/A"
-            rows.append([form % (card.index, _kind(profile(instance)), number_of_profile, instance.index)])
-    if not rows:
-        raise refuse("No GPU instances found: Not Found\n", NO_SUCH_DEVICE)
-    heads = [
-        " GPU   Name               Profile  Instance   Placement  ",
-        "                            ID       ID       Start:Size ",
-    ]
-    return _table("GPU instances:", heads, rows, 57)
+def _list(what, heads, row):
+    """The function that lists something of instances; ``row`` makes the lines of a card and an instance."""
+
+    def answer(machine, cards, numbers, options):
+        rows = [row(card, instance) for card in cards for instance in _instances(card, numbers)]
+        if not rows:
+            raise refuse("No %s found: Not Found\n" % what, NO_SUCH_DEVICE)
+        return _table(what[0].upper() + what[1:] + ":", heads, rows, len(heads[0]))
+
+    return answer
 
 
-def _list_compute_profiles(machine, cards, numbers, options):
-    rows = []
-    for card in cards:
-        for instance in _instances(card, numbers):
-            info = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
-            cores, name = then(info, lambda info: info.coreCount), _kind(profile(instance))
-            form = "%4d   %4d       %-18s N/A     0/1      %6s       N/A   N/A   N/A"
-            rows.append([form % (card.index, instance.index, name, cores), " " * 69 + "N/A   N/A"])
-    if not rows:
-        raise refuse("No compute instance profiles found: Not Found\n", NO_SUCH_DEVICE)
-    heads = [
-        " GPU     GPU       Name             Profile  Instances   Exclusive       Shared       ",
-        "       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  ",
-        "         ID                                                          CE    JPEG       ",
-    ]
-    return _table("Compute instance profiles:", heads, rows, 86)
+def _of_profile(instance, name):
+    """A number of the profile that an instance was made of, or an Unknown."""
+    return then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: getattr(info, name))
 
 
-def _list_compute_instances(machine, cards, numbers, options):
-    rows = []
-    for card in cards:
-        for instance in _instances(card, numbers):
-            form = "%4d   %4d       %-18s N/A       N/A         N/A"
-            rows.append([form % (card.index, instance.index, _kind(profile(instance)))])
-    if not rows:
-        raise refuse("No compute instances found: Not Found\n", NO_SUCH_DEVICE)
-    heads = [
-        " GPU     GPU       Name             Profile   Instance   Placement  ",
-        "       Instance                       ID        ID       Start:Size ",
-        "         ID                                                         ",
-    ]
-    return _table("Compute instances:", heads, rows, 68)
+def _gpu_instance(card, instance):
+    form = "%4d  %-18s %5s     %4d          N/A"
+    return [form % (card.index, _kind(profile(instance)), _of_profile(instance, "id"), instance.index)]
+
+
+def _compute_profile(card, instance):
+    form = "%4d   %4d       %-18s N/A     0/1      %6s       N/A   N/A   N/A"
+    cores = _of_profile(instance, "coreCount")
+    return [form % (card.index, instance.index, _kind(profile(instance)), cores), " " * 69 + "N/A   N/A"]
+
+
+def _compute_instance(card, instance):
+    form = "%4d   %4d       %-18s N/A       N/A         N/A"
+    return [form % (card.index, instance.index, _kind(profile(instance)))]
+
+
+GPU_INSTANCES = (
+    " GPU   Name               Profile  Instance   Placement  ",
+    "                            ID       ID       Start:Size ",
+)
+COMPUTE_PROFILES = (
+    " GPU     GPU       Name             Profile  Instances   Exclusive       Shared       ",
+    "       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  ",
+    "         ID                                                          CE    JPEG       ",
+)
+COMPUTE_INSTANCES = (
+    " GPU     GPU       Name             Profile   Instance   Placement  ",
+    "       Instance                       ID        ID       Start:Size ",
+    "         ID                                                         ",
+)
 
 
 # ---- changes ----
@@ -254,8 +253,7 @@ def _create(machine, cards, numbers, options):
         card = _divide(machine, card, configuration, sentence, "create GPU instances")
         for instance in card.instances:
             form = "Successfully created GPU instance ID %2d on GPU %2d using profile %s (ID %2s)\n"
-            made = then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: info.id)
-            sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), made))
+            sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), _of_profile(instance, "id")))
     return 0
 
 
@@ -291,9 +289,9 @@ def _compute_instances(verb):
 
 _ACTIONS = {
     "-lgip": _list_profiles,
-    "-lgi": _list_instances,
-    "-lcip": _list_compute_profiles,
-    "-lci": _list_compute_instances,
+    "-lgi": _list("GPU instances", GPU_INSTANCES, _gpu_instance),
+    "-lcip": _list("compute instance profiles", COMPUTE_PROFILES, _compute_profile),
+    "-lci": _list("compute instances", COMPUTE_INSTANCES, _compute_instance),
     "-cgi": _create,
     "-dgi": _destroy,
     "-cci": _compute_instances("create"),

@@ -7,7 +7,7 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
 from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
-from pymtml_cli.readings.table import BY_NAME, mebibytes
+from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import layout
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import Opened
@@ -137,14 +137,6 @@ def _branch(device, line, level, smi):
     return lines
 
 
-def _memory_of(process):
-    return "N/A" if process.memory is None else "%d MiB" % mebibytes(process.memory)
-
-
-def _instance_id(process):
-    return "N/A" if process.instance is None else str(process.instance.index)
-
-
 def _process_lines(card):
     known = processes(card)
     if isinstance(known, Unknown):
@@ -156,12 +148,12 @@ def _process_lines(card):
     lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
         rows = (
-            ("GPU instance ID", _instance_id(process), 2),
+            ("GPU instance ID", process.instance_id, 2),
             ("Compute instance ID", "N/A", 2),
             ("Process ID", process.pid, 2),
             ("Type", process.kind, 3),
             ("Name", process.name, 3),
-            ("Used GPU Memory", _memory_of(process), 3),
+            ("Used GPU Memory", process.used(), 3),
         )
         lines += [_line(key, value, level, PROCESS_KEY_WIDTH) for key, value, level in rows]
     return lines

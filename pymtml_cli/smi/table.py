@@ -12,8 +12,8 @@ from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa
-from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
-from pymtml_cli.readings.table import BY_NAME, mebibytes
+from pymtml_cli.readings.processes import NONE_RUNNING, listed, remarks
+from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi.cells import (
     Cell,
     division,
@@ -157,15 +157,9 @@ class Screen:
 
     def _processes(self, cards, width, room):
         full = width == FULL_WIDTH
-        rows, told, listed = [], [], []
-        for card in cards:
-            known = processes(card)
-            if isinstance(known, Unknown):
-                rows.append("%5d   %s" % (card.index, "not known: " + known.reason))
-                continue
-            told.append(card)
-            listed += known
-        names = [short(process.name) for process in listed]
+        found, failed = listed(cards)
+        rows = ["%5d   not known: %s" % (card.index, reason) for card, reason in failed.items()]
+        names = [short(process.name) for process in found]
         if full:
             width += max([0] + [min(text_width(text), NAME_WIDTH + room - width) - NAME_WIDTH for text in names])
         inner = width - 2
@@ -179,8 +173,8 @@ class Screen:
         else:
             lines.append("|" + "  GPU      PID  Type  Process name".ljust(inner) + "|")
         lines.append("|" + "=" * inner + "|")
-        rows += [_process(process, text, full, inner) for process, text in zip(listed, names)]
-        said = ["  " + text for text in remarks(cards, listed)] if len(told) == len(cards) else []
+        rows += [_process(process, text, full, inner) for process, text in zip(found, names)]
+        said = ["  " + text for text in remarks(cards, found)] if not failed else []
         # Programs that cut up nvidia-smi's table take each line in the frame for a process, but for these words.
         below = said if self._smi and not self._terminal and said != ["  " + NONE_RUNNING] else []
         for row in rows + (said if not below else []):
@@ -189,8 +183,7 @@ class Screen:
 
 
 def _process(process, program, full, inner):
-    used = "N/A" if process.memory is None else "%dMiB" % mebibytes(process.memory)
-    number = "N/A" if process.instance is None else str(process.instance.index)
+    used, number = process.used("%dMiB"), process.instance_id
     if full:
         room = inner - FULL_WIDTH + 2 + NAME_WIDTH
         form = "%5d%6s%5s%16d%7s   %s%9s "

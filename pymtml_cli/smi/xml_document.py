@@ -11,7 +11,6 @@ from pymtml_cli.readings.devices import Device, Machine, Moment, Unknown, nobody
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import BY_NAME, address
 from pymtml_cli.readings.table import answer as answer_to
-from pymtml_cli.readings.table import mebibytes
 from pymtml_cli.smi.dtd import declarations
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.sections import TREE, value_of
@@ -190,15 +189,13 @@ def _process_lines(card):
     number = unseen([card])
     lines = ["\t\t\t<!-- there may be others: %s -->" % xml(unseen_text(number))] if number else []
     for process in known:
-        instance = "N/A" if process.instance is None else process.instance.index
-        used = "N/A" if process.memory is None else "%d MiB" % mebibytes(process.memory)
         rows = (
-            ("gpu_instance_id", instance),
+            ("gpu_instance_id", process.instance_id),
             ("compute_instance_id", "N/A"),
             ("pid", process.pid),
             ("type", process.kind),
             ("process_name", process.name),
-            ("used_memory", used),
+            ("used_memory", process.used()),
         )
         lines += _nested("process_info", [_element(tag, value, 4) for tag, value in rows], 3)
     return _nested("processes", lines, 2)

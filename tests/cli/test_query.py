@@ -103,7 +103,9 @@ def test_help_is_read_as_exporters_read_it(kind):
     result = invoke("--help-query-" + kind)
     names = re.findall(r'\n\s*\n^"([^"]+)"', result.stdout, re.M)  # the expression of a widely used exporter
     assert names == [line[0][0] for line in QUERIES[kind][0]]
-    assert result.stdout.startswith('List of valid properties to query for the switch "--query-%s":\n\n"' % kind)
+    entries = [" or ".join('"%s"' % name for name in line[0]) + "\n%s\n" % line[3] for line in QUERIES[kind][0]]
+    head = 'List of valid properties to query for the switch "--query-%s":\n' % kind
+    assert result.stdout == "\n".join([head] + entries) + "\n"
 
 
 class Teller:
