@@ -166,6 +166,7 @@ WRITES = "send('one', 1)\nos.write(wanted['channel'], %r.replace(b'TOKEN', wante
     "text",
     [
         b'["two", 2]\n',
+        b'token ["two", 2]\n',
         b"\xff\xfe\n",
         b"\n",
         b"no line end",
