@@ -163,7 +163,7 @@ def test_names_of_dcgm_and_records_have_their_values(fleet):
             wanted.update(__name__=name, gpu=str(gpu), Hostname="node01", instance="node01", gpus="2")
             assert labels == dict(wanted, pci_bus_id=keys["pci_sbdf"].upper()), name
     for name, value in RECORDED.items():
-        ((_, found),) = running.query(name)
+        ((_, found),) = until(lambda: running.query(name))
         assert found == pytest.approx(value), name
 
 
