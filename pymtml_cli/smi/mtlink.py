@@ -61,14 +61,12 @@ def run(arguments, command):
                 continue
             answered = answered or not isinstance(spec, Unknown)
             sys.stdout.write(listing.lines(card)[0] + "\n")
-            for line in _card_lines(card, spec, options, link, command):
+            for line in _card_lines(card, options, link, command):
                 sys.stdout.write("\t %s\n" % line)
     return 0 if answered else NOT_AVAILABLE
 
 
-def _card_lines(card, spec, options, chosen, command):
-    if isinstance(spec, Unknown):
-        return [worded("MtLink: %s") % spec]
+def _card_lines(card, options, chosen, command):
     count = answer(card, "mtlink.count")
     if isinstance(count, Unknown):
         return [worded("MtLink: %s") % count]
@@ -80,7 +78,7 @@ def _card_lines(card, spec, options, chosen, command):
     lines = []
     for link in links:
         if "-s" in options:
-            lines.append("Link %d: %s" % (link, _status(card, link, spec, command)))
+            lines.append("Link %d: %s" % (link, _status(card, link, command)))
         if "-p" in options:
             lines.append("Link %d: %s" % (link, then(remote(card, link), _address)))
         if "-R" in options:
@@ -104,13 +102,14 @@ def _card_lines(card, spec, options, chosen, command):
     return lines
 
 
-def _status(card, link, spec, command):
+def _status(card, link, command):
+    speed = answer(card, "mtlink.bandwidth")
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
     if command == "nvlink":
         down = not isinstance(state, Unknown) and state == pymtml.MTML_MTLINK_STATE_DOWN
-        return str(state) if isinstance(state, Unknown) else "<inactive>" if down else "%.3f GB/s" % spec.bandWidth
+        return str(then(state, lambda _: "<inactive>" if down else then(speed, "{:.3f} GB/s".format)))
     words = then(state, lambda code: STATES.get(code, str(code)))
-    return "%s, %d GB/s, %s" % (words, spec.bandWidth, _far_end(card, link))
+    return "%s, %s, %s" % (words, then(speed, "{} GB/s".format), _far_end(card, link))
 
 
 def _far_end(card, link):

@@ -6,8 +6,8 @@ import pymtml
 from pymtml_cli.common.errors import called
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, ask, then
-from pymtml_cli.readings.table import mebibytes
+from pymtml_cli.readings.devices import Device, Machine, Unknown, ask, then
+from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi.modify import address
 
 OPTIONS = {
@@ -63,9 +63,8 @@ def _active(card):
         return [_line("Active vGPUs", uuids, 1)]
     lines = [_line("Active vGPUs", len(uuids), 1)]
     for number, uuid in enumerate(uuids):
-        device = ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid)
-        kind = then(device, lambda handle: ask(pymtml.mtmlDeviceGetVirtType, handle))
-        used = then(device, lambda handle: ask(pymtml.nvmlDeviceGetMemoryInfo, handle))
+        device = Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)
+        kind = device.ask(pymtml.mtmlDeviceGetVirtType)
         lines += [
             _line("vGPU ID", number, 1),
             _line("vGPU Name", then(kind, lambda info: info.name), 2),
@@ -73,6 +72,6 @@ def _active(card):
             _line("vGPU UUID", uuid, 2),
             "        FB Memory Usage",
         ]
-        for key, name in (("Total", "total"), ("Used", "used"), ("Free", "free")):
-            lines.append(_line(key, then(used, lambda info: "%d MiB" % mebibytes(getattr(info, name))), 3))
+        for key, name in (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free")):
+            lines.append(_line(key, BY_NAME[name].line(device), 3))
     return lines

@@ -169,3 +169,15 @@ def test_more_displays_than_there_can_be(monkeypatch):
     with simulated.machine("s80"):
         (card,) = json.loads(invoke("--json").stdout)["devices"]
     assert (card["displays"], card["reasons"]["displays"]) == (None, "implausible: 4294967295")
+
+
+@pytest.mark.parametrize("what", ["ones", "sign"])
+def test_links_and_virtual_devices(what):
+    with simulated.machine("s5000x8", set="%d.mtlink_bandwidth=%d" % (CARD, UNSIGNED[what])):
+        for arguments in (["mtlink", "-s"], ["nvlink", "-s"]):
+            shown = invoke(*arguments + ["-i", str(CARD), "-l", "0"]).lines[1]
+            assert "Unknown Error" in shown and str(UNSIGNED[what]) not in shown
+    with simulated.machine("s3000-vgpu-host", set="0.virt.0.memory_used=%d" % WIDE[what]):
+        lines = invoke("vgpu", "-q").lines
+    first = [line.split(": ")[1] for line in lines if line.strip().startswith(("Used", "Free"))][:2]
+    assert first == ["Unknown Error"] * 2
