@@ -93,7 +93,8 @@ class Gpu:
 
     @property
     def uuid(self):
-        return self.text("uuid")
+        """As the drop-in gives it, with which all programs here run."""
+        return "GPU-" + self.text("uuid")
 
     @property
     def bus_id(self):
@@ -162,7 +163,9 @@ class Machine:
         lines = ["[system]", "driver = %s" % self.driver, "cuda = %d" % MUSA_VERSION]
         for gpu in self.gpus:
             lines += ["[gpu]"] + [
-                "%s = %s" % (name, gpu.text(key)) for key, name in STANDIN_KEYS.items() if key in gpu.values
+                "%s = %s" % (name, gpu.uuid if key == "uuid" else gpu.text(key))
+                for key, name in STANDIN_KEYS.items()
+                if key in gpu.values
             ]
             lines += ["%s = %s" % pair for pair in STANDIN_CONSTANTS.items()]
             if gpu.fan_speed is not None:

@@ -150,7 +150,7 @@ def test_mpc_instances(runner, tmp_path):
     instances = [machine.parser[name] for name in machine.parser.sections() if name.startswith("device.0.instance.")]
     assert len(instances) == 3
     assert runner.evaluate(PROGRAM, INSTANCES, runner.on_pymtml(machine)) == [
-        [each["uuid"], int(each["memory_used"]), int(each["gpu_utilization"]), machine.gpus[0].uuid]
+        ["MIG-" + each["uuid"], int(each["memory_used"]), int(each["gpu_utilization"]), machine.gpus[0].uuid]
         for each in instances
     ]
 

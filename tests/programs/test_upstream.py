@@ -70,7 +70,7 @@ def test_nvitop(runner, patched, machine):
     assert module == "pymtml"
     for gpu, (index, name, uuid, used, temperature) in zip(machine.gpus, devices):
         assert (index, name, used) == (gpu.index, gpu.name, gpu.number("memory_used"))
-        assert (uuid.replace("GPU-", ""), temperature) == (gpu.uuid, gpu.number("gpu_temperature"))
+        assert (uuid, temperature) == (gpu.uuid, gpu.number("gpu_temperature"))
     shown = runner.run([NVITOP.python, "-m", "nvitop", "-1"], environment)
     assert shown.count(machine.gpus[0].name.replace("MTT ", "")) >= 8
 
