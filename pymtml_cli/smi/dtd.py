@@ -1,16 +1,11 @@
 """The declarations of -q -x --dtd and --dtd: which elements a document may have, as found in documents."""
 
+from pymtml_cli.smi.sections import OF_PROCESS
+
 # Elements that not every machine has
 RARE = {
     "processes": ("process_info",),
-    "process_info": (
-        "gpu_instance_id",
-        "compute_instance_id",
-        "pid",
-        "type",
-        "process_name",
-        "used_memory",
-    ),
+    "process_info": tuple(tag for _, _, tag, _ in OF_PROCESS),
     "retired_pagelist": ("retired_page",),
     "retired_page": ("retired_page_address",),
     "gpu": ("voltage",),

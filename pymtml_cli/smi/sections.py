@@ -14,6 +14,16 @@ from pymtml_cli.smi.lost import Opened
 
 KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
 
+# Of a process: key and level in -q, tag in -x, value
+OF_PROCESS = (
+    ("GPU instance ID", 2, "gpu_instance_id", lambda process: process.instance_id),
+    ("Compute instance ID", 2, "compute_instance_id", lambda process: "N/A"),
+    ("Process ID", 2, "pid", lambda process: process.pid),
+    ("Type", 3, "type", lambda process: process.kind),
+    ("Name", 3, "process_name", lambda process: process.name),
+    ("Used GPU Memory", 3, "used_memory", lambda process: process.used()),
+)
+
 
 class Line:
     """A line of -q: key, XML tag or None, what the reading is called, and the lines below it.
@@ -147,15 +157,7 @@ def _process_lines(card):
         return [_line("Processes", none, 1)] + [_line("", text) for text in said[1:]]
     lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
-        rows = (
-            ("GPU instance ID", process.instance_id, 2),
-            ("Compute instance ID", "N/A", 2),
-            ("Process ID", process.pid, 2),
-            ("Type", process.kind, 3),
-            ("Name", process.name, 3),
-            ("Used GPU Memory", process.used(), 3),
-        )
-        lines += [_line(key, value, level, PROCESS_KEY_WIDTH) for key, value, level in rows]
+        lines += [_line(key, value(process), level, PROCESS_KEY_WIDTH) for key, level, _, value in OF_PROCESS]
     return lines
 
 

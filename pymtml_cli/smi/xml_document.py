@@ -13,7 +13,7 @@ from pymtml_cli.readings.table import BY_NAME, address
 from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.smi.dtd import declarations
 from pymtml_cli.smi.lost import Opened
-from pymtml_cli.smi.sections import TREE, value_of
+from pymtml_cli.smi.sections import OF_PROCESS, TREE, value_of
 
 # What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
 DEPRECATED = "Requested functionality has been deprecated"
@@ -189,13 +189,6 @@ def _process_lines(card):
     number = unseen([card])
     lines = ["\t\t\t<!-- there may be others: %s -->" % xml(unseen_text(number))] if number else []
     for process in known:
-        rows = (
-            ("gpu_instance_id", process.instance_id),
-            ("compute_instance_id", "N/A"),
-            ("pid", process.pid),
-            ("type", process.kind),
-            ("process_name", process.name),
-            ("used_memory", process.used()),
-        )
-        lines += _nested("process_info", [_element(tag, value, 4) for tag, value in rows], 3)
+        below = [_element(tag, value(process), 4) for _, _, tag, value in OF_PROCESS]
+        lines += _nested("process_info", below, 3)
     return _nested("processes", lines, 2)
