@@ -117,14 +117,13 @@ def test_different_cards(runner, tmp_path):
 
 
 def test_init_without_shutdown(runner, tmp_path):
-    """A library that refuses a second init: the platform's own first init keeps it alive through all questions."""
+    """A library that refuses a second init: it is kept through all questions, and past a last shutdown."""
     machine = Machine(tmp_path)
     machine.parser["machine"]["reinit"] = "DRIVER_FAILURE"
     machine.write()
     names = [gpu.name for gpu in machine.gpus]
     shown = ask(runner, machine, LIFE)
-    assert (shown["names"], shown["depth"]) == (names * 2, 1)
-    assert shown["after"] not in names and shown["after"].startswith("NVMLError")
+    assert (shown["names"], shown["depth"], shown["after"]) == (names * 2, 1, names[0])
 
 
 def test_no_driver(runner, tmp_path):
