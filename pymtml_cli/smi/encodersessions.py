@@ -5,6 +5,7 @@ from pymtml_cli.common.errors import called, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.readings import plausible
 from pymtml_cli.readings.devices import Machine, Unknown
 
 OPTIONS = {
@@ -55,17 +56,11 @@ def _lines(card):
     sessions = card.ask(pymtml.nvmlDeviceGetEncoderSessions)
     if isinstance(sessions, Unknown) or not sessions:
         return [ROW % ((card.index,) + ("-",) * 7)]
-    return [
-        ROW
-        % (
-            card.index,
-            session.sessionId,
-            session.pid,
-            CODECS.get(session.codecType, "-"),
-            session.hResolution,
-            session.vResolution,
-            session.averageFps,
-            session.encodeLatency,
-        )
-        for session in sessions
-    ]
+    return [ROW % ((card.index,) + tuple(_cells(card, session))) for session in sessions]
+
+
+def _cells(card, session):
+    """What a line has of a session; numbers that cannot be are left out."""
+    numbers = (session.hResolution, session.vResolution, session.averageFps, session.encodeLatency)
+    known = [number if plausible.counter(card, number) else "-" for number in numbers]
+    return [session.sessionId, session.pid, CODECS.get(session.codecType, "-")] + known
