@@ -19,8 +19,8 @@ FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
 
 
 def json_text(value, deep=None):
-    """The text of a JSON file. What fits into a line stands on one; with ``deep`` what is that deep inside does,
-    however long it is: an entry a line."""
+    """The text of a JSON file. What fits into a line is on one, and lines of a list of words are filled; with ``deep``
+    what is that deep inside is on one, however long: an entry a line."""
     return "\n".join(_json_lines(value, deep, "")) + "\n"
 
 
@@ -30,6 +30,14 @@ def _json_lines(value, deep, head):
     if whole or not value or not isinstance(value, (dict, list)):
         return [line]
     margin = " " * (len(head) - len(head.lstrip()) + 1)
+    if deep is None and isinstance(value, list) and not any(isinstance(entry, (dict, list)) for entry in value):
+        filled = [margin]
+        for number, entry in enumerate(map(json.dumps, value), 1):
+            entry += "," * (number < len(value))
+            if filled[-1] != margin and len(filled[-1] + " " + entry) > WIDTH:
+                filled.append(margin)
+            filled[-1] += " " * (filled[-1] != margin) + entry
+        return [head + "["] + filled + [margin[1:] + "]"]
     if isinstance(value, dict):
         entries = [(json.dumps(key) + ": ", entry) for key, entry in value.items()]
     else:
