@@ -131,7 +131,7 @@ class Machine:
 
     @property
     def gpus(self):
-        common = dict(self.parser["device"]) if self.sections else {}
+        common = dict(self.parser["device"]) if self.parser.has_section("device") else {}
         devices = [dict(common, number=name.split(".")[1], **self.parser[name]) for name in self.sections]
         visible = [values for values in devices if values.get("visible") != "no"]
         return [Gpu(i, values) for i, values in enumerate(visible)]

@@ -35,7 +35,7 @@ def test_detect(runner, machine):
     for gpu, device in zip(machine.gpus, shown):
         used, total = gpu.number("memory_used") // MIB, gpu.number("memory_total") // MIB
         assert device["manufacturer"] == "mthreads"
-        assert (device["index"], device["name"], device["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
+        assert (device["index"], device["name"], device["uuid"]) == (gpu.index, gpu.name, gpu.text("uuid"))
         assert device["driver_version"] == machine.driver
         assert device["cores"] == gpu.number("gpu_cores")
         assert device["cores_utilization"] == gpu.number("gpu_utilization")
@@ -53,7 +53,7 @@ def test_detect_other_machines(runner, tmp_path, profile):
     machine = Machine(tmp_path, profile)
     shown = detected(runner, machine)
     assert [(device["index"], device["name"], device["uuid"]) for device in shown] == [
-        (gpu.index, gpu.name, gpu.uuid) for gpu in machine.gpus
+        (gpu.index, gpu.name, gpu.text("uuid")) for gpu in machine.gpus
     ]
     for gpu, device in zip(machine.gpus, shown):
         assert device["memory"] == gpu.number("memory_total") // MIB
