@@ -104,7 +104,7 @@ def test_programs_that_require_theirs(environment, wheel, simulator, tmp_path, r
     assert shown.count(machine.gpus[0].name) >= 8
     if command[0] == "gpustack-runtime":
         found = json.loads(shown[shown.index("[\n") :])
-        assert [device["uuid"] for device in found] == [gpu.uuid for gpu in machine.gpus]
+        assert [device["uuid"] for device in found] == [gpu.text("uuid") for gpu in machine.gpus]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
