@@ -73,6 +73,7 @@ class Collector:
         self._errors = {}
         self._walked, self._processes = None, {}
         self.held = None  # a descriptor that the child holds, too: that of a lock
+        self.unstarted = None  # why the last collection could not ask: nothing is known of the driver
 
     def remember(self, known, errors):
         """Go on from what an earlier process knew, as write.earlier has it."""
@@ -101,6 +102,7 @@ class Collector:
             if not self._stuck.ended:
                 return "process %d hangs in the driver, and does not end" % self._stuck.pid
             self._stuck = None
+        self.unstarted = None
         processes = NO_PROCESSES
         if self._walked is None or time.monotonic() - self._walked >= PROCESS_PAUSE:
             processes = self.settings.processes
@@ -124,7 +126,8 @@ class Collector:
             return self._replace()
         except (OSError, ValueError) as error:
             self.stop()
-            return "cannot start the collecting process: %s" % (getattr(error, "strerror", None) or error)
+            self.unstarted = "cannot start the collecting process: %s" % (getattr(error, "strerror", None) or error)
+            return self.unstarted
 
     def _start(self, request):
         """Have a child that was asked: the one of before if it lives."""

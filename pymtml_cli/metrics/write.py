@@ -170,7 +170,10 @@ def _collect_alone(options, collector):
         if holder is not None:
             return not_collected("another run%s has not ended within %g seconds" % (holder, options.timeout))
         collector.held = lock.descriptor
-        return collector.collect()
+        collection = collector.collect()
+        if collector.unstarted:
+            raise CommandError(collector.unstarted, BAD_ARGUMENT)
+        return collection
     finally:
         lock.leave()
         if lock.failure:

@@ -609,9 +609,9 @@ def test_a_collecting_process_that_cannot_start(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with simulated.machine("s3000x2"):
         result = invoke("metrics")
-    assert result.status == 0 and "mthreads_driver_up 0.0\n" in result.stdout
-    said = "# The driver is not up: cannot start the collecting process: %s(: '/nowhere/python')?\n$" % NOWHERE
-    assert re.search("\n" + said, result.stdout)  # Python 3.7 names the file
+    assert (result.status, result.stdout) == (2, ""), "no page: nothing is known of the driver"
+    said = "pymtml: cannot start the collecting process: %s(: '/nowhere/python')?\n" % NOWHERE
+    assert re.fullmatch(said, result.stderr)  # Python 3.7 names the file
 
 
 def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
