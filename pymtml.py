@@ -5035,7 +5035,7 @@ def nvmlDeviceGetUUID(handle) -> "str":
     MUSA_VISIBLE_DEVICES takes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
-    MTML: mtmlDeviceGetUUID; in NVIDIA's form mtmlDeviceGetProperty and mtmlDeviceGetMpcParentDevice, too.
+    MTML: mtmlDeviceGetUUID.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
     try:
