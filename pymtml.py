@@ -1091,15 +1091,18 @@ class c_mtmlCodecUtil_t(_PrintableStructure):
 
 
 class c_mtmlCodecSessionState_t(_PrintableStructure):
-    """One entry of a session state list: the session's number and its MTML_CODEC_SESSION_STATE_*.
+    """MtmlCodecSessionState, made of a MTML_CODEC_SESSION_STATE_* or, in lists, of a session's number and its state."""
 
-    In other bindings it is the state alone: ``c_mtmlCodecSessionState_t(-1).value`` is -1 here, too.
-    """
-
-    _fields_ = [("sessionId", c_uint), ("state", c_int)]
+    _fields_ = [("state", c_int)]
+    sessionId = 0  # not in C, where it is the entry's place in the list
 
     def __init__(self, *values, **fields):
-        super().__init__(*((0,) + values if len(values) == 1 else values), **fields)
+        if len(values) == 2:
+            self.sessionId, values = values[0], values[1:]
+        super().__init__(*values, **fields)
+
+    def __str__(self):
+        return "%s(sessionId: %s, state: %s)" % (type(self).__name__, self.sessionId, self.state)
 
     value = _Alias("state")
 

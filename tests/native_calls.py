@@ -63,7 +63,8 @@ def plain(value):
     if hasattr(value, "argtypes"):
         return ctypes.cast(value, ctypes.c_void_p).value
     if hasattr(value, "_fields_"):
-        return {field[0]: plain(getattr(value, field[0])) for field in value._fields_ if "rsvd" not in field[0]}
+        fields = [field[0] for field in value._fields_ if "rsvd" not in field[0]]
+        return dict(vars(value), **{field: plain(getattr(value, field)) for field in fields})
     if hasattr(value, "_length_"):
         return list(value)
     return value

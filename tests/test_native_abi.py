@@ -179,6 +179,9 @@ def test_the_state_of_a_session_is_made_like_an_enum_too():
         assert (made.value, made.state, made.sessionId) == (-1, -1, 0)
     entry = pymtml.c_mtmlCodecSessionState_t(5, pymtml.MTML_CODEC_SESSION_STATE_ACTIVE)
     assert (entry.value, entry.sessionId) == (pymtml.MTML_CODEC_SESSION_STATE_ACTIVE, 5)
+    states = (pymtml.c_mtmlCodecSessionState_t * 2)((-1,), (1,))  # what C fills in: as large as its enum
+    assert bytes(states) == b"\xff\xff\xff\xff\x01\0\0\0"
+    assert str(states[1]) == "c_mtmlCodecSessionState_t(sessionId: 0, state: 1)"
 
 
 @pytest.mark.parametrize("name", sorted(name for name in STRUCTS))
