@@ -7,7 +7,7 @@ python tools/record.py --quick ...  leave out what has to run the simulator
 
 facts/card_support.csv       on which simulated cards functions answer
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
-docs/reliability.md          the tables of what a failing call of C is raised as
+docs/reliability.md          the table of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
 docs/command.md              the screens, the table of checks, the keys of --json
 facts/*.json ...             the form of JSON: an entry a line
@@ -129,14 +129,12 @@ def number(now, match):
 
 
 def with_tables():
-    """docs/reliability.md with the tables of failing calls."""
+    """docs/reliability.md with the table of failing calls."""
     import faults
 
-    text = read("docs/reliability.md")
-    for table in faults.markdown().split("\n\n"):
-        head = table.split("\n")[0]
-        text = re.sub(TABLE % re.escape(head), lambda _: table.rstrip("\n") + "\n", text, count=1)
-    return {"docs/reliability.md": text}
+    table = faults.markdown()
+    head = re.escape(table.split("\n")[0])
+    return {"docs/reliability.md": re.sub(TABLE % head, lambda _: table, read("docs/reliability.md"))}
 
 
 def with_keys():

@@ -2,7 +2,9 @@
 
 A scene is a machine and the arguments of a call that is answered there. The simulator counts the native calls, fails
 the one that is named and answers all others. faults.csv is the table of what does not come out as the error that
-stands for the code; python faults.py prints it as docs/reliability.md has it.
+stands for the code: "the rest of it" is a list without the parts that failed, an error "of its own" comes from a check
+of pymtml and has no mtml_code, and what lasts "until nvmlInit" is not queried again before. docs/reliability.md shows
+which error stands for which code.
 """
 
 import collections
@@ -537,22 +539,10 @@ def changes(healthy, got):
 
 
 def markdown():
-    """The tables as docs/reliability.md has them: what a code is raised as, and what comes out otherwise."""
+    """The table as docs/reliability.md has it: what a code is raised as."""
     lines = ["| MTML code | raised as | its value |", "|---|---|---|"]
     lines += [
         "| %s %d | `%s` | %d |" % ("any other, as" if code.isdigit() else code, CODES[code], *STRAIGHT[code])
         for code in CODES
     ]
-    lines += ["", "| function | call that fails | codes | comes to | why |", "|---|---|---|---|---|"]
-    for row in rows():
-        functions, natives, codes, outcome, why = row.cells
-        lines.append(
-            "| %s | %s | %s | %s | %s |"
-            % (quoted(functions), quoted(natives), "all" if codes == "*" else codes.replace(" ", ", "), outcome, why)
-        )
     return "\n".join(lines) + "\n"
-
-
-def quoted(names):
-    """Names as code, separated by commas."""
-    return ", ".join("`%s`" % name for name in names.split())
