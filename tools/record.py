@@ -40,7 +40,6 @@ FORMS = {
     "facts/mtml_api.json": None,
     "facts/cards.json": None,
     "facts/releases.json": None,
-    "examples/fleet/nvitop-exporter/dashboard.json": None,
     "facts/nvml_surface.json": 2,
     "tests/facts/nvml_behavior.json": 2,
     "tests/cli/captures/fields.json": 2,

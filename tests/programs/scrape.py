@@ -1,5 +1,6 @@
 """Reading what a server on the loopback interface shows."""
 
+import contextlib
 import re
 import socket
 import time
@@ -57,12 +58,19 @@ def settled(url):
     return found
 
 
+@contextlib.contextmanager
+def exporter(runner, environment, *under):
+    """The address of nvitop-exporter's page in an environment; ``under``: a command that runs it."""
+    port = free_port()
+    command = [*under, EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
+    with runner.serve(command + ["--interval", "0.5"], environment):
+        yield "http://127.0.0.1:%d/metrics" % port
+
+
 def exporter_series(runner, environment):
     """The samples that nvitop-exporter serves in an environment."""
-    port = free_port()
-    command = [EXPORTER.script("nvitop-exporter"), "--bind-address", "127.0.0.1", "--port", str(port)]
-    with runner.serve(command + ["--interval", "0.5"], environment):
-        return settled("http://127.0.0.1:%d/metrics" % port)
+    with exporter(runner, environment) as url:
+        return settled(url)
 
 
 def by_label(found, label):

@@ -1,10 +1,13 @@
 """nvitop-exporter: the page that it serves to Prometheus."""
 
 import math
+import os
+import re
 
 import pytest
 from machines import MIB, Machine, on_one_machine
-from scrape import by_label, exporter_series
+from scrape import by_label, exporter, exporter_series, fetch, samples, settled, until
+from test_fleet_files import FLEET, SERVING, allowed_calls, needs_strace, needs_systemd
 
 MISSING = (
     "NaN: PCIe and MtLink throughput and GPU memory by process, and with MTML 2.2.0 the power limit: the library tells "
@@ -69,3 +72,34 @@ def test_processes(runner, machine, processes):
         if metric.startswith("process_gpu_sm_utilization") and dict(labels)["pid"] == str(pid)
     }
     assert shares == {"2": 44, "5": 9}
+
+
+@on_one_machine
+def test_lost_gpu(runner, machine):
+    """A GPU lost in the middle: its values turn to NaN, those of the other seven stay."""
+    machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE@300"  # after some of the exporter's rounds
+    machine.write()
+    with exporter(runner, runner.on_pymtml(machine)) as url:
+
+        def lost():
+            values = by_label(samples(fetch(url)), "index")
+            return {index for (name, index), value in values.items() if "temperature" in name and math.isnan(value)}
+
+        assert until(lost) == {"3"}
+
+
+@needs_systemd
+@needs_strace
+@on_one_machine
+def test_the_unit_of_the_fleet_allows_its_calls(runner, machine):
+    """With examples/fleet's unit and its file for this exporter: the system calls that it makes are allowed."""
+    with open(os.path.join(FLEET, "systemd", "optional", "nvitop-exporter.conf")) as file:
+        assert "/pymtml run nvitop-exporter --hostname %H --bind-address 0.0.0.0 --port 8000" in file.read()
+    trace = os.path.join(runner.folder, "trace")
+    # With -o strace takes no signals by itself, and outlasts the patience of serve().
+    under = "strace", "-I", "2", "-f", "-qq", "-o", trace
+    with exporter(runner, runner.on_pymtml(machine), *under) as url:
+        assert settled(url)
+    with open(trace, encoding="utf-8", errors="replace") as file:
+        made = set(re.findall(r"^\d+ +(\w+)\(", file.read(), re.MULTILINE))
+    assert {"openat", "socket", "bind", "listen"} <= made <= allowed_calls(SERVING)

@@ -22,7 +22,6 @@ SERVING, TEXTFILE = "mthreads-metrics.service", "mthreads-textfile.service"
 COLUMNS = 24  # of Grafana's grid
 DASHBOARDS = ("overview.json", "host.json")
 RULES = ("rules.yml", "dcgm.rules.yml")
-EXPORTERS_DASHBOARD = os.path.join("nvitop-exporter", "dashboard.json")
 
 
 def read(*names):
@@ -141,6 +140,7 @@ def printed(environment, *arguments):
 # ---- systemd ----
 
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze (systemd)")
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 
 
 def analyzed(*arguments):
@@ -215,8 +215,15 @@ def group_of_calls(name):
     return {call for one in names for call in (group_of_calls(one) if one.startswith("@") else [one])}
 
 
+def allowed_calls(name):
+    """The system calls that a unit allows."""
+    assert unit(name)["Service"]["SystemCallFilter"] == "~@privileged @resources"
+    allowed = group_of_calls("@system-service") - group_of_calls("@privileged") - group_of_calls("@resources")
+    return allowed | group_of_calls("@default")
+
+
 @needs_systemd
-@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+@needs_strace
 @pytest.mark.parametrize("name", [SERVING, TEXTFILE])
 def test_units_allow_the_system_calls_that_are_made(name, tmp_path, simulator):
     """What `pymtml metrics` calls, with the arguments of the unit, on eight cards."""
@@ -244,9 +251,7 @@ def test_units_allow_the_system_calls_that_are_made(name, tmp_path, simulator):
         log.close()
     made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.MULTILINE))
     assert "openat" in made and ("listen" in made) == (name == SERVING)
-    assert service["SystemCallFilter"] == "~@privileged @resources"
-    allowed = group_of_calls("@system-service") - group_of_calls("@privileged") - group_of_calls("@resources")
-    assert made <= allowed | group_of_calls("@default")
+    assert made <= allowed_calls(name)
 
 
 # ---- Containers ----
@@ -541,7 +546,7 @@ def test_grafana_reads_the_dashboards(name):
     assert not lost(board(name), json.loads(JSONEncoder().encode(decoded)), "")
 
 
-@pytest.mark.parametrize("name", DASHBOARDS + (EXPORTERS_DASHBOARD,))
+@pytest.mark.parametrize("name", DASHBOARDS)
 def test_panels_are_placed_beside_each_other(name):
     panels = board(name)["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels) > 0
