@@ -4560,9 +4560,8 @@ def _query(answer, name, slot, handle, *arguments):
 
 def _all_cards():
     """Handles of all cards in index order (iterator), without cards that disappear meanwhile."""
-    count, cell = _UInt(), _Pointer()
-    _nvml_check(_library_status("mtmlLibraryCountDevice", count))
-    for position in _whole_cards(min(count[0], _DEVICES_MAX)):
+    cell = _Pointer()
+    for position in _whole_cards(_device_count()):
         status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             _nvml_check(status)
@@ -4892,11 +4891,18 @@ def _card_by_index(index, cell):
     return MTML_ERROR_INVALID_ARGUMENT
 
 
-def _whole_cards(count):
+def _device_count():
+    """Number of devices that have an index in MTML: cards and instances."""
+    count = _UInt()
+    _nvml_check(_library_status("mtmlLibraryCountDevice", count))
+    return min(count[0], _DEVICES_MAX)
+
+
+def _whole_cards(count, guesses=False):
     """MTML's indices of the cards among its first ``count`` devices (list). A device of unknown type counts as a card.
 
-    Raises: the error of that device if a card is divided, because the device may be an instance, and if no device of
-    several tells its type.
+    Raises: unless it ``guesses`` so, the error of that device if a card is divided, because the device may be an
+    instance, and if no device of several tells its type.
     """
     life = _require_initialized()
     cards, types, failed = life.cards, [], MTML_SUCCESS
@@ -4904,7 +4910,7 @@ def _whole_cards(count):
         types.append(mpc_type)
         failed = status or failed
     all_failed = count > 1 and not cards.types
-    if failed and (all_failed or any(types) or life is not _session.life):
+    if failed and not guesses and (all_failed or any(types) or life is not _session.life):
         raise _nvml_error(failed)
     whole = [position for position, mpc_type in enumerate(types) if mpc_type != MTML_MPC_TYPE_INSTANCE]
     if not failed:
@@ -7777,6 +7783,7 @@ _nvmlDeviceGetMemoryErrorCounter = nvmlDeviceGetMemoryErrorCounter
 _nvmlDeviceGetTopologyCommonAncestor = nvmlDeviceGetTopologyCommonAncestor
 _nvmlDeviceGetCpuAffinity = nvmlDeviceGetCpuAffinity
 _nvmlDeviceGetMigDeviceHandleByIndex = nvmlDeviceGetMigDeviceHandleByIndex
+_nvmlDeviceGetGpuInstanceId = nvmlDeviceGetGpuInstanceId
 _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMigDeviceHandle
 
 # ==== 15. C-style function pointers ===================================================================================
@@ -8268,16 +8275,24 @@ def musa_visible_ids() -> "list[int | tuple[int, int]]":
     not set, or is "all", all cards are selected; if it is empty or "NoDevFiles", none is. An entry that names no
     device, or a device named before, ends the list. A lost card keeps its place.
 
+    Cards are opened only to find a UUID. So where MPC divides cards, call nvmlDeviceGetCount first, which looks at all
+    of them once: until then each instance counts as a card, too.
+
     Raises: NVMLError_Uninitialized; the error of a card that cannot be queried if an entry is a UUID that no other
     device has.
-    MTML: mtmlLibraryCountDevice; for UUIDs mtmlLibraryInitDeviceByUuid, mtmlDeviceGetIndex, mtmlDeviceGetProperty.
+    MTML: mtmlLibraryCountDevice; for UUIDs mtmlLibraryInitDeviceByUuid, mtmlDeviceGetIndex, mtmlDeviceGetProperty,
+    mtmlLibraryInitDeviceByIndex, mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex.
     """
-    count, chosen = _nvmlDeviceGetCount(), os.environ.get("MUSA_VISIBLE_DEVICES")
+    cards, devices = _require_initialized().cards, _device_count()
+    count, chosen = cards.counts.get(devices, devices), os.environ.get("MUSA_VISIBLE_DEVICES")
     if chosen is None or chosen.strip().lower() == "all":
         return list(range(count))
     ids: "list[_Any]" = []
-    for entry in chosen.split(","):
-        selected = _selected_id(entry.strip(), count)
+    for entry in map(str.strip, chosen.split(",")):
+        if entry.isdecimal() and len(entry) <= _DIGITS_MAX:
+            selected: "_Any" = int(entry) if int(entry) < count else None
+        else:
+            selected = None if entry in ("", "NoDevFiles") else _id_by_uuid(entry, devices)
         if selected is None or selected in ids:
             break
         ids.append(selected)
@@ -8287,26 +8302,32 @@ def musa_visible_ids() -> "list[int | tuple[int, int]]":
 _musa_visible_ids = musa_visible_ids
 
 
-def _selected_id(entry, count):
-    """What an entry of MUSA_VISIBLE_DEVICES selects: an index, or a pair for an instance; None for no device."""
-    if entry.isdecimal() and len(entry) <= _DIGITS_MAX:
-        return int(entry) if int(entry) < count else None
-    if entry in ("", "NoDevFiles"):
-        return None
+def _id_by_uuid(uuid, devices):
+    """What a UUID in MUSA_VISIBLE_DEVICES selects: as _visible_id; None for no device.
+
+    Raises: if one of MTML's ``devices`` does not answer and may be the one that is sought, its error.
+    """
     try:
-        return _visible_id(_nvmlDeviceGetHandleByUUID(entry))
+        return _visible_id(_nvmlDeviceGetHandleByUUID(uuid))
     except NVMLError_NotFound:
-        for index in range(count):  # the UUID may be that of a card that does not answer: its error is raised
-            _nvmlDeviceGetUUID(_nvmlDeviceGetHandleByIndex(index))
+        cell = _Pointer()
+        for position in range(devices):
+            _nvml_check(_library_status("mtmlLibraryInitDeviceByIndex", position, cell))
+            _nvmlDeviceGetUUID(_device_in(_nvml_check, cell))
         return None
 
 
 def _visible_id(device):
-    """The index of a card, or for an instance (index of its card, its index within the card)."""
-    index = _nvmlDeviceGetIndex(device)
-    if _mpc_type(device)[1] != MTML_MPC_TYPE_INSTANCE:
-        return index
-    return _nvmlDeviceGetIndex(_nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)), index
+    """The index of a card, or for an instance (index of its card, its index within the card).
+
+    A device before it that cannot be queried counts as a card.
+    """
+    status, mpc_type = _mpc_type(device)
+    _nvml_check(status)
+    if mpc_type == MTML_MPC_TYPE_INSTANCE:
+        return _visible_id(_nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)), _nvmlDeviceGetGpuInstanceId(device)
+    position = _query(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
+    return len(_whole_cards(min(position, _DEVICES_MAX), guesses=True))
 
 
 def musa_visible_devices() -> "list[c_mtmlDevice_t]":
@@ -8322,10 +8343,14 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     for selected in _musa_visible_ids():
         if type(selected) is tuple:
             card, index = selected
-            device = _nvmlDeviceGetMigDeviceHandleByIndex(_nvmlDeviceGetHandleByIndex(card), index)
-        else:
-            device = _nvmlDeviceGetHandleByIndex(selected)
-        devices.append(device)
+            devices.append(_nvmlDeviceGetMigDeviceHandleByIndex(_nvmlDeviceGetHandleByIndex(card), index))
+            continue
+        try:
+            devices.append(_nvmlDeviceGetHandleByIndex(selected))
+        except NVMLError_InvalidArgument:
+            if selected < len(_whole_cards(_device_count(), guesses=True)):
+                raise
+            break  # an instance that musa_visible_ids took for a card: the list ends, as with any other wrong index
     return devices
 
 

@@ -385,8 +385,50 @@ def test_visible_devices_of_a_divided_card(monkeypatch):
         monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "1,%s,0" % nvml.nvmlDeviceGetUUID(instance))
         assert nvml.musa_visible_ids() == [1, (0, 1), 0]
         assert nvml.musa_visible_devices() == [other, instance, parent]
-        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "0,4")
-        assert nvml.musa_visible_devices() == [parent]
+        for chosen, expected in (("all", [parent, other]), ("0,4", [parent])):
+            monkeypatch.setenv("MUSA_VISIBLE_DEVICES", chosen)
+            assert nvml.musa_visible_devices() == expected
+        nvml.nvmlDeviceGetCount()  # looks which devices are instances
+        assert nvml.musa_visible_ids() == [0]
+
+
+def opened(chosen, monkeypatch):
+    """(what it selects, native calls by which devices were opened, other native calls)."""
+    monkeypatch.setenv("MUSA_VISIBLE_DEVICES", chosen)
+    simulated.reset_calls()
+    selected = nvml.musa_visible_ids()
+    opening = sum(simulated.calls("mtmlLibraryInitDeviceBy" + key) for key in ("Index", "Uuid", "PciSbdf"))
+    return selected, opening, simulated.calls() - opening
+
+
+def test_indices_open_no_card(monkeypatch):
+    """One native call, the count; a UUID opens its device, and once those that stand before it."""
+    with simulated.nvml("s5000x8"):
+        assert opened("all", monkeypatch) == ([0, 1, 2, 3, 4, 5, 6, 7], 0, 1)
+        assert opened("7,2,8", monkeypatch) == ([7, 2], 0, 1)
+        assert opened("NoDevFiles", monkeypatch) == ([], 0, 1)
+        assert opened(UUIDS[5], monkeypatch)[:2] == ([5], 6)
+        assert opened("1," + UUIDS[4], monkeypatch)[:2] == ([1, 4], 1)
+    with simulated.nvml("s3000-mpc"):
+        assert opened("1,0", monkeypatch) == ([1, 0], 0, 1)
+
+
+@pytest.mark.parametrize("code", ["DRIVER_FAILURE", "NOT_FOUND"])
+def test_visible_ids_beside_a_divided_card(monkeypatch, code):
+    """A lost card is passed over; only an entry that it may have gets its error."""
+    uuids = {key: section.get("uuid") for key, section in simulated.profile("s3000-mpc").items()}
+    instance, other = uuids["device.0.instance.1"], uuids["device.1"]
+    with simulated.nvml("s3000-mpc"):
+        simulated.set_value(1, "lost", code)
+        assert opened("1,%s,0" % instance, monkeypatch)[0] == [1, (0, 1), 0]
+        monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "0," + other)
+        error = pytest.raises(nvml.NVMLError, nvml.musa_visible_ids).value
+        assert error.mtml_code == getattr(nvml, "MTML_ERROR_" + code)
+    with simulated.nvml("s3000-mpc"):
+        simulated.set_value(0, "lost", code)
+        assert opened("0,1", monkeypatch) == ([0, 1], 0, 1)
+        (number,), _, _ = opened(other, monkeypatch)
+        assert nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(number)) == other
 
 
 @pytest.mark.parametrize(
