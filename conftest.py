@@ -14,7 +14,7 @@ if hasattr(signal, "SIGHUP"):
 
 
 def variables():
-    return {name: value for name, value in os.environ.items() if name.startswith(("MTML_", "PYMTML_", "MUSA_"))}
+    return {name: os.environ[name] for name in os.environ if name.startswith(("MTML_", "PYMTML_", "MUSA_"))}
 
 
 HANDLERS = [getattr(signal, name) for name in ("SIGALRM", "SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

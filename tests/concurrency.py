@@ -1,11 +1,17 @@
-"""Work in threads, and in a forked child."""
+"""Work in threads, in a forked child, and before each line of a call."""
 
+import collections
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
+
+import pymtml
+
+LINE_TIMES = int(os.environ.get("LINE_TIMES", "2"))  # how often a line counts for before_line, as in a loop
 
 
 def in_threads(work, count=8):
@@ -41,6 +47,41 @@ def in_thread(work):
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     return thread, ends
+
+
+def elsewhere(work):
+    """Do work(), which returns nothing, in another thread, and wait for it."""
+    thread, ends = in_thread(work)
+    thread.join(30)
+    assert ends == [None], ends
+
+
+def before_line(step, ask, do, *also):
+    """(answer or class of the error of ask(), the function and line of pymtml.py before whose step-th line do() ran).
+
+    None in place of these where ask() runs fewer lines. Besides errors of MTML and NVML, those in `also` are expected.
+    """
+    left, times, place = [step], collections.Counter(), []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != pymtml.__file__ or place:
+            return None
+        if event == "line":
+            times[frame.f_lineno] += 1
+            left[0] -= times[frame.f_lineno] <= LINE_TIMES
+        if not left[0]:
+            place.append((frame.f_code.co_name, frame.f_lineno))
+            do()
+        return trace
+
+    sys.settrace(trace)
+    try:
+        answer = ask()
+    except (pymtml.NVMLError,) + also as error:
+        answer = type(error)
+    finally:
+        sys.settrace(None)
+    return answer, place[0] if place else None
 
 
 @contextlib.contextmanager

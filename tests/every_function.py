@@ -1,7 +1,8 @@
-"""Calls every function of the surface in ways that a process must survive: python every_function.py MODE TRACE.
+"""Calls every function in ways that a process must survive: python every_function.py MODE TRACE MACHINE...
 
 Prints one line per call that ended in anything but what NVML may answer. TRACE is a file that names the call under way,
-for the case that the process dies. The modes are the functions at the end.
+for the case that the process dies. The modes are the functions at the end. A machine is a profile; with "header only:"
+before it, of a library without what the header does not declare.
 """
 
 import ctypes
@@ -65,7 +66,7 @@ JUNK = [  # for a parameter that is no device
 NATIVE_ERRORS = tuple(set(nvml.MTMLError._valClassMapping.values()))
 # What nvidia-ml-py looks at in Python, before it asks the library.
 CHECKED_BEFORE_C = {"nvmlDeviceGetTemperatureV": (nvml.NVMLError_ArgumentVersionMismatch,)}
-trace = None
+trace, machine = None, ""
 problems = []
 
 
@@ -124,7 +125,7 @@ def fill(name, device):
 
 def attempt(name, arguments, allowed, must_fail=False):
     """Call a function and note what may not happen."""
-    shown = "%s(%s)" % (name, ", ".join(repr(argument)[:60] for argument in arguments))
+    shown = "%s: %s(%s)" % (machine, name, ", ".join(repr(argument)[:60] for argument in arguments))
     os.pwrite(trace, shown.encode("utf-8", "replace").ljust(300)[:300], 0)
     try:
         result = getattr(nvml, name)(*arguments)
@@ -255,40 +256,24 @@ def arguments():
 
 
 def pretenders():
-    """Every function with objects that answer to any attribute, each in a process of its own: InvalidArgument."""
+    """Every function with objects that answer to any attribute: InvalidArgument."""
     start()
-    for name in FUNCTIONS:
-        if not any(is_device(name, parameter) for parameter in parameters(name)):
-            continue
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            del problems[:]
-            for thing in (
-                Wrapper(0),
-                Wrapper(4096),
-                Wrapper(nvml.nvmlDeviceGetHandleByIndex(0)),
-                Wrapper(None),
-                Wrapper("x"),
-                unittest.mock.Mock(),
-                unittest.mock.MagicMock(),
-                Everything(),
-            ):
+    things = [Wrapper(value) for value in (0, 4096, nvml.nvmlDeviceGetHandleByIndex(0), None, "x")]
+    for thing in things + [unittest.mock.Mock(), unittest.mock.MagicMock(), Everything()]:
+        for name in FUNCTIONS:
+            if any(is_device(name, parameter) for parameter in parameters(name)):
                 attempt(name, fill(name, thing), (nvml.NVMLError_InvalidArgument,), must_fail=True)
-            os.write(writer, "\n".join(problems).encode("utf-8", "replace")[:60000])
-            os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            said = pipe.read().decode()
-        status = os.waitpid(child, 0)[1]
-        problems.extend(said.splitlines())
-        if status:
-            problems.append("%s: died with status %d" % (os.pread(trace, 300, 0).decode().strip(), status))
 
 
 MODES = {mode.__name__: mode for mode in (good, uninitialized, junk, arguments, pretenders)}
 
 if __name__ == "__main__":
+    import simulated
+
     trace = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT)
-    MODES[sys.argv[1]]()
+    for machine in sys.argv[3:]:
+        header_only, _, profile = machine.rpartition("header only:")
+        with simulated.machine(profile, **{"set": simulated.header_only_setting(profile)} if header_only else {}):
+            MODES[sys.argv[1]]()
+            simulated.shut_down()
     print("\n".join(problems))

@@ -11,6 +11,7 @@ import re
 
 import pytest
 import simulated
+from offenders import each
 
 import pymtml as nvml
 
@@ -140,7 +141,7 @@ def assert_outcome(call, recorded, where, deviations):
 # ---- Errors ----
 
 
-@pytest.mark.parametrize("code", sorted(FACTS["errors_before_init"], key=int))
+@each(sorted(FACTS["errors_before_init"], key=int))
 def test_error(code):
     recorded = FACTS["errors_before_init"][code]
     error = nvml.NVMLError(int(code))
@@ -152,7 +153,7 @@ def test_error(code):
     assert error.value == int(code)
 
 
-@pytest.mark.parametrize("code", sorted(FACTS["exception_class"], key=int))
+@each(sorted(FACTS["exception_class"], key=int))
 def test_exception_class(code):
     recorded = FACTS["exception_class"][code]
     got, value = outcome(lambda: nvml.nvmlExceptionClass(int(code)))
@@ -163,7 +164,7 @@ def test_exception_class(code):
         assert value is getattr(nvml, value.__name__)
 
 
-@pytest.mark.parametrize("code", sorted(FACTS["error_string"], key=int))
+@each(sorted(FACTS["error_string"], key=int))
 def test_error_string(code):
     assert nvml.nvmlErrorString(int(code)) == FACTS["error_string"][code]["ok"]["value"]
 
@@ -254,7 +255,7 @@ def argument_call(case, first, peer):
     return lambda: function(*(devices + arguments))
 
 
-@pytest.mark.parametrize("case", list(FACTS["arguments"]))
+@each(list(FACTS["arguments"]))
 def test_argument(case, pair):
     recorded = FACTS["arguments"][case]
     call = argument_call(case, *pair)
@@ -278,7 +279,7 @@ def said(recorded):
 # ---- Queries ----
 
 
-@pytest.mark.parametrize("name", list(QUERIES))
+@each(list(QUERIES))
 def test_query(name, pair, monkeypatch):
     monkeypatch.setenv("PYMTML_ENERGY", "sample")  # without it there is no energy to tell
     recorded = QUERIES[name]["call"]

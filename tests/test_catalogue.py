@@ -16,6 +16,7 @@ import sys
 import pytest
 from genuine import distribution
 from interpreter import content, not_on_pypy
+from offenders import each
 
 import pymtml
 
@@ -152,7 +153,7 @@ def test_threads_get_the_same_classes():
         run_python(code)
 
 
-@pytest.mark.parametrize("name", PRINTABLE)
+@each(PRINTABLE)
 def test_text_is_that_of_nvidia_ml_py(name, genuine):
     ours, theirs = getattr(pymtml, name), getattr(genuine, name)
     for pattern in patterns(ctypes.sizeof(ours)):
@@ -164,12 +165,12 @@ def test_text_is_that_of_nvidia_ml_py(name, genuine):
         assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("name", sorted(set(WITH_FIELDS) - NEEDS_ARGUMENTS))
+@each(sorted(set(WITH_FIELDS) - NEEDS_ARGUMENTS))
 def test_new_struct_is_that_of_nvidia_ml_py(name, genuine):
     assert content(getattr(pymtml, name)()) == content(getattr(genuine, name)())
 
 
-@pytest.mark.parametrize("name", WITH_FIELDS)
+@each(WITH_FIELDS)
 def test_fields_are_constructor_parameters(name):
     struct = getattr(pymtml, name)
     for field in struct._fields_:
@@ -201,7 +202,7 @@ def test_bit_fields(monkeypatch):
 
 
 @not_on_pypy.pickle
-@pytest.mark.parametrize("name", WITH_FIELDS)
+@each(WITH_FIELDS)
 def test_pickle_and_copy(name):
     struct = getattr(pymtml, name)()
     for pattern in patterns(ctypes.sizeof(struct)):

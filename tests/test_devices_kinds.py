@@ -177,6 +177,7 @@ def test_dividing_a_card_and_undoing_it():
         uuid = nvml.nvmlDeviceGetUUID(card)
         assert nvml.nvmlDeviceSetMigMode(card, nvml.NVML_DEVICE_MIG_ENABLE) == nvml.NVML_SUCCESS
         assert answer(nvml.nvmlDeviceGetUUID, card) is INVALID
+        assert simulated.get_value(1, "mpc_mode") == "ENABLE"
         card = nvml.nvmlDeviceGetHandleByUUID(uuid)
         assert nvml.nvmlDeviceGetMigMode(card) == [1, 1]
         (whole,) = [device for device in handles() if nvml.nvmlDeviceIsMigDeviceHandle(device).value]
@@ -185,47 +186,6 @@ def test_dividing_a_card_and_undoing_it():
         assert nvml.nvmlDeviceSetMigMode(card, nvml.NVML_DEVICE_MIG_DISABLE) == nvml.NVML_SUCCESS
         assert answer(nvml.nvmlDeviceGetUUID, whole) is INVALID
         assert nvml.nvmlDeviceGetCount() == 2
-
-
-def test_dividing_a_card_after_which_the_library_does_not_come_back():
-    """It counts as shut down then, however often it was initialized, and can be initialized when it is well again."""
-    with simulated.nvml("s80"):
-        nvml.nvmlInit()
-        card = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.set_value(simulated.MACHINE, "reinit", "DRIVER_FAILURE")
-        try:
-            assert answer(nvml.nvmlDeviceSetMigMode, card, 1) is nvml.NVMLError_Unknown
-            assert (nvml._nvmlLib_refcount, simulated.references()) == (0, 0)
-            for call in (nvml.nvmlDeviceGetCount, nvml.nvmlShutdown, nvml.mtmlLibraryCountDevice):
-                pytest.raises((nvml.NVMLError_Uninitialized, nvml.MTMLError_Uninitialized), call)
-            assert answer(nvml.nvmlInit) is nvml.NVMLError_Unknown
-        finally:
-            simulated.set_value(simulated.MACHINE, "reinit", "OK")
-        nvml.nvmlInit()
-        assert (nvml._nvmlLib_refcount, simulated.references()) == (1, 1)
-        assert answer(nvml.nvmlDeviceGetName, card) is INVALID
-        assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [1, 1]
-
-
-def test_dividing_a_card_counts_no_initialization():
-    with simulated.nvml("s80"):
-        nvml.nvmlInit()
-        assert nvml.nvmlDeviceSetMigMode(nvml.nvmlDeviceGetHandleByIndex(0), 1) == 0
-        nvml.nvmlShutdown()
-        assert (nvml.nvmlDeviceGetCount(), nvml.mtmlLibraryCountDevice()) == (1, 2)
-        nvml.nvmlShutdown()
-        assert answer(nvml.nvmlDeviceGetCount) is nvml.NVMLError_Uninitialized
-    assert simulated.references() == 0
-
-
-@pytest.mark.parametrize("fault, error", [("RESOURCE_IS_BUSY", nvml.NVMLError_InUse), ("NO_PERMISSION", None)])
-def test_a_card_that_cannot_be_divided_now_stays_as_it_is(fault, error):
-    with simulated.nvml("s80"):
-        card = nvml.nvmlDeviceGetHandleByIndex(0)
-        simulated.set_faults("mtmlDeviceSetMpcMode=" + fault)
-        assert answer(nvml.nvmlDeviceSetMigMode, card, 1) is (error or nvml.NVMLError_NoPermission)
-        assert nvml.nvmlDeviceGetName(card) == "MTT S80"
-        assert nvml.nvmlDeviceGetMigMode(card) == [0, 0]
 
 
 @pytest.mark.parametrize("fault", ["UNKNOWN", "NULL"])
@@ -641,26 +601,6 @@ def test_a_driver_that_is_not_loaded():
 
 # ---- Libraries that lack functions ----
 
-OLD_LIBRARY = """
-import pymtml as nvml
-nvml.nvmlInit()
-device = nvml.nvmlDeviceGetHandleByIndex(0)
-for function, arguments in {calls!r}:
-    try:
-        answer = getattr(nvml, function)(device, *arguments)
-    except nvml.NVMLError as error:
-        answer = type(error).__name__
-    print(function, answer)
-nvml.nvmlShutdown()
-"""
-
-
-def lines_of_library(calls, **options):
-    result = simulated.run_python(OLD_LIBRARY.format(calls=calls), **options)
-    assert result.stderr == ""
-    return [line.split(None, 1) for line in result.stdout.splitlines()]
-
-
 ABSENT = [
     ("nvmlDeviceGetFanSpeedRPM", ()),
     ("nvmlDeviceGetNumGpuCores", ()),
@@ -688,29 +628,27 @@ ABSENT = [
 ]
 
 
-def test_functions_that_an_old_library_lacks_are_not_supported():
-    expected = [[function, "NVMLError_NotSupported"] for function, _ in ABSENT]
-    assert lines_of_library(ABSENT, name="old-library") == expected
+@pytest.fixture
+def old(monkeypatch):
+    """The card of a library without what libraries before 2.2.0 lack; test_loader.py loads one."""
+    for name in simulated.missing_functions("old-library"):
+        monkeypatch.delitem(nvml._functions, name)
+    with simulated.nvml("old-library"):
+        yield nvml.nvmlDeviceGetHandleByIndex(0)
 
 
-def test_an_old_library_answers_the_rest():
-    calls = [
-        ("nvmlDeviceGetName", ()),
-        ("nvmlDeviceGetPowerUsage", ()),
-        ("nvmlDeviceGetTemperature", (0,)),
-        ("nvmlDeviceGetCudaComputeCapability", ()),
-        ("nvmlDeviceGetPcieSpeed", ()),
+def test_what_an_old_library_lacks_is_not_supported(old):
+    for function, arguments in ABSENT:
+        assert answer(getattr(nvml, function), old, *arguments) is UNSUPPORTED, function
+    answered = [
+        ("Name", ()),
+        ("PowerUsage", ()),
+        ("Temperature", (0,)),
+        ("CudaComputeCapability", ()),
+        ("PcieSpeed", ()),
     ]
-    answers = ["MTT S3000", "92700", "51", "(2, 1)", "16000"]
-    got = lines_of_library(calls, name="old-library")
-    assert got == [[function, answer] for (function, _), answer in zip(calls, answers)]
-
-
-def test_the_undocumented_functions_are_found_where_they_are():
-    calls = [("nvmlDeviceGetEnforcedPowerLimit", ()), ("nvmlDeviceGetPcieReplayCounter", ())]
-    for header_only, answers in ((False, ["255000", "2"]), (True, ["NVMLError_NotSupported"] * 2)):
-        got = lines_of_library(calls, name="s80", header_only=header_only)
-        assert [answer for _, answer in got] == answers
+    found = [getattr(nvml, "nvmlDeviceGet" + name)(old, *arguments) for name, arguments in answered]
+    assert found == ["MTT S3000", 92700, 51, (2, 1), 16000]
 
 
 def test_handles_stay_with_their_cards_where_indices_move():

@@ -10,12 +10,22 @@ import pytest
 import simulated
 
 PROGRAM = os.path.join(os.path.dirname(__file__), "every_function.py")
+KINDS = ("s80", "s5000x8", "s3000-mpc", "s3000-vgpu-host", "s3000-vgpu-guest")
+THREE = ("s5000x8", "s3000-mpc", "s3000-vgpu-host")
+CALLS = {  # of each mode, on which machines; what must come of it is said there
+    "good": simulated.ALL_PROFILES + ["header only:" + name for name in KINDS],
+    "uninitialized": ("s5000x8", "no-driver", "s3000-mpc"),
+    "junk": THREE,
+    "arguments": THREE,
+    "pretenders": ("s5000x8",),
+}
 
 
-def run(mode, profile, tmp_path, **options):
-    """Run the program, and fail with what it reports, and with how it ended if it did not end well."""
+@pytest.mark.parametrize("mode", CALLS)
+def test_every_function(mode, tmp_path):
     trace = str(tmp_path / "trace")
-    result = simulated.run([sys.executable, PROGRAM, mode, trace], env=simulated.environment(profile, **options))
+    command = [sys.executable, PROGRAM, mode, trace] + list(CALLS[mode])
+    result = simulated.run(command, env=simulated.environment())
     text = result.stdout.strip()
     if result.returncode:
         with open(trace) as file:
@@ -23,38 +33,3 @@ def run(mode, profile, tmp_path, **options):
     lines = text.splitlines()
     if lines:
         pytest.fail("\n".join(lines[:40] + ["... and %d more" % (len(lines) - 40)] * (len(lines) > 40)), pytrace=False)
-
-
-KINDS = ("s80", "s5000x8", "s3000-mpc", "s3000-vgpu-host", "s3000-vgpu-guest")  # on a library of the header alone
-
-
-@pytest.mark.parametrize(
-    "profile, header_only", [(name, False) for name in simulated.ALL_PROFILES] + [(name, True) for name in KINDS]
-)
-def test_good_handle(profile, header_only, tmp_path):
-    """With a good handle: an answer or an NVMLError, and no reference to the native library is left over."""
-    run("good", profile, tmp_path, header_only=header_only)
-
-
-@pytest.mark.parametrize("profile", ["s5000x8", "no-driver", "s3000-mpc"])
-def test_uninitialized(profile, tmp_path):
-    """Without the library, and with a handle from before its end: Uninitialized."""
-    run("uninitialized", profile, tmp_path)
-
-
-@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s3000-vgpu-host"])
-def test_junk_handle(profile, tmp_path):
-    """With what is no device handle, or was one: InvalidArgument."""
-    run("junk", profile, tmp_path)
-
-
-@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s3000-vgpu-host"])
-def test_junk_arguments(profile, tmp_path):
-    """With a good handle and junk beside it: an answer, an NVMLError, or Python's TypeError."""
-    run("arguments", profile, tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="each function is tried in a forked process")
-def test_pretender(tmp_path):
-    """With mocks and with other programs' device classes, whatever attributes they have: InvalidArgument."""
-    run("pretenders", "s5000x8", tmp_path)

@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import unittest.mock
 
 import pytest
 import simulated
@@ -74,6 +75,14 @@ def run_together(examples, profile, folder, **extra):
     return {example: (int(status), *texts) for example, status, texts in zip(examples, done.stdout.split(), said)}
 
 
+def inside(example, profile, capsys, **options):
+    """What an example prints that is run in this process (list of lines)."""
+    with simulated.machine(profile, **options), unittest.mock.patch("sys.argv", [example] + EXAMPLES[example]):
+        sys.path.insert(0, FOLDER)
+        runpy.run_path(os.path.join(FOLDER, example), run_name="__main__")
+    return capsys.readouterr().out.splitlines()
+
+
 def load(example):
     """An example as a module."""
     spec = importlib.util.spec_from_file_location(example[:-3], os.path.join(FOLDER, example))
@@ -122,14 +131,13 @@ SAID = {
 
 
 @pytest.mark.parametrize("profile", ["s3000-vgpu-guest", "s3000-mpc", "old-library"])
-@pytest.mark.parametrize("example", sorted(set(EXAMPLES) - set(LISTS)))
-def test_example_goes_on_where_a_machine_lacks_something(example, profile):
-    done = run(example, profile)
-    assert "Traceback" not in done.stderr
-    if (profile, example) in SAID:
-        assert done.returncode == 1 and done.stderr.endswith(": %s\n" % SAID[profile, example])
-    else:
-        assert (done.returncode, done.stderr) == (0, "") and (done.stdout or example == "memory_watcher.py")
+def test_examples_go_on_where_a_machine_lacks_something(profile, tmp_path):
+    for example, (status, text, errors) in run_together(set(EXAMPLES) - set(LISTS), profile, tmp_path).items():
+        assert "Traceback" not in errors
+        if (profile, example) in SAID:
+            assert status == 1 and errors.endswith(": %s\n" % SAID[profile, example])
+        else:
+            assert (status, errors) == (0, "") and (text or example == "memory_watcher.py"), example
 
 
 def test_examples_say_that_there_is_no_gpu(tmp_path):
@@ -222,35 +230,31 @@ graph gpus {
 }
 
 
-@pytest.mark.parametrize("example", sorted(SHOWN))
-def test_example_shows_the_numbers(example):
+def test_examples_show_the_numbers(tmp_path):
     """Those of tests/distinct.ini, in which no two are the same."""
-    shown = [line.rstrip() for line in run(example, simulated.DISTINCT).stdout.splitlines()]
-    assert [line for line in shown if line] == SHOWN[example].splitlines()
+    for example, (_, text, _) in run_together(SHOWN, simulated.DISTINCT, tmp_path).items():
+        assert [line.rstrip() for line in text.splitlines() if line.strip()] == SHOWN[example].splitlines()
 
 
 LEVELS = {"INTERNAL": "board", "SINGLE": "PIX", "MULTIPLE": "PXB", "HOSTBRIDGE": "PHB", "NODE": "NODE", "SYSTEM": "SYS"}
 
 
-@pytest.mark.parametrize("level", sorted(LEVELS))
-def test_example_shows_the_level_of_the_path(level):
-    setting = "0.topology.1=%s;1.topology.0=%s" % (level, level)
-    done = run("topology.py", "s3000x2", set=setting)
-    assert [line.split() for line in done.stdout.splitlines()[1:]] == [
-        ["GPU0", "X", LEVELS[level]],
-        ["GPU1", LEVELS[level], "X"],
-    ]
+def test_example_shows_the_level_of_the_path(capsys):
+    for level, word in LEVELS.items():
+        setting = "0.topology.1=%s;1.topology.0=%s" % (level, level)
+        lines = inside("topology.py", "s3000x2", capsys, set=setting)
+        assert [line.split() for line in lines[1:]] == [["GPU0", "X", word], ["GPU1", word, "X"]]
 
 
 @pytest.mark.parametrize("down", ["0.mtlink_state.1=DOWN", "1.mtlink_state.1=DOWN"])
-def test_link_that_is_down_at_either_end_is_none(down):
-    lines = run("topology.py", simulated.DISTINCT, set=down).stdout.splitlines()
+def test_link_that_is_down_at_either_end_is_none(down, capsys):
+    lines = inside("topology.py", simulated.DISTINCT, capsys, set=down)
     assert [line.split() for line in lines[1:]] == [["GPU0", "X", "MT1"], ["GPU1", "MT1", "X"]]
 
 
-def test_graph_of_two_groups():
+def test_graph_of_two_groups(capsys):
     """Each pair of cards is a line: two MtLinks within a group of four, the way between the NUMA nodes else."""
-    graph = run("topology_graph.py", "s4000x8").stdout
+    graph = "\n".join(inside("topology_graph.py", "s4000x8", capsys))
     lines = re.findall(r'gpu(\d) -- gpu(\d) \[label="(\w+)"', graph)
     assert len(lines) == 28
     assert all(label == ("MT2" if int(one) // 4 == int(other) // 4 else "SYS") for one, other, label in lines)
@@ -340,9 +344,9 @@ def test_watcher_tells_of_changes(monkeypatch, capsys):
     assert steps == []
 
 
-def test_watcher_takes_more_than_there_is():
-    done = run("memory_watcher.py", "used-above-total", ["100", "1"])
-    assert done.stdout.endswith(" GPU 0 full, 44302 of 32768 MiB (135 %)\n")
+def test_watcher_takes_more_than_there_is(capsys):
+    (line,) = inside("memory_watcher.py", "used-above-total", capsys)
+    assert line.endswith(" GPU 0 full, 44302 of 32768 MiB (135 %)")
 
 
 # ---- MPC ----
@@ -385,16 +389,9 @@ def test_energy_is_power_times_time():
 
 def test_live_view_names_what_fails():
     done = run("live_view.py", simulated.DISTINCT, faults="0.mtmlGpuGetTemperature=TIMEOUT")
-    rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
-    assert [cell.strip() for cell in rows[0].strip("│").split("│")] == [
-        "0",
-        "MTT S5000",
-        "61",
-        "3072",
-        "Timeout",
-        "123",
-    ]
-    assert [cell.strip() for cell in rows[1].strip("│").split("│")] == ["1", "X10000", "71", "6144", "52", "134"]
+    rows = [line.strip("│").split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    assert cells == [["0", "MTT S5000", "61", "3072", "Timeout", "123"], ["1", "X10000", "71", "6144", "52", "134"]]
 
 
 @pytest.mark.parametrize("example", ["async_polling.py", "ecc_report.py", "live_view.py", "memory_watcher.py"])

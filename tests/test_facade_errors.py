@@ -64,14 +64,6 @@ def test_uuid_ends_where_its_text_does(device):
         pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetHandleByUUID, text)
 
 
-def test_addresses_that_no_pci_device_can_have(device):
-    """Beyond the range of a number they are none; within it there may be no such device."""
-    for address in ("100000000:2a:00.0", "0000:100:00.0", "0000:2a:20.0", "0000:2a:00.1"):
-        pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetHandleByPciBusId, address)
-    for address in ("ffffffff:2a:00.0", "0000:ff:00.0", "0000:2a:1f.0"):
-        pytest.raises(nvml.NVMLError_NotFound, nvml.nvmlDeviceGetHandleByPciBusId, address)
-
-
 def test_serial_number_behind_a_device_without_one(device):
     serial = nvml.nvmlDeviceGetSerial(nvml.nvmlDeviceGetHandleByIndex(2))
     simulated.set_faults("0.mtmlDeviceGetSerialNumber=NOT_SUPPORTED")

@@ -14,10 +14,9 @@ import weakref
 
 import pytest
 import simulated
-from concurrency import in_child, in_thread
+from concurrency import before_line, elsewhere, in_child, in_thread
 from interpreter import FREE_THREADED
 from native_calls import Scene
-from test_shutdown_races import before_line
 from test_signals import interrupted_before
 
 import pymtml
@@ -86,10 +85,11 @@ FIRST_USES = {
 def test_two_threads_that_come_first_get_the_same_handle(what):
     """Whichever line of its first use the one is at when the other does all of it."""
     step, begun, others = 0, True, []
+    first_use = lambda: others.append(FIRST_USES[what]())  # noqa: E731
     while begun:
         step += 1
         with simulated.nvml("s80"):
-            mine, begun = before_line(step, FIRST_USES[what], lambda: others.append(FIRST_USES[what]()))
+            mine, begun = before_line(step, FIRST_USES[what], lambda: elsewhere(first_use))
             assert not begun or others.pop() is mine, step
             assert FIRST_USES[what]() is mine
     assert step > 5
@@ -349,41 +349,22 @@ def change():
     pymtml.nvmlShutdown()
 
 
-def forked_before(step, work):
-    """Run work(), forking before its step-th line of pymtml.py; the child's number there, 0 in it, None for no fork."""
-    left, children = [step], []
-
-    def trace(frame, event, argument):
-        if frame.f_code.co_filename != pymtml.__file__ or children:
-            return None
-        left[0] -= event == "line"
-        if not left[0]:
-            children.append(os.fork())
-        return trace
-
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(None)
-    return children[0] if children else None
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("work", [begin_and_end, change])
 def test_a_fork_in_the_middle_leaves_parent_and_child_whole(work):
     """A signal handler that forks: what it came into goes on in both, and either can begin and end a life then."""
 
     def child(step):
-        forked = forked_before(step, work)
+        children = []
+        _, forked = before_line(step, work, lambda: children.append(os.fork()))
         assert pymtml._nvmlLib_refcount == 0
         pymtml.nvmlInit()
         assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(1))
         pymtml.mtmlLibraryShutDown()
         assert simulated.references() == 0
-        if forked:
-            assert os.waitpid(forked, 0)[1] == 0
-        elif forked is None:
+        for child in filter(None, children):
+            assert os.waitpid(child, 0)[1] == 0
+        if not forked:
             os._exit(7)
 
     with simulated.machine("s3000-mpc"):
@@ -402,7 +383,7 @@ def test_a_life_that_begins_before_any_line_of_a_query(ask):
     with simulated.machine("s80"):
         while begun:
             step += 1
-            answer, begun = before_line(step, ask, pymtml.nvmlInit)
+            answer, begun = before_line(step, ask, lambda: elsewhere(pymtml.nvmlInit))
             assert answer or answer in (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument), step
             simulated.shut_down()
     assert step > 3
@@ -417,7 +398,7 @@ def test_a_life_that_ends_before_any_line_of_a_question_that_names_no_card(monke
         while ended:
             step += 1
             pymtml.nvmlInit()
-            answer, ended = before_line(step, pymtml.mtmlLibraryGetVersion, pymtml.nvmlShutdown)
+            answer, ended = before_line(step, pymtml.mtmlLibraryGetVersion, lambda: elsewhere(pymtml.nvmlShutdown))
             answers.append(answer)
             simulated.shut_down()
     assert set(answers) == {pymtml.MTMLError_Uninitialized, pymtml.MTMLError_FunctionNotFound}

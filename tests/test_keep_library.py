@@ -154,6 +154,18 @@ def test_library_that_answers_no_more_is_started_anew(init, refused):
         assert in_child(child) == 0
 
 
+def test_library_without_the_question_whether_it_answers(monkeypatch):
+    """It is taken as it is."""
+    with simulated.machine("s5000x8"):
+        pymtml.nvmlInit()
+        pymtml.nvmlShutdown()
+        monkeypatch.delitem(pymtml._functions, "mtmlLibraryCountDevice")
+        simulated.reset_calls()
+        pymtml.nvmlInit()
+        assert simulated.calls() == 0 and state() == (1, 1)
+        simulated.shut_down()
+
+
 def test_library_that_answers_no_more_and_does_not_come_back():
     with simulated.machine("s5000x8", set=REFUSES):
         pymtml.nvmlInit()
@@ -355,7 +367,7 @@ def test_change_of_mig_on_a_library_that_does_not_come_back(another):
     """It refuses a second init, or another user of it in the process keeps C from restarting; the error says which."""
     with simulated.machine("s3000-mpc", **({} if another else {"set": REFUSES})):
         pymtml.nvmlInit()
-        pointer = pymtml.c_void_p()
+        pointer, card = pymtml.c_void_p(), pymtml.nvmlDeviceGetHandleByIndex(1)
         if another:
             assert simulated.library.mtmlLibraryInit(pymtml.byref(pointer)) == 0
         with pytest.raises(pymtml.NVMLError_Unknown, match="whatever else uses it" if another else "KEEP_LIBRARY"):
@@ -364,8 +376,12 @@ def test_change_of_mig_on_a_library_that_does_not_come_back(another):
         pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetCount)
         if another:
             assert simulated.library.mtmlLibraryShutDown(pointer) == 0
-            pymtml.nvmlInit()
-            assert pymtml.nvmlDeviceGetCount() == 2 and state() == (1, 1)
+        else:
+            pytest.raises(pymtml.NVMLError_Unknown, pymtml.nvmlInit)
+            simulated.set_value(simulated.MACHINE, "reinit", "OK")
+        pymtml.nvmlInit()
+        assert pymtml.nvmlDeviceGetMigMode(pymtml.nvmlDeviceGetHandleByIndex(0)) == [0, 0] and state() == (1, 1)
+        pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetName, card)
 
 
 LIVES = """

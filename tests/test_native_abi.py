@@ -9,6 +9,7 @@ import pytest
 import simulated
 from interpreter import content
 from native_calls import API, ENUMS, FUNCTIONS
+from offenders import each
 
 import pymtml
 
@@ -49,13 +50,13 @@ def parameter_type(text):
     return found
 
 
-@pytest.mark.parametrize("name", sorted(API["constants"]))
+@each(sorted(API["constants"]))
 def test_constant(name):
     value = getattr(pymtml, name)
     assert (type(value), value) == (type(API["constants"][name]), API["constants"][name])
 
 
-@pytest.mark.parametrize("name", sorted(ENUMS))
+@each(sorted(ENUMS))
 def test_enumerator(name):
     value = getattr(pymtml, name)
     assert (type(value), value) == (int, ENUMS[name])
@@ -92,7 +93,7 @@ def check_fields(struct, fields):
             assert (name, element) == (name, scalar_type(expected["ctype"])), where
 
 
-@pytest.mark.parametrize("name", sorted(STRUCTS))
+@each(sorted(STRUCTS))
 def test_struct(name):
     struct, expected = STRUCTS[name], API["structs"][name]
     names, told = [field[0] for field in struct._fields_], [field["name"] for field in expected["fields"]]
@@ -140,7 +141,7 @@ ALIASES = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(ALIASES))
+@each(sorted(ALIASES))
 def test_aliases_follow_their_field(name):
     for alias, (field, unit) in ALIASES[name].items():
         struct = getattr(pymtml, name)()
@@ -184,7 +185,7 @@ def test_the_state_of_a_session_is_made_like_an_enum_too():
     assert str(states[1]) == "c_mtmlCodecSessionState_t(sessionId: 0, state: 1)"
 
 
-@pytest.mark.parametrize("name", sorted(name for name in STRUCTS))
+@each(sorted(name for name in STRUCTS))
 def test_text_fields_and_printing(name):
     struct = STRUCTS[name]()
     for field in API["structs"][name]["fields"]:
@@ -227,7 +228,7 @@ def test_prototypes():
         assert (name, list(prototype)) == (name, [parameter["ctype"] for parameter in FUNCTIONS[name]["params"]])
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each(sorted(FUNCTIONS))
 def test_function_pointer(name):
     function = pymtml._mtmlGetFunctionPointer(name)
     assert pymtml._mtmlGetFunctionPointer(name) is function
@@ -271,7 +272,7 @@ def python_parameters(name):
     return names
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each(sorted(FUNCTIONS))
 def test_signature(name):
     function = getattr(pymtml, name)
     assert type(function) is types.FunctionType
@@ -290,7 +291,7 @@ def raised(function):
     return set(re.findall(r"MTMLError_\w+", found.group(1))) if found else set()
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each(sorted(FUNCTIONS))
 def test_docstring_lists_the_documented_errors(name):
     function = getattr(pymtml, name)
     assert function.__doc__ and (function.__doc__[0].isupper() or function.__doc__[0] == "(")
@@ -324,7 +325,7 @@ UNITS = {"width": "pixels", "height": "pixels", "maxResWidth": "pixels", "maxRes
 UNITS["fps"] = "frames per second"
 
 
-@pytest.mark.parametrize("name", sorted(STRUCTS))
+@each(sorted(STRUCTS))
 def test_help_says_what_another_name_of_a_field_stands_for(name):
     struct = STRUCTS[name]
     for alias, value in vars(struct).items():

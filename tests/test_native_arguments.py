@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 import simulated
 from interpreter import FREE_THREADED
-from native_calls import CALLS, CHANGES, FUNCTIONS, LIFECYCLE, Scene
+from native_calls import CALLS, CHANGES, FUNCTIONS, Scene
 
 import pymtml
 
@@ -187,90 +187,71 @@ def kind_of(name, parameter):
     return "struct" if "*" in entry["ctype"] else "integer"
 
 
-PARAMETERS = [
-    (name, parameter)
-    for name in CALLS
-    for parameter in inspect.signature(getattr(pymtml, name)).parameters
-    if name not in LIFECYCLE
-]
-
-
 def stale_handles():
     """Handles of each kind from before the last shutdown."""
     with Scene("s80") as scene:
         return [scene.library, scene.system, scene.device, scene.gpu, scene.memory, scene.vpu]
 
 
-@pytest.mark.parametrize("name, parameter", PARAMETERS)
-def test_junk_argument(name, parameter):
-    function = getattr(pymtml, name)
-    position = list(inspect.signature(function).parameters).index(parameter)
+EXPECTED = {  # of what is not of the parameter's type; of handles and structs InvalidArgument
+    "integer": ("TypeError",),
+    "text": ("TypeError",),
+    "list": ("TypeError", "MTMLError_InvalidArgument"),
+}
+
+
+def junk_for(name, parameter, scene, stale):
+    """What is not of the parameter's type (list)."""
     kind = kind_of(name, parameter)
-    optional = inspect.signature(function).parameters[parameter].default is not inspect.Parameter.empty
-    machine, index = CALLS[name].machines[-1]
-
-    def child(note):
-        stale = stale_handles()
-        answers = []
-        with Scene(machine, index) as scene:
-            arguments = list(CALLS[name].arguments(scene))
-            arguments += [None] * (position + 1 - len(arguments))
-            if kind in HANDLES.values():
-                junk = no_handles(scene, CHILD_OF_INIT.get(name, kind), stale)
-            elif kind == "integer":
-                junk = no_integers(scene) + ([] if optional else [None])
-            elif kind == "text":
-                junk = no_texts(scene)
-            else:
-                junk = no_handles(scene, "device", stale)
-            for value in junk:
-                note(text_of(value))
-                answers.append((text_of(value),) + outcome(function, replaced(arguments, position, value)))
-        return answers
-
-    expected = {
-        "integer": ("TypeError",),
-        "text": ("TypeError",),
-        "list": ("TypeError", "MTMLError_InvalidArgument"),
-    }.get(kind, ("MTMLError_InvalidArgument",))
-    wrong = [answer for answer in isolated(child) if answer[1] not in expected]
-    if name == "mtmlSystemGetDriverVersion":  # None stands for pymtml's own system handle
-        wrong = [answer for answer in wrong if not answer[0].startswith("NoneType")]
-    assert not wrong
+    if kind in HANDLES.values():
+        return no_handles(scene, CHILD_OF_INIT.get(name, kind), stale)
+    if kind == "integer":
+        required = inspect.signature(getattr(pymtml, name)).parameters[parameter].default is inspect.Parameter.empty
+        return no_integers(scene) + [None] * required
+    return no_texts(scene) if kind == "text" else no_handles(scene, "device", stale)
 
 
 def replaced(arguments, position, value):
+    """The arguments, with another one at that place."""
+    arguments = list(arguments) + [None] * (position + 1 - len(arguments))
     return arguments[:position] + [value] + arguments[position + 1 :]
 
 
-@pytest.mark.parametrize(
-    "name, parameter",
-    [pair for pair in PARAMETERS if kind_of(*pair) in ("integer", "text") and "Affinity" not in pair[0]],
-)
-def test_strange_argument_of_the_right_type(name, parameter):
-    function = getattr(pymtml, name)
-    position = list(inspect.signature(function).parameters).index(parameter)
+@pytest.mark.parametrize("name", [name for name in CALLS if inspect.signature(getattr(pymtml, name)).parameters])
+def test_odd_arguments(name):
+    """Of the wrong type, and of the right type but strange, in the place of each parameter."""
+    function, parameters = getattr(pymtml, name), list(inspect.signature(getattr(pymtml, name)).parameters)
     machine, index = CALLS[name].machines[-1]
 
     def child(note):
-        answers = []
-        for value in INTEGERS if kind_of(name, parameter) == "integer" else TEXTS:
+        answers, stale = [], stale_handles()
+
+        def ask(scene, parameter, value, wrong):
+            note("%s: %s" % (parameter, text_of(value)))
+            arguments = replaced(CALLS[name].arguments(scene), parameters.index(parameter), value)
+            answers.append((parameter, wrong, text_of(value)) + outcome(function, arguments))
+
+        for parameter in parameters:
             with Scene(machine, index) as scene:
-                arguments = list(CALLS[name].arguments(scene))
-                arguments += [None] * (position + 1 - len(arguments))
-                note(text_of(value))
-                answers.append((text_of(value),) + outcome(function, replaced(arguments, position, value)))
+                for value in junk_for(name, parameter, scene, stale):
+                    ask(scene, parameter, value, True)
+            strange = {"integer": INTEGERS, "text": TEXTS}.get(kind_of(name, parameter), ())
+            for value in strange if "Affinity" not in name else ():
+                with Scene(machine, index) as scene:
+                    ask(scene, parameter, value, False)
         return answers
 
-    answers = isolated(child)
-    strange = [answer for answer in answers if answer[1] != "value" and not answer[1].startswith("MTMLError_")]
-    assert not strange
-    if kind_of(name, parameter) == "text":
-        assert not [answer for answer in answers if answer[1] == "value"]
-    elif name != "mtmlErrorString":
-        # What does not fit into 32 bits must not be cut to a number that does.
-        cut = [str(2**32), str(2**32 + 1), str(2**64), str(-(2**64))]
-        assert not [answer for answer in answers if answer[0].split()[1] in cut and answer[1] == "value"]
+    # What does not fit into 32 bits must not be cut to a number that does.
+    cut = ["int %d" % number for number in (2**32, 2**32 + 1, 2**64, -(2**64))]
+    for parameter, wrong, value, ended, said in isolated(child):
+        where, kind = (parameter, value, ended, said), kind_of(name, parameter)
+        if wrong and name == "mtmlSystemGetDriverVersion" and value.startswith("NoneType"):
+            continue  # it stands for pymtml's own system handle
+        if wrong:
+            assert ended in EXPECTED.get(kind, ("MTMLError_InvalidArgument",)), where
+        else:
+            assert ended.startswith("MTMLError_") or ended == "value" and kind == "integer", where
+            assert ended != "value" or value not in cut or name == "mtmlErrorString", where
 
 
 def test_counts_beyond_the_largest_do_not_reach_c():

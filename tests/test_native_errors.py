@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import pytest
+from offenders import each
 
 import pymtml
 
@@ -31,7 +32,7 @@ ALL = [(pymtml.MTMLError, code) for code in MTML] + [(pymtml.NVMLError, code) fo
 UNKNOWN = [(pymtml.MTMLError, 1234), (pymtml.NVMLError, 1234), (pymtml.MTMLError, -1), (pymtml.NVMLError, 0)]
 
 
-@pytest.mark.parametrize("code", sorted(MTML))
+@each(sorted(MTML))
 def test_mtml_class(code):
     name, counterpart = MTML[code]
     error = pymtml.MTMLError(code)
@@ -67,8 +68,9 @@ def test_all_classes_are_known():
     assert not issubclass(pymtml.MTMLError, pymtml.NVMLError)
 
 
-@pytest.mark.parametrize("root, code", ALL + UNKNOWN)
-def test_value_semantics(root, code):
+@each(ALL + UNKNOWN)
+def test_value_semantics(case):
+    root, code = case
     error = root(code)
     assert (error.value, error.args) == (code, (code,))
     assert repr(error) == "%s(%d)" % (type(error).__name__, code)
@@ -86,8 +88,9 @@ def test_value_semantics(root, code):
         assert copied == error
 
 
-@pytest.mark.parametrize("root, code", ALL)
-def test_class_without_arguments_is_its_code(root, code):
+@each(ALL)
+def test_class_without_arguments_is_its_code(case):
+    root, code = case
     cls = type(root(code))
     for error in (cls(), cls("what a program says")):
         assert (error.value, error.args, str(error)) == (code, (code,), str(root(code)))
@@ -96,8 +99,9 @@ def test_class_without_arguments_is_its_code(root, code):
     assert caught.value.value == code
 
 
-@pytest.mark.parametrize("root, code", UNKNOWN)
-def test_code_that_is_unknown(root, code):
+@each(UNKNOWN)
+def test_code_that_is_unknown(case):
+    root, code = case
     error = root(code)
     assert type(error) is root
     assert str(error) == "%s Error with code %d" % ("NVML" if root is pymtml.NVMLError else "MTML", code)

@@ -14,7 +14,6 @@ from native_calls import (
     LIFECYCLE,
     PARENT,
     Scene,
-    log_configuration,
     plain,
 )
 
@@ -304,16 +303,6 @@ def test_error_strings():
         assert isinstance(text, str) and text
     assert pymtml.mtmlErrorString(pymtml.MTML_ERROR_TIMEOUT) == "Timeout"
     assert pymtml.mtmlErrorString(-1) == pymtml.mtmlErrorString(12345) == "Unknown error"
-
-
-def test_log_configuration_goes_to_c_and_back():
-    configuration = log_configuration()
-    configuration.consoleConfig.level = pymtml.MTML_LOG_LEVEL_FATAL
-    configuration.systemConfig.level = pymtml.MTML_LOG_LEVEL_OFF
-    pymtml.mtmlLogSetConfiguration(configuration)
-    back = pymtml.mtmlLogGetConfiguration()
-    assert plain(back) == plain(configuration)
-    assert (back.logLevel, back.filePath, back.maxSize) == (pymtml.MTML_LOG_LEVEL_ERROR, "", 7)
 
 
 def test_log_file(tmp_path):

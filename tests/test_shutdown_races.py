@@ -14,7 +14,7 @@ import weakref
 
 import pytest
 import simulated
-from concurrency import in_child, in_thread, over_and_over
+from concurrency import before_line, elsewhere, in_child, in_thread, over_and_over
 from interpreter import FREE_THREADED, forks_a_busy_process
 from simulated import state
 
@@ -22,7 +22,7 @@ import pymtml
 
 pytestmark = pytest.mark.usefixtures("as_a_program")
 changes = pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
-SECONDS = float(os.environ.get("RACE_SECONDS", "0.25"))  # of each race; docs/reliability.md says what was run
+SECONDS = float(os.environ.get("RACE_SECONDS", "0.15"))  # of each race; docs/reliability.md says what was run
 
 
 def card(index):
@@ -322,31 +322,6 @@ QUERIES = {  # of several steps: the machine, what is asked, and what of the ans
 SERIAL = simulated.device_keys("s3000-mpc", 1)["serial_number"]
 
 
-def before_line(step, ask, do):
-    """(answer or class of the error of ask(), whether do() ran in another thread before its step-th line)."""
-    left, done = [step], []
-
-    def trace(frame, event, argument):
-        if frame.f_code.co_filename != pymtml.__file__:
-            return None
-        left[0] -= event == "line"
-        if left[0] == 0 and not done:
-            thread, ends = in_thread(do)
-            thread.join(30)
-            done.extend(ends)
-        return trace
-
-    sys.settrace(trace)
-    try:
-        answer = ask()
-    except pymtml.NVMLError as error:
-        answer = type(error)
-    finally:
-        sys.settrace(None)
-    assert done in ([], [None]), done
-    return answer, bool(done)
-
-
 @pytest.mark.parametrize("name, next_life", [("mtml", False), ("nvml", True)])
 @pytest.mark.parametrize("query", QUERIES)
 def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, monkeypatch):
@@ -373,7 +348,7 @@ def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, m
             step += 1
             pymtml.nvmlInit()
             device, gpu = card(0), pymtml.mtmlDeviceInitGpu(card(0))
-            answer, begun = before_line(step, ask, shut_down)
+            answer, begun = before_line(step, ask, lambda: elsewhere(shut_down))
             if begun and not next_life:
                 pymtml.nvmlInit()
             assert pymtml._nvmlLib_refcount == 1 and simulated.references() == 1, step
@@ -470,7 +445,7 @@ def test_fork_as_a_change_begins():
         assert pymtml.nvmlDeviceGetPowerUsage(device)
 
 
-FORKS = int(os.environ.get("CHANGE_FORKS", "30"))
+FORKS = int(os.environ.get("CHANGE_FORKS", "12"))
 
 
 @changes

@@ -15,8 +15,8 @@ import sys
 import threading
 import types
 
-import pytest
 from interpreter import content
+from offenders import each
 
 import pymtml
 
@@ -90,7 +90,7 @@ def test_constants():
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each(sorted(FUNCTIONS))
 def test_function(name):
     function = getattr(pymtml, name)
     assert type(function) is types.FunctionType
@@ -111,7 +111,7 @@ def test_function(name):
             assert parameter.default == recorded["default"], parameter
 
 
-@pytest.mark.parametrize("name", sorted(set(STRUCTS) - {"_PrintableStructure"}))
+@each(sorted(set(STRUCTS) - {"_PrintableStructure"}))
 def test_struct(name):
     recorded, struct = STRUCTS[name], getattr(pymtml, name)
     assert struct is getattr(pymtml, recorded["class"])
@@ -124,7 +124,7 @@ def test_struct(name):
     assert getattr(struct, "_fmt_", {}) == recorded.get("format", {})
 
 
-@pytest.mark.parametrize("name", sorted(TYPES))
+@each(sorted(TYPES))
 def test_type(name):
     if TYPES[name].startswith("POINTER(") and name != "c_nvmlDevice_t":
         assert getattr(pymtml, name) is ctypes.POINTER(getattr(pymtml, TYPES[name][8:-1]))
@@ -135,7 +135,7 @@ def test_type(name):
         assert getattr(pymtml, name) is getattr(ctypes, TYPES[name])
 
 
-@pytest.mark.parametrize("name", sorted(ERRORS))
+@each(sorted(ERRORS))
 def test_error_class(name):
     error = getattr(pymtml, name)
     for base in ERRORS[name]["bases"]:

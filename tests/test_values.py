@@ -662,24 +662,6 @@ def test_clear_ecc_error_counts(counter, cleared, left, device):
         assert simulated.get_value(0, "ecc_%s_%s" % (error, left)) == "9"
 
 
-@pytest.mark.parametrize("profile, cards", [("s80", 1), ("s3000-mpc", 2)])
-def test_set_mig_mode_makes_handles_stale_and_keeps_the_library_in_use(profile, cards):
-    uuids = [simulated.device_keys(profile, card)["uuid"] for card in range(cards)]
-    with simulated.nvml(profile):
-        for mode, name in ((1, "ENABLE"), (0, "DISABLE"), (1, "ENABLE")):
-            found = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-            assert [nvml.nvmlDeviceGetUUID(one) for one in found] == uuids
-            handle = found[0]
-            assert nvml.nvmlDeviceSetMigMode(handle, mode) == nvml.NVML_SUCCESS
-            assert simulated.get_value(0, "mpc_mode") == name
-            assert nvml.nvmlDeviceGetCount() == cards and (nvml.mtmlLibraryCountDevice() > cards) is bool(mode)
-            found = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(cards)]
-            assert [nvml.nvmlDeviceGetUUID(one) for one in found] == uuids
-            pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetName, handle)
-            assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [mode, mode]
-    assert simulated.references() == 0
-
-
 def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
     with simulated.nvml("s80"):
