@@ -60,6 +60,11 @@ class CommandError(Exception):
         self.text, self.status, self.stdout, self.hint = text, status, stdout, hint
 
 
+def reason(error):
+    """Why a file, a process or a socket failed, without what Python puts around the system's words."""
+    return getattr(error, "strerror", None) or error
+
+
 def refuse(text, status=BAD_ARGUMENT, hint=""):
     """The error for a mistake that nvidia-smi answers on stdout; the text ends with what nvidia-smi ends it with."""
     return CommandError(text, status, stdout=True, hint=hint)

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-from pymtml_cli.common.errors import OTHER, CommandError
+from pymtml_cli.common.errors import OTHER, CommandError, reason
 
 
 class Output:
@@ -38,8 +38,7 @@ class Output:
             try:
                 self._file = open(self.filename, "w", encoding="utf-8", errors="backslashreplace")
             except (OSError, ValueError) as error:
-                text = "cannot write %s: %s" % (self.filename, getattr(error, "strerror", None) or error)
-                raise CommandError(text, OTHER)
+                raise CommandError("cannot write %s: %s" % (self.filename, reason(error)), OTHER)
         self._file.write(text)
         self._file.flush()
 
@@ -65,7 +64,7 @@ def replace_file(path, text):
                 os.unlink(temporary)
                 raise
     except (OSError, ValueError) as error:
-        raise CommandError("cannot write %s: %s" % (path, getattr(error, "strerror", None) or error), OTHER)
+        raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
 
 
 def repeat(machine, seconds, sample, wakeup=None, count=0):

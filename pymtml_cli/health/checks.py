@@ -48,12 +48,9 @@ BUSY_POWER, BUSY_CLOCK = 30, 50
 BUSY_UTILIZATION = 50  # percent
 
 
-class Limits(dict):
-    """The limits by name: the defaults, with some replaced."""
-
-    def __init__(self, **replaced):
-        dict.__init__(self, {name: default for name, (default, _, _, _) in LIMITS.items()})
-        self.update({name.replace("_", "-"): value for name, value in replaced.items()})
+def default_limits():
+    """The limits where nobody says others ({name: number or None})."""
+    return {name: default for name, (default, _, _, _) in LIMITS.items()}
 
 
 class Failed(Exception):
@@ -398,7 +395,7 @@ OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 
 def markdown():
     """The table of checks in docs/command.md."""
-    numbers = dict(Limits(), hottest=HOTTEST, busy=BUSY_UTILIZATION)
+    numbers = dict(default_limits(), hottest=HOTTEST, busy=BUSY_UTILIZATION)
     rows = ["| `%s` | %s |\n" % (name, check.finds % numbers) for name, check in CHECKS.items()]
     return "| check | finding |\n|---|---|\n" + "".join(rows)
 

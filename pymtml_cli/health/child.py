@@ -57,8 +57,9 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=inherited,
-                env=dict(os.environ, **environment) if environment else None,
+                env=dict(os.environ, **(environment or {})),
             )
+            self.pid = self._process.pid
         except (OSError, ValueError):
             if reading is not None:
                 os.close(reading)
@@ -86,11 +87,6 @@ class Child:
         for line in iter(lambda: stream.readline(4096), b""):
             self._last = line.strip() or self._last
         stream.close()
-
-    @property
-    def pid(self):
-        """Number of the process."""
-        return self._process.pid
 
     @property
     def ended(self):
@@ -188,11 +184,13 @@ def _in_background(function, *arguments):
 # ---- In the child ----
 
 
-def answering(request, work):
-    """Answer the parent as the child process: ``work(wanted, send)``, then end."""
+def answer_parent(arguments, work):
+    """Answer the parent, if the arguments of a subcommand are those of its child: ``work(wanted, send)``, then end."""
     from json import dumps, loads
 
-    wanted = loads(request)
+    if arguments[:1] != [CHILD_OPTION]:
+        return
+    wanted = loads(arguments[1])
     _end_with(wanted["parent"])
     channel = wanted["channel"]
     if channel == STANDARD_OUTPUT:

@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 import time
+from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.errors import CommandError
@@ -32,21 +33,8 @@ MODULES = ("pymtml", "pynvml")
 NAMES_SHOWN = 6
 
 
-class Finding:
-    """One line of the report: a level, what was checked, what was found, what to do."""
-
-    def __init__(self, level, check, text, step=None):
-        self.level, self.check, self.text = level, check, safe(text)
-        self.step = None if step is None else safe(step)
-
-    def lines(self):
-        """The finding as it is printed."""
-        lines = ["%-5s %-10s %s" % (self.level, self.check, self.text)]
-        return lines + (["%-16s -> %s" % ("", self.step)] if self.step else [])
-
-    def as_object(self):
-        """The finding for --json."""
-        return {"level": self.level, "check": self.check, "text": self.text, "next_step": self.step}
+# A level, what was checked, what was found, what to do
+Finding = namedtuple("Finding", "level check text next_step", defaults=(None,))
 
 
 def parser():
@@ -63,23 +51,23 @@ def run(arguments):
     for finding in examine():
         findings.append(finding)
         if not options.json:
-            sys.stdout.write("\n".join(finding.lines()) + "\n")
+            sys.stdout.write(as_text(finding))
             sys.stdout.flush()
-    status = verdict(findings)
-    warnings = sum(finding.level == WARN for finding in findings)
-    text = VERDICTS[status] % warnings if status == 1 else VERDICTS[status]
+    levels = [finding.level for finding in findings]
+    status = 2 if FAIL in levels else 1 if WARN in levels else 0
+    text = VERDICTS[status] % levels.count(WARN) if status == 1 else VERDICTS[status]
     if options.json:
-        objects = [finding.as_object() for finding in findings]
+        objects = [finding._asdict() for finding in findings]
         sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
     else:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
     return status
 
 
-def verdict(findings):
-    """Exit status for findings."""
-    levels = {finding.level for finding in findings}
-    return 2 if FAIL in levels else 1 if WARN in levels else 0
+def as_text(finding):
+    """A finding as it is printed: a line, and one for what to do about it."""
+    text = "%-5s %-10s %s\n" % (finding.level, finding.check, safe(finding.text))
+    return text + ("%-16s -> %s\n" % ("", safe(finding.next_step)) if finding.next_step else "")
 
 
 def examine():
@@ -132,18 +120,15 @@ def python_findings():
     if owners is None:
         yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
         return
-    for module in MODULES:
-        for owner, path in owners[module]:
-            if module == "pymtml" and owner.lower().replace("_", "-") == "pymtml-nvml":
-                continue
-            if module == "pymtml":
-                here = os.path.realpath(path) == os.path.realpath(pymtml.__file__)
-                text = "%s owns %s" % (owner, path)
+    for owner, path in owners["pymtml"]:
+        if owner.lower().replace("_", "-") != "pymtml-nvml":
+            step = "pymtml-nvml comes first; nothing to do"
+            if os.path.realpath(path) == os.path.realpath(pymtml.__file__):
                 step = "this very file is in use: removing %s removes it; reinstall pymtml-nvml afterwards" % owner
-                yield Finding(NOTE, "packages", text, step if here else "pymtml-nvml comes first; nothing to do")
-            else:
-                step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
-                yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
+            yield Finding(NOTE, "packages", "%s owns %s" % (owner, path), step)
+    for owner, path in owners["pynvml"]:
+        step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
+        yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
 
 
 def files_on_path():
@@ -246,13 +231,13 @@ def exports(name):
 
 def resting_on(functions):
     """Facade functions whose documentation names one of the functions that they rest on."""
-    missing = set(functions)
-    found = []
-    for name, value in sorted(vars(pymtml).items()):
-        text = (getattr(value, "__doc__", None) or "") if name.startswith("nvml") and callable(value) else ""
-        if missing & set(re.findall(r"mtml[A-Z]\w+", text.rpartition("MTML:")[2])):
-            found.append(name)
-    return found
+    documented = {
+        name: value.__doc__ or ""
+        for name, value in sorted(vars(pymtml).items())
+        if name.startswith("nvml") and callable(value)
+    }
+    named = {name: re.findall(r"mtml[A-Z]\w+", text.rpartition("MTML:")[2]) for name, text in documented.items()}
+    return [name for name, its in named.items() if not set(functions).isdisjoint(its)]
 
 
 def shown(names):
@@ -284,18 +269,16 @@ def versions_finding():
 
 def system_findings(simulated, loaded):
     """Kernel module, device nodes, the driver's tree in procfs, container."""
-    if simulated:
-        yield Finding(
-            NOT_APPLICABLE, "driver", "the library is a simulator: kernel module and device nodes not looked at"
-        )
-        return
-    if sys.platform == "win32":
-        yield Finding(NOT_APPLICABLE, "driver", "kernel module and device nodes are only looked at on Linux")
+    if simulated or sys.platform == "win32":
+        text = "kernel module and device nodes are only looked at on Linux"
+        if simulated:
+            text = "the library is a simulator: kernel module and device nodes not looked at"
+        yield Finding(NOT_APPLICABLE, "driver", text)
         return
     inside = container()
     yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
-    for level, check, text, step in containers.findings(loaded) if inside else ():
-        yield Finding(level, check, text, step)
+    for found in containers.findings(loaded) if inside else ():
+        yield Finding(*found)
     version = read(os.path.join(pymtml._sys_root(), "module", "mtgpu", "version"))
     if version is not None:
         yield Finding(OK, "module", "kernel module mtgpu %s" % version.strip())
@@ -326,13 +309,14 @@ def nodes_finding():
 
 def rights_finding():
     """Whether the device nodes may be opened."""
-    closed = [node for node in nodes() if not os.access(node, os.R_OK | os.W_OK)]
+    found = nodes()
+    closed = [node for node in found if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
         return Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
-    return Finding(
-        OK if nodes() else NOT_APPLICABLE, "rights", "all nodes readable and writable" if nodes() else "no nodes"
-    )
+    if not found:
+        return Finding(NOT_APPLICABLE, "rights", "no nodes")
+    return Finding(OK, "rights", "all nodes readable and writable")
 
 
 def table_finding(proc):
@@ -376,48 +360,49 @@ def device_findings(init_seconds):
 
 def grouped(cards):
     """Findings of all cards: those that differ in the card alone are one; of what is well or unreported, the checks."""
-    groups, quiet = {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, and by check
-    levels = {}
+    groups, levels, quiet = {}, {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, levels, and cards by check
     for card, check, finding in findings_of_cards(cards):
         levels.setdefault((card, check), set()).add(finding.level)
         if finding.level not in quiet:
-            key = (finding.level, finding.check, finding.text, finding.step)
-            groups.setdefault(key, []).append(card.index)
+            groups.setdefault(finding, []).append(card.index)
     for (card, check), found in levels.items():
         if found <= set(quiet):
             quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
-    for (level, check, text, step), indices in groups.items():
-        yield Finding(level, check, "GPU %s: %s" % (ranges(indices), text), step)
-    if not any(level == WARN for level, _, _, _ in groups):
-        for indices, names in checks_by_cards(quiet[OK]):
-            yield Finding(OK, "cards", "GPU %s: %s as they should be" % (ranges(indices), ", ".join(names)))
-    for indices, names in checks_by_cards(quiet[NOT_APPLICABLE]):
-        text = "GPU %s: %s not reported, or in part" % (ranges(indices), ", ".join(names))
-        yield Finding(NOT_APPLICABLE, "unreported", text)
+    for finding, indices in groups.items():
+        yield finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
+    if not any(finding.level == WARN for finding in groups):
+        for text in checks_by_cards(quiet[OK]):
+            yield Finding(OK, "cards", text + " as they should be")
+    for text in checks_by_cards(quiet[NOT_APPLICABLE]):
+        yield Finding(NOT_APPLICABLE, "unreported", text + " not reported, or in part")
 
 
 def checks_by_cards(cards_by_check):
-    """(cards, checks) of checks that came out alike (list)."""
+    """Checks that came out alike, behind the cards on which they did (list of str)."""
     found = {}
     for check, indices in cards_by_check.items():
         found.setdefault(tuple(indices), []).append(check)
-    return list(found.items())
+    return ["GPU %s: %s" % (ranges(indices), ", ".join(names)) for indices, names in found.items()]
 
 
 def visible_finding(cards):
     """What MUSA_VISIBLE_DEVICES leaves of the cards, by the function that programs ask."""
-    text = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"]
-    devices = ask(pymtml.musa_visible_devices)
+    variable, devices = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"], ask(
+        pymtml.musa_visible_devices
+    )
     if isinstance(devices, Unknown):
-        return Finding(WARN, "variable", text + "the cards that it names do not answer: %s" % describe(devices.error))
-    if devices == [card.handle for card in cards]:
-        return Finding(NOTE, "variable", text + "MUSA programs see all cards, numbered as here")
-    if not devices:
-        return Finding(NOTE, "variable", text + "MUSA programs see no card", "unset it, or name cards that exist")
-    numbers = {card.handle: card.index for card in cards}
-    names = ", ".join("GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices)
-    step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
-    return Finding(NOTE, "variable", text + "MUSA programs only see these, as 0 and up: %s" % names, step)
+        text = "the cards that it names do not answer: %s" % describe(devices.error)
+        return Finding(WARN, "variable", variable + text)
+    numbers, step = {card.handle: card.index for card in cards}, None
+    if devices == list(numbers):
+        text = "see all cards, numbered as here"
+    elif not devices:
+        text, step = "see no card", "unset it, or name cards that exist"
+    else:
+        names = ["GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices]
+        text = "only see these, as 0 and up: " + ", ".join(names)
+        step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
+    return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
 LEVELS = {
@@ -450,7 +435,7 @@ def finding_of(name, outcome):
 
 def card_findings(card):
     """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
-    for name, found in checks.card_outcomes(card, checks.Limits()):
+    for name, found in checks.card_outcomes(card, checks.default_limits()):
         for one in found:
             yield name, finding_of(name, one)
     for name, function in (
@@ -515,18 +500,17 @@ def fork_finding(opened):
             status = 0
         finally:
             os._exit(status)
-    end, step = time.monotonic() + FORK_SECONDS, "initialize only in the child, or start it by spawn"
-    ended, status = os.waitpid(child, os.WNOHANG)
+    end, ended = time.monotonic() + FORK_SECONDS, 0
     while not ended and time.monotonic() < end:
         time.sleep(0.01)
         ended, status = os.waitpid(child, os.WNOHANG)
     if not ended:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return Finding(WARN, "fork", "an init in a forked child hangs; %s" % told, step)
-    if status:
-        return Finding(WARN, "fork", "an init in a forked child fails; %s" % told, step)
-    text = "an init in a forked child works; %s" % told
+    how = "hangs" if not ended else "fails" if status else "works"
+    text = "an init in a forked child %s; %s" % (how, told)
+    if how != "works":
+        return Finding(WARN, "fork", text, "initialize only in the child, or start it by spawn")
     return Finding(OK, "fork", text + (", which a child inherits" if opened else ""))
 
 

@@ -7,12 +7,13 @@ reports each answer at once, through a pipe of its own, so that a hang has a nam
 import os
 import sys
 import time
+from types import SimpleNamespace
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
+from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, reason
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
-from pymtml_cli.health.child import CHILD_OPTION, Child, answering
+from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
@@ -40,8 +41,7 @@ def parser():
 
 def run(arguments):
     """Check and print (exit status: 0 healthy, 1 degraded, 2 unhealthy)."""
-    if arguments[:1] == [CHILD_OPTION]:
-        answer(arguments[1])
+    answer_parent(arguments, _ask)
     options = parser().parse_args(arguments)
     limits, names = chosen(options)
     for name in limits:
@@ -63,25 +63,25 @@ def chosen(options):
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
         raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
-    limits = checks.Limits() if options.limits is None else read_limits(options.limits)
+    limits = checks.default_limits() if options.limits is None else read_limits(options.limits)
     return limits, [name for name in CHECKS if name not in skipped]
 
 
 def read_limits(path):
-    """The limits of a file (checks.Limits): lines of a name, = and a number; # begins a comment.
+    """The limits of a file (dict): lines of a name, = and a number; # begins a comment.
 
     Raises: CommandError.
     """
     from pymtml_cli.common.numeric import number
 
-    limits = checks.Limits()
+    limits = checks.default_limits()
     try:
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
             raise ValueError("it is no regular file")
         with open(path, encoding="utf-8") as file:
             written = file.read(LONGEST_FILE + 1)
     except (OSError, ValueError) as error:
-        raise CommandError("cannot read %s: %s" % (path, getattr(error, "strerror", None) or error), BAD_ARGUMENT)
+        raise CommandError("cannot read %s: %s" % (path, reason(error)), BAD_ARGUMENT)
     if len(written) > LONGEST_FILE:
         raise CommandError("%s is no file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT)
     for index, line in enumerate(written.splitlines(), 1):
@@ -100,13 +100,6 @@ def read_limits(path):
 
 
 # ---- What is printed ----
-
-
-class Report:
-    """What a check found: findings, and the versions of the driver and the library, None where nobody tells them."""
-
-    def __init__(self, found, driver=None, library=None):
-        self.findings, self.driver, self.library = found, driver, library
 
 
 def lines(found):
@@ -146,7 +139,7 @@ def as_json(report):
 
 
 def examine(wanted, timeout, lock_file=None):
-    """What a child process finds (Report): the driver may take some seconds, an earlier check as many."""
+    """What a child process finds (a report): the driver may take some seconds, an earlier check as many."""
     from pymtml_cli.health.lock import Lock
 
     lock = Lock(lock_file)
@@ -154,7 +147,7 @@ def examine(wanted, timeout, lock_file=None):
         holder = lock.take(timeout)
         if holder is not None:
             text = "another check%s has not ended within %g seconds" % (holder, timeout)
-            return Report([checks.finding("driver", Outcome(CRITICAL, text, None, timeout))])
+            return _report(checks.finding("driver", Outcome(CRITICAL, text, None, timeout)))
         report = _asked(wanted, timeout, lock)
     finally:
         lock.leave()
@@ -164,17 +157,20 @@ def examine(wanted, timeout, lock_file=None):
     return report
 
 
+def _report(*findings):
+    """What a check found: findings, and the versions of the driver and the library, None where nobody tells them."""
+    return SimpleNamespace(findings=list(findings), driver=None, library=None)
+
+
 def _asked(wanted, timeout, lock):
-    """What a child process finds (Report)."""
+    """What a child process finds (a report)."""
     try:
         child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
     except (OSError, ValueError) as error:
-        text = "cannot start the check: %s" % (getattr(error, "strerror", None) or error)
-        return Report([checks.finding("driver", Outcome(CRITICAL, text))])
-    report, asking, cards = Report([]), None, []
+        return _report(checks.finding("driver", Outcome(CRITICAL, "cannot start the check: %s" % reason(error))))
+    report, asking, cards = _report(), None, []
     try:
-        for message in child.messages(time.monotonic() + timeout):
-            kind, value = message
+        for kind, value in child.messages(time.monotonic() + timeout):
             if kind == "versions":
                 report.driver, report.library = value
             elif kind == "cards":
@@ -208,11 +204,6 @@ def _unanswered(asking, cards, wanted, text):
 # ---- The child ----
 
 
-def answer(request):
-    """Answer the parent, as the child process, and end."""
-    answering(request, _ask)
-
-
 def _ask(wanted, send):
     """Ask all that is wanted, card by card."""
     import pymtml
@@ -232,15 +223,17 @@ def _ask(wanted, send):
         found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
     send("findings", found)
     send("cards", len(machine.cards))
-    limits = checks.Limits()
-    limits.update(wanted["limits"])
     names = [name for name in wanted["checks"] if name in checks.OF_CARD]
     asked = []
     for card in machine.cards:
-        send("asking", [card.index, "answers"])
+
+        def asking(check):
+            send("asking", [card.index, check])
+
+        asking("answers")
         who = checks.identity(card)
         send("identity", who)
-        for check, found in checks.card_outcomes(card, limits, names, lambda name: send("asking", [card.index, name])):
+        for check, found in checks.card_outcomes(card, wanted["limits"], names, asking):
             send("findings", [checks.finding(check, outcome, who) for outcome in found])
         if found != [checks.NOT_ASKED]:
             asked.append(card)

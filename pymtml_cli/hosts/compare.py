@@ -5,13 +5,12 @@ is asked of a driver here.
 """
 
 import collections
-import re
 import sys
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
-from pymtml_cli.hosts.facts import DOCTOR, HEALTH, NOT_WELL, TROUBLES, Fact
+from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
 from pymtml_cli.hosts.gathered import STDIN
 from pymtml_cli.subcommands import argument_parser
 
@@ -112,23 +111,18 @@ class Comparison:
             if expected is not None:
                 text = "named by --hosts" if host.name in expected else "not named by --hosts"
                 host.facts["expected"] = Fact(None, {None: text})
-        names = ["documents"] + (["expected"] if expected is not None else [])
+        kinds = {"documents": None} if expected is None else {"documents": None, "expected": None}  # of facts
         for host in self.hosts.values():
-            names += [name for name in host.facts if name not in names]
-        self._fill(names)
-        unknown = sorted(set(skipped) - set(names))
-        if unknown and self.hosts:
-            raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(names)), BAD_ARGUMENT)
-        self.facts = {name: self._groups(name) for name in names if name not in skipped and self.hosts}
-        self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
-
-    def _fill(self, names):
-        """Let hosts that said nothing to a check of health or doctor, which others did, say that."""
-        for name in names:
-            kind = name.partition(".")[0]
-            for host in self.hosts.values() if kind in (HEALTH, DOCTOR) else ():
-                if kind in host.kinds:
+            kinds.update((name, fact.kind) for name, fact in host.facts.items() if name not in kinds)
+        for host in self.hosts.values():
+            for name, kind in kinds.items():  # to a check of which others said something a host may have said nothing
+                if kind in (HEALTH, DOCTOR) and kind in host.kinds:
                     host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
+        unknown = sorted(set(skipped) - set(kinds))
+        if unknown and self.hosts:
+            raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(kinds)), BAD_ARGUMENT)
+        self.facts = {name: self._groups(name) for name in kinds if name not in skipped and self.hosts}
+        self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 
     def _host_of(self, document):
         """The host of a document: one that has not said it yet; two machines may have one name."""
@@ -217,7 +211,7 @@ class Comparison:
                     yield list(_block(name, groups))
                 continue
             width = max(len(safe(name)) for name, _ in found)
-            lines = [" | ".join(_head(group, hosts) for group in hosts)]
+            lines = [" | ".join(_of(len(group)) + _names(group, hosts) for group in hosts)]
             for name, groups in found:
                 shown = _differing(groups)
                 values = [fit(_text(group, shown), LONGEST_CELL) for group in groups]
@@ -226,19 +220,8 @@ class Comparison:
 
     def _common_troubles(self):
         """(fact, text) of what is the same on all hosts, and is not well (list)."""
-        found = []
-        for name, groups in self.facts.items():
-            if len(groups) != 1 or not groups[0].hosts:
-                continue
-            fact = groups[0].fact
-            texts = set(fact.values.values())
-            if fact.kind in (HEALTH, DOCTOR):
-                bad = any(level in text for text in texts for level in NOT_WELL)
-            else:
-                bad = name in TROUBLES and any(re.match(TROUBLES[name], text) for text in texts)
-            if bad:
-                found.append((name, _text(groups[0], None)))
-        return found
+        alone = {name: groups[0] for name, groups in self.facts.items() if len(groups) == 1}
+        return [(name, _text(group, None)) for name, group in alone.items() if group.fact.ill]
 
     def as_object(self):
         """The comparison for programs."""
@@ -250,7 +233,7 @@ class Comparison:
                 {"host": one.host, "reason": one.reason}
                 for one in sorted(self.unreadable, key=lambda one: hostlist.order(one.host))
             ],
-            "facts": [name for name in self.facts],
+            "facts": list(self.facts),
             "differences": [
                 {"fact": name, "groups": [_group_object(group) for group in groups]}
                 for name, groups in self.differences.items()
@@ -262,18 +245,15 @@ class Comparison:
 def _block(name, groups):
     """A difference: the fact, and a line for each group (iterator)."""
     yield safe(name)
-    shown, width = _differing(groups), len(_count(groups[0].hosts))
+    shown, width = _differing(groups), len(_of(len(groups[0].hosts)))
     for group in groups:
-        text = fit(_text(group, shown), LONGEST_VALUE)
-        names = _head(group.hosts, [group.hosts for group in groups]).partition(": ")[2]
-        yield "  %*s: %s%s" % (width, _count(group.hosts), text, ": " + names if names else "")
+        text, names = fit(_text(group, shown), LONGEST_VALUE), _names(group.hosts, [group.hosts for group in groups])
+        yield "  %*s: %s%s" % (width, _of(len(group.hosts)), text, names)
 
 
-def _head(hosts, groups):
-    """Hosts of a group by number and name; by number alone where they are more than all others."""
-    if 2 * len(hosts) > sum(map(len, groups)):
-        return _count(hosts)
-    return "%s: %s" % (_count(hosts), _hosts(hosts))
+def _names(hosts, groups):
+    """The names of a group's hosts behind a colon; none where they are more than all others."""
+    return "" if 2 * len(hosts) > sum(map(len, groups)) else ": " + _hosts(hosts)
 
 
 def _agree(whole, part):
@@ -285,10 +265,6 @@ def _agree(whole, part):
 
 def _of(count):
     return "%d host%s" % (count, "" if count == 1 else "s")
-
-
-def _count(hosts):
-    return _of(len(hosts))
 
 
 def _hosts(names):

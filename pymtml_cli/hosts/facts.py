@@ -15,16 +15,7 @@ MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
 DEEPEST = 8  # objects within objects
 NAMES_SHOWN = 4
 
-MACHINE_KEYS = {
-    "schema": APART,
-    "timestamp": APART,
-    "host": APART,
-    "pymtml_version": VALUE,
-    "library_version": VALUE,
-    "driver_version": VALUE,
-    "musa_version": VALUE,
-    "device_count": VALUE,
-}
+MACHINE_KEYS = ("pymtml_version", "library_version", "driver_version", "musa_version", "device_count")
 
 # Of a card: those of readings, and the processes. Lists are in LISTS; what stands in neither is compared as TOLD.
 CARD_KEYS = {key: reading.compare for key, reading in BY_KEY.items()}
@@ -42,7 +33,7 @@ EXACT_CHECKS = ("driver", "devices", "answers", "links")
 MEASURED_CHECKS = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _WELL = {HEALTH: ("OK", "NOTE"), DOCTOR: ("ok", "note", "n/a")}
-NOT_WELL = ("WARNING: ", "CRITICAL: ", "warn: ")
+_ILL = {HEALTH: ("WARNING", "CRITICAL"), DOCTOR: ("warn",)}
 # Facts of `pymtml --json` that are not well, though they be the same on all hosts
 TROUBLES = {
     "failing": "(?!none$)",
@@ -56,12 +47,13 @@ TROUBLES = {
 class Fact:
     """What a host answers to a question: {card, or None for the machine: value}, and the same as it is shown.
 
-    ``whole`` is whether all cards answered; ``ordered`` whether a value speaks of other cards by their index.
+    ``whole`` is whether all cards answered; ``ordered`` whether a value speaks of other cards by their index; ``ill``
+    whether it is not well, though it be the same on all hosts.
     """
 
-    def __init__(self, kind, values, shown=None, whole=True, ordered=False):
+    def __init__(self, kind, values, shown=None, whole=True, ordered=False, ill=False):
         self.kind, self.values, self.shown = kind, values, shown or values
-        self.whole, self.ordered = whole, ordered
+        self.whole, self.ordered, self.ill = whole, ordered, ill
 
     @property
     def uniform(self):
@@ -86,13 +78,12 @@ def facts_of(kind, content):
 def _of_machine(content):
     """The facts of a document of `pymtml --json`."""
     facts, failing, told = {}, {}, {}
-    for name, how in MACHINE_KEYS.items():
-        if how == VALUE:
-            reason = _reasons(content).get(name)
-            if content.get(name) is None and _fails(reason):
-                failing.setdefault(None, []).append((name, reason))
-            else:
-                facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
+    for name in MACHINE_KEYS:
+        reason = _reasons(content).get(name)
+        if content.get(name) is None and _fails(reason):
+            failing.setdefault(None, []).append((name, reason))
+        else:
+            facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
     columns, ordered = collections.defaultdict(dict), {name for name, (_, is_ordered) in LISTS.items() if is_ordered}
     silent = [index for index, card in enumerate(content["devices"]) if _is_silent(card)]
     for index, card in enumerate(content["devices"]):
@@ -124,6 +115,9 @@ def _of_machine(content):
     which = list(range(count)) + [None]
     first = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
     first.update(facts)
+    for name, pattern in TROUBLES.items():
+        if name in first:
+            first[name].ill = any(re.match(pattern, text) for text in first[name].values.values())
     return first
 
 
@@ -285,7 +279,8 @@ def _of_findings(kind, findings):
         texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
         values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
         if values:
-            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, whole=len(asked) == len(by_card))
+            ill = any(one["level"] in _ILL[kind] for ones in asked.values() for one in ones)
+            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, len(asked) == len(by_card), ill=ill)
     return len(cards), facts
 
 

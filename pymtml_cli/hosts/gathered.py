@@ -112,12 +112,9 @@ def _titles(files):
 def _text(path, alone):
     """What is in a file; of one that was not named by itself, but found in a folder, only if it is a regular file."""
     if path == STDIN:
-        data = sys.stdin.buffer.read(LARGEST + 1) if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode()
-    elif alone:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
+        data = sys.stdin.buffer.read(LARGEST + 1)
     else:
-        with open(path, "rb", opener=_open_regular) as file:
+        with open(path, "rb", opener=None if alone else _open_regular) as file:
             data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise _Bad("more than %d MiB" % (LARGEST >> 20))
@@ -165,17 +162,11 @@ def _by_prefix(text):
     """({host: text}, {host: what its launcher says}, lines of nobody) of lines with the host in front."""
     lines, remarks, rest = {}, {}, []
     for line in text.split("\n"):
-        if not line.strip():
-            continue
-        of_launcher = _LAUNCHER.match(line)
-        found = None if of_launcher else _PREFIX.match(line)
+        found = None if _LAUNCHER.match(line) else _PREFIX.match(line)
         if found:
             lines.setdefault(found.group(1), []).append(found.group(2) or "")
-        elif of_launcher and of_launcher.group(1):
-            for host in _unfolded(of_launcher.group(1)):
-                remarks.setdefault(host, of_launcher.group(2))
         else:
-            rest.append(line)
+            _of_no_document(line, remarks, rest)
     return {host: "\n".join(its) + "\n" for host, its in lines.items()}, remarks, rest
 
 
@@ -184,12 +175,7 @@ def _by_head(text):
     pieces = _RULED.split(text)
     lines, remarks, rest = {}, {}, []
     for line in pieces[0].split("\n"):
-        of_launcher = _LAUNCHER.match(line)
-        if of_launcher and of_launcher.group(1):
-            for host in _unfolded(of_launcher.group(1)):
-                remarks.setdefault(host, of_launcher.group(2))
-        elif line.strip():
-            rest.append(line)
+        _of_no_document(line, remarks, rest)
     for head, body in zip(pieces[1::2], pieces[2::2]):
         hosts = _unfolded(head)
         if len(lines) + len(hosts) > MOST_HOSTS:
@@ -197,6 +183,16 @@ def _by_head(text):
         for host in hosts:
             lines[host] = lines.get(host, "") + body
     return lines, remarks, rest
+
+
+def _of_no_document(line, remarks, rest):
+    """Note what a line beside the documents says: of hosts, where their launcher names them, or of none."""
+    found = _LAUNCHER.match(line)
+    if found and found.group(1):
+        for host in _unfolded(found.group(1)):
+            remarks.setdefault(host, found.group(2))
+    elif line.strip():
+        rest.append(line)
 
 
 def _unfolded(text):

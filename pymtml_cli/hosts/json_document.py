@@ -30,19 +30,11 @@ LINK_STATES = {
     pymtml.MTML_MTLINK_STATE_DOWNGRADE: "downgrade",
 }
 DISPLAY_TYPES = {
-    pymtml.MTML_DISP_INTF_TYPE_DP: "DP",
-    pymtml.MTML_DISP_INTF_TYPE_EDP: "eDP",
-    pymtml.MTML_DISP_INTF_TYPE_VGA: "VGA",
-    pymtml.MTML_DISP_INTF_TYPE_HDMI: "HDMI",
-    pymtml.MTML_DISP_INTF_TYPE_LVDS: "LVDS",
+    getattr(pymtml, "MTML_DISP_INTF_TYPE_" + name.upper()): name for name in ("DP", "eDP", "VGA", "HDMI", "LVDS")
 }
 LEVEL_NAMES = {
-    pymtml.NVML_TOPOLOGY_INTERNAL: "internal",
-    pymtml.NVML_TOPOLOGY_SINGLE: "single",
-    pymtml.NVML_TOPOLOGY_MULTIPLE: "multiple",
-    pymtml.NVML_TOPOLOGY_HOSTBRIDGE: "hostbridge",
-    pymtml.NVML_TOPOLOGY_NODE: "node",
-    pymtml.NVML_TOPOLOGY_SYSTEM: "system",
+    getattr(pymtml, "NVML_TOPOLOGY_" + name.upper()): name
+    for name in ("internal", "single", "multiple", "hostbridge", "node", "system")
 }
 
 

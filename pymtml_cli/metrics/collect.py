@@ -7,16 +7,17 @@ differ, and ``done``. ``cards`` may come again: handles had died, and all is ask
 which that was noticed.
 """
 
+import copy
 import json
 import sys
 import time
 from collections import namedtuple
 
 import pymtml
-from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.health.child import Child, answering
+from pymtml_cli.health.child import Child
 from pymtml_cli.metrics.series import (
     IMPLAUSIBLE,
     MOST_PROCESSES,
@@ -126,7 +127,7 @@ class Collector:
             return self._replace()
         except (OSError, ValueError) as error:
             self.stop()
-            self.unstarted = "cannot start the collecting process: %s" % (getattr(error, "strerror", None) or error)
+            self.unstarted = "cannot start the collecting process: %s" % reason(error)
             return self.unstarted
 
     def _start(self, request):
@@ -268,12 +269,7 @@ class Round:
 # ---- In the child ----
 
 
-def answer(request):
-    """Answer the parent, as the child process, and end."""
-    answering(request, _collect)
-
-
-def _collect(wanted, send):
+def answer(wanted, send):
     """Collect each time that the parent asks, until it asks no more."""
     asking = Asking(wanted)
     for line in sys.stdin:
@@ -281,17 +277,11 @@ def _collect(wanted, send):
             return
 
 
-def _reason(error):
-    """Why the library cannot be used, and what was tried (str)."""
-    return " ".join((error.text + " " + error.hint).split())
-
-
 class Asking:
     """The library from init to shutdown, again and again: a new life after an error, or with other cards."""
 
     def __init__(self, wanted):
-        self._limits = checks.Limits()
-        self._limits.update(wanted["limits"])
+        self._limits = wanted["limits"]
         self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
         self._machine = self._is_new = self._failed = None  # until a life begins
         self._has_lived = False
@@ -301,16 +291,12 @@ class Asking:
         """Answer one collection (whether there may be another)."""
         try:
             self._go_on()
+            while not self._cards(asked, send):
+                self._begin()
         except CommandError as error:
             self._machine = None
-            send("worn" if self._has_lived else "driver", _reason(error))
+            send("worn" if self._has_lived else "driver", " ".join((error.text + " " + error.hint).split()))
             return False
-        while not self._cards(asked, send):
-            try:
-                self._begin()
-            except CommandError as error:
-                send("worn", _reason(error))
-                return False
         send("done", None)
         return True
 
@@ -371,8 +357,7 @@ class Asking:
     def _identity(self, device, driver):
         if device not in self._identities:
             self._identities[device] = identity(device, driver)
-        uuid, info = self._identities[device]
-        return uuid, list(info)
+        return copy.deepcopy(self._identities[device])
 
     def _parts(self, card, driver, errors):
         """MPC instances and virtual devices of a card (iterator of dicts)."""

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError
+from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, reason
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import safe
 
@@ -57,7 +57,7 @@ def tls_context(certfile, keyfile, client_cafile):
             context.verify_mode = ssl.CERT_REQUIRED
     except (OSError, ValueError, SystemError) as error:
         error = error.__cause__ or error  # Python 3.7 raises SystemError from what _no_password raises
-        raise CommandError("cannot use %s for TLS: %s" % (name, getattr(error, "strerror", None) or error), OTHER)
+        raise CommandError("cannot use %s for TLS: %s" % (name, reason(error)), OTHER)
     return context
 
 
@@ -103,9 +103,8 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             self.address_family, where = found[0][0], found[0][4]
             http.server.HTTPServer.__init__(self, where, _Handler)
         except (OSError, UnicodeError) as error:
-            text = "cannot listen on %s, port %d: %s"
-            reason = getattr(error, "strerror", None) or error
-            raise CommandError(text % (host, port, reason), BAD_ARGUMENT if isinstance(error, UnicodeError) else OTHER)
+            text = "cannot listen on %s, port %d: %s" % (host, port, reason(error))
+            raise CommandError(text, BAD_ARGUMENT if isinstance(error, UnicodeError) else OTHER)
 
     def server_bind(self):
         """Bind, without a look at the name service for a name of this host."""

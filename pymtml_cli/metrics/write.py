@@ -12,7 +12,7 @@ from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, called
 from pymtml_cli.common.samples import replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
-from pymtml_cli.health.child import CHILD_OPTION
+from pymtml_cli.health.child import answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
 from pymtml_cli.metrics.series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE
@@ -57,8 +57,7 @@ def parser():
 
 def run(arguments):
     """Collect and write, or serve (exit status)."""
-    if arguments[:1] == [CHILD_OPTION]:
-        answer(arguments[1])
+    answer_parent(arguments, answer)
     options = parser().parse_args(arguments)
     _check(options)
     _check_library()

@@ -33,6 +33,11 @@ BY_NAME = {name: field for field in FIELDS for name in field[0]}
 QUESTIONS = {name: CHECKS[name].questions for name in OF_CARD}
 
 
+def limits(**replaced):
+    """The limits of checks (dict): the defaults, with some replaced."""
+    return dict(checks.default_limits(), **{name.replace("_", "-"): value for name, value in replaced.items()})
+
+
 def card_findings(card, limits, names=OF_CARD, **asking):
     """What the questions of each check come to on a card (iterator of lists of Finding)."""
     who = checks.identity(card)

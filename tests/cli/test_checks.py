@@ -5,7 +5,7 @@ import re
 
 import pytest
 import simulated
-from inside import QUESTIONS, Machine, card_findings, checks, compute_processes
+from inside import QUESTIONS, Machine, card_findings, checks, compute_processes, limits
 from test_plausible import MEASURED, impossible, machines
 
 import pymtml
@@ -43,12 +43,12 @@ def test_limits_in_the_documents():
         assert words % limit in row and re.search(r"\b%d\b" % limit, rule), (alert, limit)
 
 
-def asked(names=tuple(QUESTIONS), **limits):
+def asked(names=tuple(QUESTIONS), **replaced):
     """What all questions come to (list of Finding) on the machine that is set up."""
     with Machine() as machine:
         found = []
         for card in machine.cards:
-            for some in card_findings(card, checks.Limits(**limits), names):
+            for some in card_findings(card, limits(**replaced), names):
                 found += some
         return found
 
@@ -262,12 +262,12 @@ def finding_of(question, machine, monkeypatch):
     """What a question comes to on one card (Finding), which is as the texts of EDGES say."""
     keys = dict((one.partition(".")[2]).split("=") for one in QUIET.split(";"))
     keys.update({"mtlink_state.%d" % link: "UP" for link in range(14)})
-    faults, limits = [], {}
+    faults, replaced = [], {}
     for name, _, value in (one.partition("=") for one in machine.split()):
         if name.startswith("mtml"):
             faults.append("%d.%s=%s" % (VICTIM, name, value))
         elif "-" in name:
-            limits[name.replace("-", "_")] = int(value)
+            replaced[name.replace("-", "_")] = int(value)
         else:
             keys[name] = value
     settings = ";".join("%d.%s=%s" % (VICTIM, key, value) for key, value in keys.items())
@@ -277,7 +277,7 @@ def finding_of(question, machine, monkeypatch):
     )
     monkeypatch.setitem(checks.CHECKS, check, alone)
     with simulated.machine("s5000x8", set=settings, faults=",".join(faults)), Machine() as cards:
-        ((one,),) = card_findings(cards.cards[VICTIM], checks.Limits(**limits), [check])
+        ((one,),) = card_findings(cards.cards[VICTIM], limits(**replaced), [check])
     assert (one.check, one.gpu) == (check, VICTIM)
     return one
 
@@ -399,7 +399,7 @@ def test_cards_that_differ_from_others_of_their_name(changes, found):
         asked = [
             card
             for card in machine.cards
-            if not list(card_findings(card, checks.Limits()))[-1][0].text.startswith("not asked")
+            if not list(card_findings(card, limits()))[-1][0].text.startswith("not asked")
         ]
         simulated.reset_calls()
         differ = [(card.index, check, one.text) for card, check, one in checks.among_outcomes(asked)]
@@ -496,7 +496,7 @@ def test_which_check_is_asked_is_told_before():
     for changes, names in (("", list(QUESTIONS)), ("0.lost=TIMEOUT", ["answers"])):
         told = []
         with simulated.machine("s80", set=changes), Machine() as machine:
-            for found in card_findings(machine.cards[0], checks.Limits(), asking=told.append):
+            for found in card_findings(machine.cards[0], limits(), asking=told.append):
                 assert found[0].check == told[-1] or found[0].text == "not asked, as the card does not answer"
         assert told == names
 

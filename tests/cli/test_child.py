@@ -18,11 +18,11 @@ LONG = 20  # seconds, for what takes a moment
 CODE = """
 import atexit, json, os, signal, sys
 sys.path.insert(0, %r)
-from %s import answering
+from %s import answer_parent
 def work(wanted, send):
     %%s
-answering(sys.argv[1], work)
-""" % (simulated.ROOT, child.answering.__module__)
+answer_parent(sys.argv[1:], work)
+""" % (simulated.ROOT, child.answer_parent.__module__)
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def started(monkeypatch):
 
     def start(work, wanted=None, system="posix", **options):
         code = CODE % work.replace("\n", "\n    ")
-        monkeypatch.setattr(child, "command", lambda _, request: [sys.executable, "-c", code, json.dumps(request)])
+        monkeypatch.setattr(
+            child, "command", lambda _, request: [sys.executable, "-c", code, child.CHILD_OPTION, json.dumps(request)]
+        )
         with monkeypatch.context() as patched:
             patched.setattr(os, "name", system)
             children.append(child.Child("module", wanted or {}, **options))
@@ -223,7 +225,10 @@ def run_child(work, **wanted):
     """A child that is started as any process may be (CompletedProcess)."""
     request = json.dumps(dict({"parent": os.getpid(), "channel": child.STANDARD_OUTPUT, "token": "t"}, **wanted))
     return subprocess.run(
-        [sys.executable, "-c", CODE % work, request], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONG
+        [sys.executable, "-c", CODE % work, child.CHILD_OPTION, request],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=LONG,
     )
 
 

@@ -60,7 +60,7 @@ IN_THE_CHILD = "initialize only in the child, or start it by spawn"
 def test_an_init_that_fails_in_a_forked_child(fault):
     """And one after which not even the cards can be counted."""
     with simulated.machine("s80", faults=fault):
-        found = finding_of(doctor.fork_finding([]))
+        found = doctor.fork_finding([])
     assert found == ("warn", "fork", "an init in a forked child fails; " + LEAVES, IN_THE_CHILD)
 
 
@@ -77,14 +77,14 @@ def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
     monkeypatch.setattr(doctor, "time", clock)
     monkeypatch.setattr(doctor, "FORK_SECONDS", 3)
     monkeypatch.setattr(os, "fork", fork)
-    found = finding_of(doctor.fork_finding([]))
+    found = doctor.fork_finding([])
     assert found == ("warn", "fork", "an init in a forked child hangs; " + LEAVES, IN_THE_CHILD)
     assert pauses == [0.01] * 2
     with pytest.raises(ChildProcessError):
         os.waitpid(children[0], os.WNOHANG)
     monkeypatch.delattr(os, "fork")
     opens = "an init opens /dev/mtgpu.0; this system does not fork"
-    assert finding_of(doctor.fork_finding(["/dev/mtgpu.0"])) == ("n/a", "fork", opens, None)
+    assert doctor.fork_finding(["/dev/mtgpu.0"]) == ("n/a", "fork", opens, None)
 
 
 def test_no_library(tmp_path):
@@ -240,7 +240,7 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     }
     monkeypatch.setattr(doctor, "files_on_path", lambda: [("pynvml", "/x/pynvml.py", True), ("pymtml", here, False)])
     monkeypatch.setattr(doctor, "file_owners", lambda: owners)
-    first, *rest = [(one.level, one.check, one.text, one.step) for one in doctor.python_findings()]
+    first, *rest = [tuple(one) for one in doctor.python_findings()]
     version = "%d.%d.%d" % sys.version_info[:3]
     assert first == ("ok", "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, here, version), None)
     in_use = "this very file is in use: removing pymtml removes it; reinstall pymtml-nvml afterwards"
@@ -251,7 +251,7 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
         ("note", "packages", "nvidia-ml-py provides pynvml (/x/pynvml.py)", instead),
     ]
     monkeypatch.setattr(doctor, "file_owners", lambda: None)
-    rest = [(one.level, one.check, one.text, one.step) for one in doctor.python_findings()][1:]
+    rest = [tuple(one) for one in doctor.python_findings()][1:]
     of_none, stands = "import pynvml finds /x/pynvml.py, of no distribution", "stands on the path, too, and is not used"
     assert rest == [
         ("note", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
@@ -315,7 +315,7 @@ def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
 
 
 def finding_of(one):
-    return one.level, one.check, one.text, one.step
+    return tuple(one)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_what_doctor_makes_of_each_level_of_health(level, usual, noted, monkeypa
     for check, one in found:
         assert one.level == (noted if check in ("utilization", "processes") else usual), check
         assert (one.check, one.text) == ("cards" if check == "answers" else check, "text of " + check)
-    steps = [one.step for _, one in found]
+    steps = [one.next_step for _, one in found]
     assert len(set(steps)) == len(steps) == len(QUESTIONS) and all(steps)
 
 
@@ -362,7 +362,7 @@ def test_what_asking_costs(init, queries, slow, monkeypatch):
 def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatch):
     further = len(pymtml._OPTIONAL_PROTOTYPES)
     with simulated.machine("s80"), Machine():
-        whole = finding_of(doctor.functions_finding())
+        whole = doctor.functions_finding()
         monkeypatch.setattr(doctor, "exports", lambda name: name not in lacks)
         one = doctor.functions_finding()
     assert whole == ("ok", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
@@ -373,7 +373,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
         text % (header, further - others, further, lacks[0]),
     )
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
-    assert one.step == "not answered, or in part: " + named
+    assert one.next_step == "not answered, or in part: " + named
     beside = "mtmlMemoryGetBandwidth"  # which functions name that do not rest on it
     assert doctor.resting_on([beside] + list(lacks)) == [named]
 
@@ -381,11 +381,11 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
 def test_where_the_library_was_found(monkeypatch):
     with simulated.machine("s80"), Machine():
         path = os.path.realpath(simulated.LIBRARY)
-        assert finding_of(doctor.library_finding()) == ("ok", "library", path + ", found as PYMTML_LIBRARY says", None)
+        assert doctor.library_finding() == ("ok", "library", path + ", found as PYMTML_LIBRARY says", None)
         monkeypatch.delenv("PYMTML_LIBRARY")
         usual = "%s, found as %s by the usual search" % (path, pymtml.nvmlLib._name)
-        assert finding_of(doctor.library_finding()) == ("ok", "library", usual, None)
-        assert finding_of(doctor.versions_finding())[:3] == (
+        assert doctor.library_finding() == ("ok", "library", usual, None)
+        assert doctor.versions_finding()[:3] == (
             "ok",
             "versions",
             "MTML %s, driver %s, MUSA %s"
@@ -418,17 +418,17 @@ def test_the_file_that_holds_the_library(monkeypatch):
 )
 def test_what_to_do_about_an_init_that_fails(error, words):
     one = doctor.init_failure(error())
-    assert (one.level, one.check, one.text) == ("fail", "init", str(error())) and one.step.startswith(words)
+    assert (one.level, one.check, one.text) == ("fail", "init", str(error())) and one.next_step.startswith(words)
 
 
 def test_whether_it_works_once_more(monkeypatch):
     nodes = ["/dev/dri/renderD128", "/dev/mtgpu.0"]
     with simulated.machine("s80"):
-        assert finding_of(doctor.fork_finding([]))[:2] == ("ok", "fork")
+        assert doctor.fork_finding([])[:2] == ("ok", "fork")
         assert doctor.fork_finding(nodes).text.endswith("opens %s, which a child inherits" % ", ".join(nodes))
-        assert finding_of(doctor.second_life_finding())[:2] == ("ok", "reinit")
+        assert doctor.second_life_finding()[:2] == ("ok", "reinit")
     with simulated.machine("s80", faults="mtmlLibraryShutDown=TIMEOUT@0x1"):
-        assert finding_of(doctor.second_life_finding()) == (
+        assert doctor.second_life_finding() == (
             "warn",
             "reinit",
             "the shutdown failed: Timeout",
@@ -474,7 +474,7 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     assert [(finding.level, finding.check) for finding in seen] == [(found[0], "nodes"), (rights[0], "rights")]
     assert [finding.text for finding in seen] == [found[1], rights[1].replace("%s", str(tmp_path))]
     assert modes <= {os.R_OK | os.W_OK}
-    assert [bool(finding.step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
+    assert [bool(finding.next_step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
 
 
 def test_where_nodes_are(monkeypatch):
@@ -499,7 +499,7 @@ def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "container", lambda: inside)
     monkeypatch.setattr(doctor, "nodes", lambda: [])
     monkeypatch.setattr(doctor.containers, "findings", lambda library: [])
-    found = [finding_of(one) for one in doctor.system_findings(False, True)]
+    found = list(doctor.system_findings(False, True))
     assert found[0] == (
         ("note", "container", "inside a container (a test)", None) if inside else ("ok", "container", "none seen", None)
     )
@@ -508,18 +508,18 @@ def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
 
 
 def test_the_tables_of_processes(tmp_path):
-    found = finding_of(doctor.table_finding(str(tmp_path)))
+    found = doctor.table_finding(str(tmp_path))
     text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % tmp_path
     assert found == ("note", "processes", text, "only root sees those of other users")
     for name in ("gpu0", "gpu1"):
         (tmp_path / "driver" / "musa" / name).mkdir(parents=True)
         (tmp_path / "driver" / "musa" / name / "proc_util").write_text("")
     one = doctor.table_finding(str(tmp_path))
-    assert (one.level, one.check, one.step) == ("ok", "processes", None)
+    assert (one.level, one.check, one.next_step) == ("ok", "processes", None)
     assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu[01]\)$" % tmp_path, one.text)
     (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").unlink()
     (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").mkdir()  # cannot be read as a file
-    assert finding_of(doctor.table_finding(str(tmp_path))) == (
+    assert doctor.table_finding(str(tmp_path)) == (
         "note",
         "processes",
         "1 of 2 process tables of the driver cannot be read",
@@ -529,10 +529,10 @@ def test_the_tables_of_processes(tmp_path):
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):
     simulator = "the library is a simulator: kernel module and device nodes not looked at"
-    assert [finding_of(one) for one in doctor.system_findings(True, True)] == [("n/a", "driver", simulator, None)]
+    assert list(doctor.system_findings(True, True)) == [("n/a", "driver", simulator, None)]
     monkeypatch.setattr(sys, "platform", "win32")
     elsewhere = "kernel module and device nodes are only looked at on Linux"
-    assert [finding_of(one) for one in doctor.system_findings(False, True)] == [("n/a", "driver", elsewhere, None)]
+    assert list(doctor.system_findings(False, True)) == [("n/a", "driver", elsewhere, None)]
 
 
 # ---- Containers ----
@@ -742,7 +742,7 @@ def test_variables_that_change_what_is_seen(name, monkeypatch):
     monkeypatch.setenv(name, "/x")
 
     def said():
-        return [(one.level, one.check, one.text, one.step) for one in doctor.environment_findings()]
+        return [tuple(one) for one in doctor.environment_findings()]
 
     text = name + "=/x"
     assert said() == ([] if name in ("PYMTML_COMMAND_NAME", "PATH") else [("note", "variable", text, None)])
@@ -762,7 +762,7 @@ def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_p
 
     def said():
         found = list(doctor.environment_findings()) + list(doctor.system_findings(False, True))
-        return "\n".join(line for one in found for line in one.lines())
+        return "".join(map(doctor.as_text, found))
 
     assert "9.9.9" in said() and "process tables can be read (%s" % tmp_path in said()
     assert "not followed" not in said()

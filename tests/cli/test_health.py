@@ -13,7 +13,7 @@ import types
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-from inside import Lock, checks, child, default_path, health, lock
+from inside import Lock, checks, child, default_path, health, limits, lock
 
 
 @pytest.fixture(autouse=True)
@@ -458,7 +458,8 @@ def test_a_frozen_program_starts_itself(monkeypatch):
     )
     with simulated.machine("s3000x2"):
         assert (
-            health.examine({"expect": 2, "limits": {}, "checks": ["devices", "memory"]}, 20).findings[1].level == "OK"
+            health.examine({"expect": 2, "limits": limits(), "checks": ["devices", "memory"]}, 20).findings[1].level
+            == "OK"
         )
 
 

@@ -9,7 +9,17 @@ import pytest
 import simulated
 import yaml
 from command import WORKING_PROFILES, invoke, process_tree
-from inside import QUESTIONS, Machine, health, metrics, metrics_child, metrics_collector, metrics_page, metrics_series
+from inside import (
+    QUESTIONS,
+    Machine,
+    health,
+    limits,
+    metrics,
+    metrics_child,
+    metrics_collector,
+    metrics_page,
+    metrics_series,
+)
 from test_plausible import MEASURED, impossible, machines
 
 import pymtml
@@ -181,10 +191,10 @@ def life(tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     found = []
 
-    def collect(last=(), processes="none", skipped=(), limits=None):
+    def collect(last=(), processes="none", skipped=(), limits=limits()):
         if not found:
             names = [name for name in QUESTIONS if name not in skipped]
-            found.append(metrics_child.Asking({"limits": limits or {}, "checks": ["devices"] + names}))
+            found.append(metrics_child.Asking({"limits": limits, "checks": ["devices"] + names}))
         said = []
         goes_on = found[0].collect({"last": last, "processes": processes}, lambda *message: said.append(message))
         return said, goes_on
@@ -300,7 +310,7 @@ def test_a_driver_without_a_version(life, code, failed):
 
 def test_the_checks_of_a_card(life):
     with simulated.machine(simulated.DISTINCT):
-        first, _ = cards_of(life(skipped=["pcie"], limits={"max-temperature": 51})[0])
+        first, _ = cards_of(life(skipped=["pcie"], limits=limits(max_temperature=51))[0])
     well = dict.fromkeys(["answers", "memory", "utilization", "power", "readings"], 0)
     assert first["status"] == dict(well, temperature=2, ecc=2, pages=1, links=2)
     assert list(first["status"]) == [

@@ -20,6 +20,7 @@ from inside import (
     CommandError,
     child,
     health,
+    limits,
     metrics,
     metrics_collector,
     metrics_file,
@@ -387,7 +388,7 @@ def test_a_child_that_cannot_be_ended_is_not_waited_for(monkeypatch):
                 child.Child.stop(self)
 
     monkeypatch.setattr(metrics_collector, "Child", Stuck)
-    settings = metrics_collector.Settings(None, 0.3, {}, ["devices", "answers"], "none")
+    settings = metrics_collector.Settings(None, 0.3, limits(), ["devices", "answers"], "none")
     collector = metrics_collector.Collector(settings)
     with simulated.machine("s3000x2", latency_ns=10**11):
         assert collector.collect().failure == "no answer within 0.3 seconds"
@@ -618,7 +619,7 @@ def test_processes_are_looked_for_now_and_then(monkeypatch, tmp_path):
     from command import process_tree
 
     process_tree(tmp_path, monkeypatch, {4242: ("python", 10), 4243: ("vllm", 20)})
-    settings = metrics_collector.Settings(None, 20, {}, ["processes"], "names")
+    settings = metrics_collector.Settings(None, 20, limits(), ["processes"], "names")
     collector, children = metrics_collector.Collector(settings), set()
     with simulated.machine("s3000x2"):
 
