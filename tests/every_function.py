@@ -45,24 +45,8 @@ ORDINARY = {  # values by parameter name; parameters that are not listed get 0 a
     "timeStamp": [0],
     "mode": [1, 0],
 }
-JUNK = [  # for a parameter that is no device
-    None,
-    -1,
-    99,
-    1 << 31,
-    1 << 32,
-    1 << 70,
-    1.5,
-    "x",
-    b"x",
-    "",
-    "\0",
-    "\ud800",
-    [],
-    {},
-    object(),
-    ctypes.c_uint(7),
-]
+JUNK = [None, -1, 99, 1 << 31, 1 << 32, 1 << 70, 1.5, "x", b"x", "", "\0", "\ud800"]  # for what is no device
+JUNK += [[], {}, object(), ctypes.c_uint(7)]
 NATIVE_ERRORS = tuple(set(nvml.MTMLError._valClassMapping.values()))
 # What nvidia-ml-py looks at in Python, before it asks the library.
 CHECKED_BEFORE_C = {"nvmlDeviceGetTemperatureV": (nvml.NVMLError_ArgumentVersionMismatch,)}

@@ -23,16 +23,8 @@ MACHINE = 0xFFFFFFFF
 # Two cards on which no two numbers are the same.
 DISTINCT = os.path.join(ROOT, "tests", "distinct.ini")
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
-VARIABLES = (
-    "MTML_SIM_PROFILE",
-    "MTML_SIM_FAULTS",
-    "MTML_SIM_FROZEN",
-    "MTML_SIM_LATENCY_NS",
-    "MTML_SIM_LENIENT",
-    "MTML_SIM_MUSA_VERSION",
-    "MTML_SIM_SET",
-    "MTML_SIM_TRACE",
-)
+VARIABLES = "PROFILE FAULTS FROZEN LATENCY_NS LENIENT MUSA_VERSION SET TRACE".split()
+VARIABLES = ["MTML_SIM_" + name for name in VARIABLES]
 
 
 def run(command, **options):

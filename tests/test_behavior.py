@@ -50,23 +50,9 @@ ARGUMENT_DEVIATIONS.update(
 )
 ARGUMENT_DEVIATIONS.update(
     (case, (UNSUPPORTED, "MTML has no such clock, threshold, traffic counter or sample"))
-    for case in (
-        "Clock(0,1)",
-        "Clock(0,2)",
-        "Clock(1,1)",
-        "Clock(1,2)",
-        "TemperatureThreshold(2)",
-        "TemperatureThreshold(3)",
-        "PcieThroughput(0)",
-        "Samples(1)",
-        "Samples(2)",
-        "Samples(4)",
-        "Samples(6)",
-        "MemoryErrorCounter(0,0,7)",
-        "MemoryErrorCounter(0,1,7)",
-        "MemoryErrorCounter(1,0,7)",
-        "MemoryErrorCounter(1,1,7)",
-    )
+    for case in """Clock(0,1) Clock(0,2) Clock(1,1) Clock(1,2) TemperatureThreshold(2) TemperatureThreshold(3)
+    PcieThroughput(0) Samples(1) Samples(2) Samples(4) Samples(6) MemoryErrorCounter(0,0,7) MemoryErrorCounter(0,1,7)
+    MemoryErrorCounter(1,0,7) MemoryErrorCounter(1,1,7)""".split()
 )
 
 # Queries that MTML answers otherwise than the recorded GPU.

@@ -72,45 +72,35 @@ def test_serial_number_behind_a_device_without_one(device):
 
 # ---- Order of checks: initialized, then handle and arguments, then support ----
 
-ORDER = [
-    ("nvmlDeviceGetName", ()),
-    ("nvmlDeviceGetMemoryInfo", (99,)),
-    ("nvmlDeviceGetTemperature", (99,)),
-    ("nvmlDeviceGetClockInfo", (99,)),
-    ("nvmlDeviceGetMaxClockInfo", (99,)),
-    ("nvmlDeviceGetClock", (99, 99)),
-    ("nvmlDeviceGetEccMode", ()),
-    ("nvmlDeviceSetEccMode", (99,)),
-    ("nvmlDeviceClearEccErrorCounts", (99,)),
-    ("nvmlDeviceGetMemoryErrorCounter", (0, 0, 0)),
-    ("nvmlDeviceGetRetiredPages", (99,)),
-    ("nvmlDeviceGetFanSpeed_v2", (99,)),
-    ("nvmlDeviceGetNvLinkState", (35,)),
-    ("nvmlDeviceGetNvLinkCapability", (0, 4)),
-    ("nvmlDeviceGetTemperatureThreshold", (4,)),
-    ("nvmlDeviceGetEncoderCapacity", (99,)),
-    ("nvmlDeviceGetTopologyNearestGpus", (7,)),
-    ("nvmlDeviceGetCpuAffinity", (0,)),
-    ("nvmlDeviceSetMigMode", (99,)),
-    ("nvmlDeviceGetFieldValues", ([],)),
-    ("nvmlDeviceGetBAR1MemoryInfo", ()),
-    ("nvmlDeviceGetPcieThroughput", (0,)),
-    ("nvmlDeviceSetPersistenceMode", (1,)),
-    ("nvmlDeviceGetSamples", (0, 0)),
-]
+ORDER = {  # by arguments after the device
+    (): "GetName GetEccMode GetBAR1MemoryInfo",
+    (0,): "GetCpuAffinity GetPcieThroughput",
+    (1,): "SetPersistenceMode",
+    (4,): "GetTemperatureThreshold",
+    (7,): "GetTopologyNearestGpus",
+    (35,): "GetNvLinkState",
+    (99,): "GetMemoryInfo GetTemperature GetClockInfo GetMaxClockInfo SetEccMode ClearEccErrorCounts GetRetiredPages "
+    "GetFanSpeed_v2 GetEncoderCapacity SetMigMode",
+    (0, 0): "GetSamples",
+    ((),): "GetFieldValues",
+    (0, 4): "GetNvLinkCapability",
+    (99, 99): "GetClock",
+    (0, 0, 0): "GetMemoryErrorCounter",
+}
+ORDER = [(getattr(nvml, "nvmlDevice" + name), given) for given, names in ORDER.items() for name in names.split()]
 
 
 def test_order_of_checks(device):
     """What is asked last would fail too; what counts is the first check that fails."""
     for function, arguments in ORDER:
-        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None, *arguments)
+        pytest.raises(nvml.NVMLError_InvalidArgument, function, None, *arguments)
     nvml.nvmlShutdown()
     for function, arguments in ORDER:
         for handle in (None, device):
-            pytest.raises(nvml.NVMLError_Uninitialized, getattr(nvml, function), handle, *arguments)
+            pytest.raises(nvml.NVMLError_Uninitialized, function, handle, *arguments)
     nvml.nvmlInit()
     for function, arguments in ORDER:
-        pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), device, *arguments)
+        pytest.raises(nvml.NVMLError_InvalidArgument, function, device, *arguments)
 
 
 OUT_OF_RANGE = {  # NVML's range, or that of what it has; arguments on both sides of it

@@ -117,15 +117,6 @@ def test_the_type_is_told_of_a_field_that_fails(device, fault, code):
     assert {value.nvmlReturn for value in values} == {code}
 
 
-@pytest.mark.parametrize("fault, code", FAULTS)
-def test_a_field_that_fails_leaves_the_others_alone(device, fault, code):
-    simulated.set_faults("mtmlMemoryGetTemperature=" + fault)
-    fields = [nvml.NVML_FI_DEV_ECC_CURRENT, nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
-    values = nvml.nvmlDeviceGetFieldValues(device, fields)
-    assert [value.nvmlReturn for value in values] == [0, code, 0]
-    assert (values[0].value.uiVal, values[1].value.ullVal, values[2].value.uiVal) == (1, 0, 14)
-
-
 def test_times_are_microseconds(device):
     before = time.time() * 1000000
     values = nvml.nvmlDeviceGetFieldValues(device, sorted(ANSWERED) + [2, 1])

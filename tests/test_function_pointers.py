@@ -85,28 +85,18 @@ def test_every_function_that_nvidia_ml_py_asks_for_is_there():
         assert pointer(name).__name__ == name
 
 
+# C functions that nvidia-ml-py does not ask for, older versions of those that it does
+OLDER_NAMES = """Init ComputeInstanceGetInfo EventSetWait VgpuInstanceGetLicenseInfo DeviceGetAttributes DeviceGetCount
+DeviceGetComputeRunningProcesses DeviceGetGpuInstancePossiblePlacements DeviceGetGraphicsRunningProcesses
+DeviceGetGridLicensableFeatures DeviceGetHandleByIndex DeviceGetHandleByPciBusId DeviceGetMPSComputeRunningProcesses
+DeviceGetNvLinkRemotePciInfo DeviceGetPciInfo"""
+
+
 def test_what_no_c_function_has_is_not_there():
     public = {name for name, value in vars(nvml).items() if name.startswith("nvml") and callable(value)}
     public = {name for name in public if isinstance(getattr(nvml, name), types.FunctionType)}
-    # C functions that nvidia-ml-py does not ask for, older versions of those that it does
-    older = {
-        "nvmlComputeInstanceGetInfo",
-        "nvmlDeviceGetAttributes",
-        "nvmlDeviceGetComputeRunningProcesses",
-        "nvmlDeviceGetCount",
-        "nvmlDeviceGetGpuInstancePossiblePlacements",
-        "nvmlDeviceGetGraphicsRunningProcesses",
-        "nvmlDeviceGetGridLicensableFeatures",
-        "nvmlDeviceGetHandleByIndex",
-        "nvmlDeviceGetHandleByPciBusId",
-        "nvmlDeviceGetMPSComputeRunningProcesses",
-        "nvmlDeviceGetNvLinkRemotePciInfo",
-        "nvmlDeviceGetPciInfo",
-        "nvmlEventSetWait",
-        "nvmlInit",
-        "nvmlVgpuInstanceGetLicenseInfo",
-    }
-    assert public - genuine_names() - older == set(nvml._PYTHON_ONLY), "a name of _PYTHON_ONLY, or older"
+    older = ["nvml" + name for name in OLDER_NAMES.split()]
+    assert public - genuine_names() - set(older) == set(nvml._PYTHON_ONLY), "a name of _PYTHON_ONLY, or older"
     for name in nvml._PYTHON_ONLY:
         pytest.raises(nvml.NVMLError_FunctionNotFound, pointer, name)
 
@@ -123,27 +113,13 @@ def outcome(module, name, arguments):
 
 
 # What nvidia-ml-py makes of the code itself: it returns it, or takes no notice of it.
-CODE_IS_THE_ANSWER = {
-    "nvmlDeviceGetCapabilities",
-    "nvmlDeviceGetPowerMizerMode_v1",
-    "nvmlDeviceSetPowerMizerMode_v1",
-    "nvmlDeviceSetVirtualizationMode",
-    "nvmlSystemGetConfComputeSettings",
-    "nvmlVgpuInstanceSetEncoderCapacity",
-}
+CODE_IS_THE_ANSWER = set("""nvmlDeviceGetCapabilities nvmlDeviceGetPowerMizerMode_v1 nvmlDeviceSetPowerMizerMode_v1
+    nvmlDeviceSetVirtualizationMode nvmlSystemGetConfComputeSettings nvmlVgpuInstanceSetEncoderCapacity""".split())
 CODE_IS_LOST = {"nvmlDeviceGetClockOffsets", "nvmlDeviceSetClockOffsets", "nvmlDeviceSetPowerManagementLimit_v2"}
 # It looks at its own arguments first, asks for another thing first, or the answer has the time in it.
-OTHERWISE = {
-    "nvmlSystemEventSetCreate",
-    "nvmlSystemEventSetFree",
-    "nvmlSystemEventSetWait",
-    "nvmlSystemRegisterEvents",
-    "nvmlDeviceGetVgpuTypeCreatablePlacements",
-    "nvmlDeviceGetVgpuTypeSupportedPlacements",
-    "nvmlDeviceGetFieldValues",
-    "nvmlDeviceGetHandleByUUIDV",
-    "nvmlDeviceGetVgpuUtilization",
-}
+OTHERWISE = set("""nvmlSystemEventSetCreate nvmlSystemEventSetFree nvmlSystemEventSetWait nvmlSystemRegisterEvents
+    nvmlDeviceGetVgpuTypeCreatablePlacements nvmlDeviceGetVgpuTypeSupportedPlacements nvmlDeviceGetFieldValues
+    nvmlDeviceGetHandleByUUIDV nvmlDeviceGetVgpuUtilization""".split())
 
 
 def arguments_of(name, device):

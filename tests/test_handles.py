@@ -33,17 +33,8 @@ def test_equality_and_hash_are_those_of_the_address():
         assert one != two and not one == two
         assert {one: "x"}[other_object] == "x"
         assert {scene.gpu: 1, scene.memory: 2, scene.vpu: 3, one: 4}[scene.memory] == 2
-        same_address = ctypes.cast(one, pymtml.c_mtmlGpu_t)
-        for foreign in (
-            None,
-            0,
-            "x",
-            one._address,
-            ctypes.c_void_p(one._address),
-            scene.gpu,
-            scene.library,
-            same_address,
-        ):
+        address = one._address, ctypes.c_void_p(one._address), ctypes.cast(one, pymtml.c_mtmlGpu_t)
+        for foreign in (None, 0, "x", scene.gpu, scene.library) + address:
             assert one != foreign and not one == foreign and foreign != one
         assert pymtml.c_mtmlDevice_t() == pymtml.c_mtmlDevice_t()
         assert one and not pymtml.c_mtmlDevice_t()

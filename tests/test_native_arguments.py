@@ -78,27 +78,8 @@ def isolated(function):
 
 
 def no_integers(scene):
-    return [
-        "",
-        "0",
-        b"0",
-        0.0,
-        1.5,
-        float("nan"),
-        decimal.Decimal(1),
-        [],
-        [0],
-        (0,),
-        {},
-        object(),
-        int,
-        ctypes.c_uint(0),
-        ctypes.c_void_p(4711),
-        scene.device,
-        scene.library,
-        Answering(0),
-        lambda: 0,
-    ]
+    plain = ["", "0", b"0", 0.0, 1.5, float("nan"), decimal.Decimal(1), [], [0], (0,), {}, object(), int, lambda: 0]
+    return plain + [ctypes.c_uint(0), ctypes.c_void_p(4711), scene.device, scene.library, Answering(0)]
 
 
 INTEGERS = [-1, -(2**31), 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**64, -(2**64), 10**30, True]

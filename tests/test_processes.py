@@ -269,15 +269,6 @@ def test_table(proc, device, what):
         pytest.raises(nvml.NVMLError_NotFound, shares, device)
 
 
-@pytest.mark.parametrize("functions, expected", [(COMPUTE, [7, 9]), (GRAPHICS, [8, 9])])
-def test_every_version_answers_alike(proc, device, functions, expected):
-    for pid in (7, 8, 9):
-        proc.process(pid)
-    proc.table("gpu0", "mtgpu.0", "Pid 3D CMP", "7 0 1", "8 1 0", "9 1 1")
-    for function in functions:
-        assert pids(function, device) == expected, function
-
-
 def test_shape_of_a_process(proc, device):
     proc.process(42)
     proc.table("gpu0", "mtgpu.0", NEWER, "42 42 3 0 0 0 3 0 python train.py --name x")
@@ -533,11 +524,6 @@ def test_processes_that_the_kernel_hides_count_as_one(proc, device):
     assert (compute(device), nvml.unseen_processes()) == ([5], 2)
     proc.process(1)
     assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 and 7 ended
-
-
-def test_utilization_needs_the_table(proc, device):
-    proc.process(5, "/dev/mtgpu.0")
-    refused(device, UTILIZATION)
 
 
 def test_what_vanishes_while_it_is_read_is_passed_over(proc, device, monkeypatch):
@@ -1172,21 +1158,6 @@ def test_codec_sessions_of_an_instance(proc):
         assert found == [[], [4711], [], [], []]
 
 
-def test_errors_of_the_driver_are_not_taken_for_an_empty_list(proc, device):
-    proc.process(5, "/dev/mtgpu.0")
-    for function, code in (
-        ("mtmlDeviceGetGpuPath", "DRIVER_FAILURE"),
-        ("mtmlDeviceGetRenderPath", "TIMEOUT"),
-        ("mtmlVpuGetCodecCapacity", "DRIVER_FAILURE"),
-        ("mtmlVpuGetEncoderSessionStates", "UNKNOWN"),
-    ):
-        simulated.set_faults("%s=%s" % (function, code))
-        with pytest.raises((nvml.NVMLError_Unknown, nvml.NVMLError_Timeout)):
-            nvml.nvmlDeviceGetComputeRunningProcesses(device)
-    simulated.set_faults("mtmlVpuGetCodecCapacity=NOT_SUPPORTED, mtmlDeviceGetRenderPath=NOT_SUPPORTED")
-    assert compute(device) == [5]
-
-
 # ---- Utilization ----
 
 
@@ -1281,14 +1252,3 @@ def test_process_name_of_which_a_part_must_not_be_read(proc, device, monkeypatch
         assert nvml.nvmlSystemGetProcessName(5) == name
     else:
         pytest.raises(name, nvml.nvmlSystemGetProcessName, 5)
-
-
-def test_process_name_needs_the_library(proc):
-    proc.process(5, cmdline="x\0", comm="x\n")
-    pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlSystemGetProcessName, 5)
-
-
-def test_process_functions_check_the_device_first(proc):
-    with simulated.nvml("s80"):
-        refused(None, COMPUTE + GRAPHICS + UTILIZATION, nvml.NVMLError_InvalidArgument)
-    refused(None, COMPUTE + GRAPHICS + UTILIZATION, nvml.NVMLError_Uninitialized)

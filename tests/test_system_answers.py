@@ -122,14 +122,6 @@ def test_utilization_by_domain(device):
     pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetDynamicPstatesInfo, device, nvml.c_nvmlMemory_t())
 
 
-def test_utilization_of_a_device_without_video_unit(device):
-    simulated.set_faults("mtmlVpuGetUtilization=NOT_SUPPORTED")
-    info = nvml.nvmlDeviceGetDynamicPstatesInfo(device)
-    assert [domain.bIsPresent for domain in info.utilization] == [1, 1] + [0] * 6
-    simulated.set_faults("mtmlVpuGetUtilization=TIMEOUT")
-    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetDynamicPstatesInfo, device)
-
-
 def test_the_sensor_of_the_gpu(device):
     simulated.set_value(0, "gpu_temperature", -7)
     given = nvml.c_nvmlGpuThermalSettings_t()
@@ -147,10 +139,6 @@ def test_the_sensor_of_the_gpu(device):
     assert nvml.nvmlDeviceGetThermalSettings(device, 0, ctypes.byref(given)) == nvml.NVML_SUCCESS
     for index in (1, 2, 14, 16, -1, 1 << 40):
         pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlDeviceGetThermalSettings, device, index)
-    simulated.set_faults("mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED")
-    assert nvml.nvmlDeviceGetThermalSettings(device, 0)[0].defaultMaxTemp == 0
-    simulated.set_faults("mtmlGpuGetTemperatureThreshold=TIMEOUT")
-    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetThermalSettings, device, 0)
 
 
 def test_there_are_no_units_and_no_host_interface_cards():

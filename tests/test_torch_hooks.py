@@ -186,24 +186,49 @@ BOTH = dict(TORCH, **TORCH_MUSA)
 UNKNOWN = "0.pci_device_id=0x09991ed5;0.name=MTT Next"
 
 
-@pytest.mark.parametrize("said", ["(0, 0)", "None", "(-1, 0)", "'3.1'"])
-def test_what_torch_musa_cannot_say_is_not_taken_for_an_answer(run, said):
-    """An imported torch_musa without a word on the card leaves it to the card."""
-    packages = dict(TORCH, **{"torch_musa/__init__.py": "def get_device_capability(device): return %s" % said})
-    assert run(packages, IMPORTED)[0] == [2, 1]
+def saying(answer):
+    """A torch_musa that answers so."""
+    return dict(TORCH, **{"torch_musa/__init__.py": "def get_device_capability(device):\n    " + answer})
 
 
-@pytest.mark.parametrize("profile, capability", [("s80", [2, 1]), ("s4000x8", [2, 2]), ("s5000x8", [3, 1])])
-@pytest.mark.parametrize("header_only", [False, True], ids=["function", "card"])
-def test_the_library_or_the_card_tells_and_torch_is_not_imported(run, profile, capability, header_only):
-    got = run(BOTH, CAPABILITY, name=profile, header_only=header_only)
-    assert got[:-2] == [capability] * (len(got) - 2)
-    assert got[-2:] == [False, False]
+def named(name, identity="0x09991ed5"):
+    return {"set": "0.pci_device_id=%s;0.name=%s" % (identity, name)}
 
 
-def test_the_card_comes_before_an_imported_torch_musa(run):
-    got = run(BOTH, IMPORTED, name="s3000x2")
-    assert got == [[2, 1], [2, 1], True, True]
+TRIED = "try:\n    import torch_musa\nexcept Exception:\n    pass" + CAPABILITY
+# What there is, what is run, on which machine; the capability of its cards, whether torch and torch_musa are imported
+CAPABILITIES = {
+    "the card comes before torch_musa": (BOTH, IMPORTED, {"name": "s3000x2"}, [2, 1], True, True),
+    "so does the library": (BOTH, IMPORTED, {"header_only": False}, [2, 1], True, True),
+    "nothing is imported to find out": (BOTH, CAPABILITY, {"set": UNKNOWN}, [0, 0], False, False),
+    "there is no torch_musa": ({}, TRIED, {"set": UNKNOWN}, [0, 0], False, False),
+    "it is broken": (BROKEN, TRIED, {"set": UNKNOWN}, [0, 0], False, False),
+    "another vendor's card": ({}, CAPABILITY, named("Other", "0x020110de"), [0, 0], False, False),
+}
+for _name, _capability in (("S90", [2, 2]), ("S3000 MtvGPU-1108", [2, 1]), ("S80-16G", [2, 1])):
+    CAPABILITIES["the name MTT " + _name] = BOTH, CAPABILITY, named("MTT " + _name), _capability, False, False
+CAPABILITIES["the name X10000"] = BOTH, CAPABILITY, named("X10000"), [3, 1], False, False
+for _answer in ("return (0, 0)", "return None", "return (-1, 0)", "return '3.1'"):
+    CAPABILITIES["a card, torch_musa: " + _answer] = saying(_answer), IMPORTED, {}, [2, 1], False, True
+for _answer, _capability in (
+    *(("pass", [0, 0]), ("raise RuntimeError('no device')", [0, 0]), ("return None", [0, 0])),
+    *(("return (0, 5)", [0, 0]), ("return (1, 0)", [1, 0])),
+):
+    CAPABILITIES["an unknown card, torch_musa: " + _answer] = (
+        *(saying(_answer), IMPORTED, {"set": UNKNOWN}, _capability, False, True),
+    )
+for _profile, _capability in (("s80", [2, 1]), ("s4000x8", [2, 2]), ("s5000x8", [3, 1])):
+    for _less in (True, False):
+        _where = {"name": _profile, "header_only": _less}
+        CAPABILITIES["%s%s" % (_profile, " header only" * _less)] = BOTH, CAPABILITY, _where, _capability, False, False
+
+
+@pytest.mark.parametrize("what", CAPABILITIES)
+def test_compute_capability(run, what):
+    packages, code, options, capability, torch, torch_musa = CAPABILITIES[what]
+    *found, has_torch, has_torch_musa = run(packages, code, **options)
+    assert found and found == [capability] * len(found)
+    assert (has_torch, has_torch_musa) == (torch, torch_musa)
 
 
 def test_an_unknown_card_asks_torch_musa_by_its_logical_index(run):
@@ -212,49 +237,6 @@ def test_an_unknown_card_asks_torch_musa_by_its_logical_index(run):
     for visible, expected in (("1,0", [[2, 2], [3, 1]]), ("1", [[0, 0], [3, 1]]), ("", [[0, 0], [0, 0]])):
         options = {"extra_environment": {"MUSA_VISIBLE_DEVICES": visible}}
         assert run(BOTH, IMPORTED, name="s3000x2", set=unknown, **options)[:2] == expected, visible
-
-
-def test_the_library_comes_before_an_imported_torch_musa(run):
-    assert run(BOTH, IMPORTED, name="s80", header_only=False) == [[2, 1], True, True]
-
-
-@pytest.mark.parametrize(
-    "name, capability",
-    [("MTT S90", [2, 2]), ("MTT S3000 MtvGPU-1108", [2, 1]), ("X10000", [3, 1]), ("MTT S80-16G", [2, 1])],
-)
-def test_the_name_tells_where_the_pci_id_does_not(run, name, capability):
-    got = run(BOTH, CAPABILITY, set="0.pci_device_id=0x09991ed5;0.name=" + name)
-    assert got == [capability, False, False]
-
-
-def test_a_card_of_another_vendor_is_not_taken_for_one_of_these(run):
-    got = run({}, CAPABILITY, set="0.pci_device_id=0x020110de;0.name=Other")
-    assert got == [[0, 0], False, False]
-
-
-def test_nothing_is_imported_to_find_out(run):
-    assert run(BOTH, CAPABILITY, set=UNKNOWN) == [[0, 0], False, False]
-
-
-@pytest.mark.parametrize("packages", [{}, BROKEN], ids=["none", "broken"])
-def test_nobody_knows_without_torch_musa(run, packages):
-    code = "try:\n    import torch_musa\nexcept Exception:\n    pass" + CAPABILITY
-    assert run(packages, code, set=UNKNOWN)[0] == [0, 0]
-
-
-@pytest.mark.parametrize(
-    "said, capability",
-    [
-        ("", [0, 0]),
-        ("def get_device_capability(device):\n    raise RuntimeError('no device')", [0, 0]),
-        ("def get_device_capability(device):\n    return None", [0, 0]),
-        ("def get_device_capability(device):\n    return (0, 5)", [0, 0]),
-        ("def get_device_capability(device):\n    return (1, 0)", [1, 0]),
-    ],
-    ids=["empty", "raises", "None", "zero", "one"],
-)
-def test_only_torch_musa_can_know(run, said, capability):
-    assert run({"torch_musa/__init__.py": said}, IMPORTED, set=UNKNOWN)[0] == capability
 
 
 def test_import_of_pymtml_imports_no_torch(run):
