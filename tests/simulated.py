@@ -179,6 +179,16 @@ def nvml(name="s5000x8", **options):
             shut_down()
 
 
+def rewritten(name, old, new, folder):
+    """Path of a profile in a folder that is another one's, with a text replaced."""
+    with open(os.path.join(PROFILES, name + ".ini"), encoding="utf-8") as file:
+        text = file.read()
+    assert old in text
+    path = folder / "machine.ini"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return str(path)
+
+
 def missing_functions(name):
     """Functions that a machine's library does not export (list)."""
     words = [word.strip() for word in profile(name)["machine"].get("missing", "").split(",") if word.strip()]

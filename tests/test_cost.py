@@ -17,28 +17,15 @@ TICK_LIMIT = 104
 
 # Query, arguments after the handle, native calls after the first success. What cannot change while the library lives is
 # asked once, everything else every time.
-QUERIES = [
-    ("nvmlDeviceGetName", (), 0),
-    ("nvmlDeviceGetUUID", (), 0),
-    ("nvmlDeviceGetSerial", (), 0),
-    ("nvmlDeviceGetIndex", (), 0),
-    ("nvmlDeviceGetMinorNumber", (), 0),
-    ("nvmlDeviceGetMemoryInfo", (), 1),
-    ("nvmlDeviceGetUtilizationRates", (), 2),
-    ("nvmlDeviceGetTemperature", (pymtml.NVML_TEMPERATURE_GPU,), 1),
-    ("nvmlDeviceGetPowerUsage", (), 1),
-    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_GRAPHICS,), 1),
-    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_SM,), 1),
-    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_MEM,), 1),
-    ("nvmlDeviceGetClockInfo", (pymtml.NVML_CLOCK_VIDEO,), 1),
-    ("nvmlDeviceGetMaxClockInfo", (pymtml.NVML_CLOCK_GRAPHICS,), 1),
-    ("nvmlDeviceGetFanSpeed", (), 1),
-    ("nvmlDeviceGetPciInfo", (), 0),
-    ("nvmlDeviceGetEncoderUtilization", (), 1),
-    ("nvmlDeviceGetDecoderUtilization", (), 1),
-    ("nvmlDeviceGetCurrPcieLinkWidth", (), 1),
-    ("nvmlDeviceGetCurrPcieLinkGeneration", (), 1),
+QUERIES = [("nvmlDeviceGet" + name, (), 0) for name in "Name UUID Serial Index MinorNumber PciInfo".split()]
+QUERIES += [
+    ("nvmlDeviceGet" + name, (), 1)
+    for name in """MemoryInfo PowerUsage FanSpeed EncoderUtilization DecoderUtilization CurrPcieLinkWidth
+    CurrPcieLinkGeneration""".split()
 ]
+QUERIES += [("nvmlDeviceGetClockInfo", (clock,), 1) for clock in range(pymtml.NVML_CLOCK_COUNT)]
+QUERIES += [("nvmlDeviceGetUtilizationRates", (), 2), ("nvmlDeviceGetTemperature", (pymtml.NVML_TEMPERATURE_GPU,), 1)]
+QUERIES += [("nvmlDeviceGetMaxClockInfo", (pymtml.NVML_CLOCK_GRAPHICS,), 1)]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Devices that are no plain card: MPC parents and instances, vGPU hosts and guests, and machines without devices."""
 
-import os
-
 import pytest
 import simulated
 
@@ -415,11 +413,7 @@ def test_times_of_virtual_devices(monkeypatch):
 
 
 def test_a_type_that_nvml_has_no_number_for(tmp_path):
-    with open(os.path.join(simulated.PROFILES, "s3000-vgpu-host.ini")) as file:
-        text = file.read()
-    profile = tmp_path / "named.ini"
-    profile.write_text(text.replace("mtgpu-1104", "mtgpu-1104-next"))
-    with simulated.nvml(str(profile)):
+    with simulated.nvml(simulated.rewritten("s3000-vgpu-host", "mtgpu-1104", "mtgpu-1104-next", tmp_path)):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         assert nvml.nvmlDeviceGetSupportedVgpus(device) == [1101, 1102, 1108, 1116, 1132]
         assert nvml.nvmlDeviceGetCreatableVgpus(device) == [1101, 1102]

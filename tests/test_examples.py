@@ -14,20 +14,10 @@ import pytest
 import simulated
 
 FOLDER = os.path.join(simulated.ROOT, "examples")
-# Example: arguments with which it ends by itself
-EXAMPLES = {
-    "async_polling.py": ["1"],
-    "ecc_report.py": [],
-    "idlest_card.py": [],
-    "live_view.py": ["1"],
-    "memory_watcher.py": ["90", "1"],
-    "mpc_partition.py": [],
-    "nvml_monitor.py": ["1"],
-    "quick_start.py": [],
-    "topology.py": [],
-    "topology_graph.py": [],
-    "training_energy.py": ["1"],
-}
+# Arguments with which an example ends by itself
+ENDS = dict.fromkeys(("async_polling.py", "live_view.py", "nvml_monitor.py", "training_energy.py"), ["1"])
+ENDS["memory_watcher.py"] = ["90", "1"]
+EXAMPLES = {name: ENDS.get(name, []) for name in sorted(os.listdir(FOLDER)) if name.endswith(".py")}
 LISTS = ("nvml_monitor.py", "quick_start.py", "topology.py")  # they show every GPU of every machine
 NO_GPU = ("empty", "no-driver")
 
@@ -91,9 +81,8 @@ def load(example):
     return module
 
 
-def test_every_example_is_run():
-    programs = [name for name in os.listdir(FOLDER) if name.endswith(".py")]
-    assert sorted(programs) == sorted(EXAMPLES)
+def test_readme_lists_every_example():
+    assert set(ENDS) < set(EXAMPLES)
     with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
         assert sorted(re.findall(r"(?m)^\| \[(\w+\.py)\]", file.read())) == sorted(EXAMPLES)
 

@@ -32,23 +32,18 @@ def fill_freed_memory():
     return [pymtml._mtmlLogCallback_t(lambda text, length: os._exit(99)) for _ in range(100)]
 
 
-def test_log_callback_outlives_its_configuration(log):
+@pytest.mark.parametrize("changed", [False, True])
+def test_log_callback_outlives_its_configuration(log, changed):
+    """Also where another part of it is changed."""
+    if changed:
+        configuration = pymtml.mtmlLogGetConfiguration()
+        configuration.fileConfig.level = pymtml.MTML_LOG_LEVEL_OFF
+        pymtml.mtmlLogSetConfiguration(configuration)
+        del configuration
     others = fill_freed_memory()
     with Scene("s80"):
         pass
     assert [message.split(b",")[0] for message in log[-2:]] == [b"library initialized", b"library shut down"]
-    del others
-
-
-def test_log_callback_outlives_a_changed_configuration(log):
-    configuration = pymtml.mtmlLogGetConfiguration()
-    configuration.fileConfig.level = pymtml.MTML_LOG_LEVEL_OFF
-    pymtml.mtmlLogSetConfiguration(configuration)
-    del configuration
-    others = fill_freed_memory()
-    with Scene("s80"):
-        pass
-    assert log
     del others
 
 

@@ -220,38 +220,32 @@ def text_of(result):
 
 
 @pytest.mark.parametrize("name", sorted(NO_TERMINATOR))
-def test_text_without_terminator_ends_with_its_buffer(name):
+def test_odd_texts(name):
+    """One without terminator ends with its buffer; what is no UTF-8 is replaced."""
     key, size = NO_TERMINATOR[name]
     with Scene("s80") as scene:
         simulated.set_value(0, "unterminated", key)
         text = text_of(getattr(pymtml, name)(scene.device))
-        assert len(text) == size
-        assert text.startswith(scene.keys[key])
-
-
-@pytest.mark.parametrize("name", sorted(NO_TERMINATOR))
-def test_text_that_is_not_utf_8(name):
-    key, _ = NO_TERMINATOR[name]
+        assert len(text) == size and text.startswith(scene.keys[key])
     with Scene("s80") as scene:
         simulated.set_value(0, key, "a\\xff\\xc3b")
         assert text_of(getattr(pymtml, name)(scene.device)) == "a\ufffd\ufffdb"
 
 
-def test_uuid_of_a_virtual_device_that_is_not_utf_8():
+def test_texts_of_others_that_are_not_utf_8():
     with Scene("s3000-vgpu-host") as scene:
         simulated.set_value(1 << 16, "uuid", "a\\xff\\xc3b")
         assert pymtml.mtmlDeviceGetActiveVirtDeviceUuids(scene.device)[0] == "a\ufffd\ufffdb"
-
-
-def test_system_text_that_is_not_utf_8():
     with Scene("s80"):
         simulated.set_value(simulated.MACHINE, "driver_version", "3.\\xe9")
         simulated.set_value(simulated.MACHINE, "library_version", "2.2.0-simulator\\x80")
-        assert pymtml.mtmlSystemGetDriverVersion() == "3.\ufffd"
-        assert pymtml.mtmlLibraryGetVersion() == "2.2.0-simulator\ufffd"
+        assert (pymtml.mtmlSystemGetDriverVersion(), pymtml.mtmlLibraryGetVersion()) == (
+            "3.\ufffd",
+            "2.2.0-simulator\ufffd",
+        )
 
 
-@pytest.mark.parametrize("value", [-40, -1, 0, 127, -(2**31), 2**31 - 1])
+@pytest.mark.parametrize("value", [-40, 0, -(2**31), 2**31 - 1])
 def test_signed_numbers(value):
     signed = {
         "gpu_temperature": lambda device: pymtml.mtmlGpuGetTemperature(device),

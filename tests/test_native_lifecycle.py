@@ -20,17 +20,14 @@ def native_handles():
 
 def query_everything(device):
     """What a monitor asks of a device; a changed result would be a wrong read."""
-    return (
+    texts = (
         pymtml.mtmlDeviceGetName(device),
         pymtml.mtmlDeviceGetUUID(device),
-        pymtml.mtmlGpuGetUtilization(device),
-        pymtml.mtmlGpuGetTemperature(device),
-        pymtml.mtmlMemoryGetUsed(device),
-        pymtml.mtmlMemoryGetTotal(device),
-        pymtml.mtmlVpuGetClock(device),
-        pymtml.mtmlDeviceGetPowerUsage(device),
         pymtml.mtmlDeviceGetPciInfo(device).busId,
     )
+    memory = pymtml.mtmlMemoryGetUsed(device), pymtml.mtmlMemoryGetTotal(device)
+    gpu = pymtml.mtmlGpuGetUtilization(device), pymtml.mtmlGpuGetTemperature(device), pymtml.mtmlVpuGetClock(device)
+    return texts + memory + gpu + (pymtml.mtmlDeviceGetPowerUsage(device),)
 
 
 # ---- Init and shutdown ----

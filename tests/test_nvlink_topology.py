@@ -60,24 +60,14 @@ def test_link_status_of_every_pair(profile):
 
 
 @pytest.mark.parametrize("missing", ["mtmlDeviceGetMtLinkSpec", "mtmlDeviceGetMtLinkRemoteDevice"])
-def test_links_of_a_library_without_layouts_and_more(missing):
+def test_links_of_a_library_without_layouts_and_more(missing, device, monkeypatch):
     """A library that lacks both functions knows no links: the pair is not joined, the peer is reached over PCIe."""
-    code = (
-        "import pymtml as nvml\nnvml.nvmlInit()\n"
-        "first, second = [nvml.nvmlDeviceGetHandleByIndex(index) for index in (0, 1)]\n"
-        "capabilities = range(nvml.NVML_P2P_CAPS_INDEX_UNKNOWN)\n"
-        "print([nvml.nvmlDeviceGetP2PStatus(first, first, index) for index in capabilities])\n"
-        "print([nvml.nvmlDeviceGetP2PStatus(first, second, index) for index in capabilities])\n"
-    )
-    options = "machine.missing=mtmlDeviceCountMtLinkLayouts,%s" % missing
-    result = simulated.run_python(code, name="s5000x8", set=options)
-    assert (result.returncode, result.stderr) == (0, "")
-    apart, whole = [ABSENT] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN, [OK] * nvml.NVML_P2P_CAPS_INDEX_UNKNOWN
-    for index in (READ, WRITE, PCI):
-        apart[index] = OK
-    whole[PCI] = ABSENT
-    home = whole if missing == "mtmlDeviceGetMtLinkRemoteDevice" else apart  # its own links lead to itself
-    assert result.stdout.splitlines() == [str(home), str(apart)]
+    for name in ("mtmlDeviceCountMtLinkLayouts", missing):
+        monkeypatch.delitem(nvml._functions, name)
+    apart, whole = [OK, OK, ABSENT, ABSENT, OK], [OK, OK, OK, OK, ABSENT]
+    assert statuses(device, handles()[1]) == apart
+    own = whole if missing == "mtmlDeviceGetMtLinkRemoteDevice" else apart  # its own links lead to itself
+    assert statuses(device, device) == own
 
 
 def test_link_status_does_not_depend_on_the_direction():

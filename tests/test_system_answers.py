@@ -2,7 +2,6 @@
 
 import ctypes
 import inspect
-import os
 
 import pytest
 import simulated
@@ -158,11 +157,7 @@ def divided():
 
 
 def test_the_number_of_a_virtual_type_is_what_its_id_ends_with(tmp_path):
-    with open(os.path.join(simulated.PROFILES, "s3000-vgpu-host.ini")) as file:
-        text = file.read()
-    path = tmp_path / "machine.ini"
-    path.write_text(text.replace("mtgpu-1104", "mtgpu-x1104"))
-    with simulated.nvml(str(path)):
+    with simulated.nvml(simulated.rewritten("s3000-vgpu-host", "mtgpu-1104", "mtgpu-x1104", tmp_path)):
         assert nvml.nvmlVgpuTypeGetName(1104) == "MT vGPU S3000-1104"
 
 
@@ -193,11 +188,8 @@ def test_profiles_by_slices(divided):
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 7, 8])
 def test_a_profile_of_each_number_of_slices(tmp_path, count):
     """The profile's cards have none with 3, 6 or 7 cores, and others may."""
-    with open(os.path.join(simulated.PROFILES, "s3000x2.ini")) as file:
-        text = file.read()
-    path = tmp_path / "machine.ini"
-    path.write_text(text.replace("name = 8c+32gb\ncores = 8\n", "name = as many\ncores = %d\n" % count, 1))
-    with simulated.nvml(str(path), set="0.mpc_mode=ENABLE"):
+    numbers = "name = 8c+32gb\ncores = 8\n", "name = as many\ncores = %d\n" % count
+    with simulated.nvml(simulated.rewritten("s3000x2", *numbers, tmp_path), set="0.mpc_mode=ENABLE"):
         profile = getattr(nvml, "NVML_GPU_INSTANCE_PROFILE_%d_SLICE" % count)
         info = nvml.nvmlDeviceGetGpuInstanceProfileInfo(nvml.nvmlDeviceGetHandleByIndex(0), profile)
         assert (info.sliceCount, info.multiprocessorCount, info.name) == (count, count, "as many")

@@ -117,33 +117,19 @@ on_container(
     read=nvml.nvmlDeviceGetName,
     kept=True,
 )
-for spelling in (UUIDS[0], UUIDS[0].encode(), "GPU-" + UUIDS[0], b"GPU-" + UUIDS[0].encode(), UUIDS[0].upper()):
-    on_two(
-        "nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleByUuid",
-        [({(i, "uuid"): UUIDS[0], (1 - i, "uuid"): UUIDS[1]}, i) for i in (0, 1)],
-        spelling,
-        on=nothing,
-        read=index,
-    )
+OWNERS = [({(i, "uuid"): UUIDS[0], (1 - i, "uuid"): UUIDS[1]}, i) for i in (0, 1)]
+on_two("nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleByUuid", OWNERS, UUIDS[0], on=nothing, read=index)
 for uuid, kind in ((UUIDS[0], nvml.NVML_UUID_TYPE_ASCII), (b"\0" * 6 + b"\x40\0\x80" + b"\0" * 6 + b"\1", 2)):
-    on_two(
-        "nvmlDeviceGetHandleByUUIDV",
-        [({(i, "uuid"): UUIDS[0], (1 - i, "uuid"): UUIDS[1]}, i) for i in (0, 1)],
-        uuid,
-        kind,
-        on=nothing,
-        read=index,
-    )
-for spelling in ("SERIAL-7", b"SERIAL-7"):
-    on_two(
-        "nvmlDeviceGetHandleBySerial",
-        [({(i, "serial_number"): "SERIAL-7", (1 - i, "serial_number"): "SERIAL-8"}, i) for i in (0, 1)],
-        spelling,
-        on=nothing,
-        read=index,
-        kept=True,
-    )
-for spelling in ("0001:0a:1f.0", "00000001:0A:1F.0", b"0001:0a:1f.0", " 1:a:1f "):
+    on_two("nvmlDeviceGetHandleByUUIDV", OWNERS, uuid, kind, on=nothing, read=index)
+on_two(
+    "nvmlDeviceGetHandleBySerial",
+    [({(i, "serial_number"): "SERIAL-7", (1 - i, "serial_number"): "SERIAL-8"}, i) for i in (0, 1)],
+    "SERIAL-7",
+    on=nothing,
+    read=index,
+    kept=True,
+)
+for spelling in ("0001:0a:1f.0", " 1:a:1f "):
     on_two(
         "nvmlDeviceGetHandleByPciBusId",
         [
