@@ -1964,7 +1964,7 @@ _LIFECYCLE = frozenset(
     "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
 )
 _BYSTANDERS = frozenset(  # functions that hold no argument of C while they call foreign or public functions
-    "<module> __call__ _ask _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
+    "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
     " _run_command_line _sample_energy".split()
 )
 
@@ -2418,6 +2418,13 @@ def _uint(value):
     return value if 0 <= value <= _UINT_MAX else _UINT_MAX
 
 
+def _type_error(text):
+    """The TypeError for an argument of the caller; it is marked, because C-style functions return a code instead."""
+    error = TypeError(text)
+    error.argument = True  # type: ignore[attr-defined]
+    return error
+
+
 def _plain_int(value):
     """An integer as a plain int, as a class of the caller may have its own arithmetic and comparisons."""
     try:
@@ -2425,7 +2432,7 @@ def _plain_int(value):
             value = type(value).__index__(value)
         return int.__index__(value)
     except (AttributeError, TypeError):
-        raise TypeError("'%s' object cannot be interpreted as an integer" % type(value).__name__)
+        raise _type_error("'%s' object cannot be interpreted as an integer" % type(value).__name__)
 
 
 def _bytes(text):
@@ -2435,7 +2442,7 @@ def _bytes(text):
     """
     plain = _plain_bytes(text)
     if plain is None:
-        raise TypeError("a str or bytes is required, not '%s'" % type(text).__name__)
+        raise _type_error("a str or bytes is required, not '%s'" % type(text).__name__)
     if b"\0" in plain:  # C would read only up to the NUL
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
     return plain
@@ -2658,10 +2665,9 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
 
 
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
-    """Set the MPC configurations of several devices: one id for each device. The call is slow.
+    """Set the MPC configurations of several devices, an id for each; Linux only, since the Chunxiao generation.
 
-    It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode. Linux only. Since the Chunxiao
-    generation.
+    The call is slow. It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
     pymtml, or if a query of another thread does not return in time.
@@ -2677,17 +2683,8 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
         status, argument = _resolve("_device", device)
         _check(status)
         cells[i] = ctypes.cast(argument, c_void_p).value
-    configurations = (c_uint * len(ids))(*ids)
-    _change(
-        _check,
-        _Change(_UNREACHED),
-        "mtmlLibrarySetMpcConfigurationInBatch",
-        "library",
-        None,
-        len(ids),
-        cells,
-        configurations,
-    )
+    arguments = len(ids), cells, (c_uint * len(ids))(*ids)
+    _change(_check, _Change(_UNREACHED), "mtmlLibrarySetMpcConfigurationInBatch", "library", None, *arguments)
 
 
 def mtmlLibraryFreeDevice(dev) -> "None":
@@ -3061,9 +3058,9 @@ def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
 
 
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
-    """Other devices at a distance (MTML_TOPOLOGY_*), as a list of handles.
+    """Other devices at a distance (MTML_TOPOLOGY_*), as a list of handles; Linux only.
 
-    ``count``: size of the array for C, by default what mtmlDeviceCountDeviceByTopologyLevel returns. Linux only.
+    ``count``: size of the array for C, by default what mtmlDeviceCountDeviceByTopologyLevel returns.
 
     Raises: MTMLError_InsufficientSize, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
@@ -3371,12 +3368,11 @@ _REFUSED = _UNREACHED + (
 
 
 def mtmlDeviceSetMpcMode(device, mode) -> "None":
-    """Turn MPC on or off (MTML_DEVICE_MPC_*).
+    """Turn MPC on or off (MTML_DEVICE_MPC_*); Linux only, since the Chunxiao generation.
 
     All handles except that of the library become stale. Shut down and initialize the library before the next query:
     until then C answers queries with errors (Unknown). The call waits at most five seconds until the queries of other
-    threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends. Linux only. Since the Chunxiao
-    generation.
+    threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
     pymtml, or if a query of another thread does not return in time.
@@ -3396,17 +3392,12 @@ def _divisible(device):
 
 
 def mtmlDeviceGetMpcMode(device) -> "int":
-    """Whether MPC is on or off (MTML_DEVICE_MPC_*).
-
-    Since the Chunxiao generation.
-    """
+    """Whether MPC is on or off (MTML_DEVICE_MPC_*); since the Chunxiao generation."""
     return _number("mtmlDeviceGetMpcMode", "_device", device)
 
 
 def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
-    """Number of MPC profiles that the parent device offers.
-
-    Linux only. Since the Chunxiao generation.
+    """Number of MPC profiles that the parent device offers; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3414,10 +3405,9 @@ def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
 
 
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
-    """MPC profiles that the parent device offers (list of c_mtmlMpcProfile_t).
+    """MPC profiles of the parent device (list of c_mtmlMpcProfile_t); Linux only, since the Chunxiao generation.
 
-    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcProfiles returns. Linux only. Since
-    the Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcProfiles returns.
 
     Raises: MTMLError_InsufficientSize, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3428,9 +3418,7 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlM
 
 
 def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
-    """Number of MPC configurations that the parent device offers.
-
-    Linux only. Since the Chunxiao generation.
+    """Number of MPC configurations that the parent device offers; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3438,10 +3426,9 @@ def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
 
 
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
-    """MPC configurations that the parent device offers (list of c_mtmlMpcConfiguration_t).
+    """MPC configurations of the parent device (list of c_mtmlMpcConfiguration_t); Linux, since the Chunxiao generation.
 
-    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcConfigurations returns. Linux only.
-    Since the Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountSupportedMpcConfigurations returns.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3468,20 +3455,14 @@ def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcC
 
     Raises: MTMLError_NotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    return _struct(
-        c_mtmlMpcConfiguration_t(),
-        "mtmlDeviceGetMpcConfigurationByName",
-        "_device",
-        parentDevice,
-        _bytes(configName),
-    )
+    name, configuration = _bytes(configName), c_mtmlMpcConfiguration_t()
+    return _struct(configuration, "mtmlDeviceGetMpcConfigurationByName", "_device", parentDevice, name)
 
 
 def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
-    """Set the MPC configuration of the parent device, by configuration id.
+    """Set the MPC configuration of the parent device, by configuration id; Linux only, since the Chunxiao generation.
 
-    It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode. Linux only. Since the Chunxiao
-    generation.
+    It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
     pymtml, or if a query of another thread does not return in time.
@@ -3492,9 +3473,7 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
 
 
 def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
-    """Number of existing MPC instances of a profile.
-
-    Linux only. Since the Chunxiao generation.
+    """Number of existing MPC instances of a profile; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3502,26 +3481,22 @@ def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
 
 
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
-    """Existing MPC instances of a profile (list of handles).
+    """Existing MPC instances of a profile (list of handles); Linux only, since the Chunxiao generation.
 
-    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstancesByProfileId returns. Linux only.
-    Since the Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstancesByProfileId returns.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
+    profile = _uint(profileId)
     if count is None:
-        count = _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+        count = _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, profile)
     cells = _array(c_void_p, count)
-    _check(
-        _status("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId), len(cells), cells)
-    )
+    _check(_status("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, profile, len(cells), cells))
     return _devices(cells)
 
 
 def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
-    """Number of existing MPC instances of the parent device.
-
-    Linux only. Since the Chunxiao generation.
+    """Number of existing MPC instances of the parent device; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3529,10 +3504,9 @@ def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
 
 
 def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
-    """Existing MPC instances of the parent device (list of handles).
+    """Existing MPC instances of the parent device (list of handles); Linux only, since the Chunxiao generation.
 
-    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstances returns. Linux only. Since the
-    Chunxiao generation.
+    ``count``: size of the array for C, by default what mtmlDeviceCountMpcInstances returns.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3544,9 +3518,7 @@ def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]
 
 
 def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
-    """Handle of an MPC instance, by its index among the instances of the parent device.
-
-    Linux only. Since the Chunxiao generation.
+    """Handle of an MPC instance, by its index below the parent device; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3556,9 +3528,7 @@ def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
 
 
 def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
-    """Handle of the parent device of an MPC instance.
-
-    Linux only. Since the Chunxiao generation.
+    """Handle of the parent device of an MPC instance; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3568,9 +3538,7 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
 
 
 def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
-    """MPC profile of an instance (c_mtmlMpcProfile_t).
-
-    Linux only. Since the Chunxiao generation.
+    """MPC profile of an instance (c_mtmlMpcProfile_t); Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3578,9 +3546,7 @@ def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
 
 
 def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
-    """Index of an MPC instance among the instances of its parent device.
-
-    Linux only. Since the Chunxiao generation.
+    """Index of an MPC instance among the instances of its parent device; Linux only, since the Chunxiao generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3601,9 +3567,7 @@ def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
 
 
 def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
-    """State of a link (MTML_MTLINK_STATE_*).
-
-    Since the Quyuan generation.
+    """State of a link (MTML_MTLINK_STATE_*); since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3611,9 +3575,7 @@ def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
 
 
 def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
-    """Whether a link has the capability MTML_MTLINK_CAP_* (MTML_MTLINK_CAP_STATUS_*).
-
-    Since the Quyuan generation.
+    """Whether a link has the capability MTML_MTLINK_CAP_* (MTML_MTLINK_CAP_STATUS_*); since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3621,9 +3583,7 @@ def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
-    """Handle of the device at the other end of a link.
-
-    Since the Quyuan generation.
+    """Handle of the device at the other end of a link; since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_NotFound (the link is not connected, or that device is hidden),
     MTMLError_DriverFailure.
@@ -3674,9 +3634,7 @@ def mtmlDeviceGetMtLinkShortestPaths(
 
 
 def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
-    """Number of direct MtLinks between two devices.
-
-    Since the Quyuan generation.
+    """Number of direct MtLinks between two devices; since the Quyuan generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
@@ -3684,10 +3642,9 @@ def mtmlDeviceCountMtLinkLayouts(localDevice, remoteDevice) -> "int":
 
 
 def mtmlDeviceGetMtLinkLayouts(localDevice, remoteDevice, linkCount=None) -> "list[c_mtmlMtLinkLayout_t]":
-    """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t).
+    """Direct MtLinks between two devices (list of c_mtmlMtLinkLayout_t); since the Quyuan generation.
 
-    ``linkCount``: size of the array for C, by default what mtmlDeviceCountMtLinkLayouts returns. Since the Quyuan
-    generation.
+    ``linkCount``: size of the array for C, by default what mtmlDeviceCountMtLinkLayouts returns.
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientSize, MTMLError_DriverFailure.
     """
@@ -3750,11 +3707,10 @@ def _survivors_of_reset(card):
 
 
 def mtmlDeviceReset(device) -> "None":
-    """Reset the whole device, which must be idle.
+    """Reset the whole device, which must be idle; Linux only.
 
     The handles of the device, its instances and its virtual devices become stale. The call waits at most five seconds
-    until the queries of other threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends. Linux
-    only.
+    until the queries of other threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew;
     MTMLError_ResourceIsBusy in the middle of another call of pymtml, or if a query of another thread does not return in
@@ -3764,9 +3720,7 @@ def mtmlDeviceReset(device) -> "None":
 
 
 def mtmlMemorySetEccMode(mem, mode) -> "None":
-    """Set the MTML_MEMORY_ECC_* mode that takes effect at the next reboot.
-
-    Since the Pinghu generation.
+    """Set the MTML_MEMORY_ECC_* mode that takes effect at the next reboot; since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3774,9 +3728,7 @@ def mtmlMemorySetEccMode(mem, mode) -> "None":
 
 
 def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
-    """(current, pending): MTML_MEMORY_ECC_* now and after the next reboot.
-
-    Since the Pinghu generation.
+    """(current, pending): MTML_MEMORY_ECC_* now and after the next reboot; since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3784,9 +3736,7 @@ def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
 
 
 def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
-    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t).
-
-    Since the Pinghu generation.
+    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t); since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3819,10 +3769,10 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
 
 
 def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "int":
-    """Number of ECC errors.
+    """Number of ECC errors; since the Pinghu generation.
 
     ``errorType``: MTML_MEMORY_ERROR_TYPE_*. ``counterType``: MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC. ``locationType``:
-    a mask of MTML_MEMORY_LOCATION_*. Since the Pinghu generation.
+    a mask of MTML_MEMORY_LOCATION_*.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -3831,9 +3781,7 @@ def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "
 
 
 def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
-    """Set all ECC error counters of a type (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC) to 0.
-
-    Since the Pinghu generation.
+    """Set all ECC error counters of a type (MTML_VOLATILE_ECC or MTML_AGGREGATE_ECC) to 0; since the Pinghu generation.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
     """
@@ -4558,6 +4506,12 @@ def _query(answer, name, slot, handle, *arguments):
     return answer
 
 
+def _number_of(name, slot, handle, *arguments, cell=_UInt):
+    """The measured number that a getter returns: an unsigned int, or the type of ``cell``."""
+    number = _query(cell(), name, slot, handle, *arguments)[0]
+    return _measured(number, _UINT_MAX if cell is _UInt else _ULONGLONG_MAX)
+
+
 def _all_cards():
     """Handles of all cards in index order (iterator), without cards that disappear meanwhile."""
     cell = _Pointer()
@@ -5257,7 +5211,7 @@ def nvmlDeviceGetNumGpuCores(device) -> "int":
     """
     device = _require(device)
     known = getattr(device, "_cores", None)
-    return known or _keep(device, "_cores", _measured(_query(_UInt(), "mtmlDeviceCountGpuCores", "_device", device)[0]))
+    return known or _keep(device, "_cores", _number_of("mtmlDeviceCountGpuCores", "_device", device))
 
 
 def nvmlDeviceGetArchitecture(device) -> "int":
@@ -5385,8 +5339,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     if status:
         raise _nvml_error(status)
     if total is None:
-        total = _query(_ULongLong(), "mtmlMemoryGetTotal", "_memory", device)[0]
-        total = _keep(device, "_total", _measured(total, _ULONGLONG_MAX))
+        total = _keep(device, "_total", _number_of("mtmlMemoryGetTotal", "_memory", device, cell=_ULongLong))
     used = info.used
     info.total = total
     if used < total:
@@ -5412,9 +5365,7 @@ def nvmlDeviceGetMemoryBusWidth(device) -> "int":
     """
     device = _require(device)
     known = getattr(device, "_bus_width", None)
-    return known or _keep(
-        device, "_bus_width", _measured(_query(_UInt(), "mtmlMemoryGetBusWidth", "_memory", device)[0])
-    )
+    return known or _keep(device, "_bus_width", _number_of("mtmlMemoryGetBusWidth", "_memory", device))
 
 
 # ---- Utilization and codecs ----
@@ -5981,7 +5932,7 @@ def nvmlDeviceGetNumFans(device) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceCountFan.
     """
-    return _measured(_query(_UInt(), "mtmlDeviceCountFan", "_device", device)[0])
+    return _number_of("mtmlDeviceCountFan", "_device", device)
 
 
 # ---- PCIe link ----
@@ -6057,7 +6008,7 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     function.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
-    return _measured(_query(_UInt(), "mtmlDeviceGetPcieReplayCounter", "_device", handle)[0])
+    return _number_of("mtmlDeviceGetPcieReplayCounter", "_device", handle)
 
 
 def _pci_word(handle, word):
@@ -6152,8 +6103,7 @@ def nvmlDeviceGetMemoryErrorCounter(handle, errorType, counterType, locationType
     if locationType != NVML_MEMORY_LOCATION_DRAM:
         raise _unsupported()
     kinds = errorType, counterType, MTML_MEMORY_LOCATION_DRAM
-    count = _query(_ULongLong(), "mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds)[0]
-    return _measured(count, _ULONGLONG_MAX)
+    return _number_of("mtmlMemoryGetEccErrorCounter", "_memory", device, *kinds, cell=_ULongLong)
 
 
 def nvmlDeviceClearEccErrorCounts(handle, counterType) -> "None":
@@ -6438,9 +6388,7 @@ def nvmlDeviceSetCpuAffinity(handle) -> "None":
     these CPUs or the system does not bind threads, NVMLError_NoPermission.
     MTML: mtmlDeviceGetCpuAffinityWithinNode; the system call sched_setaffinity.
     """
-    words = _affinity(
-        "mtmlDeviceGetCpuAffinityWithinNode", _require(handle), _BOUND_CPUS_MAX // _LONG_BITS, NVML_AFFINITY_SCOPE_NODE
-    )
+    words = _nvmlDeviceGetCpuAffinity(handle, _BOUND_CPUS_MAX // _LONG_BITS)
     _bind([cpu for cpu in range(_BOUND_CPUS_MAX) if words[cpu // _LONG_BITS] >> cpu % _LONG_BITS & 1])
 
 
@@ -6665,10 +6613,8 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
     index = _uint(index)
     if not properties.mpcCap:
         raise _unsupported()
-    if (
-        properties.mpcType != MTML_MPC_TYPE_PARENT
-        or index >= _query(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]
-    ):
+    divided = properties.mpcType == MTML_MPC_TYPE_PARENT
+    if not divided or index >= _query(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index))
 
@@ -6830,28 +6776,26 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
 
 def _mpc_profiles(device):
     """MPC profiles that a card offers (list of c_mtmlMpcProfile_t)."""
-    _require_mpc(device)
-    count = _query(_UInt(), "mtmlDeviceCountSupportedMpcProfiles", "_device", device)[0]
-    profiles = (c_mtmlMpcProfile_t * min(count, _MPC_CONFIGURATIONS_MAX))()
-    if len(profiles):
-        _query(profiles, "mtmlDeviceGetSupportedMpcProfiles", "_device", device, len(profiles))
-    return list(profiles)
+    return _mpc_offers(_require_mpc(device), c_mtmlMpcProfile_t, "Profiles")
 
 
 def _mpc_configurations(device):
     """MPC configurations that a card offers (list of c_mtmlMpcConfiguration_t)."""
-    count = _query(_UInt(), "mtmlDeviceCountSupportedMpcConfigurations", "_device", device)[0]
-    configurations = (c_mtmlMpcConfiguration_t * min(count, _MPC_CONFIGURATIONS_MAX))()
-    if len(configurations):
-        _query(configurations, "mtmlDeviceGetSupportedMpcConfigurations", "_device", device, len(configurations))
-    return list(configurations)
+    return _mpc_offers(device, c_mtmlMpcConfiguration_t, "Configurations")
+
+
+def _mpc_offers(device, item, kind):
+    """The MPC profiles or configurations that a card offers (list of ``item``)."""
+    count = _query(_UInt(), "mtmlDeviceCountSupportedMpc" + kind, "_device", device)[0]
+    offers = (item * min(count, _MPC_CONFIGURATIONS_MAX))()
+    if len(offers):
+        _query(offers, "mtmlDeviceGetSupportedMpc" + kind, "_device", device, len(offers))
+    return list(offers)
 
 
 def _profile_info(device, profile, version):
     """NVML's description of an MPC profile."""
-    info = _catalogue_struct(
-        "c_nvmlGpuInstanceProfileInfo_v2_t" if version == 2 else "c_nvmlGpuInstanceProfileInfo_t"
-    )()
+    info = _catalogue_struct("c_nvmlGpuInstanceProfileInfo%s_t" % ("_v2" if version == 2 else ""))()
     info.id, info.sliceCount, info.multiprocessorCount = profile.id, profile.coreCount, profile.coreCount
     info.memorySizeMB = profile.memorySizeMB
     ways = [list(way.profileId[: way.profileNum]).count(profile.id) for way in _mpc_configurations(device)]
@@ -7017,8 +6961,7 @@ def nvmlVgpuInstanceGetFbUsage(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     MTML: mtmlDeviceInitVirtDevice, mtmlMemoryGetUsed.
     """
-    used = _query(_ULongLong(), "mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance))[0]
-    return _measured(used, _ULONGLONG_MAX)
+    return _number_of("mtmlMemoryGetUsed", "_memory", _virtual_device(vgpuInstance), cell=_ULongLong)
 
 
 def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
@@ -7029,7 +6972,7 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
-    device, since, samples = _require(handle), c_ulonglong(timeStamp).value, []
+    device, since, samples = _require(handle), _plain_int(timeStamp) & _ULONGLONG_MAX, []
     count = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
     for uuid in _active_virt_uuids(device, count):
         number = _vgpu_number(device, uuid)
@@ -7102,9 +7045,7 @@ def _vgpu_number(device, uuid):
         for number, known in list(life.cards.vgpus.items()):
             if known == (device, uuid):
                 return number
-        life.cards.vgpus.setdefault(
-            len(life.cards.vgpus) + 1, (device, uuid)
-        )  # another thread may have taken that number
+        life.cards.vgpus.setdefault(len(life.cards.vgpus) + 1, (device, uuid))  # or another thread takes the number
 
 
 def _vgpu_instance(number):
@@ -7299,7 +7240,7 @@ def _compute_pids(device):
 
 def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
-    since = c_ulonglong(timeStamp).value
+    since = _plain_int(timeStamp) & _ULONGLONG_MAX
     root, paths, rows = _process_sources(device)
     if rows is None:  # without the table the shares are not known; without a process there are none
         raise _unsupported() if _compute_pids(device) else NVMLError(NVML_ERROR_NOT_FOUND)
@@ -7697,13 +7638,10 @@ def _existing_link(device, link):
 
 def _speed_link(field):
     """The number of the link whose speed is in a field, None for other fields."""
-    if field == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON:
-        return 0
-    if NVML_FI_DEV_NVLINK_SPEED_MBPS_L0 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L5:
-        return field - NVML_FI_DEV_NVLINK_SPEED_MBPS_L0
-    if NVML_FI_DEV_NVLINK_SPEED_MBPS_L6 <= field <= NVML_FI_DEV_NVLINK_SPEED_MBPS_L11:
-        return field - NVML_FI_DEV_NVLINK_SPEED_MBPS_L6 + 6
-    return None
+    for first, link in ((NVML_FI_DEV_NVLINK_SPEED_MBPS_L0, 0), (NVML_FI_DEV_NVLINK_SPEED_MBPS_L6, 6)):
+        if first <= field < first + 6:
+            return field - first + link
+    return 0 if field == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON else None
 
 
 def _link_speed(device, link):
@@ -7789,8 +7727,8 @@ _nvmlDeviceGetDeviceHandleFromMigDeviceHandle = nvmlDeviceGetDeviceHandleFromMig
 # ==== 15. C-style function pointers ===================================================================================
 # Some programs get NVML's C functions by name and call them with C arguments. Here each C function calls the Python
 # function of the same name. Its first arguments (``inputs``) are the parameters of the Python function that have no
-# default. The other arguments (``outputs``) say where to store the answer. The return annotation of the Python function
-# says how. Tables at the end of this section hold the exceptions.
+# default. The other arguments (``outputs``) say where to store the answer. Tables at the end of this section say how,
+# and hold the exceptions. Wrong arguments are InvalidArgument; any other error of Python is a bug, and is not caught.
 
 _nvmlGetFunctionPointer_cache: "dict[str, _Any]" = {}
 
@@ -7802,13 +7740,12 @@ def _nvmlGetFunctionPointer(name):
     """
     function = _nvmlGetFunctionPointer_cache.get(name)
     if function is None:
-        facade, inputs, store = _C_EXCEPTIONS.get(name) or _c_form(name)
-        function = _nvmlGetFunctionPointer_cache.setdefault(name, _CFunction(name, facade, inputs, store))
+        function = _nvmlGetFunctionPointer_cache.setdefault(name, _CFunction(name, *_c_form(name)))
     return function
 
 
 def _c_form(name):
-    """(Python function, number of inputs, function that stores its answer) of a C function that is no exception.
+    """(Python function, number of inputs, function that stores its answer) of a C function.
 
     Raises: NVMLError_FunctionNotFound.
     """
@@ -7816,10 +7753,9 @@ def _c_form(name):
     if type(function) is not type(_c_form) or not name.startswith("nvml"):
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     inputs = function.__code__.co_argcount - len(function.__defaults__ or ())
-    answer = function.__annotations__.get("return")
-    if answer is None:
-        return function, inputs, _store_refusal
-    return function, inputs, next((store for start, store in _STORES if answer.startswith(start)), _store_struct)
+    otherwise = _store_value if function.__name__ in _ANSWERING else _store_refusal
+    store = _STORES.get(name) or _STORES.get(function.__name__, otherwise)
+    return function, _C_INPUTS.get(name, inputs), store
 
 
 class _CFunction:
@@ -7832,31 +7768,31 @@ class _CFunction:
         self.restype = c_int
 
     def __call__(self, *arguments):
-        inputs = [_by_value(argument) for argument in arguments[: self._inputs]]
+        inputs, outputs = [_by_value(argument) for argument in arguments[: self._inputs]], arguments[self._inputs :]
         try:
-            return self._store(self._ask, inputs, *arguments[self._inputs :])
+            if not self._takes(len(inputs), len(outputs)):
+                raise _invalid()
+            return self._store(self._facade, inputs, *outputs)
         except NVMLError as error:
             return error.value
-        except _Mistake as error:
-            raise error.args[0]
-        except (TypeError, ValueError, IndexError, AttributeError):
-            return NVML_ERROR_INVALID_ARGUMENT  # for arguments of the wrong number or type
+        except TypeError as error:
+            if not hasattr(error, "argument"):  # not by _type_error: a bug of this module
+                raise
+            return NVML_ERROR_INVALID_ARGUMENT
 
-    def _ask(self, *inputs):
-        """The answer of the Python function. Its TypeErrors are about the inputs; other errors become a _Mistake."""
-        try:
-            return self._facade(*inputs)
-        except (ValueError, IndexError, AttributeError) as error:
-            raise _Mistake(error)
+    def _takes(self, inputs, outputs):
+        """Whether the function can be called with that many inputs and outputs."""
+        if self._store is _store_refusal:
+            return True
+        code, optional = self._store.__code__, len(self._store.__defaults__ or ())
+        places = code.co_argcount - 2  # without the function to ask, and the inputs
+        return inputs == self._inputs and (code.co_flags & _VARIADIC or places - optional <= outputs <= places)
 
     def __repr__(self):
         return "<C-style %s>" % self.__name__
 
 
-class _Mistake(Exception):
-    """An error inside a function of this module: the caller's arguments are not to blame."""
-
-
+_VARIADIC = 4  # flag of a function's code that it takes *arguments
 _CArgument: "_Any" = type(byref(c_int()))
 
 
@@ -7883,22 +7819,73 @@ def _target(argument) -> "_Any":
         if _byref_address(argument) != ctypes.addressof(argument._obj):
             raise _invalid()
         argument = argument._obj
-    elif (
-        isinstance(argument, ctypes._Pointer) and argument and not isinstance(argument, POINTER(struct_c_nvmlDevice_t))
-    ):
-        argument = argument.contents
+    elif isinstance(argument, ctypes._Pointer) and not isinstance(argument, POINTER(struct_c_nvmlDevice_t)):
+        argument = argument.contents if argument else None
     if isinstance(argument, _C_OBJECTS):
         return argument
     raise _invalid()
 
 
-def _cells(argument) -> "_Any":
-    """The array that an argument refers to, or a pointer to its first element; None for NULL."""
+def _number_at(argument) -> "_Any":
+    """The ctypes number that an argument refers to; it is no smaller than an unsigned int."""
+    target = _target(argument)
+    if not isinstance(target, ctypes._SimpleCData) or ctypes.sizeof(target) < _WORD or target._type_ not in "iIlLqQfdP":
+        raise _invalid()
+    return target
+
+
+def _struct_at(argument, *fields) -> "_Any":
+    """The struct with these fields that an argument refers to."""
+    target = _target(argument)
+    if not all(hasattr(target, field) for field in fields):
+        raise _invalid()
+    return target
+
+
+def _versioned(handle, argument, version, *fields):
+    """The struct with these fields that an argument refers to; it must say that it has that version."""
+    _require(handle)
+    target = _struct_at(argument, "version", *fields)
+    if target.version != version:
+        raise NVMLError(NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
+    return target
+
+
+def _cells(argument, *fields) -> "_Any":
+    """The array that an argument refers to, of structs with these fields, or a pointer to its first element.
+
+    It is None for NULL.
+    """
     if argument is None or (isinstance(argument, ctypes._Pointer) and not argument):
         return None
-    if isinstance(argument, ctypes._Pointer) and not issubclass(argument._type_, ctypes.Array):
-        return argument
-    return _target(argument)
+    if not isinstance(argument, ctypes._Pointer) or issubclass(argument._type_, ctypes.Array):
+        argument = _target(argument)
+    if not isinstance(argument, (ctypes._Pointer, ctypes.Array)):
+        raise _invalid()
+    if not all(hasattr(argument._type_, field) for field in fields):
+        raise _invalid()
+    return argument
+
+
+def _has_room(items, count, *arrays):
+    """Write the number of items to ``count``, which was the size of the caller's arrays; whether the items fit."""
+    cell = _number_at(count)
+    room, cell.value = cell.value, len(items)
+    if len(items) > (room or 0) or any(array is None for array in arrays):
+        return False
+    if any(isinstance(array, ctypes.Array) and len(array) < len(items) for array in arrays):
+        raise _invalid()  # it is smaller than the caller says
+    return True
+
+
+def _put(items, array):
+    """Store items in the caller's array, which must be of their type; return NVML's code."""
+    try:
+        for i, item in enumerate(items):
+            array[i] = item
+    except (TypeError, IndexError):
+        raise _invalid()
+    return NVML_SUCCESS
 
 
 # Each function below asks the Python function with ``inputs``, stores the answer through the arguments that follow, and
@@ -7913,19 +7900,15 @@ def _store_nothing(ask, inputs):
 
 def _store_refusal(ask, inputs, *outputs):
     """Store nothing: the function always raises. Missing arguments become 0, as C may take several in one struct."""
-    return ask(*(inputs + [0] * (ask.__self__._facade.__code__.co_argcount - len(inputs))))
+    return ask(*(inputs + [0] * (ask.__code__.co_argcount - len(inputs))))
 
 
 def _store_value(ask, inputs, *outputs):
     """Store one or more numbers, each through its own reference."""
     answer = ask(*inputs)
     values = answer if isinstance(answer, (list, tuple)) else [answer]
-    if len(values) != len(outputs):
-        raise TypeError("%d values for %d references" % (len(values), len(outputs)))
-    targets = [_target(output) for output in outputs]
-    if any(
-        not isinstance(each, ctypes._SimpleCData) or ctypes.sizeof(each) < ctypes.sizeof(c_uint) for each in targets
-    ):
+    targets = [_number_at(output) for output in outputs]
+    if len(values) != len(targets):
         raise _invalid()
     for target, value in zip(targets, values):
         target.value = getattr(value, "value", value)
@@ -7968,47 +7951,35 @@ def _store_struct(ask, inputs, output):
 
 def _store_memory_v2(ask, inputs, output):
     """Store memory information in a struct whose field ``version`` must be set."""
-    _require(inputs[0])
-    if _target(output).version != nvmlMemory_v2:
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    _versioned(inputs[0], output, nvmlMemory_v2)
     return _store_struct(ask, inputs + [nvmlMemory_v2], output)
 
 
 def _store_temperature(ask, inputs, output):
     """Store a temperature in a struct whose fields ``version`` and ``sensorType`` must be set."""
-    _require(inputs[0])
-    target = _target(output)
-    target.temperature = ask(inputs[0], target.sensorType, target.version)
+    target = _versioned(inputs[0], output, nvmlTemperature_v1, "sensorType", "temperature")
+    target.temperature = ask(inputs[0], target.sensorType)
     return NVML_SUCCESS
 
 
 def _store_margin(ask, inputs, output):
     """Store a temperature margin in a struct whose field ``version`` must be set."""
-    _require(inputs[0])
-    target = _target(output)
-    if target.version != nvmlMarginTemperature_v1:
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    target = _versioned(inputs[0], output, nvmlMarginTemperature_v1, "marginTemperature")
     target.marginTemperature = ask(*inputs)
     return NVML_SUCCESS
 
 
 def _store_fan(ask, inputs, output):
     """Store the speed of a fan in a struct whose fields ``version`` and ``fan`` must be set."""
-    device = _require(inputs[0])
-    target = _target(output)
-    if target.version != nvmlFanSpeedInfo_v1:
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
-    target.speed = ask("mtmlDeviceGetFanRpm", device, target.fan)
+    target = _versioned(inputs[0], output, nvmlFanSpeedInfo_v1, "fan", "speed")
+    target.speed = ask("mtmlDeviceGetFanRpm", _require(inputs[0]), target.fan)
     return NVML_SUCCESS
 
 
 def _store_processes(ask, inputs, count, array):
     """Store processes in an array; ``count`` is the array's size before the call, the number of processes after it."""
-    processes = ask(*inputs)
-    count, array = _target(count), _cells(array)
-    room = count.value
-    count.value = len(processes)
-    if len(processes) > room or (processes and array is None):
+    processes, array = ask(*inputs), _cells(array, "pid", "usedGpuMemory")
+    if not _has_room(processes, count, array) and processes:
         return NVML_ERROR_INSUFFICIENT_SIZE
     for i, process in enumerate(processes):
         entry = array[i]
@@ -8022,50 +7993,32 @@ def _store_processes(ask, inputs, count, array):
 
 def _store_list(ask, inputs, count, array):
     """Store numbers, handles or structs in an array. Without an array, handles and structs are only counted."""
-    items = ask(*inputs)
-    count, array = _target(count), _cells(array)
-    room = count.value
-    count.value = len(items)
-    if items and array is None:
-        counted = isinstance(items[0], (c_mtmlDevice_t, Structure))
-        return NVML_SUCCESS if counted else NVML_ERROR_INSUFFICIENT_SIZE
-    if len(items) > room:
-        return NVML_ERROR_INSUFFICIENT_SIZE
-    for i, item in enumerate(items):
-        array[i] = item
-    return NVML_SUCCESS
+    items, array = ask(*inputs), _cells(array)
+    if _has_room(items, count, array) or not items:
+        return _put(items, array)
+    counted = array is None and isinstance(items[0], (c_mtmlDevice_t, Structure))
+    return NVML_SUCCESS if counted else NVML_ERROR_INSUFFICIENT_SIZE
 
 
 def _store_pages(ask, inputs, count, addresses, stamps=None):  # nvidia-ml-py may pass no stamps
     """Store retired pages in an array of addresses and an array of time stamps."""
-    pages = ask(*inputs)
-    count, addresses, stamps = _target(count), _cells(addresses), _cells(stamps)
-    room = count.value
-    count.value = len(pages)
-    if len(pages) > room or (pages and (addresses is None or stamps is None)):
+    pages, addresses, stamps = ask(*inputs), _cells(addresses), _cells(stamps)
+    if not _has_room(pages, count, addresses, stamps) and pages:
         return NVML_ERROR_INSUFFICIENT_SIZE
-    for i, page in enumerate(pages):
-        addresses[i], stamps[i] = page["address"], page["timestamp"]
-    return NVML_SUCCESS
+    _put([page["address"] for page in pages], addresses)
+    return _put([page["timestamp"] for page in pages], stamps)
 
 
 def _store_samples(ask, inputs, array, count, since):
     """Store utilization samples in an array; the outputs are array, count, and the time after which to begin."""
-    samples = ask(inputs[0], _by_value(since))
-    count, array = _target(count), _cells(array)
-    room = count.value
-    count.value = len(samples)
-    if len(samples) > room or array is None:
-        return NVML_ERROR_INSUFFICIENT_SIZE
-    for i, sample in enumerate(samples):
-        array[i] = sample
-    return NVML_SUCCESS
+    samples, array = ask(inputs[0], _by_value(since)), _cells(array)
+    return _put(samples, array) if _has_room(samples, count, array) else NVML_ERROR_INSUFFICIENT_SIZE
 
 
 def _store_sized_text(ask, inputs, buffer, length):
     """Store a text in a buffer whose length is passed by reference."""
     _require_initialized()
-    return _store_text(ask, inputs, buffer, _target(length).value)
+    return _store_text(ask, inputs, buffer, _number_at(length))
 
 
 def _store_resolution(ask, inputs, *outputs):
@@ -8075,13 +8028,10 @@ def _store_resolution(ask, inputs, *outputs):
 
 def _store_affinity(ask, inputs, output):
     """Store an affinity mask in an array of the given size."""
-    words = ask(*inputs)
-    array = _cells(output)
+    words, array = ask(*inputs), _cells(output)
     if array is None:
         raise _invalid()
-    for i, word in enumerate(words):
-        array[i] = word
-    return NVML_SUCCESS
+    return _put(words, array)
 
 
 def _store_affinity_in_scope(ask, inputs, array, scope):
@@ -8091,15 +8041,11 @@ def _store_affinity_in_scope(ask, inputs, array, scope):
 
 def _store_fields(ask, inputs, output):
     """Store field values in an array of structs; their fields ``fieldId`` and ``scopeId`` say which are wanted."""
-    handle, count = inputs
-    _require(handle)
-    array = _cells(output)
-    if array is None or not 0 < count <= NVML_FI_MAX:
+    handle, count = _require(inputs[0]), _uint(inputs[1])
+    array = _cells(output, "fieldId", "scopeId")
+    if array is None or not 0 < count <= min(NVML_FI_MAX, len(array) if isinstance(array, ctypes.Array) else count):
         raise _invalid()
-    answers = ask(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)])
-    for i, answer in enumerate(answers):
-        array[i] = answer
-    return NVML_SUCCESS
+    return _put(ask(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)]), array)
 
 
 def _store_pointer(ask, inputs, output):
@@ -8117,7 +8063,7 @@ def _store_pointer(ask, inputs, output):
 def _store_handle_by_uuid(ask, inputs, output):
     """Store the handle of the device whose UUID a struct holds."""
     _require_initialized()
-    uuid = _target(inputs[0])
+    uuid = _struct_at(inputs[0], "type", "value")
     text = bytes(uuid.value.bytes) if uuid.type == NVML_UUID_TYPE_BINARY else uuid.value.str
     return _store_handle(ask, [text, uuid.type], output)
 
@@ -8125,10 +8071,9 @@ def _store_handle_by_uuid(ask, inputs, output):
 def _store_profile_info(ask, inputs, output):
     """Store an MPC profile in a struct whose field ``version`` must be set."""
     _require(inputs[0])
-    target = _target(output)
+    _struct_at(output, "version")
     answer = ask(*inputs)
-    if target.version != answer.version:
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    _versioned(inputs[0], output, answer.version)
     return _store_struct(lambda: answer, [], output)
 
 
@@ -8140,21 +8085,17 @@ def _store_profile_info_v1(ask, inputs, output):
 def _store_shares(ask, inputs, output):
     """Store utilization samples in a struct with an array, its count, and the time after which to begin."""
     device = _require(inputs[0])
-    target = _target(output)
+    target = _struct_at(output, "lastSeenTimeStamp", "processSamplesCount", "procUtilArray")
     samples = ask(device, target.lastSeenTimeStamp)
     room, array = target.processSamplesCount, target.procUtilArray
     target.processSamplesCount = len(samples)
-    if len(samples) > room or not array:
-        return NVML_ERROR_INSUFFICIENT_SIZE
-    for i, sample in enumerate(samples):
-        array[i] = sample
-    return NVML_SUCCESS
+    return _put(samples, array) if len(samples) <= room and array else NVML_ERROR_INSUFFICIENT_SIZE
 
 
 def _store_vgpu_shares(ask, inputs, kind, count, array):
     """Store utilization samples of vGPUs in an array; the outputs are the type of the values, count and array."""
     code = _store_samples(ask, inputs[:1], array, count, inputs[1])
-    _target(kind).value = NVML_VALUE_TYPE_UNSIGNED_INT
+    _number_at(kind).value = NVML_VALUE_TYPE_UNSIGNED_INT
     return code
 
 
@@ -8163,25 +8104,72 @@ def _return_text(ask, inputs, *outputs):
     return ask(*inputs).encode("utf-8")
 
 
-# (start of a return annotation, function that stores such an answer); the first match counts. Any other annotation is
-# that of a struct.
-_STORES = (
-    ("None", _store_nothing),
-    ("str", _store_text),
-    ("c_mtmlDevice_t", _store_handle),
-    ("int", _store_value),
-    ("bool", _store_value),
-    ("c_uint", _store_value),
-    ("tuple[", _store_value),
-    ("list[int]", _store_value),
-    ("list[nvmlFriendlyObject]", _store_processes),
-    ("list[", _store_list),
-    ("ctypes.Array[c_ulong]", _store_affinity),
-)
+# All functions up to here answer, those of section 18 refuse. An answer is a number or several numbers, but for these.
+_ANSWERING = frozenset(globals())
+_STORES = {
+    name: store
+    for store, names in (
+        (
+            _store_nothing,
+            "nvmlInit nvmlInitWithFlags nvmlShutdown nvmlDeviceGetPciInfoExt nvmlDeviceGetThermalSettings"
+            " nvmlDeviceSetEccMode nvmlDeviceClearEccErrorCounts nvmlDeviceSetCpuAffinity nvmlDeviceClearCpuAffinity"
+            " nvmlDeviceGetGpuInstances",
+        ),
+        (
+            _store_struct,
+            "nvmlDeviceGetPciInfo nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates nvmlDeviceGetDynamicPstatesInfo"
+            " nvmlDeviceGetNvLinkRemotePciInfo nvmlDeviceGetAttributes_v2 nvmlGpuInstanceGetInfo"
+            " nvmlGpmQueryDeviceSupport",
+        ),
+        (
+            _store_text,
+            "nvmlSystemGetDriverVersion nvmlSystemGetNVMLVersion nvmlDeviceGetName nvmlDeviceGetUUID"
+            " nvmlDeviceGetSerial nvmlDeviceGetVbiosVersion nvmlVgpuInstanceGetUUID nvmlSystemGetProcessName",
+        ),
+        (
+            _store_processes,
+            "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetGraphicsRunningProcesses"
+            " nvmlDeviceGetMPSComputeRunningProcesses",
+        ),
+        (
+            _store_list,
+            "nvmlSystemGetHicVersion nvmlDeviceGetEncoderSessions nvmlDeviceGetRetiredPages"
+            " nvmlDeviceGetTopologyNearestGpus nvmlSystemGetTopologyGpuSet nvmlDeviceGetSupportedVgpus"
+            " nvmlDeviceGetCreatableVgpus nvmlDeviceGetActiveVgpus",
+        ),
+        (
+            _store_handle,
+            "nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleBySerial"
+            " nvmlDeviceGetHandleByPciBusId nvmlDeviceGetMigDeviceHandleByIndex"
+            " nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+        ),
+        (_store_affinity_in_scope, "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
+        (_store_profile_info, "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
+        (_store_profile_info_v1, "nvmlDeviceGetGpuInstanceProfileInfo"),
+        (_return_text, "nvmlErrorString"),
+        (_store_handle_by_uuid, "nvmlDeviceGetHandleByUUIDV"),
+        (_store_memory_v2, "nvmlDeviceGetMemoryInfo_v2"),
+        (_store_temperature, "nvmlDeviceGetTemperatureV"),
+        (_store_margin, "nvmlDeviceGetMarginTemperature"),
+        (_store_fan, "nvmlDeviceGetFanSpeedRPM"),
+        (_store_pages, "nvmlDeviceGetRetiredPages_v2"),
+        (_store_affinity, "nvmlDeviceGetCpuAffinity"),
+        (_store_pointer, "nvmlDeviceGetGpuInstanceById"),
+        (_store_sized_text, "nvmlVgpuTypeGetName"),
+        (_store_resolution, "nvmlVgpuTypeGetResolution"),
+        (_store_vgpu_shares, "nvmlDeviceGetVgpuUtilization"),
+        (_store_samples, "nvmlDeviceGetProcessUtilization"),
+        (_store_shares, "nvmlDeviceGetProcessesUtilizationInfo"),
+        (_store_fields, "nvmlDeviceGetFieldValues"),
+    )
+    for name in names.split()
+}
 
 # C functions whose Python function has another name.
 _C_NAMES = {
     "nvmlInit_v2": "nvmlInit",
+    "nvmlDeviceGetMemoryInfo_v2": "nvmlDeviceGetMemoryInfo",
+    "nvmlDeviceGetFanSpeedRPM": "_fan_number",
     "nvmlDeviceGetCount_v2": "nvmlDeviceGetCount",
     "nvmlDeviceGetHandleByIndex_v2": "nvmlDeviceGetHandleByIndex",
     "nvmlDeviceGetHandleByPciBusId_v2": "nvmlDeviceGetHandleByPciBusId",
@@ -8199,33 +8187,17 @@ _PYTHON_ONLY = frozenset("""
     nvmlUnitGetDeviceCount
     """.split())
 
-# All other C functions that differ: (Python function, number of inputs, function that stores its answer).
-_C_EXCEPTIONS: "dict[str, tuple[_Any, int, _Any]]" = {
-    "nvmlErrorString": (nvmlErrorString, 1, _return_text),
-    "nvmlDeviceGetHandleByUUIDV": (nvmlDeviceGetHandleByUUIDV, 1, _store_handle_by_uuid),
-    "nvmlDeviceGetMemoryInfo_v2": (nvmlDeviceGetMemoryInfo, 1, _store_memory_v2),
-    "nvmlDeviceGetTemperatureV": (nvmlDeviceGetTemperatureV, 1, _store_temperature),
-    "nvmlDeviceGetMarginTemperature": (nvmlDeviceGetMarginTemperature, 1, _store_margin),
-    "nvmlDeviceGetThermalSettings": (nvmlDeviceGetThermalSettings, 3, _store_nothing),
-    "nvmlDeviceGetFanSpeedRPM": (_fan_number, 1, _store_fan),
-    "nvmlDeviceGetRetiredPages": (nvmlDeviceGetRetiredPages, 2, _store_list),
-    "nvmlDeviceGetRetiredPages_v2": (nvmlDeviceGetRetiredPages_v2, 2, _store_pages),
-    "nvmlDeviceGetCpuAffinityWithinScope": (nvmlDeviceGetCpuAffinityWithinScope, 2, _store_affinity_in_scope),
-    "nvmlDeviceGetMemoryAffinity": (nvmlDeviceGetMemoryAffinity, 2, _store_affinity_in_scope),
-    "nvmlDeviceGetGpuInstanceProfileInfo": (nvmlDeviceGetGpuInstanceProfileInfo, 2, _store_profile_info_v1),
-    "nvmlDeviceGetGpuInstanceProfileInfoV": (nvmlDeviceGetGpuInstanceProfileInfoV, 2, _store_profile_info),
-    "nvmlDeviceGetGpuInstanceProfileInfoByIdV": (nvmlDeviceGetGpuInstanceProfileInfoByIdV, 2, _store_profile_info),
-    "nvmlDeviceGetGpuInstances": (nvmlDeviceGetGpuInstances, 4, _store_nothing),
-    "nvmlDeviceGetGpuInstanceById": (nvmlDeviceGetGpuInstanceById, 2, _store_pointer),
-    "nvmlDeviceGetSupportedVgpus": (nvmlDeviceGetSupportedVgpus, 1, _store_list),
-    "nvmlDeviceGetCreatableVgpus": (nvmlDeviceGetCreatableVgpus, 1, _store_list),
-    "nvmlDeviceGetActiveVgpus": (nvmlDeviceGetActiveVgpus, 1, _store_list),
-    "nvmlVgpuTypeGetName": (nvmlVgpuTypeGetName, 1, _store_sized_text),
-    "nvmlVgpuTypeGetResolution": (nvmlVgpuTypeGetResolution, 2, _store_resolution),
-    "nvmlDeviceGetVgpuUtilization": (nvmlDeviceGetVgpuUtilization, 2, _store_vgpu_shares),
-    "nvmlDeviceGetProcessUtilization": (nvmlDeviceGetProcessUtilization, 1, _store_samples),
-    "nvmlDeviceGetProcessesUtilizationInfo": (nvmlDeviceGetProcessesUtilizationInfo, 1, _store_shares),
-    "nvmlDeviceGetFieldValues": (nvmlDeviceGetFieldValues, 2, _store_fields),
+# C functions whose number of inputs is not that of the parameters without a default.
+_C_INPUTS = {
+    "nvmlDeviceGetHandleByUUIDV": 1,
+    "nvmlDeviceGetTemperatureV": 1,
+    "nvmlDeviceGetThermalSettings": 3,
+    "nvmlDeviceGetFanSpeedRPM": 1,
+    "nvmlDeviceGetCpuAffinityWithinScope": 2,
+    "nvmlDeviceGetMemoryAffinity": 2,
+    "nvmlVgpuTypeGetResolution": 2,
+    "nvmlDeviceGetProcessUtilization": 1,
+    "nvmlDeviceGetProcessesUtilizationInfo": 1,
 }
 
 # ==== 16. Framework hooks =============================================================================================

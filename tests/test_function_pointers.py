@@ -653,7 +653,7 @@ def test_set_mig_mode():
         assert nvml.nvmlDeviceGetMigMode(nvml.nvmlDeviceGetHandleByIndex(0)) == [0, 0]
 
 
-@pytest.mark.parametrize("mistake", [ValueError, IndexError, AttributeError])
+@pytest.mark.parametrize("mistake", [TypeError, ValueError, IndexError, AttributeError])
 def test_a_mistake_of_this_module_is_not_the_callers(mistake):
     def broken(handle):
         raise mistake("ours")
@@ -661,3 +661,14 @@ def test_a_mistake_of_this_module_is_not_the_callers(mistake):
     function = nvml._CFunction("nvmlDeviceGetName", broken, 1, nvml._store_text)
     with pytest.raises(mistake, match="ours"):
         function(None, ctypes.create_string_buffer(8), 8)
+
+
+def test_each_answer_has_a_place():
+    """By default an answer is stored as numbers; what is no number, and what only refuses, is named in a table."""
+    for name in sorted(genuine_names() | set(OLDER)):
+        function = pointer(name)
+        returned = function._facade.__annotations__.get("return", "refused")
+        if function._store not in (nvml._store_value, nvml._store_refusal):
+            continue
+        number = returned.startswith(("int", "bool", "c_uint", "tuple[", "list[int]"))
+        assert (returned == "refused", number) == (function._store is nvml._store_refusal, returned != "refused"), name
