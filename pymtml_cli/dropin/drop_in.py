@@ -6,7 +6,9 @@ import subprocess
 import sys
 import sysconfig
 
+import pymtml_dropin
 from pymtml_cli.subcommands import argument_parser
+from pymtml_dropin import hook
 
 FILE = "pymtml_dropin.pth"
 
@@ -66,8 +68,6 @@ def complain(text):
 
 def package():
     """The folder of pymtml_dropin."""
-    import pymtml_dropin
-
     return os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
 
 
@@ -118,17 +118,6 @@ def write(file, text):
         raise
 
 
-def nvidia_driver():
-    from pymtml_dropin import hook
-
-    return hook.nvidia_driver()
-
-
-def print_path():
-    print(os.path.join(package(), "path"))
-    return 0
-
-
 def enable(force):
     module = found()[0]
     if not module:
@@ -137,20 +126,19 @@ def enable(force):
     if not ours(module):
         complain("import pymtml gives %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
         return 1
-    folders = site_folders()
-    root = os.path.dirname(package())
-    file = os.path.join(root if root in folders else folders[0], FILE)
+    folders, root = site_folders(), os.path.dirname(package())
+    beside = root in folders
+    file = os.path.join(root if beside else folders[0], FILE)
     try:
-        write(file, line(force, root if root in folders else None))
+        write(file, line(force, root if beside else None))
     except OSError as error:
         complain("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
         return 1
     print("wrote %s" % file)
-    driver = nvidia_driver()
+    driver = hook.nvidia_driver()
     if driver and not force:
-        print(
-            "an NVIDIA driver is present (%s): pynvml stays as it is here; --force takes it over all the same" % driver
-        )
+        stays = "pynvml stays as it is here; --force takes it over all the same"
+        print("an NVIDIA driver is present (%s): %s" % (driver, stays))
     else:
         print("programs of %s take pymtml for pynvml from their next start" % sys.prefix)
     print("pymtml drop-in disable undoes it")
@@ -183,7 +171,7 @@ def status():
     print("import pymtml: %s" % (module or "not found"))
     taken = pynvml == os.path.join(package(), "path", "pynvml.py")
     print("import pynvml: %s" % ("pymtml" if taken else pynvml or "not found"))
-    driver = nvidia_driver()
+    driver = hook.nvidia_driver()
     if files and driver and not taken:
         print("an NVIDIA driver is present (%s): pynvml is left as it is" % driver)
     return 0 if files else 1
@@ -196,9 +184,8 @@ def run(arguments):
         complain("needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it")
         return 1
     if options.action == "path":
-        return print_path()
+        print(os.path.join(package(), "path"))
+        return 0
     if options.action == "enable":
         return enable(options.force)
-    if options.action == "disable":
-        return disable()
-    return status()
+    return disable() if options.action == "disable" else status()

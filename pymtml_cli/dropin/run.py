@@ -5,6 +5,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
+
+import pymtml_dropin
 
 USAGE = """\
 usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
@@ -25,42 +28,25 @@ NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 
 
-class Options:
-    """The command line: whether an nvidia-smi is wanted, and the command; `error` says what is wrong with it."""
-
-    def __init__(self):
-        self.help = False
-        self.nvidia_smi = False
-        self.command = []
-        self.error = None
-
-
 def parse(arguments):
-    """Options; all that follows the program is the program's."""
-    options = Options()
-    rest = list(arguments)
+    """Whether help and an nvidia-smi are wanted, the program with all that follows it, and what is wrong with that."""
+    flags, rest, error = [], list(arguments), None
     while rest and rest[0] in ("-h", "--help", "--nvidia-smi"):
-        flag = rest.pop(0)
-        if flag == "--nvidia-smi":
-            options.nvidia_smi = True
-        else:
-            options.help = True
+        flags.append(rest.pop(0))
     if rest and rest[0] == "--":
         del rest[0]
     elif rest and rest[0] in ("-m", "-c") and len(rest) == 1:
-        options.error = "%s wants a %s" % (rest[0], "module" if rest[0] == "-m" else "text of Python code")
+        error = "%s wants a %s" % (rest[0], "module" if rest[0] == "-m" else "text of Python code")
     elif rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
-        options.error = "no option %s" % rest[0]
+        error = "no option %s" % rest[0]
     if not rest:
-        options.error = "a program is missing"
-    options.command = rest
-    return options
+        error = "a program is missing"
+    wants_help = bool({"-h", "--help"} & set(flags))
+    return SimpleNamespace(help=wants_help, nvidia_smi="--nvidia-smi" in flags, command=rest, error=error)
 
 
 def environment(nvidia_smi):
     """The variables that make a program and its children take pymtml for pynvml."""
-    import pymtml_dropin
-
     home = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
     variables = dict(os.environ)
 

@@ -286,9 +286,13 @@ def system_findings(simulated, loaded):
         yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
     else:
         yield Finding(WARN, "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
+    found = nodes()
     if not inside:
-        yield nodes_finding()
-    yield rights_finding()
+        if found:
+            yield Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(found))
+        else:
+            yield Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
+    yield rights_finding(found)
     yield table_finding(pymtml._proc_root())
 
 
@@ -299,17 +303,8 @@ def nodes():
     return sorted(glob.glob("/dev/mtgpu*"))
 
 
-def nodes_finding():
-    """Whether there are device nodes."""
-    count = len(nodes())
-    if not count:
-        return Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
-    return Finding(OK, "nodes", "%d of /dev/mtgpu*" % count)
-
-
-def rights_finding():
+def rights_finding(found):
     """Whether the device nodes may be opened."""
-    found = nodes()
     closed = [node for node in found if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
@@ -447,13 +442,8 @@ def card_findings(card):
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:
-        text = "ECC is %s and will be %s" % (on_off(modes[0]), on_off(modes[1]))
+        text = "ECC is %s and will be %s" % tuple("on" if mode else "off" for mode in modes)
         yield "ecc", Finding(NOTE, "ecc", text, "reboot for the change to take place")
-
-
-def on_off(value):
-    """A feature's state in words."""
-    return "on" if value else "off"
 
 
 def cost_finding(card, init_seconds):

@@ -196,71 +196,52 @@ def _by_reason(failures):
 
 
 def _items(card, *path):
-    """The objects of a list in the object of a card."""
+    """The objects of a list in the object of a card; None where a null stands in its place."""
     for key in path:
-        card = card.get(key) if isinstance(card, dict) else None
+        card = card.get(key, ()) if isinstance(card, dict) else ()
+    if card is None:
+        return None
     return [item for item in card if isinstance(item, dict)] if isinstance(card, list) else []
 
 
-def _is_told(card, *path):
-    """Whether the object of a card has no null in the place of a list."""
-    for key in path[:-1]:
-        card = card.get(key) if isinstance(card.get(key), dict) else {}
-    return card.get(path[-1], path) is not None
-
-
 def _instances(card):
-    if not _is_told(card, "mpc", "instances"):
+    items = _items(card, "mpc", "instances")
+    if items is None:
         return NOT_TOLD
-    profiles = [item.get("profile") for item in _items(card, "mpc", "instances")]
+    profiles = [item.get("profile") for item in items]
     return ", ".join(_shown("name", one.get("name") if isinstance(one, dict) else None) for one in profiles) or "none"
 
 
 def _displays(card):
-    if not _is_told(card, "displays"):
+    items = _items(card, "displays")
+    if items is None:
         return NOT_TOLD
-    forms = [
-        "%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height"))
-        for one in _items(card, "displays")
-    ]
+    forms = ["%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height")) for one in items]
     return safe(", ".join(forms)) or "none"
 
 
-def _grouped(items, key, value):
-    """`up: 0-5, down: 6`: the numbers of items by what they say."""
-    from pymtml_cli.readings.topology import ranges
+def _numbers_by(value, key, *path):
+    """What writes `up: 0-5, down: 6`: the numbers of items of a list by what they say."""
 
-    found = {}
-    for item in items:
-        if isinstance(item.get(key), int):
-            found.setdefault(_shown(value, item.get(value)), []).append(item[key])
-    return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or "none"
-
-
-def _link_states(card):
-    return _grouped(_items(card, "mtlink", "links"), "link", "state")
-
-
-def _link_ends(card):
-    return _grouped(_items(card, "mtlink", "links"), "link", "remote")
-
-
-def _pairs(key):
     def write(card):
-        return _grouped(_items(card, "topology"), "device", key)
+        from pymtml_cli.readings.topology import ranges
+
+        found = {}
+        for item in _items(card, *path) or ():
+            if isinstance(item.get(key), int):
+                found.setdefault(_shown(value, item.get(value)), []).append(item[key])
+        return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or "none"
 
     return write
 
 
+PAIRS = ("level", "mtlinks", "read", "write")  # what is said of two cards
 # Lists of a card: (what they are as text, whether they speak of other cards)
 LISTS = {
     "mpc.instances": (_instances, False),
-    "mtlink.links.state": (_link_states, False),
-    "mtlink.links.remote": (_link_ends, True),
-    "topology.level": (_pairs("level"), True),
-    "topology.mtlinks": (_pairs("mtlinks"), True),
-    "topology.read": (_pairs("read"), True),
-    "topology.write": (_pairs("write"), True),
+    "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False),
+    "mtlink.links.remote": (_numbers_by("remote", "link", "mtlink", "links"), True),
+    **{"topology." + what: (_numbers_by(what, "device", "topology"), True) for what in PAIRS},
     "displays": (_displays, False),
 }
 

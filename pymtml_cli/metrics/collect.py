@@ -51,10 +51,10 @@ class Collection:
         self.time = self.duration = 0.0
 
 
-def not_collected(reason):
+def not_collected(failure):
     """What it comes to where nothing was asked (Collection)."""
     result = Collection()
-    result.failure, result.time = reason, time.time()
+    result.failure, result.time = failure, time.time()
     result.status = {"driver": checks.SEVERITY[checks.CRITICAL]}
     return result
 
@@ -159,16 +159,12 @@ class Collector:
     # ---- What it comes to ----
 
     def _result(self, found):
-        result = Collection()
-        result.failure = found.failure
-        if found.order is not None:
-            result.count = len(found.order)
+        result, order, silent = Collection(), found.order, found.silent
+        result.failure, result.count = found.failure, None if order is None else len(order)
         if found.walks:
             self._walked, self._processes = time.monotonic(), {}
-        silent = found.silent
         self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
-        indices = sorted(self._known) if found.order is None else sorted(found.order)
-        result.cards = [self._card(index, found) for index in indices]
+        result.cards = [self._card(index, found) for index in sorted(self._known if order is None else order)]
         self._count(found, silent, result)
         self._known = {card["gpu"]: [card["uuid"], card["info"]] for card in result.cards}
         result.status = self._status(found, result)
@@ -251,8 +247,7 @@ class Round:
         elif kind == "among":
             self.among = value
         elif kind == "error":
-            gpu, error = value
-            self.errors.append((gpu, error))
+            self.errors.append(value)
 
     @property
     def silent(self):
@@ -349,7 +344,7 @@ class Asking:
         if wanted != NO_PROCESSES and reading.answered:
             _take_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
-        found["values"] = [[series, list(labels), value] for (series, labels), value in reading.values.items()]
+        found["values"] = reading.as_list()
         found["errors"] = reading.errors
         failed = [error for error in reading.errors if error[1] != IMPLAUSIBLE]  # that is no handle's fault
         return found, failed[0] if failed else None
@@ -366,8 +361,7 @@ class Asking:
             uuid, info = self._identity(instance, driver)
             profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
             info[1] = text_or_empty(then(profile, lambda known: safe(known.name))) or info[1]
-            yield _part(str(instance.index), uuid, info, reading)
-            errors += [error for error in reading.errors if error not in errors]
+            yield _part(str(instance.index), uuid, info, reading, errors)
         if card.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU:
             return
         uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
@@ -379,8 +373,7 @@ class Asking:
             device = virtual_device(card, uuid)
             reading = Answers().ask(device, QUESTIONS_OF_PARTS)
             name = text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
-            yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading)
-            errors += [error for error in reading.errors if error not in errors]
+            yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading, errors)
 
     def _status(self, card, wanted, reading):
         """Worst level of each check of a card of which anything is told ({check: 0, 1 or 2})."""
@@ -400,9 +393,10 @@ class Asking:
         return status
 
 
-def _part(number, uuid, info, reading):
-    values = [[series, list(labels), value] for (series, labels), value in reading.values.items()]
-    return {"instance_id": number, "uuid": uuid, "info": info, "up": reading.answered, "values": values}
+def _part(number, uuid, info, reading, errors):
+    """A part of a card (dict); its errors are those of the card."""
+    errors += [error for error in reading.errors if error not in errors]
+    return {"instance_id": number, "uuid": uuid, "info": info, "up": reading.answered, "values": reading.as_list()}
 
 
 def _take_processes(card, reading, wanted):

@@ -161,6 +161,10 @@ class Answers:
             self.values, self.answered = {}, False
         return self
 
+    def as_list(self):
+        """The values as the child sends them: [series, its own labels, number] of each (list)."""
+        return [[series, list(labels), value] for (series, labels), value in self.values.items()]
+
     @property
     def has_implausible(self):
         """Whether there was a number that cannot be."""

@@ -468,13 +468,14 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
         if not path.endswith("gone"):
             open(path, "w").close()
     monkeypatch.setattr(doctor, "nodes", lambda: paths)
+    monkeypatch.setattr(doctor, "container", lambda: None)
     modes, access = set(), os.access
     monkeypatch.setattr(os, "access", lambda path, mode: modes.add(mode) or access(path, mode))
-    seen = [doctor.nodes_finding(), doctor.rights_finding()]
-    assert [(finding.level, finding.check) for finding in seen] == [(found[0], "nodes"), (rights[0], "rights")]
-    assert [finding.text for finding in seen] == [found[1], rights[1].replace("%s", str(tmp_path))]
+    seen = [one for one in doctor.system_findings(False, True) if one.check in ("nodes", "rights")]
+    expected = [(found[0], "nodes", found[1]), (rights[0], "rights", rights[1].replace("%s", str(tmp_path)))]
+    assert [one[:3] for one in seen] == expected
     assert modes <= {os.R_OK | os.W_OK}
-    assert [bool(finding.next_step) for finding in seen] == [found[0] == "warn", rights[0] == "warn"]
+    assert [bool(one.next_step) for one in seen] == [found[0] == "warn", rights[0] == "warn"]
 
 
 def test_where_nodes_are(monkeypatch):

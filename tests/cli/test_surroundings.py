@@ -61,8 +61,12 @@ def seen(folder):
 CODE = "import sys; sys.argv[0] = 'pymtml'; from pymtml_cli.main import main; sys.exit(main())"
 
 
-@pytest.mark.parametrize("arguments", SUBCOMMANDS, ids=" ".join)
-@pytest.mark.parametrize("way", ["module", "package", "script", "path"])
+# Each subcommand in one way, and the two that begin differently in all
+WAYS = [("script", arguments) for arguments in SUBCOMMANDS]
+WAYS += [(way, arguments) for way in ("module", "package", "path") for arguments in (["health"], ["--json"])]
+
+
+@pytest.mark.parametrize("way, arguments", WAYS, ids=lambda value: value if isinstance(value, str) else " ".join(value))
 def test_nothing_is_imported_from_the_current_folder(trap, tmp_path, arguments, way):
     script = tmp_path / "bin" / "pymtml"
     script.parent.mkdir()
@@ -80,7 +84,7 @@ def test_nothing_is_imported_from_the_current_folder(trap, tmp_path, arguments, 
 @pytest.mark.parametrize("flags", [["-I"], ["-E"], ["-s"]] + ([["-P"]] if sys.version_info >= (3, 11) else []), ids=str)
 def test_isolated_pythons(trap, tmp_path, flags):
     code = "import sys; sys.path.append(%r); " % simulated.ROOT + CODE
-    for arguments in (["health", "--lock", str(tmp_path / "lock")], ["doctor"], ["drop-in", "status"]):
+    for arguments in (["health", "--lock", str(tmp_path / "lock")], ["drop-in", "status"]):
         if "-I" not in flags and "-P" not in flags:
             code = code.replace("import sys; ", "import sys; sys.path.remove(''); ", 1)
         result = in_folder(trap, [sys.executable] + flags + ["-c", code] + arguments)
@@ -100,15 +104,16 @@ def test_a_folder_that_is_gone(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes streams")
-@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
-@pytest.mark.parametrize("arguments", [["run", "-c", "print('it ran')"], ["-L"], ["health"], ["doctor"]], ids=" ".join)
-def test_closed_streams(tmp_path, closed, arguments):
+@pytest.mark.parametrize("arguments", [["run", "-c", "print('it ran')"], ["health"], ["doctor"]], ids=" ".join)
+def test_closed_streams(tmp_path, arguments):
     if arguments == ["health"]:
         arguments = arguments + ["--lock", str(tmp_path / "lock")]
-    usual = in_folder(tmp_path, [sys.executable, "-m", "pymtml"] + arguments)
-    result = in_folder(tmp_path, ["sh", "-c", 'exec "$@" ' + closed, "sh", sys.executable, "-m", "pymtml"] + arguments)
-    assert result.returncode == usual.returncode and len(result.stdout) > 5
-    assert result.stdout.count("\n") == usual.stdout.count("\n")
+    command = [sys.executable, "-m", "pymtml"] + arguments
+    usual = in_folder(tmp_path, command)
+    for closed in ("<&-", "2>&-", "<&- 2>&-")[-1 if "doctor" in arguments else 0 :]:
+        result = in_folder(tmp_path, ["sh", "-c", 'exec "$@" ' + closed, "sh"] + command)
+        assert result.returncode == usual.returncode and len(result.stdout) > 5
+        assert result.stdout.count("\n") == usual.stdout.count("\n")
 
 
 def test_the_program_that_is_run_has_the_streams_that_it_was_given(tmp_path):
@@ -124,7 +129,7 @@ def test_run_in_a_frozen_program_says_what_it_needs(tmp_path):
         assert result.returncode == status and "needs a Python of its own" in result.stderr
 
 
-@pytest.mark.parametrize("encoding", ["gbk", "latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["gbk", "ascii"])
 @pytest.mark.parametrize("arguments", [["-q", "-x"], ["--json"], ["health", "--json"]], ids=" ".join)
 def test_documents_in_any_encoding_of_the_terminal(tmp_path, encoding, arguments):
     """They are ASCII: a name in Chinese comes through also where stdout is not UTF-8."""
