@@ -142,7 +142,7 @@ for device in (card, nvml.nvmlDeviceGetMigDeviceHandleByIndex(card, 1)):
         (False, None, "\n\n"),
         (True, "mtml", "\n\n"),
         (None, "nvml", "GPU-\nMIG-\n"),
-        (None, "other", "\n\n"),
+        (True, "other", "GPU-\nMIG-\n"),
     ],
 )
 def test_the_form_of_uuids(drop_in, setting, prefixes):

@@ -67,8 +67,8 @@ def test_field_follows_the_hardware(device, field, scope, key, pairs, kind):
 
 def test_readers_of_another_width_see_the_same_number(device):
     """Programs read iVal and llVal too, and the wide members where a narrow one was filled in."""
-    simulated.set_value(0, "ecc_corrected_volatile", 5)
-    assert one(device, nvml.NVML_FI_DEV_ECC_SBE_VOL_TOTAL).value.llVal == 5
+    simulated.set_value(0, "ecc_corrected_volatile", 5 << 32)
+    assert one(device, nvml.NVML_FI_DEV_ECC_SBE_VOL_TOTAL).value.llVal == 5 << 32
     simulated.set_value(0, "memory_temperature", 66)
     value = one(device, nvml.NVML_FI_DEV_MEMORY_TEMP).value
     assert (value.uiVal, value.siVal, value.iVal, value.ullVal, value.llVal, value.sllVal) == (66,) * 6

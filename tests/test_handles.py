@@ -273,6 +273,27 @@ def test_a_change_waits_for_whoever_has_the_lock(step, monkeypatch):
         assert not life.changing and simulated.calls("mtmlDeviceSetMpcMode") == (step == "carry_out")
 
 
+def test_a_slot_that_a_running_query_fills_is_emptied_again(monkeypatch):
+    """A change looks at the stacks until no slot was filled since it emptied them."""
+    others, carry_out, seen = pymtml._other_threads, pymtml._Change.carry_out, []
+
+    def filling():
+        if not seen:
+            seen.append(pymtml._keep(card, "_name", "late"))
+        return others()
+
+    def looking(self, *arguments):
+        seen.append(hasattr(card, "_name"))
+        return carry_out(self, *arguments)
+
+    with simulated.nvml("s3000-mpc"):
+        card = pymtml.nvmlDeviceGetHandleByIndex(1)
+        monkeypatch.setattr(pymtml, "_other_threads", filling)
+        monkeypatch.setattr(pymtml._Change, "carry_out", looking)
+        pymtml.mtmlDeviceReset(pymtml.nvmlDeviceGetHandleByIndex(0))
+        assert seen == ["late", False]
+
+
 def make(device):
     pymtml.mtmlDeviceSetMpcMode(device, 1)
 

@@ -220,6 +220,8 @@ def test_library_without_a_shutdown(value, monkeypatch):
             ("nvmlShutdown", pymtml.NVMLError_FunctionNotFound, value == "0"),
         ):
             if wanted:
+                pymtml.nvmlInit()
+                getattr(pymtml, name)()  # not the last one, for which C is not asked
                 device = pymtml.nvmlDeviceGetHandleByIndex(0)
                 with pytest.raises(kind) as caught:
                     getattr(pymtml, name)()
