@@ -129,19 +129,19 @@ print(available("pynvml") or available("pynvml", "nvidia-ml-py"))
 
 def test_all_forms_answer(environment):
     """And nobody without the drop-in; beside a driver of NVIDIA's only who was asked."""
-    assert json.loads(environment.run("-c", ASK))[:5] == [None] * 5
-    assert environment.run("-c", AVAILABLE) == "False\n"
+    said = environment.run("-c", ASK + AVAILABLE).splitlines()
+    assert json.loads(said[0])[:5] == [None] * 5 and said[1] == "False"
     for form in forms(environment):
-        *asked, pynvml, nobody, listed, by_path, found = json.loads(form(ASK))
+        text, available = form(ASK + AVAILABLE).splitlines()
+        *asked, pynvml, nobody, listed, by_path, found = json.loads(text)
         for answer in asked:
             version, name, summary, files, requires = answer
             assert (version, name, files, requires) == (metadata.VERSION, "nvidia-ml-py", False, None)
             assert "pymtml" in summary and "Not installed" in summary
         assert (pynvml, nobody) == (None, None)
-        assert found == [metadata.VERSION]
+        assert found == [metadata.VERSION] and available == "True"
         # Lists of what is installed, and those who look into folders, find what is there.
         assert sorted(listed) == ["pymtml-nvml"] and by_path == []
-        assert form(AVAILABLE) == "True\n"
     mark = os.path.join(environment.folder, "driver", "nvidia", "version")
     os.makedirs(os.path.dirname(mark))
     open(mark, "w").close()
@@ -150,16 +150,10 @@ def test_all_forms_answer(environment):
     assert json.loads(enabled(ASK))[0] is None
 
 
-def test_a_real_one_answers_for_itself(environment):
-    environment.install(wheels.stand_in(environment.folder, "nvidia-ml-py", "12.1", {"pynvml.py": "NVIDIA = 1\n"}))
-    for form in forms(environment):
-        asked, *_, by_path, found = json.loads(form(ASK))
-        assert asked[0] == "12.1" and found == ["12.1"] and by_path == ["nvidia-ml-py"]
-
-
-def test_installers_see_what_is_there(environment):
-    """pip runs in the environment itself, with the drop-in on; nvidia-ml-py is no part of what it lists or checks."""
-    _, _, enable = forms(environment)
+def test_what_installers_and_a_real_one_see(environment):
+    """pip runs in the environment itself, with the drop-in on; nvidia-ml-py is no part of what it lists or checks. A
+    real one answers for itself, in all forms."""
+    *_, enable = forms(environment)
     assert json.loads(enable(ASK))[0][0] == metadata.VERSION
     needy = wheels.stand_in(environment.folder, "needy", "1.0", {"needy.py": ""}, "Requires-Dist: nvidia-ml-py\n")
     theirs = wheels.stand_in(environment.folder, "nvidia-ml-py", "12.1", {"pynvml.py": "NVIDIA = 1\n"})
@@ -168,20 +162,19 @@ def test_installers_see_what_is_there(environment):
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", environment.python]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
         env.update(PYMTML_PROC_ROOT=environment.folder, PIP_CONFIG_FILE=os.devnull)
-        done = subprocess.run(
-            command + list(arguments), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
-        )
+        done = simulated.run(command + list(arguments), env=env)
         return done.returncode, done.stdout + done.stderr
 
     status, said = pip("list", "--format=freeze")
     assert status == 0 and [line.split("==")[0] for line in said.split()] == ["pymtml-nvml"]
-    assert pip("show", "nvidia-ml-py")[0] == 1
     environment.install(needy)
     status, said = pip("check")
     assert status == 1 and "needy 1.0 requires nvidia-ml-py, which is not installed" in said
-    assert pip("install", "--no-index", "--no-deps", theirs)[0] == 0
+    environment.install(theirs)
     assert pip("check")[0] == 0
-    assert json.loads(enable(ASK))[0][0] == "12.1"
+    for form in forms(environment):
+        asked, *_, by_path, found = json.loads(form(ASK))
+        assert asked[0] == "12.1" and found == ["12.1"] and by_path == ["nvidia-ml-py"]
     assert pip("uninstall", "--yes", "nvidia-ml-py")[0] == 0
     assert json.loads(enable(ASK))[0][0] == metadata.VERSION
 

@@ -84,14 +84,16 @@ def test_a_sound_machine_is_ok():
 
 
 def test_no_failure_is_called_ok():
-    with simulated.machine("s5000x8", set=QUIET):
+    """The others stay as they are: three cards are enough to see it."""
+    few = QUIET + "".join(";%d.visible=no" % card for card in range(3, 8))
+    with simulated.machine("s5000x8", set=few):
         sound = asked(WITHOUT_READINGS)
     wrong = []
     for function, name in ((function, name) for function in FUNCTIONS for name in CODES):
-        with simulated.machine("s5000x8", set=QUIET, faults="%d.%s=%s" % (VICTIM, function, name)):
+        with simulated.machine("s5000x8", set=few, faults="1.%s=%s" % (function, name)):
             found = asked(WITHOUT_READINGS)
-        others = [[one for one in each if one.gpu != VICTIM] for each in (found, sound)]
-        mine = [one for one in found if one.gpu == VICTIM]
+        others = [[one for one in each if one.gpu != 1] for each in (found, sound)]
+        mine = [one for one in found if one.gpu == 1]
         failed = [one for one in mine if one.level == "CRITICAL"]
         if name == "NOT_SUPPORTED" or function.startswith(OF_THE_LIBRARY):
             well = not failed or function.startswith(OF_THE_LIBRARY)
