@@ -20,12 +20,11 @@ TICKS = {
     "nvitop-exporter, scrape": None,
     "codecarbon, measure": None,
 }
-LARGEST = 8  # functions of a profile that are shown
 
-# Runs in the programs' own Python: "NAME" on a line of its input times a tick, "profile NAME" tells where time goes. It
-# is the time on the CPU, the kernel's included: some programs sleep within a tick.
+# Runs in the programs' own Python: "NAME" on a line of its input times a tick. It is the time on the CPU, the kernel's
+# included: some programs sleep within a tick.
 WORKER = """
-import cProfile, json, os, pstats, sys, time
+import json, os, sys, time
 import nvitop
 from nvitop import Device, GpuProcess
 devices = Device.all()
@@ -67,20 +66,11 @@ for tick in TICKS.values():
 answers = os.fdopen(int(sys.argv[1]), "w")
 print("ready", file=answers, flush=True)
 for line in sys.stdin:
-    name = line.strip()
-    if name.startswith("profile "):
-        profile = cProfile.Profile()
-        profile.runcall(lambda: [TICKS[name[8:]]() for _ in range(20)])
-        stats = pstats.Stats(profile)
-        rows = sorted(stats.stats.items(), key=lambda item: -item[1][2])[:%d]
-        answer = [["%%s %%s" %% (os.path.basename(place[0]), place[2]), row[2] / stats.total_tt] for place, row in rows]
-    else:
-        time.sleep(0.05)
-        start = time.process_time_ns()
-        TICKS[name]()
-        answer = time.process_time_ns() - start
-    print(json.dumps(answer), file=answers, flush=True)
-""" % LARGEST
+    time.sleep(0.05)
+    start = time.process_time_ns()
+    TICKS[line.strip()]()
+    print(json.dumps(time.process_time_ns() - start), file=answers, flush=True)
+"""
 
 
 def machine_files(folder):
@@ -177,12 +167,10 @@ def measure(options):
             "ns": {key: statistics.median(values) for key, values in taken.items()},
             "ratio": common.ratio(taken["pymtml"], taken["nvidia"]),
         }
-    slowest = max((name for name in TICKS if TICKS[name]), key=lambda name: ticks[name]["ratio"]["median"])
-    profile = running["pymtml"].ask("profile " + slowest)
     for stack in running.values():
         stack.end()
     processes = sum(name.isdigit() for name in os.listdir("/proc"))
-    return {"ticks": ticks, "processes": processes, "profile": {"tick": slowest, "shares": profile}}
+    return {"ticks": ticks, "processes": processes}
 
 
 def budgets_of(figures):
@@ -202,15 +190,8 @@ def report(document):
         + [common.number(row["ratio"][point], 2) for point in ("median", "low", "high")]
         for name, row in figures["ticks"].items()
     ]
-    profile = figures["profile"]
-    shares = [[place, "%.0f" % (100 * share)] for place, share in profile["shares"]]
-    return "\n\n".join(
-        [
-            common.table(["ms of CPU per tick of 8 devices", "pymtml", "nvidia", "/nvidia", "5 %", "95 %"], rows),
-            common.budget_table(document),
-            common.table(["where pymtml's time goes in '%s'" % profile["tick"], "% of the time"], shares),
-        ]
-    )
+    table = common.table(["ms of CPU per tick of 8 devices", "pymtml", "nvidia", "/nvidia", "5 %", "95 %"], rows)
+    return "\n\n".join([table, common.budget_table(document)])
 
 
 def main():
