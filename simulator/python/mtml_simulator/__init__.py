@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .profiles import ProfileError
     from .session import LibraryInUse, ReferenceLeak, Simulator, simulate
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 # What the package offers, by the module that has it: mthreads-gmi, which runs again and again, needs none of it.
 _HOMES = {
     "LibraryInUse": "session",

@@ -139,14 +139,6 @@ def test_versions_and_changelog():
     assert re.search(r"^## (\S+)$", source("CHANGELOG.md"), re.M).group(1) == version
 
 
-def test_readme_says_so():
-    text = source("python", "README.md")
-    for section in ("## What stays", "## What it is not"):
-        assert section in text
-    for word in ("libmusa.so.1", "sysfs", "CHANGELOG", "promise.txt"):
-        assert word in text.partition("## What stays")[2]
-
-
 TYPED = """
 import mtml_simulator
 import pytest
