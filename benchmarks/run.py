@@ -77,7 +77,8 @@ def main():
             documents.append(measure(python, name))
         sections.append(section(documents))
     head = (
-        "# Results\n\nWritten by `make bench` on %s with a load of %.1f; pymtml %s. README.md explains how to read them.\n"
+        "# Results\n\nWritten by `make bench` on %s with a load of %.1f; pymtml %s. "
+        "README.md explains how to read them.\n"
         % (
             time.strftime("%Y-%m-%d"),
             os.getloadavg()[0],
