@@ -1531,6 +1531,16 @@ _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
 
+# The interpreter that was begun last, and the main one. PyPy has no pythonapi, and only one interpreter.
+_last_interpreter, _main_interpreter = int, int  # type: _Any, _Any
+if hasattr(ctypes, "pythonapi"):
+    _last_interpreter = ctypes.pythonapi["PyInterpreterState_Head"]
+    _main_interpreter = ctypes.pythonapi["PyInterpreterState_Main"]
+    _last_interpreter.restype = _main_interpreter.restype = c_void_p
+
+_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
+
+
 class _Locks:
     """All locks of the module but those of meters; a forked child makes them anew. They are re-entrant: a signal
     handler may call any function while its thread holds one.
@@ -1952,14 +1962,6 @@ def _retire(life, retired):
 # ---- Stacks ----
 
 
-# The interpreter that was begun last, and the main one. PyPy has no pythonapi, and only one interpreter.
-_last_interpreter, _main_interpreter = int, int  # type: _Any, _Any
-if hasattr(ctypes, "pythonapi"):
-    _last_interpreter = ctypes.pythonapi["PyInterpreterState_Head"]
-    _main_interpreter = ctypes.pythonapi["PyInterpreterState_Main"]
-    _last_interpreter.restype = _main_interpreter.restype = c_void_p
-
-_FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
 _LIFECYCLE = frozenset(
     "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
 )
@@ -2172,8 +2174,6 @@ def _after_fork():
         life.cards.walk = None  # the parent's walk has not seen the child
         return
     inherited = _session.native if _session.native.held else _session.native.inherited
-    if inherited and life is not None and life.changing:
-        inherited.outdated = True
     _session.life, _session.native = None, _Native()
     _session.native.inherited = inherited
     _retire_lives()

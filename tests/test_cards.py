@@ -195,3 +195,12 @@ def test_no_two_numbers_of_the_distinct_machine_are_the_same():
         assert number not in seen or key in SMALL, (card, key, seen[number])
         seen[number] = card, key
     assert len(seen) >= 115
+
+
+def test_a_card_without_pci_address_or_name():
+    """What a virtual device does not have is passed over: its PCI address, then its name."""
+    hidden = "mtmlDeviceGetMusaComputeCapability, mtmlDeviceGetPciInfo"
+    with simulated.nvml("s80", set="*.unsupported=" + hidden):
+        assert nvml.nvmlDeviceGetCudaComputeCapability(nvml.nvmlDeviceGetHandleByIndex(0)) == (2, 1)
+    with simulated.nvml("s80", set="*.unsupported=%s, mtmlDeviceGetName" % hidden):
+        assert nvml.nvmlDeviceGetCudaComputeCapability(nvml.nvmlDeviceGetHandleByIndex(0)) == (0, 0)
