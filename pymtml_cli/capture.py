@@ -14,7 +14,7 @@ import pymtml
 CPU_WORDS, NODE_WORDS = 64, 16
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
-MOST = 256  # cards, fans or displays that are asked, whatever number of them the driver claims
+MOST = 256  # cards, fans, displays or links that are asked, whatever number of them the driver claims
 
 
 def words(prefix):
@@ -43,51 +43,8 @@ CODES = {
     if not pymtml.MTML_ERROR_UNINITIALIZED <= code <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
 }
 
-# Keys that hold one number or text: (key, function, arguments, names of the answer's values or None)
-PLAIN = (
-    ("name", "mtmlDeviceGetName", (), None),
-    ("uuid", "mtmlDeviceGetUUID", (), None),
-    ("serial_number", "mtmlDeviceGetSerialNumber", (), None),
-    ("mtbios_version", "mtmlDeviceGetMtBiosVersion", (), None),
-    ("gpu_path", "mtmlDeviceGetGpuPath", (), None),
-    ("primary_path", "mtmlDeviceGetPrimaryPath", (), None),
-    ("render_path", "mtmlDeviceGetRenderPath", (), None),
-    ("brand", "mtmlDeviceGetBrand", (), BRANDS),
-    ("gpu_cores", "mtmlDeviceCountGpuCores", (), None),
-    ("power_usage", "mtmlDeviceGetPowerUsage", (), None),
-    ("gpu_utilization", "mtmlGpuGetUtilization", (), None),
-    ("gpu_temperature", "mtmlGpuGetTemperature", (), None),
-    ("gpu_clock", "mtmlGpuGetClock", (), None),
-    ("gpu_max_clock", "mtmlGpuGetMaxClock", (), None),
-    ("memory_total", "mtmlMemoryGetTotal", (), None),
-    ("memory_used", "mtmlMemoryGetUsed", (), None),
-    ("memory_used_system", "mtmlMemoryGetUsedSystem", (), None),
-    ("memory_utilization", "mtmlMemoryGetUtilization", (), None),
-    ("memory_clock", "mtmlMemoryGetClock", (), None),
-    ("memory_max_clock", "mtmlMemoryGetMaxClock", (), None),
-    ("memory_bus_width", "mtmlMemoryGetBusWidth", (), None),
-    ("memory_bandwidth", "mtmlMemoryGetBandwidth", (), None),
-    ("memory_speed", "mtmlMemoryGetSpeed", (), None),
-    ("memory_vendor", "mtmlMemoryGetVendor", (), None),
-    ("memory_type", "mtmlMemoryGetType", (), MEMORY_TYPES),
-    ("vpu_clock", "mtmlVpuGetClock", (), None),
-    ("vpu_max_clock", "mtmlVpuGetMaxClock", (), None),
-    ("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", (0, 0, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
-    ("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", (0, 1, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
-    ("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", (1, 0, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
-    ("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", (1, 1, pymtml.MTML_MEMORY_LOCATION_DRAM), None),
-    ("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", (), {0: "no", 1: "yes"}),
-    ("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter", (), None),
-    ("performance_state", "mtmlDeviceGetPerformanceState", (), None),
-    ("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit", (), None),
-    ("default_power_limit", "mtmlGpuGetPowerManagementDefaultLimit", (), None),
-    ("shutdown_temperature", "mtmlGpuGetTemperatureThreshold", (0,), None),
-    ("slowdown_temperature", "mtmlGpuGetTemperatureThreshold", (1,), None),
-    ("gpu_voltage", "mtmlGpuGetVoltage", (), None),
-    ("memory_temperature", "mtmlMemoryGetTemperature", (), None),
-)
 # What tells one machine from another; the nodes as Linux names them do not
-MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path")
+MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
 NODE_FORMS = {"gpu_path": "/dev/mtgpu.%d", "primary_path": "/dev/dri/card%d", "render_path": "/dev/dri/renderD%d"}
 NODES = {kind: re.compile(re.escape(form).replace("%d", "[0-9]+") + r"\Z") for kind, form in NODE_FORMS.items()}
 SERIAL_LENGTH, SERIAL_KEPT = 12, 4
@@ -95,9 +52,6 @@ MASKED_TEXT = "Masked: serial numbers, UUIDs, names of slots, paths of nodes tha
 LEFT_TEXT = (
     "Left in: names, versions, PCI addresses and ids, numbers of slots, CPUs and NUMA nodes, and what was measured."
 )
-
-# Asked so that a refusal is known, though the answer stands elsewhere
-ALSO_ASKED = ("mtmlDeviceGetVbiosVersion",)
 
 
 class Failed:
@@ -127,14 +81,21 @@ class Walk:
             self.failures.append((function, self.label, code))
             return Failed(code)
 
-    def count(self, function, *arguments):
-        """How many of something there are, at most MOST; none where that fails."""
+    def count(self, function, *arguments, otherwise=0):
+        """How many of something there are, at most MOST; ``otherwise`` if that fails."""
         answer = self.ask(function, *arguments)
-        if isinstance(answer, Failed):
-            return 0
-        if answer > MOST:
-            self.excesses.append("# %s: %d (%s); the first %d were asked" % (function, answer, self.label, MOST))
-        return min(answer, MOST)
+        return otherwise if isinstance(answer, Failed) else self.bounded(function, answer)
+
+    def bounded(self, function, number):
+        """A number of things that a function told, at most MOST."""
+        excess = "# %s: %d (%s); the first %d were asked" % (function, number, self.label, MOST)
+        if number > MOST and excess not in self.excesses:
+            self.excesses.append(excess)
+        return min(number, MOST)
+
+    def refused(self, since):
+        """Functions that are not supported, of the failures from a number on."""
+        return unique(name for name, _, code in self.failures[since:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED)
 
     def masked(self, kind, text):
         """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
@@ -178,6 +139,23 @@ def named(names, code):
     return names.get(code, str(code))
 
 
+def written(value):
+    """A value as profiles have it."""
+    return escaped(value) if isinstance(value, str) else "%g" % value if isinstance(value, float) else str(value)
+
+
+def keys_of(walk, answer, keys):
+    """Keys with their values in an answer: "key" of the answer itself, "key=member" or "key=member:form" (dict)."""
+    found = {}
+    for part in keys.split():
+        key, _, member = part.partition("=")
+        member, _, form = member.partition(":")
+        value = getattr(answer, member) if member else answer
+        value = walk.masked(key, value) if key in MASKED else value
+        found[key] = form % value if form else written(value)
+    return found
+
+
 def mask_ranges(words):
     """Bits of words as 0-31,64-95."""
     numbers = [
@@ -192,147 +170,101 @@ def mask_ranges(words):
     return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in parts)
 
 
-def device_keys(walk, device):
-    """Keys of a card, an instance or a virtual device."""
-    keys = {}
-    failed_before = len(walk.failures)
-    for key, function, arguments, names in PLAIN:
-        answer = walk.ask(function, device, *arguments)
-        if isinstance(answer, Failed):
-            continue
-        if key in MASKED:
-            answer = walk.masked(key, answer)
-        if names is not None:
-            keys[key] = named(names, answer)
-        else:
-            keys[key] = escaped(answer) if isinstance(answer, str) else str(answer)
-    for function in ALSO_ASKED:
-        walk.ask(function, device)
-    for part in (pci_keys, slot_keys, fan_keys, display_keys, engine_keys, codec_keys, ecc_keys, affinity_keys):
-        keys.update(part(walk, device))
-    capability = walk.ask("mtmlDeviceGetMusaComputeCapability", device)
-    if not isinstance(capability, Failed):
-        keys["musa_compute_capability"] = "%d.%d" % tuple(capability)
-    refused = [
-        function for function, _, code in walk.failures[failed_before:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED
-    ]
-    return keys, unique(refused)
-
-
 def unique(names):
     """Names without repetition, in order."""
-    return [name for index, name in enumerate(names) if name not in names[:index]]
+    return list(dict.fromkeys(names))
 
 
-def pci_keys(walk, device):
-    """PCI address, ids and link."""
-    info = walk.ask("mtmlDeviceGetPciInfo", device)
-    if isinstance(info, Failed):
-        return {}
-    generation = GENERATIONS.get(info.pciDeviceId >> 24, NEWEST_GENERATION)
-    return {
-        "generation": generation,
-        "pci_sbdf": escaped(info.sbdf),
-        "pci_segment": str(info.segment),
-        "pci_bus": str(info.bus),
-        "pci_device": str(info.device),
-        "pci_device_id": "0x%08x" % info.pciDeviceId,
-        "pci_subsystem_id": "0x%08x" % info.pciSubsystemId,
-        "pci_bus_width": str(info.busWidth),
-        "pci_max_speed": "%g" % info.pciMaxSpeed,
-        "pci_cur_speed": "%g" % info.pciCurSpeed,
-        "pci_max_width": str(info.pciMaxWidth),
-        "pci_cur_width": str(info.pciCurWidth),
-        "pci_max_gen": str(info.pciMaxGen),
-        "pci_cur_gen": str(info.pciCurGen),
-    }
+def device_keys(walk, device):
+    """(keys of a card, an instance or a virtual device, functions that it refuses)."""
+    keys, before = {}, len(walk.failures)
+    for question in QUESTIONS:
+        keys.update(question(walk, device))
+    return keys, walk.refused(before)
 
 
-def slot_keys(walk, device):
-    """The slot of the host."""
-    slot = walk.ask("mtmlDeviceGetPcieSlotInfo", device)
-    return (
-        {}
-        if isinstance(slot, Failed)
-        else {"slot_id": str(slot.slotId), "slot_name": escaped(walk.masked("slot_name", slot.slotName))}
-    )
+# ---- Questions: functions of walk and device that return keys with their values ----
 
 
-def fan_keys(walk, device):
-    """Fans; where their number is not told, the first is asked nevertheless, so that its refusal is known."""
-    failed_before = len(walk.failures)
-    count = walk.count("mtmlDeviceCountFan", device)
-    speeds, turns = [], []
-    for fan in range(1 if len(walk.failures) > failed_before else count):
-        for function, found in (("mtmlDeviceGetFanSpeed", speeds), ("mtmlDeviceGetFanRpm", turns)):
-            answer = walk.ask(function, device, fan)
-            if not isinstance(answer, Failed):
-                found.append(str(answer))
-    return {"fan_speed": ", ".join(speeds), "fan_rpm": ", ".join(turns)}
+def asked(keys, function, *arguments, made=None):
+    """A question for the answer of a function, as `keys_of` reads it; ``made`` makes a text of one for a single key."""
+
+    def question(walk, device):
+        answer = walk.ask(function, device, *arguments)
+        if isinstance(answer, Failed):
+            return {}
+        return keys_of(walk, answer, keys) if made is None else {keys: made(answer)}
+
+    return question
 
 
-def display_keys(walk, device):
-    """Display interfaces."""
-    found = []
-    for number in range(walk.count("mtmlDeviceCountDisplayInterface", device)):
-        spec = walk.ask("mtmlDeviceGetDisplayInterfaceSpec", device, number)
-        if not isinstance(spec, Failed):
-            form = "%s %dx%d@%g"
-            found.append(form % (named(DISPLAYS, spec.type), spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate))
-    return {"displays": ", ".join(found)}
+def one_of(names):
+    """What makes of an enumeration's value its name."""
+    return lambda code: named(names, code)
 
 
-def engine_keys(walk, device):
-    """Utilization by engine, and of the video engine."""
-    engines = [walk.ask("mtmlGpuGetEngineUtilization", device, engine) for engine in range(pymtml.MTML_GPU_ENGINE_MAX)]
-    keys = {}
-    if not any(isinstance(answer, Failed) for answer in engines):
-        keys["engine_utilization"] = ", ".join(map(str, engines))
-    use = walk.ask("mtmlVpuGetUtilization", device)
-    if not isinstance(use, Failed):
-        keys.update(
-            vpu_utilization=str(use.util),
-            codec_sample_period=str(use.period),
-            encoder_utilization=str(use.encUtil),
-            decoder_utilization=str(use.decUtil),
-        )
-    return keys
+def pair(first, second, function, made=str):
+    """A question for two answers of one function."""
+
+    def question(walk, device):
+        answer = walk.ask(function, device)
+        return {} if isinstance(answer, Failed) else dict(zip((first, second), map(made, answer)))
+
+    return question
 
 
-def codec_keys(walk, device):
-    """Sessions of the video engine."""
-    keys = {}
-    capacity = walk.ask("mtmlVpuGetCodecCapacity", device)
-    if not isinstance(capacity, Failed):
-        keys["encoder_capacity"], keys["decoder_capacity"] = map(str, capacity)
-    for key, kind in (("encoder_sessions", "Encoder"), ("decoder_sessions", "Decoder")):
+def each(key, count, function, made=str, otherwise=0):
+    """A question for a list: the answers of a function for all that another counts, without those that fail."""
+
+    def question(walk, device):
+        numbers = range(walk.count(count, device, otherwise=otherwise))
+        answers = [walk.ask(function, device, number) for number in numbers]
+        return {key: ", ".join(made(answer) for answer in answers if not isinstance(answer, Failed))}
+
+    return question
+
+
+def display(spec):
+    """A display interface as profiles write it."""
+    return "%s %dx%d@%g" % (named(DISPLAYS, spec.type), spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate)
+
+
+def engines(walk, device):
+    """Utilization by engine, if all of them are told."""
+    answers = [walk.ask("mtmlGpuGetEngineUtilization", device, engine) for engine in range(pymtml.MTML_GPU_ENGINE_MAX)]
+    failed = any(isinstance(answer, Failed) for answer in answers)
+    return {} if failed else {"engine_utilization": ", ".join(map(str, answers))}
+
+
+def sessions(key, kind):
+    """A question for the sessions of the video engine that are in use."""
+
+    def question(walk, device):
         states = walk.ask("mtmlVpuGet%sSessionStates" % kind, device)
-        sessions = []
-        for session in [] if isinstance(states, Failed) else states:
-            if session.state == pymtml.MTML_CODEC_SESSION_STATE_IDLE:
-                continue  # the state of what is not in use
-            text = session_text(walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId), session)
-            sessions.append(text)
-        keys[key] = ", ".join(sessions)
-    return keys
+        states = [] if isinstance(states, Failed) else states
+        texts = [
+            session_text(walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId), session)
+            for session in states
+            if session.state != pymtml.MTML_CODEC_SESSION_STATE_IDLE
+        ]
+        return {key: ", ".join(texts)}
+
+    return question
 
 
 def session_text(metrics, session):
     """A session as profiles write it."""
-    state = named(SESSION_STATES, session.state)
-    if isinstance(metrics, Failed):
-        return "id=%d state=%s" % (session.sessionId, state)
-    form = "id=%d pid=%d width=%d height=%d fps=%d bitrate=%d latency=%d codec=%s state=%s"
-    sizes = (metrics.hResolution, metrics.vResolution, metrics.frameRate, metrics.bitRate, metrics.latency)
-    return form % ((session.sessionId, metrics.pid) + sizes + (named(CODECS, metrics.codecType), state))
+    text, state = "id=%d" % session.sessionId, named(SESSION_STATES, session.state)
+    if not isinstance(metrics, Failed):
+        form = " pid=%d width=%d height=%d fps=%d bitrate=%d latency=%d codec="
+        sizes = (metrics.hResolution, metrics.vResolution, metrics.frameRate, metrics.bitRate, metrics.latency)
+        text += form % ((metrics.pid,) + sizes) + named(CODECS, metrics.codecType)
+    return "%s state=%s" % (text, state)
 
 
-def ecc_keys(walk, device):
-    """ECC mode and retired pages."""
+def retired_pages(walk, device):
+    """Retired pages by cause."""
     keys = {}
-    modes = walk.ask("mtmlMemoryGetEccMode", device)
-    if not isinstance(modes, Failed):
-        keys["ecc_mode"], keys["ecc_pending_mode"] = (named(SWITCH, mode) for mode in modes)
     counts = walk.ask("mtmlMemoryGetRetiredPagesCount", device)
     for key, cause, count in (("retired_pages_sbe", 0, "singleBitEcc"), ("retired_pages_dbe", 1, "doubleBitEcc")):
         size = 1 if isinstance(counts, Failed) else max(getattr(counts, count), 1)
@@ -342,17 +274,90 @@ def ecc_keys(walk, device):
     return keys
 
 
-def affinity_keys(walk, device):
-    """Processors and memory next to the device."""
-    keys = {}
-    for key, function, size in (
-        ("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS),
-        ("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS),
-    ):
-        words = walk.ask(function, device, size)
-        if not isinstance(words, Failed):
-            keys[key] = mask_ranges(words)
-    return keys
+def generation(info):
+    """The generation of a card by its PCI id."""
+    return GENERATIONS.get(info.pciDeviceId >> 24, NEWEST_GENERATION)
+
+
+PCI = """
+    pci_sbdf=sbdf pci_segment=segment pci_bus=bus pci_device=device pci_device_id=pciDeviceId:0x%08x
+    pci_subsystem_id=pciSubsystemId:0x%08x pci_bus_width=busWidth pci_max_speed=pciMaxSpeed pci_cur_speed=pciCurSpeed
+    pci_max_width=pciMaxWidth pci_cur_width=pciCurWidth pci_max_gen=pciMaxGen pci_cur_gen=pciCurGen
+"""
+VPU = "vpu_utilization=util codec_sample_period=period encoder_utilization=encUtil decoder_utilization=decUtil"
+DRAM = pymtml.MTML_MEMORY_LOCATION_DRAM
+
+QUESTIONS = (
+    asked("name", "mtmlDeviceGetName"),
+    asked("uuid", "mtmlDeviceGetUUID"),
+    asked("serial_number", "mtmlDeviceGetSerialNumber"),
+    asked("mtbios_version", "mtmlDeviceGetMtBiosVersion"),
+    asked("gpu_path", "mtmlDeviceGetGpuPath"),
+    asked("primary_path", "mtmlDeviceGetPrimaryPath"),
+    asked("render_path", "mtmlDeviceGetRenderPath"),
+    asked("brand", "mtmlDeviceGetBrand", made=one_of(BRANDS)),
+    asked("gpu_cores", "mtmlDeviceCountGpuCores"),
+    asked("power_usage", "mtmlDeviceGetPowerUsage"),
+    asked("gpu_utilization", "mtmlGpuGetUtilization"),
+    asked("gpu_temperature", "mtmlGpuGetTemperature"),
+    asked("gpu_clock", "mtmlGpuGetClock"),
+    asked("gpu_max_clock", "mtmlGpuGetMaxClock"),
+    asked("memory_total", "mtmlMemoryGetTotal"),
+    asked("memory_used", "mtmlMemoryGetUsed"),
+    asked("memory_used_system", "mtmlMemoryGetUsedSystem"),
+    asked("memory_utilization", "mtmlMemoryGetUtilization"),
+    asked("memory_clock", "mtmlMemoryGetClock"),
+    asked("memory_max_clock", "mtmlMemoryGetMaxClock"),
+    asked("memory_bus_width", "mtmlMemoryGetBusWidth"),
+    asked("memory_bandwidth", "mtmlMemoryGetBandwidth"),
+    asked("memory_speed", "mtmlMemoryGetSpeed"),
+    asked("memory_vendor", "mtmlMemoryGetVendor"),
+    asked("memory_type", "mtmlMemoryGetType", made=one_of(MEMORY_TYPES)),
+    asked("vpu_clock", "mtmlVpuGetClock"),
+    asked("vpu_max_clock", "mtmlVpuGetMaxClock"),
+    asked("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", 0, 0, DRAM),
+    asked("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", 0, 1, DRAM),
+    asked("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", 1, 0, DRAM),
+    asked("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", 1, 1, DRAM),
+    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=one_of({0: "no", 1: "yes"})),
+    asked("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter"),
+    asked("performance_state", "mtmlDeviceGetPerformanceState"),
+    asked("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit"),
+    asked("default_power_limit", "mtmlGpuGetPowerManagementDefaultLimit"),
+    asked("shutdown_temperature", "mtmlGpuGetTemperatureThreshold", 0),
+    asked("slowdown_temperature", "mtmlGpuGetTemperatureThreshold", 1),
+    asked("gpu_voltage", "mtmlGpuGetVoltage"),
+    asked("memory_temperature", "mtmlMemoryGetTemperature"),
+    asked("", "mtmlDeviceGetVbiosVersion"),  # so that a refusal is known; mtbios_version is the answer
+    asked("generation", "mtmlDeviceGetPciInfo", made=generation),
+    asked(PCI, "mtmlDeviceGetPciInfo"),
+    asked("slot_id=slotId slot_name=slotName", "mtmlDeviceGetPcieSlotInfo"),
+    # If the number of fans is not told, the first is asked nevertheless, so that its refusal is known.
+    each("fan_speed", "mtmlDeviceCountFan", "mtmlDeviceGetFanSpeed", otherwise=1),
+    each("fan_rpm", "mtmlDeviceCountFan", "mtmlDeviceGetFanRpm", otherwise=1),
+    each("displays", "mtmlDeviceCountDisplayInterface", "mtmlDeviceGetDisplayInterfaceSpec", display),
+    engines,
+    asked(VPU, "mtmlVpuGetUtilization"),
+    pair("encoder_capacity", "decoder_capacity", "mtmlVpuGetCodecCapacity"),
+    sessions("encoder_sessions", "Encoder"),
+    sessions("decoder_sessions", "Decoder"),
+    pair("ecc_mode", "ecc_pending_mode", "mtmlMemoryGetEccMode", one_of(SWITCH)),
+    retired_pages,
+    asked("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS, made=mask_ranges),
+    asked("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS, made=mask_ranges),
+    asked(
+        "musa_compute_capability", "mtmlDeviceGetMusaComputeCapability", made=lambda version: "%d.%d" % tuple(version)
+    ),
+)
+MPC_PROFILE = "name=name cores=coreCount memory=memorySizeMB"
+VIRT_TYPE = """
+    name=name api=api horizontal_resolution=horizontalResolution vertical_resolution=verticalResolution
+    frame_buffer=frameBuffer max_encode=maxEncodeNum max_decode=maxDecodeNum max_instances=maxInstances
+    max_displays=maxVirtualDisplay
+"""
+
+
+# ---- The machine ----
 
 
 class Card:
@@ -388,14 +393,10 @@ def fill(walk, card):
     card.keys, card.refused = device_keys(walk, card.device)
     if isinstance(properties, Failed):
         return
-    roles = {pymtml.MTML_VIRT_ROLE_GUEST_VIRTDEVICE: "GUEST_VIRTDEVICE"}
-    card.keys["virt_role"] = roles.get(properties.virtRole, "NONE")
-    for key, value in (
-        ("mtlink_capability", properties.mtLinkCap),
-        ("mpc_capability", properties.mpcCap),
-        ("virt_capability", properties.virtCap),
-    ):
-        card.keys[key] = "yes" if value else "no"
+    guest = properties.virtRole == pymtml.MTML_VIRT_ROLE_GUEST_VIRTDEVICE
+    card.keys["virt_role"] = "GUEST_VIRTDEVICE" if guest else "NONE"
+    for kind, capable in (("mtlink", properties.mtLinkCap), ("mpc", properties.mpcCap), ("virt", properties.virtCap)):
+        card.keys[kind + "_capability"] = "yes" if capable else "no"
     if properties.mpcCap:
         fill_mpc(walk, card)
     if properties.virtCap:
@@ -422,11 +423,7 @@ def fill_mpc(walk, card):
     if not isinstance(profiles, Failed):
         card.keys["mpc_profiles"] = ", ".join(str(profile.id) for profile in profiles)
         for profile in profiles:
-            walk.definitions["mpc_profile.%d" % profile.id] = {
-                "name": escaped(profile.name),
-                "cores": str(profile.coreCount),
-                "memory": str(profile.memorySizeMB),
-            }
+            walk.definitions["mpc_profile.%d" % profile.id] = keys_of(walk, profile, MPC_PROFILE)
     if not isinstance(configurations, Failed):
         card.keys["mpc_configurations"] = ", ".join(str(configuration.id) for configuration in configurations)
         for configuration in configurations:
@@ -488,17 +485,7 @@ def fill_virtual(walk, card):
 def define_type(walk, kind):
     """A type of virtual devices; the name of its section."""
     name = identifier(kind.id)
-    walk.definitions["virt_type." + name] = {
-        "name": escaped(kind.name),
-        "api": escaped(kind.api),
-        "horizontal_resolution": str(kind.horizontalResolution),
-        "vertical_resolution": str(kind.verticalResolution),
-        "frame_buffer": str(kind.frameBuffer),
-        "max_encode": str(kind.maxEncodeNum),
-        "max_decode": str(kind.maxDecodeNum),
-        "max_instances": str(kind.maxInstances),
-        "max_displays": str(kind.maxVirtualDisplay),
-    }
+    walk.definitions["virt_type." + name] = keys_of(walk, kind, VIRT_TYPE)
     return name
 
 
@@ -518,10 +505,17 @@ def fill_pairs(walk, found):
                 status = walk.ask("mtmlDeviceGetP2PStatus", card.device, other.device, capability)
                 statuses.append("UNKNOWN" if isinstance(status, Failed) else named(P2P, status))
         card.keys.update(topology=", ".join(levels), p2p_read=", ".join(reads), p2p_write=", ".join(writes))
-        refused = [name for name, _, code in walk.failures[before:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED]
-        card.refused = unique(card.refused + refused)
+        card.refused = unique(card.refused + walk.refused(before))
         if card.keys.get("mtlink_capability") == "yes":
             fill_links(walk, card, found)
+
+
+# Of each MtLink: (key, function, arguments, names)
+OF_LINK = (
+    ("mtlink_state", "mtmlDeviceGetMtLinkState", (), LINK_STATES),
+    ("mtlink_p2p_access", "mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ACCESS,), LINK_STATUS),
+    ("mtlink_p2p_atomics", "mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), LINK_STATUS),
+)
 
 
 def fill_links(walk, card, found):
@@ -529,30 +523,24 @@ def fill_links(walk, card, found):
     spec = walk.ask("mtmlDeviceGetMtLinkSpec", card.device)
     if isinstance(spec, Failed):
         return
-    card.keys["mtlink_version"], card.keys["mtlink_bandwidth"] = str(spec.version), str(spec.bandWidth)
-    card.keys["mtlink_count"] = str(spec.linkNum)
-    states, access, atomics = [], [], []
-    card.peers = []
+    card.keys.update(keys_of(walk, spec, "mtlink_version=version mtlink_bandwidth=bandWidth"))
+    links = walk.bounded("mtmlDeviceGetMtLinkSpec", spec.linkNum)
+    card.keys["mtlink_count"] = str(links)
     ends = {}  # (number of the other card, link here): link there
     for other in found:
         if other is not card:
             layouts = walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device)
             for layout in [] if isinstance(layouts, Failed) else layouts:
                 ends[other.number, layout.localLinkId] = layout.remoteLinkId
-    for link in range(spec.linkNum):
-        for function, arguments, names, found_values in (
-            ("mtmlDeviceGetMtLinkState", (), LINK_STATES, states),
-            ("mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ACCESS,), LINK_STATUS, access),
-            ("mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), LINK_STATUS, atomics),
-        ):
+    lists = {key: [] for key, _, _, _ in OF_LINK}
+    for link in range(links):
+        for key, function, arguments, names in OF_LINK:
             answer = walk.ask(function, card.device, link, *arguments)
-            found_values.append(names[0] if isinstance(answer, Failed) else named(names, answer))
+            lists[key].append(names[0] if isinstance(answer, Failed) else named(names, answer))
         remote = walk.ask("mtmlDeviceGetMtLinkRemoteDevice", card.device, link)
         other = None if isinstance(remote, Failed) else next((one for one in found if one.device == remote), None)
         card.peers.append(None if other is None else [other.number, ends.get((other.number, link))])
-    card.keys.update(
-        mtlink_state=", ".join(states), mtlink_p2p_access=", ".join(access), mtlink_p2p_atomics=", ".join(atomics)
-    )
+    card.keys.update((key, ", ".join(values)) for key, values in lists.items())
 
 
 def join_ends(found):

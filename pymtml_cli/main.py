@@ -30,11 +30,12 @@ def dispatch(arguments):
 def _module(name):
     try:
         return importlib.import_module("pymtml_cli." + name)
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, FileNotFoundError) as error:
         if not getattr(sys, "frozen", False):
             raise
-        text = "this program was frozen without %s; PyInstaller takes all with --collect-submodules pymtml_cli"
-        raise CommandError(text % error.name, FAILED)
+        missing = error.name if isinstance(error, ImportError) else os.path.basename(error.filename)
+        text = "this program was frozen without %s; PyInstaller takes all with --collect-all pymtml_cli"
+        raise CommandError(text % missing, FAILED)
 
 
 def main(arguments=None):

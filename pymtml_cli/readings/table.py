@@ -1,8 +1,8 @@
 """The readings: what is asked of a card, once each, and what every output makes of it.
 
 A row of READINGS has all that is known of a reading; --query-gpu and its help, -q and -x, --json, dmon, the table,
-`compare`, `metrics` and the documents are views of these rows. What nvidia-smi has in its forms, and in which order,
-stands in `layout`. Rows of one answer of C share one call: a Device keeps what it was answered.
+`compare`, `metrics` and the documents are views of these rows. What nvidia-smi has in its forms, and in which order, is
+in fields.txt and sections.txt of `smi`. Rows of one answer of C share one call: a Device keeps what it was answered.
 """
 
 import pymtml

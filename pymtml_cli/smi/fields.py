@@ -6,7 +6,7 @@ from pymtml_cli.smi import layout
 
 
 def _fields():
-    for line in layout.FIELDS.splitlines():
+    for line in layout.lines("fields.txt"):
         names, *rest = (part.strip() for part in line.split("|"))
         if rest:
             unit, text = rest

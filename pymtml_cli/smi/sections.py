@@ -47,7 +47,7 @@ class Line:
 def _tree():
     """The lines of the first level, with those below them (list of Line)."""
     levels = [[]]
-    for text in layout.SECTIONS.splitlines():
+    for text in layout.lines("sections.txt"):
         del levels[(len(text) - len(text.lstrip())) // 4 + 1 :]
         line = Line(text)
         levels[-1].append(line)

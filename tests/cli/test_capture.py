@@ -212,13 +212,13 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall(r'\.(?:ask|count)\("(mtml\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
+ASKED = sorted(set(re.findall('"(mtml(?!LibraryInit")\\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
 
 
 def test_a_capture_is_a_profile_whatever_fails(tmp_path):
     """What cannot be told is left out, and nothing refers to it."""
     file = tmp_path / "captured.ini"
-    assert len(ASKED) > 30
+    assert len(ASKED) > 60
     for function in ASKED:
         name, at, times = function.partition("@")
         with simulated.machine(CAPTURED, faults=name + "=TIMEOUT" + at + times):
@@ -313,13 +313,22 @@ def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
     assert re.match(r"capture: MTML shared library not found: tried .*none\.so.*search\n\Z", result.stderr)
 
 
+LINKS = pymtml.c_mtmlMtLinkSpec_t(linkNum=4000000000)
+
+
 @pytest.mark.parametrize(
-    "function", ["mtmlLibraryCountDevice", "mtmlDeviceCountFan", "mtmlDeviceCountDisplayInterface"]
+    "function, answer",
+    [
+        ("mtmlLibraryCountDevice", 4000000000),
+        ("mtmlDeviceCountFan", 4000000000),
+        ("mtmlDeviceCountDisplayInterface", 4000000000),
+        ("mtmlDeviceGetMtLinkSpec", LINKS),
+    ],
 )
-def test_a_driver_that_counts_too_many(function, monkeypatch):
+def test_a_driver_that_counts_too_many(function, answer, monkeypatch):
     """Some are asked, and the profile says so."""
-    monkeypatch.setattr(pymtml, function, lambda *_: 4000000000)
-    with simulated.machine("s80"):
+    monkeypatch.setattr(pymtml, function, lambda *_: answer)
+    with simulated.machine("s80", set="0.mtlink_capability=yes"):
         text = invoke("capture").stdout
     label = "machine" if function == "mtmlLibraryCountDevice" else "device.0"
     assert "\n# %s: 4000000000 (%s); the first 256 were asked\n" % (function, label) in text

@@ -180,9 +180,14 @@ def test_what_a_frozen_program_lacks(monkeypatch):
         invoke("topo", "-m")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     result = invoke("topo", "-m")
-    said = "pymtml: this program was frozen without %s; " % module
-    said += "PyInstaller takes all with --collect-submodules pymtml_cli\n"
-    assert (result.status, result.stdout, result.stderr) == (255, "", said)
+    said = "pymtml: this program was frozen without %s; PyInstaller takes all with --collect-all pymtml_cli\n"
+    assert (result.status, result.stdout, result.stderr) == (255, "", said % module)
+    for name in ("sections", "layout"):
+        file_of("smi." + name)
+        monkeypatch.delitem(sys.modules, "pymtml_cli.smi." + name)
+    monkeypatch.setattr(os.path, "dirname", lambda path: "/nowhere")
+    result = invoke("-q")
+    assert (result.status, result.stdout, result.stderr) == (255, "", said % "sections.txt")
 
 
 @pytest.mark.parametrize("package", ["pymtml", "pymtml_cli"])

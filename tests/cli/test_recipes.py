@@ -12,7 +12,7 @@ import pytest
 import simulated
 import wheels
 
-TABLE, LAYOUT, CHECKS = "readings/table.py", "smi/layout.py", "health/checks.py"
+TABLE, FIELDS, SECTIONS, CHECKS = "readings/table.py", "smi/fields.txt", "smi/sections.txt", "health/checks.py"
 ROW = """\
     Reading("temperature.hotspot", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
             help="Temperature of the hottest spot.", form="%s C", json="temperature.hotspot_celsius",
@@ -38,9 +38,9 @@ def run(arguments):
 # Recipe: (file, before which line, what is inserted)
 READING = [
     (TABLE, "    # Power\n", ROW),
-    (LAYOUT, "power.management ", "temperature.hotspot "),
+    (FIELDS, "power.management ", "temperature.hotspot "),
     (
-        LAYOUT,
+        SECTIONS,
         "    GPU T.Limit Temp | gpu_temp_tlimit",
         "    GPU Hotspot Temp | gpu_temp_hotspot | temperature.hotspot\n",
     ),
@@ -102,7 +102,7 @@ def copy(tmp_path):
 def test_a_reading_with_a_field_a_series_and_a_check(copy):
     recipe = READING + SERIES + CHECK
     # and a row of docs/metrics.md for the series
-    assert len({name for name, _, _ in recipe}) < 4 and sum(max(1, text.count("\n")) for _, _, text in recipe) < 15
+    assert len({name for name, _, _ in recipe}) == 4 and sum(max(1, text.count("\n")) for _, _, text in recipe) < 15
     copy.walk(recipe)
     degrees = copy.run("--query-gpu=temperature.gpu", "--format=csv,noheader").strip()
     assert copy.run("--query-gpu=temperature.hotspot", "--format=csv") == "temperature.hotspot\n%s\n" % degrees

@@ -131,11 +131,10 @@ def facts(copy):
 
 def capture(copy):
     """pymtml_cli/capture.py: the keys, so that a machine that has them can be written down."""
-    text = """    ("module_id", "mtmlDeviceGetModuleId", (), None),
-    ("fabric_clique", "mtmlDeviceGetFabricInfo", (), "cliqueId"),
-    ("fabric_state", "mtmlDeviceGetFabricInfo", (), "state"),
+    text = """    asked("module_id", "mtmlDeviceGetModuleId"),
+    asked("fabric_clique=cliqueId fabric_state=state", "mtmlDeviceGetFabricInfo"),
 """
-    copy.insert("pymtml_cli/capture.py", '    ("memory_temperature", "mtmlMemoryGetTemperature",', text)
+    copy.insert("pymtml_cli/capture.py", '    asked("memory_temperature", "mtmlMemoryGetTemperature"', text)
 
 
 def struct(copy):
