@@ -20,15 +20,15 @@ class Reading:
     """A reading: its name, and what asks for it, a function of a Device that returns an answer or an Unknown.
 
     ``plausible`` is a condition on the answer; one that does not meet it is an Implausible. ``text`` makes of an
-    answer what --query-gpu prints, ``unit`` stands behind that. With ``help`` it is a field of --query-gpu,
-    ``also`` has its other names. ``form`` is how -q and -x write the text; without it, with the unit. ``json`` is
-    its path in --json, ``value`` makes of an answer what stands there, ``note`` is what docs/command.md says beside
-    it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in `metrics`.
+    answer what --query-gpu prints, ``unit`` stands behind that. ``form`` is how -q and -x write the text; without it,
+    with the unit. ``json`` is its path in --json, ``value`` makes of an answer what stands there, ``note`` is what
+    docs/command.md says beside it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label
+    ...) in `metrics`.
     """
 
     def __init__(self, name, question, unit="", **views):
         self.name, self._ask, self.unit, self.plausible = name, question, unit, views.pop("plausible", None)
-        self.text, self.help, self.also = views.pop("text", str), views.pop("help", None), views.pop("also", ())
+        self.text = views.pop("text", str)
         self.form = views.pop("form", "%s " + unit.replace("%", "%%") if unit else "%s")
         self.json, self.value, self.note = views.pop("json", None), views.pop("value", None), views.pop("note", "")
         self.compare, self.series = views.pop("compare", TOLD), views.pop("series", None)
@@ -238,10 +238,10 @@ SERIES = {
 # ---- The table ----
 
 
-def _pci(name, attribute, form, help, condition, **views):
+def _pci(name, attribute, form, condition, **views):
     """A row for a number of the PCI info in hexadecimal."""
     question = part(attribute, pymtml.nvmlDeviceGetPciInfo)
-    return Reading(name, question, text=written(form), help=help, plausible=condition, **views)
+    return Reading(name, question, text=written(form), plausible=condition, **views)
 
 
 def _count(name, question, **views):
@@ -249,9 +249,9 @@ def _count(name, question, **views):
     return Reading(name, question, plausible=plausible.counter, **views)
 
 
-def _percent(name, question, help, **views):
+def _percent(name, question, **views):
     """A row for a share of time."""
-    return Reading(name, question, unit="%", help=help, plausible=plausible.percent, **views)
+    return Reading(name, question, unit="%", plausible=plausible.percent, **views)
 
 
 def _path(key, function):
@@ -280,58 +280,41 @@ def _throughput(name, counter):
     return _count(name, asked(pymtml.nvmlDeviceGetPcieThroughput, counter), unit="KB/s")
 
 
-def _clock(name, function, kind, help=None, **views):
+def _clock(name, function, kind, **views):
     """A row for a clock."""
     greatest = function is pymtml.nvmlDeviceGetMaxClockInfo
     condition = plausible.greatest_clock if greatest else plausible.clock(kind)
-    return Reading(name, asked(function, kind), unit="MHz", help=help, plausible=condition, **views)
+    return Reading(name, asked(function, kind), unit="MHz", plausible=condition, **views)
 
 
-def _power(name, question, help, condition=plausible.power, **views):
+def _power(name, question, condition=plausible.power, **views):
     """A row for a power."""
-    return Reading(name, question, unit="W", text=watts, help=help, plausible=condition, **views)
+    return Reading(name, question, unit="W", text=watts, plausible=condition, **views)
 
 
-def _memory(name, attribute, help, **views):
+def _memory(name, attribute, **views):
     """A row for a part of the device memory."""
     question = part(attribute, pymtml.nvmlDeviceGetMemoryInfo)
-    return Reading(
-        name,
-        question,
-        unit="MiB",
-        text=lambda size: str(mebibytes(size)),
-        help=help,
-        plausible=plausible.memory,
-        **views,
-    )
+    return Reading(name, question, unit="MiB", text=mebibytes, plausible=plausible.memory, **views)
 
 
-def _reason(name, reason, help):
+def _reason(name, reason):
     """A row for a reason why clocks are below their maximum."""
-    return Reading(
-        "clocks_event_reasons." + name,
-        asked(pymtml.nvmlDeviceGetCurrentClocksEventReasons),
-        also=("clocks_throttle_reasons." + name,),
-        text=lambda mask: "Active" if mask & reason else "Not Active",
-        help=help,
-    )
+    question = asked(pymtml.nvmlDeviceGetCurrentClocksEventReasons)
+    return Reading("clocks_event_reasons." + name, question, text=lambda m: "Active" if m & reason else "Not Active")
 
 
-def _reasons(name, function, help):
+def _reasons(name, function):
     """A row for a bit mask of such reasons."""
-    also = ("clocks_throttle_reasons." + name,)
-    text = written("0x%016X")
-    return Reading("clocks_event_reasons." + name, asked(function), also=also, text=text, help=help)
+    return Reading("clocks_event_reasons." + name, asked(function), text=written("0x%016X"))
 
 
-def _retired(name, also, kind, cause, help):
+def _retired(name, kind, cause):
     """A row for memory pages that were retired for a cause."""
     return Reading(
         name,
         asked(pymtml.nvmlDeviceGetRetiredPages, cause),
-        also=(also,),
-        text=lambda pages: str(len(pages)),
-        help=help,
+        text=len,
         json="retired_pages." + kind,
         note="list of addresses",
         value=lambda pages: [address(page) for page in pages],
@@ -339,61 +322,54 @@ def _retired(name, also, kind, cause, help):
     )
 
 
-LOCATIONS = (  # (end of the field's name, location, where that is)
-    ("device_memory", pymtml.NVML_MEMORY_LOCATION_DEVICE_MEMORY, "in the device memory"),
-    ("dram", pymtml.NVML_MEMORY_LOCATION_DRAM, "in the device memory"),
-    ("register_file", pymtml.NVML_MEMORY_LOCATION_REGISTER_FILE, "in the register file"),
-    ("l1_cache", pymtml.NVML_MEMORY_LOCATION_L1_CACHE, "in the L1 cache"),
-    ("l2_cache", pymtml.NVML_MEMORY_LOCATION_L2_CACHE, "in the L2 cache"),
-    ("texture_memory", pymtml.NVML_MEMORY_LOCATION_TEXTURE_MEMORY, "in texture memory"),
-    ("cbu", pymtml.NVML_MEMORY_LOCATION_CBU, "in the convergence barrier unit"),
-    ("sram", pymtml.NVML_MEMORY_LOCATION_SRAM, "in SRAM"),
+LOCATIONS = (  # (end of the field's name, location)
+    ("device_memory", pymtml.NVML_MEMORY_LOCATION_DEVICE_MEMORY),
+    ("dram", pymtml.NVML_MEMORY_LOCATION_DRAM),
+    ("register_file", pymtml.NVML_MEMORY_LOCATION_REGISTER_FILE),
+    ("l1_cache", pymtml.NVML_MEMORY_LOCATION_L1_CACHE),
+    ("l2_cache", pymtml.NVML_MEMORY_LOCATION_L2_CACHE),
+    ("texture_memory", pymtml.NVML_MEMORY_LOCATION_TEXTURE_MEMORY),
+    ("cbu", pymtml.NVML_MEMORY_LOCATION_CBU),
+    ("sram", pymtml.NVML_MEMORY_LOCATION_SRAM),
 )
 
 
-def _errors(kind_name, kind, counter_name, counter, since):
+def _errors(kind_name, kind, counter_name, counter):
     """Rows for the memory errors of a kind: in all, and by place."""
-    start, text = "ecc.errors.%s.%s." % (kind_name, counter_name), "Number of %s errors %%s, %s." % (kind_name, since)
-    rows = [
-        Reading(
-            start + "total",
-            asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
-            help=text % "anywhere on the card",
-            json="ecc.%s_%s" % (kind_name, counter_name),
-            compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else TOLD,
-            series=("ecc_errors_total", kind_name, counter_name),
-            plausible=plausible.wide_counter,
-        )
-    ]
-    for end, location, place in LOCATIONS:
+    start = "ecc.errors.%s.%s." % (kind_name, counter_name)
+    total = Reading(
+        start + "total",
+        asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
+        json="ecc.%s_%s" % (kind_name, counter_name),
+        compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else TOLD,
+        series=("ecc_errors_total", kind_name, counter_name),
+        plausible=plausible.wide_counter,
+    )
+    rows = [total]
+    for end, location in LOCATIONS:
         question = asked(pymtml.nvmlDeviceGetMemoryErrorCounter, kind, counter, location)
-        rows.append(Reading(start + end, question, help=text % place, plausible=plausible.wide_counter))
+        rows.append(Reading(start + end, question, plausible=plausible.wide_counter))
     return rows
 
 
-_SINCE, _EVER = "since the driver was loaded", "in the card's life"
 _CORRECTED, _UNCORRECTED = pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 
 # By subject; what stands in an object of --json, in its order there
 # fmt: off
 READINGS = [
     # The sample, the machine
-    Reading("timestamp", lambda device: device.machine.time.exact,
-            help="Time of the query as YYYY/MM/DD HH:MM:SS.mmm."),
-    Reading("driver_version", driver_version, help="Version of the kernel driver."),
-    Reading("count", lambda device: len(device.machine.cards), help="Number of cards in the system."),
+    Reading("timestamp", lambda device: device.machine.time.exact),
+    Reading("driver_version", driver_version),
+    Reading("count", lambda device: len(device.machine.cards)),
     # The device
-    Reading("index", lambda device: device.index, help="Index of the card, from 0.", json="index", compare=APART),
-    Reading("name", asked(pymtml.nvmlDeviceGetName), also=("gpu_name",), help="Product name.", json="name",
-            compare=VALUE),
+    Reading("index", lambda device: device.index, json="index", compare=APART),
+    Reading("name", asked(pymtml.nvmlDeviceGetName), json="name", compare=VALUE),
     Reading("brand", asked(pymtml.mtmlDeviceGetBrand),
             text=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "Unknown", json="brand",
             value=lambda code: "MTT" if code == pymtml.MTML_BRAND_MTT else "unknown", compare=VALUE),
-    Reading("uuid", uuid_of, text=prefixed, also=("gpu_uuid",), help="UUID, as MTML writes it.", json="uuid"),
-    Reading("serial", asked(pymtml.nvmlDeviceGetSerial), also=("gpu_serial",), help="Serial number of the board.",
-            json="serial_number"),
-    Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), help="Version of the card's firmware (MTBios).",
-            json="firmware_version", compare=VALUE),
+    Reading("uuid", uuid_of, text=prefixed, json="uuid"),
+    Reading("serial", asked(pymtml.nvmlDeviceGetSerial), json="serial_number"),
+    Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), json="firmware_version", compare=VALUE),
     _count("minor_number", asked(pymtml.nvmlDeviceGetMinorNumber), json="minor_number"),
     _path("gpu_path", pymtml.mtmlDeviceGetGpuPath),
     _path("primary_path", pymtml.mtmlDeviceGetPrimaryPath),
@@ -401,71 +377,50 @@ READINGS = [
     _count("slot_id", part("slotId", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_id"),
     Reading("slot_name", part("slotName", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_name"),
     _count("cores", asked(pymtml.nvmlDeviceGetNumGpuCores), json="cores", compare=VALUE),
-    Reading("compute_cap", compute_capability, help="MUSA compute capability as MAJOR.MINOR.",
-            json="compute_capability", compare=VALUE),
-    Reading("pstate", asked(pymtml.nvmlDeviceGetPerformanceState), text=state,
-            help="Performance state, P0 (greatest) to P15.", json="performance_state"),
+    Reading("compute_cap", compute_capability, json="compute_capability", compare=VALUE),
+    Reading("pstate", asked(pymtml.nvmlDeviceGetPerformanceState), text=state, json="performance_state"),
     Reading("virtualization", asked(pymtml.nvmlDeviceGetVirtualizationMode),
             text=lambda mode: ROLES[mode][0] if mode in ROLES else str(mode), json="virtualization",
             value=lambda mode: ROLES[mode][1] if mode in ROLES else str(mode), note="none, passthrough, guest, host",
             compare=VALUE),
     Reading("board.multi_gpu", asked(pymtml.nvmlDeviceGetMultiGpuBoard), text=yes_no),
     Reading("board.id", asked(pymtml.nvmlDeviceGetBoardId), text=hex),
-    Reading("display_mode", asked(pymtml.nvmlDeviceGetDisplayMode), text=enabled,
-            help="Whether a display is connected."),
-    Reading("display_attached", asked(pymtml.nvmlDeviceGetDisplayMode), text=yes_no,
-            help="Whether a display is connected, as Yes or No."),
-    Reading("display_active", asked(pymtml.nvmlDeviceGetDisplayActive), text=enabled,
-            help="Whether a display is in use."),
-    Reading("persistence_mode", asked(pymtml.nvmlDeviceGetPersistenceMode), text=enabled,
-            help="Whether the driver stays loaded without a client."),
-    Reading("accounting.mode", asked(pymtml.nvmlDeviceGetAccountingMode), text=enabled,
-            help="Whether the driver keeps accounts of processes."),
-    Reading("accounting.buffer_size", asked(pymtml.nvmlDeviceGetAccountingBufferSize),
-            help="Number of processes that accounts can hold."),
-    Reading("compute_mode", asked(pymtml.nvmlDeviceGetComputeMode), text=named(COMPUTE_MODES),
-            help="Whether several processes may compute at once."),
+    Reading("display_mode", asked(pymtml.nvmlDeviceGetDisplayMode), text=enabled),
+    Reading("display_attached", asked(pymtml.nvmlDeviceGetDisplayMode), text=yes_no),
+    Reading("display_active", asked(pymtml.nvmlDeviceGetDisplayActive), text=enabled),
+    Reading("persistence_mode", asked(pymtml.nvmlDeviceGetPersistenceMode), text=enabled),
+    Reading("accounting.mode", asked(pymtml.nvmlDeviceGetAccountingMode), text=enabled),
+    Reading("accounting.buffer_size", asked(pymtml.nvmlDeviceGetAccountingBufferSize)),
+    Reading("compute_mode", asked(pymtml.nvmlDeviceGetComputeMode), text=named(COMPUTE_MODES)),
     # PCI
-    Reading("pci.bus_id", part("busId", pymtml.nvmlDeviceGetPciInfo), also=("gpu_bus_id",),
-            help="PCI address as domain:bus:device.function, in hexadecimal.", json="pci.bus_id"),
-    _pci("pci.domain", "domain", "0x%04X", "PCI domain, in hexadecimal.", plausible.counter,
-         json="pci.domain"),
-    _pci("pci.bus", "bus", "0x%02X", "PCI bus, in hexadecimal.", plausible.between(0, 0xFF),
-         json="pci.bus"),
-    _pci("pci.device", "device", "0x%02X", "PCI device, in hexadecimal.", plausible.between(0, 0x1F),
-         json="pci.device"),
-    _pci("pci.device_id", "pciDeviceId", "0x%08X", "PCI device and vendor id, in hexadecimal.",
-         plausible.identifier, json="pci.device_id",
+    Reading("pci.bus_id", part("busId", pymtml.nvmlDeviceGetPciInfo), json="pci.bus_id"),
+    _pci("pci.domain", "domain", "0x%04X", plausible.counter, json="pci.domain"),
+    _pci("pci.bus", "bus", "0x%02X", plausible.between(0, 0xFF), json="pci.bus"),
+    _pci("pci.device", "device", "0x%02X", plausible.between(0, 0x1F), json="pci.device"),
+    _pci("pci.device_id", "pciDeviceId", "0x%08X", plausible.identifier, json="pci.device_id", value=written("0x%08X"),
+         compare=VALUE),
+    _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", plausible.identifier, json="pci.subsystem_id",
          value=written("0x%08X"), compare=VALUE),
-    _pci("pci.sub_device_id", "pciSubSystemId", "0x%08X", "PCI subsystem id, in hexadecimal.",
-         plausible.identifier, json="pci.subsystem_id",
-         value=written("0x%08X"), compare=VALUE),
-    Reading("pci.baseClass", part("baseClass", extended_pci_info), text=written("0x%X"),
-            help="PCI class code, in hexadecimal."),
-    Reading("pci.subClass", part("subClass", extended_pci_info), text=written("0x%X"),
-            help="PCI subclass code, in hexadecimal."),
-    _count("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
-           help="PCIe generation that the link runs at.", json="pci.generation", series=("pcie_generation",)),
-    _count("pcie.link.gen.gpucurrent", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration),
-           help="PCIe generation that the link runs at."),
-    _count("pcie.link.gen.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkGeneration),
-           help="Greatest PCIe generation that card and slot allow.", json="pci.max_generation", compare=VALUE,
-           series=("pcie_generation_max",)),
-    _count("pcie.link.gen.gpumax", asked(pymtml.nvmlDeviceGetGpuMaxPcieLinkGeneration),
-           help="Greatest PCIe generation of the card."),
-    _count("pcie.link.width.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkWidth),
-           help="Number of PCIe lanes in use.", form="%sx", json="pci.width", compare=VALUE, series=("pcie_width",)),
-    _count("pcie.link.width.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkWidth), help="Greatest number of PCIe lanes.",
-           form="%sx", json="pci.max_width", compare=VALUE, series=("pcie_width_max",)),
+    Reading("pci.baseClass", part("baseClass", extended_pci_info), text=written("0x%X")),
+    Reading("pci.subClass", part("subClass", extended_pci_info), text=written("0x%X")),
+    _count("pcie.link.gen.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration), json="pci.generation",
+           series=("pcie_generation",)),
+    _count("pcie.link.gen.gpucurrent", asked(pymtml.nvmlDeviceGetCurrPcieLinkGeneration)),
+    _count("pcie.link.gen.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkGeneration), json="pci.max_generation",
+           compare=VALUE, series=("pcie_generation_max",)),
+    _count("pcie.link.gen.gpumax", asked(pymtml.nvmlDeviceGetGpuMaxPcieLinkGeneration)),
+    _count("pcie.link.width.current", asked(pymtml.nvmlDeviceGetCurrPcieLinkWidth), form="%sx", json="pci.width",
+           compare=VALUE, series=("pcie_width",)),
+    _count("pcie.link.width.max", asked(pymtml.nvmlDeviceGetMaxPcieLinkWidth), form="%sx", json="pci.max_width",
+           compare=VALUE, series=("pcie_width_max",)),
     _count("pcie.replays", asked(pymtml.nvmlDeviceGetPcieReplayCounter), json="pci.replays",
            series=("pcie_replays_total",)),
     _throughput("pcie.tx", pymtml.NVML_PCIE_UTIL_TX_BYTES),
     _throughput("pcie.rx", pymtml.NVML_PCIE_UTIL_RX_BYTES),
     # Memory
-    _memory("memory.total", "total", "Device memory.", json="memory.total_bytes", compare=VALUE,
-            series=("memory_total_bytes",)),
-    _memory("memory.used", "used", "Device memory in use.", json="memory.used_bytes", series=("memory_used_bytes",)),
-    _memory("memory.free", "free", "Device memory that is free.", json="memory.free_bytes"),
+    _memory("memory.total", "total", json="memory.total_bytes", compare=VALUE, series=("memory_total_bytes",)),
+    _memory("memory.used", "used", json="memory.used_bytes", series=("memory_used_bytes",)),
+    _memory("memory.free", "free", json="memory.free_bytes"),
     Reading("memory.system_used", asked(pymtml.mtmlMemoryGetUsedSystem), json="memory.system_used_bytes",
             plausible=plausible.memory),
     Reading("memory.type", asked(pymtml.mtmlMemoryGetType), json="memory.type", value=named(MEMORY_TYPES),
@@ -476,32 +431,24 @@ READINGS = [
            compare=VALUE),
     _count("memory.speed", asked(pymtml.mtmlMemoryGetSpeed), json="memory.speed_megabits_per_second", compare=VALUE),
     # Utilization
-    _percent("utilization.gpu", part("gpu", pymtml.nvmlDeviceGetUtilizationRates),
-             "Share of the time in which the GPU was busy.", json="utilization.gpu_percent",
+    _percent("utilization.gpu", part("gpu", pymtml.nvmlDeviceGetUtilizationRates), json="utilization.gpu_percent",
              series=("utilization_ratio", "gpu")),
     _percent("utilization.memory", part("memory", pymtml.nvmlDeviceGetUtilizationRates),
-             "Utilization of the device memory, as MTML tells it.", json="utilization.memory_percent",
-             series=("utilization_ratio", "memory")),
-    _percent("utilization.encoder", item(0, pymtml.nvmlDeviceGetEncoderUtilization),
-             "Utilization of the video encoder.", json="utilization.encoder_percent",
+             json="utilization.memory_percent", series=("utilization_ratio", "memory")),
+    _percent("utilization.encoder", item(0, pymtml.nvmlDeviceGetEncoderUtilization), json="utilization.encoder_percent",
              series=("utilization_ratio", "encoder")),
-    _percent("utilization.decoder", item(0, pymtml.nvmlDeviceGetDecoderUtilization),
-             "Utilization of the video decoder.", json="utilization.decoder_percent",
+    _percent("utilization.decoder", item(0, pymtml.nvmlDeviceGetDecoderUtilization), json="utilization.decoder_percent",
              series=("utilization_ratio", "decoder")),
     _engine("geometry", pymtml.MTML_GPU_ENGINE_GEOMETRY),
     _engine("2d", pymtml.MTML_GPU_ENGINE_2D),
     _engine("3d", pymtml.MTML_GPU_ENGINE_3D),
     _engine("compute", pymtml.MTML_GPU_ENGINE_COMPUTE),
-    _percent("utilization.jpeg", item(0, pymtml.nvmlDeviceGetJpgUtilization),
-             "Utilization of the JPEG engine."),
-    _percent("utilization.ofa", item(0, pymtml.nvmlDeviceGetOfaUtilization),
-             "Utilization of the optical flow engine."),
+    _percent("utilization.jpeg", item(0, pymtml.nvmlDeviceGetJpgUtilization)),
+    _percent("utilization.ofa", item(0, pymtml.nvmlDeviceGetOfaUtilization)),
     # Temperature
     _temperature("temperature.gpu", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
-                 help="Temperature of the GPU in degrees Celsius.", json="temperature.gpu_celsius",
-                 series=("temperature_celsius", "gpu")),
-    _temperature("temperature.memory", field(pymtml.NVML_FI_DEV_MEMORY_TEMP),
-                 help="Temperature of the device memory in degrees Celsius.", json="temperature.memory_celsius",
+                 json="temperature.gpu_celsius", series=("temperature_celsius", "gpu")),
+    _temperature("temperature.memory", field(pymtml.NVML_FI_DEV_MEMORY_TEMP), json="temperature.memory_celsius",
                  series=("temperature_celsius", "memory")),
     _threshold("temperature.slowdown", pymtml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, json="temperature.slowdown_celsius",
                compare=VALUE, series=("temperature_limit_celsius", "slowdown")),
@@ -509,124 +456,88 @@ READINGS = [
                compare=VALUE, series=("temperature_limit_celsius", "shutdown")),
     _threshold("temperature.gpu_max", pymtml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
     _threshold("temperature.memory_max", pymtml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
-    Reading("temperature.gpu.tlimit", asked(pymtml.nvmlDeviceGetMarginTemperature),
-            help="Degrees Celsius that are left to the temperature at which the card slows down.", form="%s C",
-            plausible=margin),
-    Reading("fan.speed", asked(pymtml.nvmlDeviceGetFanSpeed), unit="%",
-            help="Target speed of the first fan in percent, which may pass 100.", plausible=plausible.fan),
+    Reading("temperature.gpu.tlimit", asked(pymtml.nvmlDeviceGetMarginTemperature), form="%s C", plausible=margin),
+    Reading("fan.speed", asked(pymtml.nvmlDeviceGetFanSpeed), unit="%", plausible=plausible.fan),
     # Power
-    _power("power.draw", asked(pymtml.nvmlDeviceGetPowerUsage), "Power that the board draws.",
-           json="power.draw_milliwatts", series=("power_watts",)),
-    _power("enforced.power.limit", asked(pymtml.nvmlDeviceGetEnforcedPowerLimit), "Power limit in force.",
-           also=("gpu.power.current_limit",), json="power.limit_milliwatts", compare=VALUE,
-           series=("power_limit_watts",)),
-    _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit), "Power limit by default.",
-           also=("gpu.power.default_limit",), json="power.default_limit_milliwatts", compare=VALUE,
-           condition=plausible.default_power),
+    _power("power.draw", asked(pymtml.nvmlDeviceGetPowerUsage), json="power.draw_milliwatts", series=("power_watts",)),
+    _power("enforced.power.limit", asked(pymtml.nvmlDeviceGetEnforcedPowerLimit), json="power.limit_milliwatts",
+           compare=VALUE, series=("power_limit_watts",)),
+    _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit),
+           json="power.default_limit_milliwatts", compare=VALUE, condition=plausible.default_power),
     Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text=written("%.3f"),
             json="power.gpu_millivolts", plausible=plausible.millivolts),
-    Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled,
-            help="Whether power is managed."),
-    _power("power.draw.average", field(pymtml.NVML_FI_DEV_POWER_AVERAGE), "Power that the board draws, on average.",
-           also=("gpu.power.draw.average",)),
-    _power("power.draw.instant", field(pymtml.NVML_FI_DEV_POWER_INSTANT), "Power that the board draws at this moment.",
-           also=("gpu.power.draw.instant",)),
-    _power("power.limit", asked(pymtml.nvmlDeviceGetPowerManagementLimit), "Power limit that was set.",
-           also=("gpu.power.requested_limit",)),
-    _power("power.min_limit", item(0, pymtml.nvmlDeviceGetPowerManagementLimitConstraints),
-           "Least power limit that can be set.", also=("gpu.power.min_limit",)),
-    _power("power.max_limit", item(1, pymtml.nvmlDeviceGetPowerManagementLimitConstraints),
-           "Greatest power limit that can be set.", also=("gpu.power.max_limit",)),
+    Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled),
+    _power("power.draw.average", field(pymtml.NVML_FI_DEV_POWER_AVERAGE)),
+    _power("power.draw.instant", field(pymtml.NVML_FI_DEV_POWER_INSTANT)),
+    _power("power.limit", asked(pymtml.nvmlDeviceGetPowerManagementLimit)),
+    _power("power.min_limit", item(0, pymtml.nvmlDeviceGetPowerManagementLimitConstraints)),
+    _power("power.max_limit", item(1, pymtml.nvmlDeviceGetPowerManagementLimitConstraints)),
     # Clocks
-    _clock("clocks.current.graphics", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS, "Clock of the GPU.",
-           also=("clocks.gr",), json="clocks.graphics_megahertz", series=("clock_hertz", "graphics")),
+    _clock("clocks.current.graphics", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS,
+           json="clocks.graphics_megahertz", series=("clock_hertz", "graphics")),
     _clock("clocks.max.graphics", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_GRAPHICS,
-           "Greatest clock of the GPU.", also=("clocks.max.gr",), json="clocks.max_graphics_megahertz", compare=VALUE,
-           series=("clock_max_hertz", "graphics")),
-    _clock("clocks.current.memory", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_MEM, "Clock of the device memory.",
-           also=("clocks.mem",), json="clocks.memory_megahertz", series=("clock_hertz", "memory")),
+           json="clocks.max_graphics_megahertz", compare=VALUE, series=("clock_max_hertz", "graphics")),
+    _clock("clocks.current.memory", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_MEM,
+           json="clocks.memory_megahertz", series=("clock_hertz", "memory")),
     _clock("clocks.max.memory", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_MEM,
-           "Greatest clock of the device memory.", also=("clocks.max.mem",), json="clocks.max_memory_megahertz",
-           compare=VALUE, series=("clock_max_hertz", "memory")),
-    _clock("clocks.current.video", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_VIDEO, "Clock of the video engine.",
-           also=("clocks.video",), json="clocks.video_megahertz", series=("clock_hertz", "video")),
+           json="clocks.max_memory_megahertz", compare=VALUE, series=("clock_max_hertz", "memory")),
+    _clock("clocks.current.video", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_VIDEO,
+           json="clocks.video_megahertz", series=("clock_hertz", "video")),
     _clock("clocks.max.video", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_VIDEO,
            json="clocks.max_video_megahertz", compare=VALUE, series=("clock_max_hertz", "video")),
-    _clock("clocks.current.sm", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_SM,
-           "Clock of the multiprocessors, which is the GPU's.", also=("clocks.sm",)),
-    _clock("clocks.max.sm", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_SM,
-           "Greatest clock of the multiprocessors, which is the GPU's."),
-    _clock("clocks.applications.graphics", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_GRAPHICS,
-           "Clock of the GPU that was set for applications.", also=("clocks.applications.gr",)),
-    _clock("clocks.applications.memory", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_MEM,
-           "Clock of the device memory that was set for applications.", also=("clocks.applications.mem",)),
+    _clock("clocks.current.sm", pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_SM),
+    _clock("clocks.max.sm", pymtml.nvmlDeviceGetMaxClockInfo, pymtml.NVML_CLOCK_SM),
+    _clock("clocks.applications.graphics", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_GRAPHICS),
+    _clock("clocks.applications.memory", pymtml.nvmlDeviceGetApplicationsClock, pymtml.NVML_CLOCK_MEM),
     _clock("clocks.default_applications.graphics", pymtml.nvmlDeviceGetDefaultApplicationsClock,
-           pymtml.NVML_CLOCK_GRAPHICS, "Clock of the GPU for applications by default.",
-           also=("clocks.default_applications.gr",)),
-    _clock("clocks.default_applications.memory", pymtml.nvmlDeviceGetDefaultApplicationsClock, pymtml.NVML_CLOCK_MEM,
-           "Clock of the device memory for applications by default.", also=("clocks.default_applications.mem",)),
-    _reasons("supported", pymtml.nvmlDeviceGetSupportedClocksEventReasons, "Bit mask of the reasons that are known."),
-    _reasons("active", pymtml.nvmlDeviceGetCurrentClocksEventReasons, "Bit mask of the reasons that hold now."),
-    _reason("gpu_idle", pymtml.nvmlClocksEventReasonGpuIdle, "The GPU has nothing to do."),
-    _reason("applications_clocks_setting", pymtml.nvmlClocksEventReasonApplicationsClocksSetting,
-            "A setting for applications limits the clocks."),
-    _reason("sw_power_cap", pymtml.nvmlClocksEventReasonSwPowerCap, "The power limit lowers the clocks."),
-    _reason("hw_slowdown", pymtml.nvmlClocksThrottleReasonHwSlowdown, "The hardware lowers the clocks sharply."),
-    _reason("hw_thermal_slowdown", pymtml.nvmlClocksThrottleReasonHwThermalSlowdown,
-            "The hardware lowers the clocks, as it is too hot."),
-    _reason("hw_power_brake_slowdown", pymtml.nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
-            "The hardware lowers the clocks at a signal from outside, such as the power supply's."),
-    _reason("sw_thermal_slowdown", pymtml.nvmlClocksEventReasonSwThermalSlowdown,
-            "The driver lowers the clocks, as the card is hotter than it is meant to be."),
-    _reason("sync_boost", pymtml.nvmlClocksEventReasonSyncBoost,
-            "Another GPU of the same group holds the clocks down."),
+           pymtml.NVML_CLOCK_GRAPHICS),
+    _clock("clocks.default_applications.memory", pymtml.nvmlDeviceGetDefaultApplicationsClock, pymtml.NVML_CLOCK_MEM),
+    _reasons("supported", pymtml.nvmlDeviceGetSupportedClocksEventReasons),
+    _reasons("active", pymtml.nvmlDeviceGetCurrentClocksEventReasons),
+    _reason("gpu_idle", pymtml.nvmlClocksEventReasonGpuIdle),
+    _reason("applications_clocks_setting", pymtml.nvmlClocksEventReasonApplicationsClocksSetting),
+    _reason("sw_power_cap", pymtml.nvmlClocksEventReasonSwPowerCap),
+    _reason("hw_slowdown", pymtml.nvmlClocksThrottleReasonHwSlowdown),
+    _reason("hw_thermal_slowdown", pymtml.nvmlClocksThrottleReasonHwThermalSlowdown),
+    _reason("hw_power_brake_slowdown", pymtml.nvmlClocksThrottleReasonHwPowerBrakeSlowdown),
+    _reason("sw_thermal_slowdown", pymtml.nvmlClocksEventReasonSwThermalSlowdown),
+    _reason("sync_boost", pymtml.nvmlClocksEventReasonSyncBoost),
     # Video engine
     _count("codec.max_encoder_sessions", item(0, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_encoder_sessions",
            compare=VALUE),
     _count("codec.max_decoder_sessions", item(1, pymtml.mtmlVpuGetCodecCapacity), json="codec.max_decoder_sessions",
            compare=VALUE),
-    _count("encoder.stats.sessionCount", item(0, pymtml.nvmlDeviceGetEncoderStats), help="Number of encoder sessions.",
-           json="codec.encoder_sessions"),
+    _count("encoder.stats.sessionCount", item(0, pymtml.nvmlDeviceGetEncoderStats), json="codec.encoder_sessions"),
     _count("encoder.stats.averageFps", item(1, pymtml.nvmlDeviceGetEncoderStats),
-           help="Frames per second of the encoder sessions, on average.", json="codec.encoder_frames_per_second"),
-    _count("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats),
-           help="Latency of the encoder sessions in microseconds, on average."),
+           json="codec.encoder_frames_per_second"),
+    _count("encoder.stats.averageLatency", item(2, pymtml.nvmlDeviceGetEncoderStats)),
     # What is near
     Reading("affinity.cpus", topology.cpus, json="affinity.cpus", note="as `0-31,64-95`", value=topology.ranges,
             compare=VALUE),
     Reading("affinity.nodes", topology.nodes, json="affinity.nodes", note="likewise", value=topology.ranges,
             compare=VALUE),
     # MPC
-    Reading("mig.mode.current", item(0, pymtml.nvmlDeviceGetMigMode), text=enabled,
-            help="Whether the card is divided into instances (MPC).", json="mpc.enabled", value=bool, compare=VALUE),
-    Reading("mig.mode.pending", item(1, pymtml.nvmlDeviceGetMigMode), text=enabled,
-            help="The same; MPC changes at once."),
+    Reading("mig.mode.current", item(0, pymtml.nvmlDeviceGetMigMode), text=enabled, json="mpc.enabled", value=bool,
+            compare=VALUE),
+    Reading("mig.mode.pending", item(1, pymtml.nvmlDeviceGetMigMode), text=enabled),
     # Memory errors
-    Reading("ecc.mode.current", item(0, pymtml.nvmlDeviceGetEccMode), text=enabled, help="Whether ECC is on.",
-            json="ecc.enabled", value=bool, compare=VALUE, series=("ecc_enabled",)),
-    Reading("ecc.mode.pending", item(1, pymtml.nvmlDeviceGetEccMode), text=enabled,
-            help="Whether ECC will be on from the next boot on.", json="ecc.pending", value=bool, compare=VALUE),
-    *_errors("corrected", _CORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC, _SINCE),
-    *_errors("corrected", _CORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC, _EVER),
-    *_errors("uncorrected", _UNCORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC, _SINCE),
-    *_errors("uncorrected", _UNCORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC, _EVER),
+    Reading("ecc.mode.current", item(0, pymtml.nvmlDeviceGetEccMode), text=enabled, json="ecc.enabled", value=bool,
+            compare=VALUE, series=("ecc_enabled",)),
+    Reading("ecc.mode.pending", item(1, pymtml.nvmlDeviceGetEccMode), text=enabled, json="ecc.pending", value=bool,
+            compare=VALUE),
+    *_errors("corrected", _CORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC),
+    *_errors("corrected", _CORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC),
+    *_errors("uncorrected", _UNCORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC),
+    *_errors("uncorrected", _UNCORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC),
     Reading("retired_pages.pending", asked(pymtml.nvmlDeviceGetRetiredPagesPendingStatus), text=yes_no,
-            help="Whether pages wait for a reboot to be retired.", json="retired_pages.pending", value=bool,
-            compare=VALUE, series=("retired_pages_pending",)),
-    _retired("retired_pages.single_bit_ecc.count", "retired_pages.sbe", "single_bit",
-             pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
-             "Number of memory pages retired for several single bit errors."),
-    _retired("retired_pages.double_bit.count", "retired_pages.dbe", "double_bit",
-             pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
-             "Number of memory pages retired for a double bit error."),
-    Reading("remapped_rows.correctable", item(0, pymtml.nvmlDeviceGetRemappedRows), also=("remapped_rows.sbe",),
-            help="Rows remapped for single bit errors."),
-    Reading("remapped_rows.uncorrectable", item(1, pymtml.nvmlDeviceGetRemappedRows), also=("remapped_rows.dbe",),
-            help="Rows remapped for double bit errors."),
-    Reading("remapped_rows.pending", item(2, pymtml.nvmlDeviceGetRemappedRows), text=yes_no,
-            help="Whether rows wait for a reset to be remapped."),
-    Reading("remapped_rows.failure", item(3, pymtml.nvmlDeviceGetRemappedRows), text=yes_no,
-            help="Whether remapping ever failed."),
+            json="retired_pages.pending", value=bool, compare=VALUE, series=("retired_pages_pending",)),
+    _retired("retired_pages.single_bit_ecc.count", "single_bit",
+             pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS),
+    _retired("retired_pages.double_bit.count", "double_bit", pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR),
+    Reading("remapped_rows.correctable", item(0, pymtml.nvmlDeviceGetRemappedRows)),
+    Reading("remapped_rows.uncorrectable", item(1, pymtml.nvmlDeviceGetRemappedRows)),
+    Reading("remapped_rows.pending", item(2, pymtml.nvmlDeviceGetRemappedRows), text=yes_no),
+    Reading("remapped_rows.failure", item(3, pymtml.nvmlDeviceGetRemappedRows), text=yes_no),
     # MtLinks, fans
     _count("mtlink.version", part("version", pymtml.mtmlDeviceGetMtLinkSpec), json="mtlink.version", compare=VALUE),
     _count("mtlink.bandwidth", part("bandWidth", pymtml.mtmlDeviceGetMtLinkSpec),

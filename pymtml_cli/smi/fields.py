@@ -7,13 +7,12 @@ from pymtml_cli.smi import layout
 
 def _fields():
     for line in layout.lines("fields.txt"):
-        names, *rest = (part.strip() for part in line.split("|"))
-        if rest:
-            unit, text = rest
-            yield tuple(names.split()), unit, nobody_tells, text
-            continue
-        for reading in (BY_NAME[name] for name in names.split()):
-            yield (reading.name,) + reading.also, reading.unit, reading.cell, reading.help
+        names, *unit, text = (part.strip() for part in line.split("|"))
+        if unit:
+            yield tuple(names.split()), unit[0], nobody_tells, text
+        else:
+            found = BY_NAME[names.split()[0]]
+            yield tuple(names.split()), found.unit, found.cell, text
 
 
 # (names, of which the first heads the column, unit, what makes of a Device the text without it or an Unknown, help)

@@ -61,11 +61,15 @@ def _watts(text):
     return number(text, 0, 1 << 31, whole=False)
 
 
-def _any(text):
-    return text
+def _one_of(*words):
+    """A value that is one of some words, and is not looked at beyond that."""
+    return lambda text: text if text in words or str(text).upper() in words else None
 
 
 _SWITCH = _choice("DISABLED", "ENABLED")
+_RESTRICTION = _choice("UNRESTRICTED", "RESTRICTED")
+_DRIVER_MODEL = _choice("WDDM", "WDM", "MCDM")
+_COMPUTE_MODES = ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS")
 
 # How a value that is none is called, where nvidia-smi has a sentence of its own
 INVALID = {
@@ -110,14 +114,12 @@ def _checked(options):
 
 # ---- what MTML cannot do ----
 
-
-def _cannot(sentence):
-    """A change that is not possible on any card; {gpu} is its address."""
-
-    def change(machine, card, value):
-        raise NotPossible(sentence.format(gpu=address(card)))
-
-    return change
+_DEFERRED = "Setting deferred Memory clocks is not supported for GPU {gpu}."
+_APPLICATIONS = "Setting applications clocks is not supported for GPU {gpu}."
+_DEPRECATED = "Warning: This option is deprecated and will be removed in future releases"
+_CUDA_CLOCKS = "Overriding CUDA clock limit is not supported for this device."
+_DRIVER_MODELS = "Changing driver models is not supported for GPU {gpu} on this platform."
+_NOT_FOR = " not supported for GPU: {gpu}."
 
 
 def _accounting_mode(machine, card, value):
@@ -125,9 +127,6 @@ def _accounting_mode(machine, card, value):
         return "Accounting Mode is already Disabled for GPU %s.\n" % address(card)
     verb = "enable" if value else "disable"
     raise NotPossible("Unable to %s Accounting Mode for GPU %s: Not Supported" % (verb, address(card)))
-
-
-_COMPUTE_MODES = ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS")
 
 
 def _compute_mode(machine, card, value):
@@ -297,64 +296,49 @@ def _end(text, status):
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
-# Option: (what reads its value: None for one that is none; no function: it takes none, or is not looked at; the change)
+# What reads a value that is none gives None; an option that takes none, or whose value is not looked at, has no reader.
+# Option: (what reads its value, the change; of what no card can do the sentence, in which {gpu} is the card's address)
 CHANGES = {
-    "persistence-mode": (_SWITCH, _cannot("Setting persistence mode is not supported for GPU {gpu}.")),
+    "persistence-mode": (_SWITCH, "Setting persistence mode is not supported for GPU {gpu}."),
     "ecc-config": (_SWITCH, _ecc_config),
     "reset-ecc-errors": (_choice("VOLATILE", "AGGREGATE"), _reset_ecc_errors),
-    "compute-mode": (_choice("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"), _compute_mode),
-    "gom": (_choice("ALL_ON", "COMPUTE", "LOW_DP"), _cannot("GOM mode cannot be changed on GPU {gpu}.")),
-    "gpu-reset": (lambda text: text if text is True or text == "bus" else None, _gpu_reset),
-    "virt-mode": (
-        lambda text: text if text.upper() in ("3", "4", "VGPU", "VSGA") else None,
-        _cannot("Setting virtualization mode is not supported for GPU {gpu}."),
-    ),
-    "lock-gpu-clocks": (_numbers(1, 2), _cannot("Setting locked GPU clocks is not supported for GPU {gpu}.")),
-    "reset-gpu-clocks": (None, _cannot("Setting locked gpu clocks is not supported for GPU {gpu}.")),
+    "compute-mode": (_choice(*_COMPUTE_MODES), _compute_mode),
+    "gom": (_choice("ALL_ON", "COMPUTE", "LOW_DP"), "GOM mode cannot be changed on GPU {gpu}."),
+    "gpu-reset": (_one_of(True, "bus"), _gpu_reset),
+    "virt-mode": (_one_of("3", "4", "VGPU", "VSGA"), "Setting virtualization mode is not supported for GPU {gpu}."),
+    "lock-gpu-clocks": (_numbers(1, 2), "Setting locked GPU clocks is not supported for GPU {gpu}."),
+    "reset-gpu-clocks": (None, "Setting locked gpu clocks is not supported for GPU {gpu}."),
     "lock-memory-clocks": (_numbers(1, 2), _lock_memory_clocks),
-    "reset-memory-clocks": (None, _cannot("Setting locked Memory clocks is not supported for GPU {gpu}.")),
-    "lock-memory-clocks-deferred": (
-        _numbers(1, 1),
-        _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}."),
-    ),
-    "reset-memory-clocks-deferred": (None, _cannot("Setting deferred Memory clocks is not supported for GPU {gpu}.")),
-    "applications-clocks": (_numbers(2, 2), _cannot("Setting applications clocks is not supported for GPU {gpu}.")),
-    "reset-applications-clocks": (None, _cannot("Setting applications clocks is not supported for GPU {gpu}.")),
-    "applications-clocks-permission": (
-        _choice("UNRESTRICTED", "RESTRICTED"),
-        _cannot("Warning: This option is deprecated and will be removed in future releases"),
-    ),
+    "reset-memory-clocks": (None, "Setting locked Memory clocks is not supported for GPU {gpu}."),
+    "lock-memory-clocks-deferred": (_numbers(1, 1), _DEFERRED),
+    "reset-memory-clocks-deferred": (None, _DEFERRED),
+    "applications-clocks": (_numbers(2, 2), _APPLICATIONS),
+    "reset-applications-clocks": (None, _APPLICATIONS),
+    "applications-clocks-permission": (_RESTRICTION, _DEPRECATED),
     "power-limit": (_watts, _power_limit),
-    "cuda-clocks": (
-        _choice("RESTORE_DEFAULT", "OVERRIDE"),
-        _cannot("Overriding CUDA clock limit is not supported for this device."),
-    ),
+    "cuda-clocks": (_choice("RESTORE_DEFAULT", "OVERRIDE"), _CUDA_CLOCKS),
     "accounting-mode": (_SWITCH, _accounting_mode),
-    "clear-accounted-apps": (None, _cannot("Unable to clear Accounted PIDs for GPU {gpu}: Not Supported")),
-    "auto-boost-default": (
-        _SWITCH,
-        _cannot("Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}."),
-    ),
-    "auto-boost-permission": (
-        _choice("UNRESTRICTED", "RESTRICTED"),
-        _cannot("Changing auto boosted clocks permissions is not supported for GPU: {gpu}."),
-    ),
+    "clear-accounted-apps": (None, "Unable to clear Accounted PIDs for GPU {gpu}: Not Supported"),
+    "auto-boost-default": (_SWITCH, "Enabling/disabling default auto boosted clocks is" + _NOT_FOR),
+    "auto-boost-permission": (_RESTRICTION, "Changing auto boosted clocks permissions is" + _NOT_FOR),
     "multi-instance-gpu": (_SWITCH, _multi_instance_gpu),
-    "gpu-target-temp": (_numbers(1, 1), _cannot("GPU Target Temperature Threshold not supported for GPU {gpu}.")),
-    "dram-encryption": (_SWITCH, _cannot("Unable to set DRAM Encryption config for GPU {gpu}: Not Supported")),
-    "driver-model": (
-        _choice("WDDM", "WDM", "MCDM"),
-        _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
-    ),
-    "force-driver-model": (
-        _choice("WDDM", "WDM", "MCDM"),
-        _cannot("Changing driver models is not supported for GPU {gpu} on this platform."),
-    ),
-    "set-hostname": (_any, _cannot("Setting hostname is not supported for GPU {gpu}.")),
+    "gpu-target-temp": (_numbers(1, 1), "GPU Target Temperature Threshold not supported for GPU {gpu}."),
+    "dram-encryption": (_SWITCH, "Unable to set DRAM Encryption config for GPU {gpu}: Not Supported"),
+    "driver-model": (_DRIVER_MODEL, _DRIVER_MODELS),
+    "force-driver-model": (_DRIVER_MODEL, _DRIVER_MODELS),
+    "set-hostname": (None, "Setting hostname is not supported for GPU {gpu}."),
 }
-
-
 RESTARTING = ("gpu-reset", "multi-instance-gpu")  # after which C is initialized anew: each card is tried
+
+
+def _changed(machine, card, change, value):
+    """What a change comes to (str).
+
+    Raises: NotPossible, Failed.
+    """
+    if isinstance(change, str):
+        raise NotPossible(change.format(gpu=address(card)))
+    return change(machine, card, value)
 
 
 def answer(options):
@@ -367,7 +351,7 @@ def answer(options):
         for name, value in changes:
             for index in indices:
                 try:
-                    output.write(CHANGES[name][1](machine, machine.cards[index], value))
+                    output.write(_changed(machine, machine.cards[index], CHANGES[name][1], value))
                 except NotPossible as error:
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))

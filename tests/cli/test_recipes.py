@@ -15,8 +15,7 @@ import wheels
 TABLE, FIELDS, SECTIONS, CHECKS = "readings/table.py", "smi/fields.txt", "smi/sections.txt", "health/checks.py"
 ROW = """\
     Reading("temperature.hotspot", asked(pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
-            help="Temperature of the hottest spot.", form="%s C", json="temperature.hotspot_celsius",
-            compare=ZERO, series=("hotspot_celsius", "gpu")),
+            form="%s C", json="temperature.hotspot_celsius", compare=ZERO, series=("hotspot_celsius", "gpu")),
 """
 QUESTION = '''\
 def hotspot(card, limits):
@@ -38,7 +37,7 @@ def run(arguments):
 # Recipe: (file, before which line, what is inserted)
 READING = [
     (TABLE, "    # Power\n", ROW),
-    (FIELDS, "power.management ", "temperature.hotspot "),
+    (FIELDS, "power.management | ", "temperature.hotspot | Temperature of the hottest spot.\n"),
     (
         SECTIONS,
         "    GPU T.Limit Temp | gpu_temp_tlimit",
