@@ -171,11 +171,12 @@ def test_instances_of_a_card_are_nowhere_else():
 def test_dividing_a_card_and_undoing_it():
     with simulated.nvml("s3000x2"):
         assert nvml.nvmlDeviceGetCount() == 2
-        card = handles()[1]
+        card = handles()[0]
         uuid = nvml.nvmlDeviceGetUUID(card)
         assert nvml.nvmlDeviceSetMigMode(card, nvml.NVML_DEVICE_MIG_ENABLE) == nvml.NVML_SUCCESS
         assert answer(nvml.nvmlDeviceGetUUID, card) is INVALID
-        assert simulated.get_value(1, "mpc_mode") == "ENABLE"
+        assert simulated.get_value(0, "mpc_mode") == "ENABLE"
+        assert nvml.nvmlDeviceGetCount() == 2  # the instance has the other card's number in MTML now
         card = nvml.nvmlDeviceGetHandleByUUID(uuid)
         assert nvml.nvmlDeviceGetMigMode(card) == [1, 1]
         (whole,) = [device for device in handles() if nvml.nvmlDeviceIsMigDeviceHandle(device).value]

@@ -247,6 +247,11 @@ def test_forked_child():
         pymtml.mtmlLibraryShutDown()
         assert state() == (0, 1)  # never on the parent's behalf
 
+    def deaf():  # C does not answer, but no change was under way when the child was forked
+        simulated.set_faults("mtmlLibraryCountDevice=DRIVER_FAILURE")
+        pymtml.nvmlInit()
+        assert state() == (1, 2)
+
     def on():
         assert state() == (1, 1) and pymtml.nvmlDeviceGetName(device)
         pymtml.nvmlShutdown()
@@ -259,7 +264,7 @@ def test_forked_child():
     with simulated.machine("s5000x8"):
         pymtml.nvmlInit()
         pymtml.nvmlShutdown()
-        assert in_child(anew) == 0
+        assert in_child(anew) == in_child(deaf) == 0
         pymtml.nvmlInit()
         device, inits = pymtml.nvmlDeviceGetHandleByIndex(0), simulated.calls("mtmlLibraryInit")
         assert in_child(on) == 0
