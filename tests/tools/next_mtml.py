@@ -14,7 +14,13 @@ import sys
 import simulated
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "sanitize")
+BUILD = os.path.join(simulated.ROOT, "build")  # may hold a whole system, devices that never end among its files
 NUMBER, STRUCT = "mtmlDeviceGetModuleId", "mtmlDeviceGetFabricInfo"
+
+
+def left_out(folder, names):
+    """What of a folder is not copied (set of names)."""
+    return LEFT_OUT(folder, names) | {name for name in names if os.path.join(folder, name) == BUILD}
 
 
 class Copy:
@@ -22,7 +28,7 @@ class Copy:
 
     def __init__(self, folder):
         self.root = str(folder)
-        shutil.copytree(simulated.ROOT, self.root, ignore=LEFT_OUT, symlinks=True)
+        shutil.copytree(simulated.ROOT, self.root, ignore=left_out, symlinks=True)
         self.written = {}
         self.undo = {}  # by step: (file, text of before, None) or (file, nothing, text that it put in)
 
