@@ -44,11 +44,8 @@ def test_the_recipe(complete):
         "not test_result and not small_enough or ModuleId or FabricInfo",
     )
     assert status == 0, output[-3000:]
-    status, output = complete.test(
-        "tests/test_native_abi.py", "tests/test_values.py", "tests/test_surface.py", "-k", "ModuleId or FabricInfo"
-    )
+    status, output = complete.test("tests/test_native_abi.py", "tests/test_values.py", "tests/test_surface.py")
     assert status == 0, output[-3000:]
-    assert int(re.search(r"(\d+) passed", output).group(1)) > 10
 
 
 def test_what_it_takes(complete):
