@@ -106,7 +106,7 @@ if _current_folder is not None and __name__ != "__main__":
     # Another program that ``python -m`` runs may need it; for pymtml itself, pymtml/__main__.py removes it again.
     sys.path.insert(0, _current_folder)
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

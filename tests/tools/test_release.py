@@ -44,6 +44,7 @@ def date():
 RECORDED = json.loads(check.read(check.RECORD))
 BEFORE = next(entry[0] for entry in check.sections() if entry[0] in RECORDED and entry[0] != version())
 PATCH = "%s.99" % BEFORE.rpartition(".")[0]
+HEAD = "\n## %s" % BEFORE
 
 BROKEN = {
     "version of the code": (
@@ -53,12 +54,12 @@ BROKEN = {
     "no date": ([("CHANGELOG.md", " (%s)" % date(), "")], "has no date for"),
     "nothing unreleased": ([("CHANGELOG.md", "## Unreleased", "## Later")], "does not begin with"),
     "a function that is not named": (
-        [("CHANGELOG.md", "`unseen_processes()`", "a function")],
-        "unseen_processes is new",
+        [("CHANGELOG.md", "`musa_visible_ids()`", "a function")],
+        "musa_visible_ids is new",
     ),
     "a variable that is not named": (
-        [("CHANGELOG.md", "`PYMTML_ENERGY=sample`", "a variable")],
-        "PYMTML_ENERGY is new",
+        [("CHANGELOG.md", "`PYMTML_UUID`", "a variable")],
+        "PYMTML_UUID is new",
     ),
     "a subcommand that is not named": (
         [("pymtml_cli/subcommands.py", '    "compare":', '    "newcomer": (),\n    "compare":')],
@@ -76,11 +77,11 @@ BROKEN = {
         "patch_torch_c_for_musa of",
     ),
     "a release that is there twice": (
-        [("CHANGELOG.md", "\n## %s\n" % BEFORE, "\n## %s\n\n## %s\n" % (BEFORE, BEFORE))],
+        [("CHANGELOG.md", HEAD, "\n## %s\n%s" % (BEFORE, HEAD))],
         "newest first, each once",
     ),
     "releases in another order": (
-        [("CHANGELOG.md", "\n## %s\n" % BEFORE, "\n## 0.0.1\n\n## %s\n" % BEFORE)],
+        [("CHANGELOG.md", HEAD, "\n## 0.0.1\n" + HEAD)],
         "newest first, each once",
     ),
     "another Python": ([("pyproject.toml", '">=3.7"', '">=3.9"')], ">=3.7 of the release before is gone"),
