@@ -23,18 +23,14 @@ usage: {name} completion bash | zsh | fish
 
 SHELLS = ("bash", "zsh", "fish")
 
-# Where the value of an option is a file (argparse says so itself), or one of a few words; some are lists with commas
+# Where the value of an option is a file (argparse says so itself), or one of a few words that its table lacks as
+# "a|b"; some are lists with commas
 FILES = ("filename", "-f")
 WORDS = {
     ("topo", "-p2p"): ("r", "w", "n", "a", "p"),
     ("topo", "-n"): tuple("012345"),
     ("dmon", "-o"): ("D", "T", "DT"),
     ("pmon", "-o"): ("D", "T", "DT"),
-    ("drain", "-m"): ("0", "1"),
-    ("clocks", "-som"): ("0", "1"),
-    ("gpm", "-s"): ("0", "1"),
-    ("power-smoothing", "-s"): ("0", "1"),
-    ("nvlink", "-gt"): ("d", "r"),
 }
 LISTS = {("dmon", "--format"): ("csv", "nounit", "noheader")}
 OPTIONS = {"-h, --help": None}  # of this subcommand
@@ -74,14 +70,17 @@ def _of_subcommand(name):
         table = table[name]
     if callable(table):
         return _of_parser(table(), name)
-    found = [_option(name, spellings, takes, takes and spellings[0] in FILES) for spellings, takes in spelled(table)]
+    found = []
+    for line, (spellings, takes) in zip(table, spelled(table)):
+        value = line.split()[-1]
+        words = tuple(value.split("|")) if "|" in value else ()
+        found.append(_option(name, spellings, takes, takes and spellings[0] in FILES, words))
     return found, list(ARGUMENTS.get(name, ()))
 
 
-def _option(name, spellings, takes, file):
+def _option(name, spellings, takes, file, words=()):
     key = (name, spellings[0])
-    words = LISTS.get(key, WORDS.get(key, ()))
-    return Option(spellings, takes, words, key in LISTS, file)
+    return Option(spellings, takes, LISTS.get(key, WORDS.get(key, words)), key in LISTS, file)
 
 
 def _of_parser(parser, name):
@@ -112,39 +111,41 @@ def run(arguments):
         return 0
     if len(arguments) != 1 or arguments[0] not in SHELLS:
         raise refuse("Name one shell: bash, zsh or fish.\n")
-    write = {"bash": _bash, "zsh": _zsh, "fish": _fish}[arguments[0]]
-    sys.stdout.write(write(called(), tables()))
+    shell, name = arguments[0], called()
+    frame, lines = {"bash": (_BASH, _bash), "zsh": (_ZSH, _zsh), "fish": (_FISH, _fish)}[shell]
+    places = {place: "\n".join(found) for place, found in lines(tables()).items()}  # which name the others
+    places["subcommands"], places["name"] = " ".join(sorted(SUBCOMMANDS)), name
+    places["function"] = "_pymtml" if name != NVIDIA_SMI else "_pymtml_as_nvidia_smi"
+    for place, text in places.items():
+        frame = frame.replace("@%s@" % place, text)
+    sys.stdout.write(frame)
     return 0
-
-
-def _function(name):
-    return "_pymtml" if name != NVIDIA_SMI else "_pymtml_as_nvidia_smi"
 
 
 # ---- bash ----
 
 _BASH = """\
-# Completion of {name} for bash: eval "$({name} completion bash)"
-{function}() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} option="" command="" prefix
+# Completion of @name@ for bash: eval "$(@name@ completion bash)"
+@function@() {
+    local current=${COMP_WORDS[COMP_CWORD]} option="" command="" prefix
     if [[ $current == "=" ]]; then
-        current="" option=${{COMP_WORDS[COMP_CWORD-1]}}
+        current="" option=${COMP_WORDS[COMP_CWORD-1]}
     elif (( COMP_CWORD > 1 )); then
-        option=${{COMP_WORDS[COMP_CWORD-1]}}
-        [[ $option == "=" ]] && option=${{COMP_WORDS[COMP_CWORD-2]}}
+        option=${COMP_WORDS[COMP_CWORD-1]}
+        [[ $option == "=" ]] && option=${COMP_WORDS[COMP_CWORD-2]}
     fi
-    if (( COMP_CWORD > 1 )) && [[ " {subcommands} " == *" ${{COMP_WORDS[1]}} "* ]]; then
-        command=${{COMP_WORDS[1]}}
+    if (( COMP_CWORD > 1 )) && [[ " @subcommands@ " == *" ${COMP_WORDS[1]} "* ]]; then
+        command=${COMP_WORDS[1]}
     fi
     COMPREPLY=()
     case "$command $option" in
-{values}
+@values@
     esac
     case "$command" in
-{words}
+@words@
     esac
-}}
-complete -F {function} {name}
+}
+complete -F @function@ @name@
 """
 _BASH_LIST = """\
             prefix=""
@@ -170,15 +171,15 @@ _BASH_FILES = _BASH_PROGRAM.replace('$(compgen -c -- "$current") ', "")
 
 
 def _cases(found):
-    """(pattern of "command option", Option) of the options that take a value."""
+    """(patterns of "command option", Option) of the options that take a value."""
     for command, (options, _) in found.items():
         for option in options:
             if option.takes_value:
-                yield [command + " " + spelling for spelling in option.spellings], option
+                yield "|".join('"%s %s"' % (command, spelling) for spelling in option.spellings), option
 
 
-def _bash(name, found):
-    values = []
+def _bash(found):
+    values, words = [], []
     for patterns, option in _cases(found):
         if option.commas:
             action = _BASH_LIST % " ".join(option.words)
@@ -186,54 +187,44 @@ def _bash(name, found):
             action = _BASH_WORDS % " ".join(option.words)
         else:
             action = _BASH_FILE if option.file else "            return;;"
-        values.append("        %s)\n%s" % ("|".join('"%s"' % pattern for pattern in patterns), action))
-    words = []
+        values.append("        %s)\n%s" % (patterns, action))
     for command, (options, alone) in found.items():
         known = list(alone) + [spelling for option in options for spelling in option.spellings]
         action = 'COMPREPLY=($(compgen -W "%s" -- "$current"))' % " ".join(known)
-        if command == "run":
-            action += _BASH_PROGRAM
-        if command in TAKE_FILES:
-            action += _BASH_FILES
+        action += _BASH_PROGRAM * (command == "run") + _BASH_FILES * (command in TAKE_FILES)
         words.append('        "%s")\n            %s;;' % (command, action))
-    return _BASH.format(
-        name=name,
-        function=_function(name),
-        subcommands=" ".join(sorted(SUBCOMMANDS)),
-        values="\n".join(values),
-        words="\n".join(words),
-    )
+    return {"values": values, "words": words}
 
 
 # ---- zsh ----
 
 _ZSH = """\
-#compdef {name}
-# Completion of {name} for zsh: eval "$({name} completion zsh)", below compinit
-{function}() {{
+#compdef @name@
+# Completion of @name@ for zsh: eval "$(@name@ completion zsh)", below compinit
+@function@() {
     local option="" command=""
     if [[ $PREFIX == -*=* ]]; then
-        option=${{PREFIX%%=*}}
+        option=${PREFIX%%=*}
         compset -P '*='
     elif (( CURRENT > 2 )); then
         option=$words[CURRENT-1]
     fi
-    if (( CURRENT > 2 )) && [[ " {subcommands} " == *" $words[2] "* ]]; then
+    if (( CURRENT > 2 )) && [[ " @subcommands@ " == *" $words[2] "* ]]; then
         command=$words[2]
     fi
     case "$command $option" in
-{values}
+@values@
     esac
     case "$command" in
-{words}
+@words@
     esac
-}}
-compdef {function} {name}
+}
+compdef @function@ @name@
 """
 
 
-def _zsh(name, found):
-    values = []
+def _zsh(found):
+    values, words = [], []
     for patterns, option in _cases(found):
         if option.commas:
             action = "compset -P '*,'; compadd -S '' -- %s; return" % " ".join(option.words)
@@ -241,70 +232,60 @@ def _zsh(name, found):
             action = "compadd -- %s; return" % " ".join(option.words)
         else:
             action = "_files; return" if option.file else "return"
-        values.append("        (%s) %s;;" % ("|".join('"%s"' % pattern for pattern in patterns), action))
-    words = []
+        values.append("        (%s) %s;;" % (patterns, action))
     for command, (options, alone) in found.items():
-        known = [spelling for option in options for spelling in option.spellings]
         lines = []
         if alone and not command:
             described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub].help.replace("'", "'\\''")) for sub in alone)
             lines = ["local -a subcommands=(%s)" % described, "_describe subcommand subcommands"]
         elif alone:
             lines = ["compadd -- %s" % " ".join(alone)]
-        lines.append("compadd -- %s" % " ".join(known))
+        lines.append("compadd -- %s" % " ".join(spelling for option in options for spelling in option.spellings))
         if command == "run":
             lines.append("[[ $PREFIX == -* ]] || { _command_names; _files; }")
         if command in TAKE_FILES:
             lines.append("[[ $PREFIX == -* ]] || _files")
         words.append('        ("%s") %s;;' % (command, "; ".join(lines)))
-    return _ZSH.format(
-        name=name,
-        function=_function(name),
-        subcommands=" ".join(sorted(SUBCOMMANDS)),
-        values="\n".join(values),
-        words="\n".join(words),
-    )
+    return {"values": values, "words": words}
 
 
 # ---- fish ----
 
 _FISH = """\
-# Completion of {name} for fish: {name} completion fish | source
+# Completion of @name@ for fish: @name@ completion fish | source
 function __pymtml_list --description 'words behind what is there before the last comma'
     set -l before (commandline -ct | string replace -r '^-[^=]*=' '' | string match -r '^.*,')
     set -q before[1]; or set before ''
     printf '%s\\n' $before$argv
 end
-complete -c {name} -f
-{lines}
+complete -c @name@ -f
+@lines@
 """
 
 
-def _fish(name, found):
-    seen = " ".join(sorted(SUBCOMMANDS))
+def _fish(found):
     lines = []
     for command, (options, alone) in found.items():
-        here = "__fish_seen_subcommand_from " + (command or seen)
-        condition = "-n '%s%s'" % ("" if command else "not ", here)
+        seen = "__fish_seen_subcommand_from " + command if command else "not __fish_seen_subcommand_from @subcommands@"
+        begin = "complete -c @name@ -n '%s'" % seen
         for word in alone:
             summary = SUBCOMMANDS[word].help.replace("'", "\\'") if not command else ""
-            lines.append("complete -c %s %s -a %s -d '%s'" % (name, condition, word, summary))
+            lines.append("%s -a %s -d '%s'" % (begin, word, summary))
         if command == "run":
-            lines.append("complete -c %s %s -F -a '(__fish_complete_command)'" % (name, condition))
+            lines.append(begin + " -F -a '(__fish_complete_command)'")
         if command in TAKE_FILES:
-            lines.append("complete -c %s %s -F" % (name, condition))
+            lines.append(begin + " -F")
         for option in options:
-            parts = ["complete -c %s %s" % (name, condition)]
+            parts = [begin]
             for spelling in option.spellings:
                 kind = "-l" if spelling.startswith("--") else "-o"  # which, unlike -s, is never joined with others
                 parts.append("%s %s" % (kind, spelling.lstrip("-")))
             if option.file:
                 parts.append("-r -F")
             elif option.takes_value:
-                parts.append("-x")
-                if option.commas:
-                    parts.append("-a '(__pymtml_list %s)'" % " ".join(option.words))
-                elif option.words:
-                    parts.append("-a '%s'" % " ".join(option.words))
+                words = " ".join(option.words)
+                parts.append(
+                    "-x" + (" -a '%s'" % ("(__pymtml_list %s)" % words if option.commas else words)) * bool(words)
+                )
             lines.append(" ".join(parts))
-    return _FISH.replace("{name}", name).replace("{lines}", "\n".join(lines))
+    return {"lines": lines}

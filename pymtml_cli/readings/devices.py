@@ -231,10 +231,11 @@ class Machine:
 
         Returns the Unknown for which it did not come back, or None.
         """
-        ask(pymtml.mtmlLibraryShutDown)  # where C refuses that, the init may work
-        failed = ask(pymtml.nvmlInit)
-        if isinstance(failed, Unknown):
-            return failed
+        ask(pymtml.mtmlLibraryShutDown)
+        if self.is_gone:  # else C refused the shutdown, and is initialized as before
+            failed = ask(pymtml.nvmlInit)
+            if isinstance(failed, Unknown):
+                return failed
         return self.look_again()
 
     @property

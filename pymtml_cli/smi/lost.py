@@ -10,6 +10,11 @@ from pymtml_cli.readings.devices import Unknown, pci_address
 VENDOR, DISPLAYS, ACCELERATORS = "0x1ed5", "0x03", "0x12"  # PCI's numbers of Moore Threads, and classes of devices
 
 
+def status(cards):
+    """Exit status of what shows some cards: 15 if one of them cannot be opened."""
+    return CARD_IS_LOST if any(isinstance(card.handle, Unknown) for card in cards) else 0
+
+
 class Opened:
     """Of the cards that were asked for, the ``cards`` to show, the ``sentences`` about others, and the exit status."""
 
@@ -18,7 +23,7 @@ class Opened:
         by_nvidia = called() == NVIDIA_SMI
         self.cards = [card for card in cards if card not in lost] if by_nvidia else cards
         self.sentences = "".join(map(_sentence, lost)) if by_nvidia else ""
-        self.status = CARD_IS_LOST if lost else 0
+        self.status = status(cards)
 
     def say_aside(self):
         """Write the sentences to stderr: csv and XML on stdout stay what they are."""

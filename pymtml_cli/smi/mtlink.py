@@ -9,7 +9,7 @@ from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, then
 from pymtml_cli.readings.table import answer
-from pymtml_cli.smi import listing
+from pymtml_cli.smi import listing, lost
 
 _OF_BOTH = {
     "-s, --status": "state and speed of each link{remote}",
@@ -63,7 +63,7 @@ def run(arguments, command):
             sys.stdout.write(listing.lines(card)[0] + "\n")
             for line in _card_lines(card, options, link, command):
                 sys.stdout.write("\t %s\n" % line)
-    return 0 if answered else NOT_AVAILABLE
+        return lost.status(cards) or (0 if answered else NOT_AVAILABLE)
 
 
 def _card_lines(card, options, chosen, command):

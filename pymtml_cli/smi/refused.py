@@ -125,14 +125,8 @@ REFUSED = {
     "power-smoothing": [("-ppd", SMOOTHING, 0), ("", SMOOTHING, NOT_AVAILABLE)],
     "prm": [("-l", "Supported PRM registers:\nSupported PRM counters:\n", 0), ("", REGISTER, NOT_AVAILABLE)],
 }
-# (subcommand, option): greatest value
-VALUES = {
-    ("clocks", "-som"): 1,
-    ("clocks", "--sync-boost-remove"): 1 << 31,
-    ("drain", "-m"): 1,
-    ("gpm", "-s"): 1,
-    ("power-smoothing", "-s"): 1,
-}
+# Greatest values of options; all others take whatever there is
+VALUES = {"-som": 1, "--sync-boost-remove": 1 << 31, "drain -m": 1, "gpm -s": 1, "power-smoothing -s": 1}
 
 
 def run(arguments, name):
@@ -144,7 +138,8 @@ def run(arguments, name):
     if name == "drain" and "-p" not in chosen and "-d" not in chosen:
         raise refuse("Must specify -p with this option.\n")
     for option, value in chosen.items():
-        if (name, option) in VALUES and number(value, 0, VALUES[name, option]) is None:
+        most = VALUES.get(option, VALUES.get(name + " " + option))
+        if most is not None and number(value, 0, most) is None:
             raise refuse("Option %s is invalid for %s.\n" % (value, option))
     sentence, status = next((text, status) for option, text, status in REFUSED[name] if not option or option in chosen)
     with Machine() as machine:

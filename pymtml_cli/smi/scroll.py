@@ -7,6 +7,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, usage
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.readings.devices import Machine
+from pymtml_cli.smi.lost import status
 
 OPTIONS = {
     "-i, --id CARDS": CARDS,
@@ -80,4 +81,4 @@ def scroll(settings, head, lines):
             output.write("".join(line + "\n" for line in text + lines(machine, cards)))
 
         repeat(machine, settings.seconds, sample, count=settings.count)
-    return 0
+        return status(cards)

@@ -8,6 +8,7 @@ from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, r
 from pymtml_cli.common.options import parse
 from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
+from pymtml_cli.smi.lost import status
 
 OPTIONS = {  # whose help is USAGE
     "-m, --matrix": None,
@@ -112,7 +113,7 @@ def run(arguments):
             raise no_devices()
         chosen = machine.chosen(options["-i"]) if "-i" in options else []
         sys.stdout.write(_answer(options, machine.cards, chosen, smi))
-    return 0
+        return status(chosen or machine.cards)
 
 
 def _answer(options, cards, chosen, smi):

@@ -35,6 +35,16 @@ def test_the_others_are_shown(arguments, aside, form):
     assert others is None or (others.status, others.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+@pytest.mark.parametrize("line", ["dmon -c 1", "pmon -c 1", "topo -m", "topo -p2p r", "mtlink -s", "nvlink -s"])
+def test_the_exit_status_of_what_shows_a_lost_card(line, name):
+    with simulated.machine("s4000x8", **LOST):
+        first, *rest = line.split()
+        assert invoke(first, *rest, name=name).status == 15
+        if first != "topo":
+            assert invoke(first, *rest + ["-i", "1"], name=name).status == 0
+
+
 def test_no_card_is_left():
     with simulated.machine("s3000x2", **LOST):
         result = invoke("-i", "0", name="nvidia-smi")

@@ -290,6 +290,20 @@ def test_a_library_that_does_not_come_back(fault, back, monkeypatch):
     ]
 
 
+def test_a_shutdown_that_is_refused(monkeypatch):
+    """What was changed is done, on each card."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    fault = "mtmlLibraryShutDown=DRIVER_FAILURE@0x1"
+    with simulated.machine("s3000x2", faults=fault):
+        result = smi("-r", "-i", "0,1")
+        assert [simulated.get_value(card, "resets") for card in (0, 1)] == ["1", "1"]
+    form = "GPU 00000000:%s:00.0 was successfully reset."
+    assert (result.status, result.lines) == (0, [form % "3B", form % "AF", "All done."])
+    with simulated.machine("s3000-mpc", faults=fault):
+        result = smi("-mig", "0", "-i", "0")
+    assert (result.status, result.lines) == (0, ["Disabled MIG Mode for GPU 00000000:3B:00.0", "All done."])
+
+
 def test_a_mode_that_is_changed_by_a_library_that_does_not_come_back():
     with simulated.machine("s3000-mpc", set="machine.reinit=DRIVER_FAILURE"):
         result = smi("-mig", "0", "-i", "0")
