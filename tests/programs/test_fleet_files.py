@@ -442,12 +442,16 @@ def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
     machine = Machine(tmp_path, "s3000x2")
 
     def check(state, reason=OURS):
-        said = {"well": ("OK", "0"), "sick": ("CRITICAL temperature: GPU 0: 104 C", "2")}[state]
+        said = {
+            "well": ("OK", "0"),
+            "degraded": ("WARNING pages: GPU 5", "1"),
+            "sick": ("CRITICAL temperature: GPU 0: 104 C", "2"),
+        }[state]
         calls = slurm(machine, "IDLE+DRAIN", reason, FOUND=said[0], STATUS=said[1])
         return [call.split()[2] for call in calls]
 
     assert [check(state) for state in ("well", "well", "sick", "well", "well")] == [[], [], ["State=DRAIN"], [], []]
-    assert check("well") == ["State=RESUME"]
+    assert check("degraded")[0] == "State=RESUME"  # a WARNING drains no node, and keeps none drained
     assert check("well", "disk is broken") == []
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# HealthCheckProgram of slurm.conf: drains a node whose GPUs are not well, and resumes it after GOOD good checks in a
-# row, if it was this that drained it. What a node must have: GPUS=8 in /etc/default/pymtml-health.
+# HealthCheckProgram of slurm.conf: drains a node whose GPUs are not well, and resumes it after GOOD checks in a row
+# without a CRITICAL finding, if it was this that drained it. What a node must have: GPUS=8 in /etc/default/pymtml-health.
 #
 #   HealthCheckProgram=/etc/slurm/health.sh
 #   HealthCheckInterval=120
@@ -28,15 +28,15 @@ state=$(scontrol show node --oneliner "$NODE" 9>&-)
 drained= ours=
 [[ $state == *"+DRAIN"* ]] && drained=yes
 [[ $drained && $state == *"Reason=$MARK"* ]] && ours=yes
-[ $status -eq 0 ] && good=$((${good:-0} + 1)) || good=0
+# A WARNING drains no node, so it keeps none drained.
+[ $status -le 1 ] && good=$((${good:-0} + 1)) || good=0
 echo "$good" >"$LOCK"
 
+if [[ $ours && $good -ge $GOOD ]]; then
+    scontrol update NodeName="$NODE" State=RESUME 9>&-
+fi
 case $status in
-0)
-    if [[ $ours && $good -ge $GOOD ]]; then
-        scontrol update NodeName="$NODE" State=RESUME 9>&-
-    fi
-    ;;
+0) ;;
 1) # degraded: logged, and left to people
     logger -t pymtml -- "$NODE: ${reason:-degraded}"
     ;;
