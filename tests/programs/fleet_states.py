@@ -382,10 +382,10 @@ def values(before, meanwhile, steps):
     return " ".join(parts)
 
 
-def input_series(steps):
-    """All series of all hosts, as promtool reads them (list)."""
+def input_series(steps, states):
+    """All series of hosts in these states, as promtool reads them (list)."""
     found = []
-    for state in STATES:
+    for state in states:
         target = dict(state.target or {"job": "mthreads-" + state.host, "gpus": "2"}, instance=state.host)
         labels = ",".join('%s="%s"' % pair for pair in sorted(target.items()))
         for selector, pair in dict(BASE, **state.series).items():
@@ -396,9 +396,11 @@ def input_series(steps):
     return found
 
 
-def promtool(folder, steps, evaluated, tests):
+def promtool(folder, steps, evaluated, tests, states=None):
     """Let promtool play the states for so many scrapes, with these tests (CompletedProcess)."""
-    group = dict({"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps)}, **tests)
+    group = dict(
+        {"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps, states or STATES)}, **tests
+    )
     document = {"rule_files": [os.path.join(FLEET, "rules.yml")], "evaluation_interval": evaluated, "tests": [group]}
     path = os.path.join(str(folder), "states.yml")
     with open(path, "w") as file:

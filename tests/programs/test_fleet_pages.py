@@ -71,6 +71,24 @@ def test_no_alert_ages_out(tmp_path):
     assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
 
 
+def test_what_follows_from_a_pending_alert_is_not_counted(tmp_path):
+    """The queries of many lost cards fail before the cards are known to be lost: never a page of that."""
+    PROMETHEUS.find("promtool")
+    (lost,) = (state for state in STATES if state.host == "lost")
+    states = [lost._replace(host="lost%d" % number, target={"job": "mthreads", "gpus": "2"}) for number in range(5)]
+    many = [{"labels": '{problem="GpuDown"}', "value": 1}]
+    moments = [
+        {
+            "expr": 'count by (problem) (ALERTS{alertname="MthreadsManyHosts"})',
+            "eval_time": "%ds" % ((SOUND + scrapes) * STEP),
+            "exp_samples": many if scrapes >= MINUTE else [],
+        }
+        for scrapes in range(2 * MINUTE)
+    ]
+    done = promtool(tmp_path, 2 * MINUTE, "%ds" % STEP, {"promql_expr_test": moments}, states)
+    assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
+
+
 class Pager:
     """A real Alertmanager with the example's configuration, whose receivers are here: `pages` is [(path, page)]."""
 
