@@ -13363,7 +13363,7 @@ _INVENTED = {  # names that programs ask for, and that no version of MTML ever h
     "mtmlInit": "mtmlLibraryInit",
     "mtmlShutdown": "mtmlLibraryShutDown",
     "mtmlDeviceGetCount": "mtmlLibraryCountDevice",
-    "mtmlDeviceGetByIndex": "mtmlLibraryInitDeviceByIndex",
+    **dict.fromkeys(("mtmlDeviceGetByIndex", "mtmlDeviceGetHandleByIndex"), "mtmlLibraryInitDeviceByIndex"),
     "mtmlDeviceGetMemoryInfo": "mtmlMemoryGetTotal and mtmlMemoryGetUsed, or nvmlDeviceGetMemoryInfo",
 }
 

@@ -67,7 +67,7 @@ NOT_RUN = {
     r"pymtml drop-in (enable|status|disable)": "changes, or finds nothing in, the environment of the tests",
     r"(PYTHONPATH=/tmp/pymtml )?python3 -m (zipfile|pymtml) ?.*": "wants a wheel; tests/tools/test_install.py does it",
     r"PYMTML_LIBRARY=\S+ MTML_SIM_PROFILE=\S+ python3 quick_start.py": "runs the program above; test_readme.py does it",
-    r"python -m pytest tests/programs/\S+ -m programs": "installs a program from the package index",
+    r"python -m pytest tests/programs/\S+ -m programs .*": "installs a program from the package index",
     r"LD_LIBRARY_PATH=simulator/build MTML_SIM_PROFILE=s4000x8 some-program": "stands for any program",
     r"(cp|cp -r) examples/fleet/.* /etc/\S+|install -D .*|/opt/\S+ .*": "is for a system of its own",
     r"(systemctl|apt-get|docker|kubectl|promtool|amtool) .*": "is for a system with such a thing",

@@ -85,13 +85,17 @@ class Runner:
         kept.update(self.extra)
         return kept
 
-    def on_pymtml(self, machine):
-        """The environment of a user who has PYTHONPATH=$(pymtml drop-in path)."""
+    def on_pymtml(self, machine, program=None):
+        """The environment of a user who has PYTHONPATH=$(pymtml drop-in path), and a package that is not installed."""
+        folders = [os.path.join(self.site, "pymtml_dropin", "path")] + list(program.folders if program else ())
         return self._environment(
-            LD_LIBRARY_PATH=self.simulator,
-            PYTHONPATH=os.path.join(self.site, "pymtml_dropin", "path"),
-            MTML_SIM_PROFILE=machine.path,
+            LD_LIBRARY_PATH=self.simulator, PYTHONPATH=os.pathsep.join(folders), MTML_SIM_PROFILE=machine.path
         )
+
+    def add_nvidia_smi(self, environment, python=sys.executable):
+        """Lets programs of the environment find ours as nvidia-smi, as `pymtml run --nvidia-smi` does."""
+        folders = [os.path.join(self.site, "pymtml_dropin", "bin"), os.path.dirname(python), environment["PATH"]]
+        environment.update(PATH=os.pathsep.join(folders), PYMTML_PYTHON=python)
 
     def on_nvml(self, machine_file):
         """The environment of a user with nvidia-ml-py, over the stand-in library."""
@@ -206,18 +210,15 @@ def pytest_addoption(parser):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
-    program = getattr(item.module, "PROGRAM", None)
-    if program is None:  # a module of several programs
-        program = getattr(item.module, "PROGRAMS", {}).get(item.originalname)
-    if program and (call.when == "call" or report.outcome != "passed"):
-        missing = getattr(item.module, "MISSING", "")
-        if isinstance(missing, dict):  # of a module of several programs
-            missing = missing.get(program.package, "")
-        entry = _programs.setdefault(
-            program.package,
-            {"version": program.version, "missing": missing, "tests": {}},
-        )
+    case = getattr(item, "callspec", None) and item.callspec.params.get("case")
+    if case:  # a row of a table
+        program, shown = case["program"], case["shows"]
+    else:
+        program = getattr(item.module, "PROGRAM", None) or getattr(item.module, "PROGRAMS", {}).get(item.originalname)
         shown = (item.function.__doc__ or item.originalname).strip().splitlines()[0]
+    if program and (call.when == "call" or report.outcome != "passed"):
+        told = {"version": program.version, "missing": program.missing, "how": program.how, "tests": {}}
+        entry = _programs.setdefault(program.package, told)
         entry["tests"][item.name] = {"outcome": report.outcome, "shows": shown}
 
 

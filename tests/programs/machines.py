@@ -74,8 +74,35 @@ STANDIN_CONSTANTS = {
 }
 
 
+def numbers(text):
+    """[0, 1, 2, 5] of "0-2,5"."""
+    ranges = [part.split("-") for part in text.split(",")]
+    return [number for part in ranges for number in range(int(part[0]), int(part[-1]) + 1)]
+
+
+MADE = {
+    "free": lambda gpu: gpu.memory_total - gpu.memory_used,
+    "total_mib": lambda gpu: gpu.memory_total // MIB,
+    "used_mib": lambda gpu: gpu.memory_used // MIB,
+    "free_mib": lambda gpu: gpu.free // MIB,
+    "used_mb": lambda gpu: gpu.memory_used / 1e6,
+    "share": lambda gpu: 100 * gpu.memory_used / gpu.memory_total,
+    "load": lambda gpu: gpu.gpu_utilization / 100,
+    "watts": lambda gpu: gpu.power_usage / 1000,
+    "whole_watts": lambda gpu: gpu.power_usage // 1000,
+    "watts_if_limit": lambda gpu: gpu.limit and gpu.watts,
+    "limit_watts": lambda gpu: gpu.limit and gpu.limit // 1000,
+    "power_share": lambda gpu: gpu.limit and 100 * gpu.power_usage / gpu.limit,
+    "cpus": lambda gpu: numbers(gpu.text("cpu_affinity")),
+    "digit": lambda gpu: str(gpu.index),
+    "none": lambda gpu: None,
+}
+
+
 class Gpu:
     """One GPU's values, as the profile writes them."""
+
+    limit = None  # of power, in mW, where the library tells it
 
     def __init__(self, index, values):
         self.index = index
@@ -86,6 +113,14 @@ class Gpu:
 
     def number(self, key):
         return int(self.values[key], 0)
+
+    def __getattr__(self, key):
+        """A number of the profile, by its key, or what programs make of numbers: an entry of MADE."""
+        if key in MADE:
+            return MADE[key](self)
+        if key in self.values:
+            return self.number(key)
+        raise AttributeError(key)
 
     @property
     def name(self):
@@ -134,7 +169,19 @@ class Machine:
         common = dict(self.parser["device"]) if self.parser.has_section("device") else {}
         devices = [dict(common, number=name.split(".")[1], **self.parser[name]) for name in self.sections]
         visible = [values for values in devices if values.get("visible") != "no"]
-        return [Gpu(i, values) for i, values in enumerate(visible)]
+        told = "beyond-header" not in self.parser["machine"].get("missing", "")
+        gpus = [Gpu(i, values) for i, values in enumerate(visible)]
+        for gpu in gpus:
+            gpu.limit = gpu.number("enforced_power_limit") if told and "enforced_power_limit" in gpu.values else None
+        return gpus
+
+    @property
+    def watts(self):
+        """The power of all GPUs together."""
+        return sum(gpu.watts for gpu in self.gpus)
+
+    def mean(self, key):
+        return sum(gpu.number(key) for gpu in self.gpus) / len(self.gpus)
 
     def linked_pairs(self):
         """[[i, j]] of the visible GPUs that a link which is up joins."""
@@ -154,10 +201,6 @@ class Machine:
     def driver(self):
         return self.parser["machine"]["driver_version"].strip('"')
 
-    def power_limit(self, gpu):
-        missing = self.parser["machine"].get("missing", "").split(", ")
-        return None if "beyond-header" in missing else gpu.number("enforced_power_limit")
-
     def standin_file(self, folder, processes=()):
         """Writes the machine as the stand-in for NVML reads it (path of the file)."""
         lines = ["[system]", "driver = %s" % self.driver, "cuda = %d" % MUSA_VERSION]
@@ -170,8 +213,8 @@ class Machine:
             lines += ["%s = %s" % pair for pair in STANDIN_CONSTANTS.items()]
             if gpu.fan_speed is not None:
                 lines.append("fan_speed = %d" % gpu.fan_speed)
-            if self.power_limit(gpu) is not None:
-                lines.append("power_limit = %d" % self.power_limit(gpu))
+            if gpu.limit is not None:
+                lines.append("power_limit = %d" % gpu.limit)
                 lines.append("performance_state = %s" % gpu.text("performance_state"))
             pids = " ".join("%d:-" % pid for index, pid in processes if index == gpu.index)
             lines.append("compute_processes = %s" % pids)

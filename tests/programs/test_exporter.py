@@ -6,35 +6,31 @@ import re
 
 import pytest
 from machines import MIB, Machine, on_one_machine
+from program_set import EXPORTER as PROGRAM  # noqa: F401
 from scrape import by_label, exporter, exporter_series, fetch, samples, settled, until
 from test_fleet_files import FLEET, SERVING, allowed_calls, needs_strace, needs_systemd
-
-MISSING = (
-    "NaN: PCIe and MtLink throughput and GPU memory by process, and with MTML 2.2.0 the power limit: the library tells "
-    "none of these."
-)
 
 
 def expected_series(machine, gpu):
     """The series of one GPU that do not depend on the machine that runs the test."""
-    limit = machine.power_limit(gpu)
-    used, total = gpu.number("memory_used") / MIB, gpu.number("memory_total") / MIB
+    limit = gpu.limit
+    used, total = gpu.memory_used / MIB, gpu.memory_total / MIB
     series = {
-        "gpu_utilization_Percentage": gpu.number("gpu_utilization"),
-        "gpu_memory_utilization_Percentage": gpu.number("memory_utilization"),
-        "gpu_encoder_utilization_Percentage": gpu.number("encoder_utilization"),
-        "gpu_decoder_utilization_Percentage": gpu.number("decoder_utilization"),
+        "gpu_utilization_Percentage": gpu.gpu_utilization,
+        "gpu_memory_utilization_Percentage": gpu.memory_utilization,
+        "gpu_encoder_utilization_Percentage": gpu.encoder_utilization,
+        "gpu_decoder_utilization_Percentage": gpu.decoder_utilization,
         "gpu_memory_total_MiB": total,
         "gpu_memory_used_MiB": used,
         "gpu_memory_free_MiB": total - used,
         "gpu_memory_percent_Percentage": round(100 * used / total, 1),
-        "gpu_clock_sm_MHz": gpu.number("gpu_clock"),
-        "gpu_clock_graphics_MHz": gpu.number("gpu_clock"),
-        "gpu_clock_memory_MHz": gpu.number("memory_clock"),
-        "gpu_clock_video_MHz": gpu.number("vpu_clock"),
-        "gpu_power_usage_W": gpu.number("power_usage") / 1000,
+        "gpu_clock_sm_MHz": gpu.gpu_clock,
+        "gpu_clock_graphics_MHz": gpu.gpu_clock,
+        "gpu_clock_memory_MHz": gpu.memory_clock,
+        "gpu_clock_video_MHz": gpu.vpu_clock,
+        "gpu_power_usage_W": gpu.watts,
         "gpu_power_limit_W": math.nan if limit is None else limit / 1000,
-        "gpu_temperature_C": gpu.number("gpu_temperature"),
+        "gpu_temperature_C": gpu.gpu_temperature,
     }
     return {name: pytest.approx(value, nan_ok=True) for name, value in series.items()}
 
@@ -57,7 +53,7 @@ def test_divided_card(runner, tmp_path):
     found = exporter_series(runner, runner.on_pymtml(machine))
     power = {dict(labels)["uuid"]: value for (metric, labels), value in found.items() if metric == "gpu_power_usage_W"}
     told = {uuid: value for uuid, value in power.items() if not math.isnan(value)}
-    assert told == {gpu.uuid: gpu.number("power_usage") / 1000 for gpu in machine.gpus}
+    assert told == {gpu.uuid: gpu.watts for gpu in machine.gpus}
     assert len(power) == 5  # and three instances, which have no power of their own
 
 

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from machines import MIB, Machine
+from machines import Machine
 from program_set import GPUSTACK as PROGRAM
-
-MISSING = ""
 
 pytestmark = pytest.mark.programs
 
@@ -33,16 +31,16 @@ def test_detect(runner, machine):
     shown = detected(runner, machine)
     assert len(shown) == 8
     for gpu, device in zip(machine.gpus, shown):
-        used, total = gpu.number("memory_used") // MIB, gpu.number("memory_total") // MIB
+        used, total = gpu.used_mib, gpu.total_mib
         assert device["manufacturer"] == "mthreads"
         assert (device["index"], device["name"], device["uuid"]) == (gpu.index, gpu.name, gpu.text("uuid"))
         assert device["driver_version"] == machine.driver
-        assert device["cores"] == gpu.number("gpu_cores")
-        assert device["cores_utilization"] == gpu.number("gpu_utilization")
+        assert device["cores"] == gpu.gpu_cores
+        assert device["cores_utilization"] == gpu.gpu_utilization
         assert (device["memory"], device["memory_used"]) == (total, used)
         assert device["memory_utilization"] == pytest.approx(100 * used / total, abs=0.1)
-        assert device["temperature"] == gpu.number("gpu_temperature")
-        assert device["power_used"] == gpu.number("power_usage")
+        assert device["temperature"] == gpu.gpu_temperature
+        assert device["power_used"] == gpu.power_usage
         assert device["appendix"]["bdf"] == gpu.text("pci_sbdf")[len("0000") :]
         assert device["appendix"]["numa"] == gpu.text("memory_affinity")
 
@@ -56,10 +54,10 @@ def test_detect_other_machines(runner, tmp_path, profile):
         (gpu.index, gpu.name, gpu.text("uuid")) for gpu in machine.gpus
     ]
     for gpu, device in zip(machine.gpus, shown):
-        assert device["memory"] == gpu.number("memory_total") // MIB
-        assert device["memory_used"] == gpu.number("memory_used") // MIB
-        assert device["cores_utilization"] == gpu.number("gpu_utilization")
-        assert device["temperature"] == gpu.number("gpu_temperature")
+        assert device["memory"] == gpu.total_mib
+        assert device["memory_used"] == gpu.used_mib
+        assert device["cores_utilization"] == gpu.gpu_utilization
+        assert device["temperature"] == gpu.gpu_temperature
 
 
 def test_detect_a_divided_card(runner, tmp_path):

@@ -4,10 +4,8 @@ import json
 import re
 
 import pytest
-from machines import MIB, Machine, on_one_machine
+from machines import Machine, on_one_machine
 from program_set import GPUSTAT as PROGRAM
-
-MISSING = "The process list shows no GPU memory: no interface of these GPUs tells it."
 
 
 def query(runner, machine):
@@ -20,20 +18,20 @@ def test_json(runner, machine):
     assert shown["driver_version"] == machine.driver
     assert len(shown["gpus"]) == 8
     for gpu, fields in zip(machine.gpus, shown["gpus"]):
-        limit = machine.power_limit(gpu)
+        limit = gpu.limit
         assert fields == {
             "index": gpu.index,
             "uuid": gpu.uuid,
             "name": gpu.name,
-            "temperature.gpu": gpu.number("gpu_temperature"),
+            "temperature.gpu": gpu.gpu_temperature,
             "fan.speed": gpu.fan_speed,
-            "utilization.gpu": gpu.number("gpu_utilization"),
-            "utilization.enc": gpu.number("encoder_utilization"),
-            "utilization.dec": gpu.number("decoder_utilization"),
-            "power.draw": gpu.number("power_usage") // 1000,
+            "utilization.gpu": gpu.gpu_utilization,
+            "utilization.enc": gpu.encoder_utilization,
+            "utilization.dec": gpu.decoder_utilization,
+            "power.draw": gpu.whole_watts,
             "enforced.power.limit": None if limit is None else limit // 1000,
-            "memory.used": gpu.number("memory_used") // MIB,
-            "memory.total": gpu.number("memory_total") // MIB,
+            "memory.used": gpu.used_mib,
+            "memory.total": gpu.total_mib,
             "processes": [],
         }
 
@@ -45,15 +43,15 @@ def test_table(runner, machine):
     assert lines[0].endswith(machine.driver)
     assert len(lines) == 9
     for gpu, line in zip(machine.gpus, lines[1:]):
-        limit = machine.power_limit(gpu)
+        limit = gpu.limit
         expected = [
             gpu.name,
-            "%d°C" % gpu.number("gpu_temperature"),
-            "%d %%" % gpu.number("gpu_utilization"),
-            "E: %d %%" % gpu.number("encoder_utilization"),
-            "D: %d %%" % gpu.number("decoder_utilization"),
-            "%d / %s W" % (gpu.number("power_usage") // 1000, "??" if limit is None else limit // 1000),
-            "%d / %d MB" % (gpu.number("memory_used") // MIB, gpu.number("memory_total") // MIB),
+            "%d°C" % gpu.gpu_temperature,
+            "%d %%" % gpu.gpu_utilization,
+            "E: %d %%" % gpu.encoder_utilization,
+            "D: %d %%" % gpu.decoder_utilization,
+            "%d / %s W" % (gpu.whole_watts, "??" if limit is None else limit // 1000),
+            "%d / %d MB" % (gpu.used_mib, gpu.total_mib),
         ]
         flat = re.sub(r"\s+", " ", line)
         assert flat.startswith("[%d] " % gpu.index)
@@ -83,7 +81,7 @@ def test_divided_card(runner, tmp_path):
     machine = Machine(tmp_path, "s3000-mpc")
     shown = query(runner, machine)["gpus"]
     assert [gpu["uuid"] for gpu in shown] == [gpu.uuid for gpu in machine.gpus]
-    assert [gpu["memory.total"] for gpu in shown] == [gpu.number("memory_total") // MIB for gpu in machine.gpus]
+    assert [gpu["memory.total"] for gpu in shown] == [gpu.total_mib for gpu in machine.gpus]
 
 
 @on_one_machine

@@ -6,12 +6,6 @@ import pytest
 from machines import MIB, Machine, on_one_machine
 from program_set import NVITOP as PROGRAM
 
-MISSING = (
-    "N/A: persistence mode, display state, PCIe throughput and GPU memory by process, and with MTML 2.2.0 the power "
-    "limit: the library tells none of these. With MPC on, the screen ends in a KeyError: nvitop takes for granted that "
-    "an instance has a BAR1 size."
-)
-
 SNAPSHOT = """
 import json
 from nvitop import Device, take_snapshots
@@ -59,18 +53,16 @@ def test_api(runner, machine):
         numbers = ("memory_total", "memory_used", "gpu_utilization", "memory_utilization", "encoder_utilization")
         numbers += ("decoder_utilization", "gpu_temperature", "power_usage")
         assert {key: device[key] for key in numbers} == {key: gpu.number(key) for key in numbers}
-        assert device["memory_free"] == gpu.number("memory_total") - gpu.number("memory_used")
+        assert device["memory_free"] == gpu.free
         assert (device["index"], device["name"], device["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
         assert device["bus_id"] == gpu.bus_id
-        assert (device["graphics"], device["sm"]) == (gpu.number("gpu_clock"), gpu.number("gpu_clock"))
-        assert (device["memory"], device["video"]) == (gpu.number("memory_clock"), gpu.number("vpu_clock"))
-        assert device["max_graphics"] == gpu.number("gpu_max_clock")
-        assert device["max_memory"] == gpu.number("memory_max_clock")
-        assert device["max_video"] == gpu.number("vpu_max_clock")
+        assert (device["graphics"], device["sm"]) == (gpu.gpu_clock, gpu.gpu_clock)
+        assert (device["memory"], device["video"]) == (gpu.memory_clock, gpu.vpu_clock)
+        assert device["max_graphics"] == gpu.gpu_max_clock
+        assert device["max_memory"] == gpu.memory_max_clock
+        assert device["max_video"] == gpu.vpu_max_clock
         assert device["mode"] == "Default"
-    assert shown["snapshots"] == [
-        [gpu.index, gpu.name, gpu.number("gpu_utilization"), gpu.number("memory_used")] for gpu in machine.gpus
-    ]
+    assert shown["snapshots"] == [[gpu.index, gpu.name, gpu.gpu_utilization, gpu.memory_used] for gpu in machine.gpus]
 
 
 def test_screen(runner, machine):
@@ -83,19 +75,19 @@ def test_screen(runner, machine):
             gpu.index,
             gpu.name,
             gpu.bus_id,
-            gpu.number("ecc_uncorrected_volatile"),
+            gpu.ecc_uncorrected_volatile,
         )
-        limit = machine.power_limit(gpu)
+        limit = gpu.limit
         power = "%dW / %s" % (
-            round(gpu.number("power_usage") / 1000),
+            round(gpu.watts),
             "N/A" if limit is None else "%dW" % (limit // 1000),
         )
-        memory = "%s / %s" % (human(gpu.number("memory_used")), human(gpu.number("memory_total")))
+        memory = "%s / %s" % (human(gpu.memory_used), human(gpu.memory_total))
         second = r" %dC .*%s .*%s .* %d%%" % (
-            gpu.number("gpu_temperature"),
+            gpu.gpu_temperature,
             power,
             memory,
-            gpu.number("gpu_utilization"),
+            gpu.gpu_utilization,
         )
         assert re.search(first + r".*\n.*" + second, screen), "GPU %d: %s\n%s" % (gpu.index, second, screen)
 
@@ -127,10 +119,10 @@ def test_collector(runner, machine):
     metrics = runner.evaluate(PROGRAM, COLLECTOR, runner.on_pymtml(machine))
     for gpu in machine.gpus:
         prefix = "run/gpu:%d/" % gpu.index
-        assert metrics[prefix + "gpu_utilization (%)/mean"] == gpu.number("gpu_utilization")
-        assert metrics[prefix + "memory_used (MiB)/mean"] == pytest.approx(gpu.number("memory_used") / MIB)
-        assert metrics[prefix + "temperature (C)/mean"] == gpu.number("gpu_temperature")
-        assert metrics[prefix + "power_usage (W)/mean"] == pytest.approx(gpu.number("power_usage") / 1000)
+        assert metrics[prefix + "gpu_utilization (%)/mean"] == gpu.gpu_utilization
+        assert metrics[prefix + "memory_used (MiB)/mean"] == pytest.approx(gpu.memory_used / MIB)
+        assert metrics[prefix + "temperature (C)/mean"] == gpu.gpu_temperature
+        assert metrics[prefix + "power_usage (W)/mean"] == pytest.approx(gpu.watts)
 
 
 INSTANCES = """

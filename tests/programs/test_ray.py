@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 import pytest
-from machines import MIB, Machine
+from machines import Machine
 from musa_stack import STANDIN
 from program_set import RAY as PROGRAM
 from program_set import TORCH, TORCHADA
@@ -41,11 +41,11 @@ def test_provider(runner, machine, processes):
     assert shown["type"] == machine.gpus[0].name.split()[-1]
     for gpu, fields in zip(machine.gpus, shown["gpus"]):
         assert (fields["index"], fields["name"], fields["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
-        assert fields["utilization_gpu"] == gpu.number("gpu_utilization")
-        assert fields["memory_used"] == gpu.number("memory_used") // MIB
-        assert fields["memory_total"] == gpu.number("memory_total") // MIB
-        assert fields["power_mw"] == gpu.number("power_usage")
-        assert fields["temperature_c"] == gpu.number("gpu_temperature")
+        assert fields["utilization_gpu"] == gpu.gpu_utilization
+        assert fields["memory_used"] == gpu.used_mib
+        assert fields["memory_total"] == gpu.total_mib
+        assert fields["power_mw"] == gpu.power_usage
+        assert fields["temperature_c"] == gpu.gpu_temperature
         users = {int(pid): process["gpu_utilization"] for pid, process in fields["processes_pids"].items()}
         assert users == ({pid: 17} if gpu.index == 1 else {})
 
@@ -79,11 +79,11 @@ def test_cluster(runner, machine, cluster):
     assert shown["raylet"]["resourcesTotal"]["GPU"] == 8
     for gpu, fields in zip(machine.gpus, shown["gpus"]):
         assert (fields["index"], fields["name"], fields["uuid"]) == (gpu.index, gpu.name, gpu.uuid)
-        assert fields["utilizationGpu"] == gpu.number("gpu_utilization")
-        assert fields["memoryUsed"] == gpu.number("memory_used") // MIB
-        assert fields["memoryTotal"] == gpu.number("memory_total") // MIB
-        assert fields["powerMw"] == gpu.number("power_usage")
-        assert fields["temperatureC"] == gpu.number("gpu_temperature")
+        assert fields["utilizationGpu"] == gpu.gpu_utilization
+        assert fields["memoryUsed"] == gpu.used_mib
+        assert fields["memoryTotal"] == gpu.total_mib
+        assert fields["powerMw"] == gpu.power_usage
+        assert fields["temperatureC"] == gpu.gpu_temperature
     assert len(shown["gpus"]) == 8
 
     def exported():
@@ -93,10 +93,10 @@ def test_cluster(runner, machine, cluster):
     page = until(exported)
     for gpu in machine.gpus:
         index = str(gpu.index)
-        assert page["ray_node_gpus_utilization", index] == gpu.number("gpu_utilization")
-        assert page["ray_node_gram_used", index] == gpu.number("memory_used") // MIB
-        assert page["ray_node_gpu_power_milliwatts", index] == gpu.number("power_usage")
-        assert page["ray_node_gpu_temperature_celsius", index] == gpu.number("gpu_temperature")
+        assert page["ray_node_gpus_utilization", index] == gpu.gpu_utilization
+        assert page["ray_node_gram_used", index] == gpu.used_mib
+        assert page["ray_node_gpu_power_milliwatts", index] == gpu.power_usage
+        assert page["ray_node_gpu_temperature_celsius", index] == gpu.gpu_temperature
 
 
 # ---- Which cards a task finds ----

@@ -17,13 +17,13 @@ def test_table_is_that_of_the_programs():
 def test_a_program_that_was_not_run_as_it_is_now_is_named():
     newer = copy.copy(program_set.GPUSTAT)
     newer.pin = "99.0"
-    others = tuple(program for program in program_set.ALL if program is not program_set.GPUSTAT)
+    others = [program for program in program_set.ALL if program is not program_set.GPUSTAT]
     for programs, said in (
         (others, "no longer in program_set.py"),
-        (others + (newer,), "the last run had version %s, the suite has 99.0" % program_set.GPUSTAT.pin),
+        (others + [newer], "the last run had version %s, the suite has 99.0" % program_set.GPUSTAT.pin),
     ):
         assert write_table.objections(DOCUMENT, programs) == ["%s: %s" % (PACKAGE, said)]
-    newcomers = program_set.ALL + (program_set.Pattern("newcomer"),)
+    newcomers = program_set.ALL + [program_set.Pattern("newcomer")]
     assert write_table.objections(DOCUMENT, newcomers) == ["newcomer: not in the last run"]
 
 
@@ -38,7 +38,9 @@ def test_a_program_that_was_not_run_as_it_is_now_is_named():
 )
 def test_a_run_makes_its_row(outcomes, said):
     tests = {str(number): {"outcome": outcome, "shows": "It."} for number, outcome in enumerate(outcomes)}
-    document = write_table.table({"newcomer": {"version": "pattern", "missing": "", "tests": tests}})
+    document = write_table.table(
+        {"newcomer": {"version": "pattern", "missing": "", "how": "imitation", "tests": tests}}
+    )
     assert document.endswith("| newcomer | pattern | imitation | %s |  |\n" % ("**%s**" % said if said else "It"))
     objections = write_table.objections(document, [program_set.Pattern("newcomer")])
     assert objections == (["newcomer: " + said] if said else [])

@@ -5,11 +5,6 @@ from machines import Machine
 from musa_stack import environment
 from program_set import TORCHADA as PROGRAM
 
-MISSING = (
-    "torch_musa and the MUSA SDK cannot be installed here: the unmodified torchada patches the CPU build of torch, "
-    "with a stand-in for torch_musa in standin/, and goes without its compiled operators."
-)
-
 pytestmark = pytest.mark.programs
 
 # What projects tell platforms apart by, and what torchada puts in place.
@@ -71,21 +66,9 @@ def test_beside_pymtml(runner, tmp_path, forced):
     # torchada leaves the one question by which projects tell MUSA from CUDA, unless it is told not to.
     assert (alone["available"], alone["built"], alone["version"]) == (bool(forced), True, None)
     assert (alone["count"], alone["platform"], alone["compiled"]) == (8, "musa", False)
-    cards = [[gpu.name, gpu.number("memory_total"), gpu.number("power_usage")] for gpu in machine.gpus]
+    cards = [[gpu.name, gpu.memory_total, gpu.power_usage] for gpu in machine.gpus]
     for code in (TORCHADA_FIRST, PYMTML_FIRST):
         state, asked, added = runner.evaluate(PROGRAM, code, variables)
         assert state == alone
         assert asked == [cards, cards]
         assert "_cuda_memoryStats" in added and "_cuda_getDeviceCount" not in added
-
-
-def test_visible_devices(runner, tmp_path):
-    """`CUDA_VISIBLE_DEVICES`, which torchada hands on: `musa_visible_devices()` numbers cards as torch does then."""
-    machine = Machine(tmp_path)
-    code = """
-import json, torchada, pymtml
-pymtml.nvmlInit()
-print(json.dumps([pymtml.nvmlDeviceGetUUID(device) for device in pymtml.musa_visible_devices()]))
-"""
-    variables = dict(environment(runner, machine, 2), CUDA_VISIBLE_DEVICES="5,2")
-    assert runner.evaluate(PROGRAM, code, variables) == [machine.gpus[index].uuid for index in (5, 2)]

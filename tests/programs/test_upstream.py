@@ -69,8 +69,8 @@ def test_nvitop(runner, patched, machine):
     module, devices = runner.evaluate(NVITOP, DEVICES, environment)
     assert module == "pymtml"
     for gpu, (index, name, uuid, used, temperature) in zip(machine.gpus, devices):
-        assert (index, name, used) == (gpu.index, gpu.name, gpu.number("memory_used"))
-        assert (uuid, temperature) == (gpu.uuid, gpu.number("gpu_temperature"))
+        assert (index, name, used) == (gpu.index, gpu.name, gpu.memory_used)
+        assert (uuid, temperature) == (gpu.uuid, gpu.gpu_temperature)
     shown = runner.run([NVITOP.python, "-m", "nvitop", "-1"], environment)
     assert shown.count(machine.gpus[0].name.replace("MTT ", "")) >= 8
 

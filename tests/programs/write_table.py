@@ -34,10 +34,6 @@ Written by the last run of `make test-programs`, on {date} with {python}, {syste
 | program | version | run as | shown and checked | missing, and why |
 |---|---|---|---|---|
 """
-# Sentences that many records have: the word that stands for each, or what the column "run as" says of it.
-FILES = "Its files run unmodified on the CPU build of torch, with parent packages that want more left empty."
-COMMAND = "Runs the command nvidia-smi: `pymtml run --nvidia-smi` gives it ours."
-ENERGY = "The energy counter is pymtml's own sum: it wants PYMTML_ENERGY=sample."
 
 
 def result(entry):
@@ -51,24 +47,14 @@ def result(entry):
     return "%d of %d checks fail" % (len(outcomes) - passed - skipped, len(outcomes) - skipped)
 
 
-def how(entry):
-    """How a program was run: a word of the page's first table."""
-    if entry["version"].startswith("pattern"):
-        return "imitation"
-    return "files" if FILES in entry["missing"] else "nvidia-smi" if COMMAND in entry["missing"] else "pynvml"
-
-
 def row(package, entry):
     shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in entry["tests"].values()))
-    missing = entry["missing"].replace(FILES, "").replace(ENERGY, "Energy.")
-    if how(entry) == "nvidia-smi":
-        missing = missing.replace(COMMAND, "")
     return "| %s | %s | %s | %s | %s |\n" % (
         package,
         entry["version"],
-        how(entry),
+        entry["how"],
         "; ".join(shown) if result(entry) == "works" else "**%s**" % result(entry),
-        " ".join(missing.split()),
+        entry["missing"],
     )
 
 
