@@ -99,7 +99,12 @@ def stat(title, query, width=3, unit="none", **more):
     return "stat", title, width, 4, unit, [(query, "")], more
 
 
-# (type, title, width, height, unit, [(query, legend)], what else); rows fill from the left.
+def chart(kind, title, size, queries, unit="none", **more):
+    """A panel of another kind: its width and height; a query, or several with their legends."""
+    return kind, title, size[0], size[1], unit, [(queries, "")] if isinstance(queries, str) else queries, more
+
+
+# Rows fill from the left.
 OVERVIEW = (
     stat("GPUs expected", expected(), text="Sum of the label gpus of the targets"),
     stat("GPUs reporting", REPORTING + " or vector(0)"),
@@ -129,89 +134,74 @@ OVERVIEW = (
         steps=RED_ABOVE_0,
         text="No driver, or one that hangs",
     ),
-    (
+    chart(
         "table",
         "Firing alerts",
-        8,
-        8,
-        "none",
-        [(FIRING % (30, "=") + " or " + FIRING % (10, "!="), "")],
-        {"text": "At most 30 critical lines and 10 others; empty without rules.yml, which Worst hosts does not need"},
+        (8, 8),
+        FIRING % (30, "=") + " or " + FIRING % (10, "!="),
+        text="At most 30 critical lines and 10 others; empty without rules.yml, which Worst hosts does not need",
     ),
-    (
+    chart(
         "table",
         "Worst hosts",
-        16,
-        8,
-        "none",
-        [(WORST, "")],
-        {"link": "instance", "text": "The worst first, at most 30 lines; a click on a host leads to its dashboard"},
+        (16, 8),
+        WORST,
+        link="instance",
+        text="The worst first, at most 30 lines; a click on a host leads to its dashboard",
     ),
-    (
+    chart(
         "timeseries",
         "Mean utilization, memory in use",
-        8,
-        7,
-        "percentunit",
+        (8, 7),
         [
             (FLEET_OF % "gpu_utilization_ratio:avg", "utilization"),
             (FLEET_OF % "gpu_memory_used_bytes:sum" + " / " + FLEET_OF % "gpu_memory_total_bytes:sum", "memory"),
         ],
-        {"text": RECORDED},
+        unit="percentunit",
+        text=RECORDED,
     ),
-    (
+    chart(
         "timeseries",
         "GPUs reporting and expected",
-        8,
-        7,
-        "none",
+        (8, 7),
         [(FLEET_OF % "gpus_up:count", "reporting"), (FLEET_OF % "gpus_expected:sum", "expected")],
-        {"text": RECORDED},
+        text=RECORDED,
     ),
-    ("timeseries", "Power", 8, 7, "watt", [(FLEET_OF % "gpu_power_watts:sum", "all GPUs")], {"text": RECORDED}),
-    (
+    chart("timeseries", "Power", (8, 7), [(FLEET_OF % "gpu_power_watts:sum", "all GPUs")], unit="watt", text=RECORDED),
+    chart(
         "heatmap",
         "GPUs by utilization (%)",
-        8,
-        8,
-        "none",
+        (8, 8),
         [(FLEET_OF % "gpu_utilization:count", "{{percent}}")],
-        {"text": RECORDED},
+        text=RECORDED,
     ),
-    (
+    chart(
         "heatmap",
         "GPUs by memory in use (%)",
-        8,
-        8,
-        "none",
+        (8, 8),
         [(FLEET_OF % "gpu_memory_used:count", "{{percent}}")],
-        {"text": RECORDED},
+        text=RECORDED,
     ),
-    (
+    chart(
         "heatmap",
         "GPUs by temperature (C)",
-        8,
-        8,
-        "none",
+        (8, 8),
         [(FLEET_OF % "gpu_temperature:count", "{{celsius}}")],
-        {"text": RECORDED},
+        text=RECORDED,
     ),
-    (
+    chart(
         "bargauge",
         "Ten hottest",
-        8,
-        10,
-        "celsius",
+        (8, 10),
         [(TEN % per_card("mthreads_gpu_temperature_celsius", 'sensor="gpu"'), CARD)],
-        {"steps": TEMPERATURE},
+        unit="celsius",
+        steps=TEMPERATURE,
     ),
-    ("bargauge", "Ten fullest memories", 8, 10, "percentunit", [(TEN % USED_SHARE, CARD)], {}),
-    (
+    chart("bargauge", "Ten fullest memories", (8, 10), [(TEN % USED_SHARE, CARD)], unit="percentunit"),
+    chart(
         "bargauge",
         "Ten that hold memory and do nothing",
-        8,
-        10,
-        "percentunit",
+        (8, 10),
         [
             (
                 TEN
@@ -222,7 +212,8 @@ OVERVIEW = (
                 CARD,
             )
         ],
-        {"text": "More than half of the memory in use at a utilization of 0"},
+        unit="percentunit",
+        text="More than half of the memory in use at a utilization of 0",
     ),
 )
 
@@ -259,136 +250,101 @@ HOST = (
         text="Expected by the label gpus or --expect, and not reporting",
     ),
     stat("A collection takes", 'mthreads_collect_duration_seconds{instance="$host"}', width=4, unit="s"),
-    (
+    chart(
         "table",
         "Health",
-        8,
-        8,
-        "none",
-        [('sort_desc(mthreads_health_status{instance="$host"})', "")],
-        {"names": {0: "well", 1: "WARNING", 2: "CRITICAL"}},
+        (8, 8),
+        'sort_desc(mthreads_health_status{instance="$host"})',
+        names={0: "well", 1: "WARNING", 2: "CRITICAL"},
     ),
-    (
+    chart(
         "table",
         "Queries that failed in the last hour",
-        8,
-        8,
-        "none",
-        [('sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0', "")],
-        {},
+        (8, 8),
+        'sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0',
     ),
-    (
-        "state-timeline",
-        "GPUs answer",
-        8,
-        8,
-        "none",
-        [(of_host("mthreads_gpu_up"), GPU)],
-        {"names": {0: "no", 1: "yes"}},
-    ),
-    (
+    chart("state-timeline", "GPUs answer", (8, 8), [(of_host("mthreads_gpu_up"), GPU)], names={0: "no", 1: "yes"}),
+    chart(
         "timeseries",
         "Utilization",
-        12,
-        8,
-        "percentunit",
+        (12, 8),
         [(of_host("mthreads_gpu_utilization_ratio", 'engine="gpu"'), GPU)],
-        {},
+        unit="percentunit",
     ),
-    (
+    chart(
         "timeseries",
         "Memory in use",
-        12,
-        8,
-        "percentunit",
+        (12, 8),
         [("%s / %s" % (of_host("mthreads_gpu_memory_used_bytes"), of_host("mthreads_gpu_memory_total_bytes")), GPU)],
-        {},
+        unit="percentunit",
     ),
-    (
+    chart(
         "timeseries",
         "Temperature",
-        12,
-        8,
-        "celsius",
+        (12, 8),
         [
             (of_host("mthreads_gpu_temperature_celsius", 'sensor="gpu"'), GPU),
             ("min(%s)" % of_host("mthreads_gpu_temperature_limit_celsius", 'limit="slowdown"'), "slows down"),
         ],
-        {},
+        unit="celsius",
     ),
-    (
+    chart(
         "timeseries",
         "Temperature of the memory",
-        12,
-        8,
-        "celsius",
+        (12, 8),
         [(of_host("mthreads_gpu_temperature_celsius", 'sensor="memory"'), GPU)],
-        {},
+        unit="celsius",
     ),
-    (
+    chart(
         "timeseries",
         "Power",
-        12,
-        8,
-        "watt",
+        (12, 8),
         [(of_host("mthreads_gpu_power_watts"), GPU), ("max(%s)" % of_host("mthreads_gpu_power_limit_watts"), "limit")],
-        {},
+        unit="watt",
     ),
-    (
+    chart(
         "timeseries",
         "Clock of the GPU",
-        12,
-        8,
-        "hertz",
+        (12, 8),
         [(of_host("mthreads_gpu_clock_hertz", 'clock="graphics"'), GPU)],
-        {},
+        unit="hertz",
     ),
-    (
+    chart(
         "timeseries",
         "MtLinks that are not up",
-        8,
-        7,
-        "none",
+        (8, 7),
         [(of_host("mthreads_gpu_mtlinks", 'state!="up"'), GPU + " {{state}}")],
-        {},
     ),
-    (
+    chart(
         "timeseries",
         "Memory errors since the driver was loaded",
-        8,
-        7,
-        "none",
+        (8, 7),
         [(of_host("mthreads_gpu_ecc_errors_total", 'scope="volatile"'), GPU + " {{kind}}")],
-        {},
     ),
-    (
+    chart(
         "timeseries",
         "PCIe lanes",
-        8,
-        7,
-        "none",
+        (8, 7),
         [
             (of_host("mthreads_gpu_pcie_width"), GPU),
             ("max(%s)" % of_host("mthreads_gpu_pcie_width_max"), "of the card"),
         ],
-        {},
     ),
-    (
+    chart(
         "timeseries",
         "Utilization of instances",
-        12,
-        7,
-        "percentunit",
+        (12, 7),
         [
             (
                 'mthreads_gpu_utilization_ratio{instance="$host",instance_id!="",engine="gpu"}',
                 GPU + " instance {{instance_id}}",
             )
         ],
-        {"text": "MPC instances and virtual devices, below their card"},
+        unit="percentunit",
+        text="MPC instances and virtual devices, below their card",
     ),
-    ("timeseries", "Processes", 12, 7, "none", [(of_host("mthreads_gpu_processes"), GPU)], {}),
-    ("table", "Cards", 24, 8, "none", [('sort(mthreads_gpu_info{instance="$host"})', "")], {}),
+    chart("timeseries", "Processes", (12, 7), [(of_host("mthreads_gpu_processes"), GPU)]),
+    chart("table", "Cards", (24, 8), 'sort(mthreads_gpu_info{instance="$host"})'),
 )
 
 

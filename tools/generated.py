@@ -19,35 +19,39 @@ FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
 
 
 def json_text(value, deep=None):
-    """The text of a JSON file. What fits into a line is on one, and lines of a list of words are filled; with ``deep``
-    what is that deep inside is on one, however long: an entry a line."""
+    """The text of a JSON file. What fits into a line is on one, and lines of words and numbers are filled; a table, as
+    the values of an enum are, has a line for each. With ``deep`` what is that deep inside is on one line, however long:
+    an entry a line."""
     return "\n".join(_json_lines(value, deep, "")) + "\n"
 
 
-def _json_lines(value, deep, head):
+def _json_lines(value, deep, head, within=None):
     line = head + json.dumps(value)
     whole = len(line) < WIDTH if deep is None else deep == 0
     if whole or not value or not isinstance(value, (dict, list)):
         return [line]
     margin = " " * (len(head) - len(head.lstrip()) + 1)
-    if deep is None and isinstance(value, list) and not any(isinstance(entry, (dict, list)) for entry in value):
-        filled = [margin]
-        for number, entry in enumerate(map(json.dumps, value), 1):
-            entry += "," * (number < len(value))
-            if filled[-1] != margin and len(filled[-1] + " " + entry) > WIDTH:
-                filled.append(margin)
-            filled[-1] += " " * (filled[-1] != margin) + entry
-        return [head + "["] + filled + [margin[1:] + "]"]
+    first, last = "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, dict):
         entries = [(json.dumps(key) + ": ", entry) for key, entry in value.items()]
     else:
         entries = [("", entry) for entry in value]
-    found = [head + ("{" if isinstance(value, dict) else "[")]
+    plain = not any(isinstance(entry, (dict, list)) for _, entry in entries)
+    filled = deep is None and not (plain and isinstance(value, dict) and within is dict)
+    found, joins = [head + first], filled and plain
     for name, entry in entries:
-        found += _json_lines(entry, deep and deep - 1, margin + name)
-        found[-1] += ","
+        lines = _json_lines(entry, deep and deep - 1, margin + name, type(value))
+        text = " " * (found != [head + first]) + lines[0].lstrip() + ","
+        alike = not isinstance(entry, (dict, list))
+        if joins and alike and len(found[-1] + text) <= WIDTH:
+            found[-1] += text
+        else:
+            found += lines[:-1] + [lines[-1] + ","]
+        joins = filled and alike
     found[-1] = found[-1][:-1]
-    return found + [margin[1:] + ("}" if isinstance(value, dict) else "]")]
+    if filled and plain:
+        return found[:-1] + [found[-1] + last]
+    return found + [margin[1:] + last]
 
 
 def markers(title):

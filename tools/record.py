@@ -10,7 +10,7 @@ tests/hostile/outcomes.csv   what functions make of drivers that lie, where that
 docs/reliability.md          the table of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
 docs/command.md              the screens, the table of checks, the keys of --json
-facts/*.json ...             the form of JSON: an entry a line
+facts/*.json ...             the form of JSON
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 """
 
@@ -35,7 +35,7 @@ FIGURES = {
     "import_nvidia": (r"import time / nvidia-ml-py", 1),
     "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub, geometric mean", 1),
 }
-# JSON that a person reads or writes, with how deep inside its entries are; None: what fits into a line stands on one.
+# JSON that a person reads or writes, with how deep inside its entries are; None: lines are filled.
 FORMS = {
     "facts/mtml_api.json": None,
     "facts/cards.json": None,
