@@ -7829,7 +7829,9 @@ def _target(argument) -> "_Any":
 def _number_at(argument) -> "_Any":
     """The ctypes number that an argument refers to; it is no smaller than an unsigned int."""
     target = _target(argument)
-    if not isinstance(target, ctypes._SimpleCData) or ctypes.sizeof(target) < _WORD or target._type_ not in "iIlLqQfdP":
+    if not isinstance(target, ctypes._SimpleCData) or ctypes.sizeof(target) < _WORD:
+        raise _invalid()
+    if getattr(target, "_type_") not in "iIlLqQfdP":
         raise _invalid()
     return target
 
@@ -8313,7 +8315,7 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
     """
     devices = []
     for selected in _musa_visible_ids():
-        if type(selected) is tuple:
+        if isinstance(selected, tuple):
             card, index = selected
             devices.append(_nvmlDeviceGetMigDeviceHandleByIndex(_nvmlDeviceGetHandleByIndex(card), index))
             continue
