@@ -469,7 +469,7 @@ def test_virtual_devices_that_ended():
 
 
 def test_numbers_of_virtual_devices_end_with_the_library():
-    """Not with a reset of another card."""
+    """And with a reset of their card, not of another one."""
     with simulated.nvml("s3000-vgpu-host"):
         number, _, _ = nvml.nvmlDeviceGetActiveVgpus(nvml.nvmlDeviceGetHandleByIndex(0))
         nvml.mtmlDeviceReset(nvml.nvmlDeviceGetHandleByIndex(1))
@@ -477,6 +477,9 @@ def test_numbers_of_virtual_devices_end_with_the_library():
         nvml.nvmlShutdown()
         assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is nvml.NVMLError_Uninitialized
         nvml.nvmlInit()
+        assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is MISSING
+        number = active_one(nvml.nvmlDeviceGetHandleByIndex(0))
+        nvml.mtmlDeviceReset(nvml.nvmlDeviceGetHandleByIndex(0))
         assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is MISSING
 
 

@@ -116,7 +116,7 @@ OUT_OF_RANGE = {  # NVML's range, or that of what it has; arguments on both side
     "nvmlDeviceGetRetiredPages_v2": [(-1,)],
     "nvmlDeviceGetNvLinkState": [(36,), (-1,)],
     "nvmlDeviceGetNvLinkVersion": [(36,), (1 << 40,)],
-    "nvmlDeviceGetNvLinkCapability": [(0, 6)],
+    "nvmlDeviceGetNvLinkCapability": [(0, 6), (20, 6)],
     "nvmlDeviceGetTopologyNearestGpus": [(1,), (5,), (7,), (45,), (49,)],
     "nvmlDeviceGetCpuAffinity": [(0,)],
     "nvmlDeviceGetCpuAffinityWithinScope": [(1, 2), (1, -1)],

@@ -72,6 +72,9 @@ def test_readers_of_another_width_see_the_same_number(device):
     simulated.set_value(0, "memory_temperature", 66)
     value = one(device, nvml.NVML_FI_DEV_MEMORY_TEMP).value
     assert (value.uiVal, value.siVal, value.iVal, value.ullVal, value.llVal, value.sllVal) == (66,) * 6
+    simulated.set_value(0, "memory_temperature", -5)
+    value = one(device, nvml.NVML_FI_DEV_MEMORY_TEMP).value
+    assert (value.siVal, value.iVal) == (-5, -5)
 
 
 def test_every_field_has_its_own_code(device):
