@@ -481,6 +481,7 @@ def test_numbers_of_virtual_devices_end_with_the_library():
         number = active_one(nvml.nvmlDeviceGetHandleByIndex(0))
         nvml.mtmlDeviceReset(nvml.nvmlDeviceGetHandleByIndex(0))
         assert answer(nvml.nvmlVgpuInstanceGetUUID, number) is MISSING
+        assert active_one(nvml.nvmlDeviceGetHandleByIndex(0)) > number
 
 
 def test_a_virtual_device_on_its_host():

@@ -173,6 +173,8 @@ def test_a_bad_handle_comes_before_arguments_that_are_none():
             takes = [every_function.is_device(function, one) for one in every_function.parameters(function)]
             if takes and takes[0] and not any(takes[1:]) and function != "nvmlDeviceGetTemperatureV":
                 pytest.raises(nvml.NVMLError_InvalidArgument, getattr(nvml, function), None, *["x"] * (len(takes) - 1))
+        # nvidia-ml-py looks at this version before it calls C
+        pytest.raises(nvml.NVMLError_ArgumentVersionMismatch, nvml.nvmlDeviceGetTemperatureV, None, 0, "x")
 
 
 def test_uuid_in_binary(device):

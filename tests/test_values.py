@@ -687,6 +687,7 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
         ("nvmlDeviceGetTemperatureThreshold", {}, (7,)),
         ("nvmlDeviceGetClock", {}, (0, nvml.NVML_CLOCK_ID_APP_CLOCK_TARGET)),
         ("nvmlDeviceGetClockInfo", {}, (4,)),
+        ("nvmlDeviceGetClock", {}, (4, nvml.NVML_CLOCK_ID_CURRENT)),  # as nvmlDeviceGetClockInfo
     ],
 )
 def test_unknown_is_not_a_number(function, settings, arguments):
