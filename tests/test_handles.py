@@ -273,6 +273,20 @@ def test_a_change_waits_for_whoever_has_the_lock(step, monkeypatch):
         assert not life.changing and simulated.calls("mtmlDeviceSetMpcMode") == (step == "carry_out")
 
 
+def test_an_answer_that_comes_after_the_end_of_a_handle_is_not_kept(monkeypatch):
+    def restart(buffer, text=pymtml._text):
+        pymtml.nvmlShutdown()
+        pymtml.nvmlInit()
+        return text(buffer)
+
+    with simulated.nvml("s80"):
+        device = pymtml.nvmlDeviceGetHandleByIndex(0)
+        monkeypatch.setattr(pymtml, "_text", restart)
+        assert pymtml.nvmlDeviceGetName(device) == "MTT S80"
+        monkeypatch.undo()
+        pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetName, device)
+
+
 def test_a_slot_that_a_running_query_fills_is_emptied_again(monkeypatch):
     """A change looks at the stacks until no slot was filled since it emptied them."""
     others, carry_out, seen = pymtml._other_threads, pymtml._Change.carry_out, []
