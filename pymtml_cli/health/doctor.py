@@ -382,9 +382,8 @@ def checks_by_cards(cards_by_check):
 
 def visible_finding(cards):
     """What MUSA_VISIBLE_DEVICES leaves of the cards, by the function that programs ask."""
-    variable, devices = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"], ask(
-        pymtml.musa_visible_devices
-    )
+    variable = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"]
+    devices = ask(pymtml.musa_visible_devices)
     if isinstance(devices, Unknown):
         text = "the cards that it names do not answer: %s" % describe(devices.error)
         return Finding(WARN, "variable", variable + text)
