@@ -170,11 +170,13 @@ def test_too_many_connections(serving, monkeypatch, capsys):
         for asking, number in enumerate((0, 2, 4), 1):
             held[number].sendall(b"GET / HTTP/1.1\r\n")
             wait_until(lambda: busy(server) == asking)
-        for number in (3, 1, 0):
+        for number, others in ((3, 3), (1, 4), (0, 4)):
             held.append(stack.enter_context(connection(server)))
-            held[-1].sendall(b"GET / HTTP/1.1\r\n")
             assert held[number].recv(100) == b""
-            wait_until(lambda: len(server._due) == 5 and busy(server) == 5 - (number == 3))
+            # A connection counts as busy until its thread waits for a request.
+            wait_until(lambda: len(server._due) == 5 and busy(server) == others)
+            held[-1].sendall(b"GET / HTTP/1.1\r\n")
+            wait_until(lambda: busy(server) == others + 1)
         for number in (2, 4, 5, 6, 7):
             held[number].sendall(b"Connection: close\r\n\r\n")
             with held[number].makefile("rb") as stream:
