@@ -1,12 +1,8 @@
-"""What tests of a user's ask of card 0, here and in a child; as a plugin of pytest, it runs coroutines."""
+"""What tests of a user's ask of card 0, here and in a child, which starts without pytest."""
 
-import asyncio
-import inspect
 import os  # noqa: F401, for those who take all from here
 import subprocess
 import sys
-
-import pytest
 
 
 def value(call):
@@ -35,12 +31,3 @@ def child(expression):
         .stdout.decode()
         .strip()
     )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem):
-    # What pytest-asyncio and anyio come to.
-    if inspect.iscoroutinefunction(pyfuncitem.obj):
-        names = pyfuncitem._fixtureinfo.argnames
-        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-        return True

@@ -19,14 +19,18 @@ def built():
 
 def passes(folder, text, *arguments, environ=None, count=1, **files):
     """Run a suite of which all tests are to pass."""
-    done = run_tests(folder, *arguments, environ=environ, test_suite="from binding import *\n" + text, **files)
+    done = run_tests(
+        folder, *arguments, environ=environ, test_suite="import pytest; from binding import *\n" + text, **files
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("%d passed" % count), done.stdout
 
 
 def fails(folder, text, *arguments, environ=None, **files):
     """What pytest prints for a suite that does not pass."""
-    done = run_tests(folder, *arguments, environ=environ, test_suite="from binding import *\n" + text, **files)
+    done = run_tests(
+        folder, *arguments, environ=environ, test_suite="import pytest; from binding import *\n" + text, **files
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
 
@@ -45,7 +49,7 @@ CASES = list(dict.fromkeys(re.findall(r"(?m)^ *(?:async )?def (test\w*)\(", text
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory):
     folder = tmp_path_factory.mktemp("suite")  # away from the conftest.py of this repository
-    return run_tests(folder, "-rpfE", "--strict-markers", "-p", "binding", test_suite=text_of("suite.py")).stdout
+    return run_tests(folder, "-rpfE", "--strict-markers", "-p", "coroutines", test_suite=text_of("suite.py")).stdout
 
 
 @pytest.mark.parametrize("case", CASES)
