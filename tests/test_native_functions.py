@@ -245,6 +245,17 @@ def test_texts_of_others_that_are_not_utf_8():
         )
 
 
+def test_what_is_alike_on_most_cards():
+    """Reading and writing a peer's memory; a mode, and the one after a reboot."""
+    with Scene("s5000x8") as scene:
+        simulated.set_value(0, "p2p_write", "CHIPSET_NOT_SUPPORTED")
+        ways = pymtml.MTML_P2P_CAPS_READ, pymtml.MTML_P2P_CAPS_WRITE
+        answers = [pymtml.mtmlDeviceGetP2PStatus(scene.device, scene.peer, way) for way in ways]
+        assert answers == [pymtml.MTML_P2P_STATUS_OK, pymtml.MTML_P2P_STATUS_CHIPSET_NOT_SUPPORTED]
+        simulated.set_value(0, "ecc_pending_mode", "DISABLE")
+        assert pymtml.mtmlMemoryGetEccMode(scene.memory) == (1, 0)
+
+
 @pytest.mark.parametrize("value", [-40, 0, -(2**31), 2**31 - 1])
 def test_signed_numbers(value):
     signed = {
