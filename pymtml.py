@@ -1604,9 +1604,9 @@ class _Native:
     """
 
     outdated = False  # whether the next life must restart C: a change of MPC was made or is in progress
-    inherited: "_Native | None" = None  # that of a process which this one was forked from: C may hold it, too
 
-    def __init__(self):
+    def __init__(self, inherited=None):
+        self.inherited = inherited  # that of a process which this one was forked from: C may hold it, too
         self.cell = _Pointer()  # where C writes the pointer to the library
         self.answers: "list[int]" = []  # statuses: that of mtmlLibraryInit, then one for each mtmlLibraryShutDown
 
@@ -1647,8 +1647,7 @@ def _initialize_c_again():
     kept = _session.native
     if kept.held:
         kept.stop()  # if it fails, the init may still work
-    _session.native = _Native()
-    _session.native.inherited = kept.inherited
+    _session.native = _Native(kept.inherited)
     status = _session.native.start()
     if not status and kept.inherited and kept.inherited.outdated and _session.native.answer():
         # The fork came in the middle of a change of MPC: C is as it was then, until its last reference is given back.
@@ -1682,7 +1681,7 @@ class _Session:
     def __init__(self):
         self.life: "_Any" = None  # None: the library counts as not initialized, but C may still be initialized
         self.native = _Native()  # the last initialization of C
-        self.lives: "list[_Life]" = []  # the current life, and earlier ones whose handles may not be stale yet
+        self.last_life: "_Any" = None  # the one that began last; if it has ended, its handles may not be stale yet
         self.was_shut_down = False
         self.cdll: "_Any" = None
         self.prefixes_uuids = False  # whether nvmlDeviceGetUUID has NVIDIA's form, when the library is loaded
@@ -1849,8 +1848,6 @@ class _Life:
     """The state of the module from a first init to the last shutdown."""
 
     _of = None  # as in the library's handle, because a change of MPC treats both alike
-    library: "_Any"  # the argument for C; deleted at the end, like the slots of handles
-    handle: "_Any"  # the library's handle, for callers
     changes = 0  # number of changes of MPC and resets that were begun
 
     def __init__(self):
@@ -1861,86 +1858,66 @@ class _Life:
         self.filled: "list[tuple[_Any, str]]" = []  # (handle, slot): the slots to empty at the end
         self.cards = _Cards({})  # what the facade knows of them
 
+    def connect(self, native):
+        """Take the pointer to the C library: for callers a handle, for queries ``library``, emptied like a slot."""
+        self.handle = _new_handle(c_mtmlLibrary_t, native.cell[0], None)
+        self.filled += [(self, "library"), (self.handle, "_library")]
+        self.library = self.handle._library = _pointer_to(native.cell[0])
+
 
 # ---- Start ----
 
 
+@_under_lock
 def _start(check):
     """Add a reference to the life and return the life; the first reference begins a new one."""
-    status, detail, life = _add_reference(_outside(check))
-    check(status, detail)
-    return life
-
-
-@_under_lock
-def _add_reference(caller):
-    """Add a reference to the life; return (status, detail, life)."""
-    life = _session.life
+    caller, life = _outside(check), _session.life
     if life is not None:
         life.references += 1
-        return MTML_SUCCESS, None, life
-    if _load():
-        return _LIBRARY_NOT_FOUND, _session.load_report, None
-    _retire_lives()
-    status, detail = _session.native.answer(), None
+        return life
+    check(_load(), _session.load_report)
+    _retire_last_life()
+    status = _session.native.answer()
     if status and _session.native.held and not _is_quiet(caller):
-        detail = (
-            "the library has to be restarted, but an earlier query is still running: try again when it has returned"
-        )
-    elif status:
-        status, detail = _initialize_c_again()
-    if not status:
-        life = _Life()
-        _connect(life)
-        _session.lives[:] = [life]
-        _session.life = life
-    return status, detail, life
-
-
-def _connect(life):
-    """Give a life the pointer to the C library, so that its queries work."""
-    life.handle = _new_handle(c_mtmlLibrary_t, _session.native.cell[0], None)
-    life.filled += [(life, "library"), (life.handle, "_library")]
-    life.library = life.handle._library = _pointer_to(_session.native.cell[0])
+        check(status, "it has to be restarted, but an earlier query is still running: try again when that has returned")
+    if status:
+        check(*_initialize_c_again())
+    _session.last_life = life = _Life()
+    life.connect(_session.native)
+    _session.life = life
+    return life
 
 
 # ---- Stop ----
 
 
+@_under_lock
 def _stop(check, ends):
     """Remove a reference from the life. The last one ends it and, if ``ends`` is true, shuts the C library down."""
+    caller, life = _outside(check), _session.life
     ends = {"0": True, "1": False}.get(os.environ.get("PYMTML_KEEP_LIBRARY", ""), ends)
-    check(*_remove_reference(_outside(check), ends))
-
-
-@_under_lock
-def _remove_reference(caller, ends):
-    """Remove a reference from the life; return (status, detail)."""
-    life = _session.life
-    if life is None:
-        return _UNINITIALIZED, None
+    check(_UNINITIALIZED if life is None else MTML_SUCCESS)
     if life.references > 1:
         life.references -= 1
-        return MTML_SUCCESS, None
-    if ends and "mtmlLibraryShutDown" not in _functions:
-        return _FUNCTION_NOT_FOUND, None
+        return
+    check(_FUNCTION_NOT_FOUND if ends and "mtmlLibraryShutDown" not in _functions else MTML_SUCCESS)
     _session.life = None
-    _retire_lives()
+    _retire_last_life()
     status = _session.native.stop() if ends and _is_quiet(caller) else MTML_SUCCESS
     if status:  # C refused: the last reference stays, so that the shutdown can be tried again
-        _connect(life)
+        life.connect(_session.native)
         _session.life = life
-    return status, None
+    check(status)
 
 
 # ---- Retire ----
 
 
-def _retire_lives():
-    """Make the handles of earlier lives stale; return whether any was not stale yet. The caller holds the lock."""
+def _retire_last_life():
+    """Make the handles of a life that has ended stale; return whether any was not stale yet. Needs the lock."""
     retired: "list[_Any]" = []
-    for life in [life for life in _session.lives if life is not _session.life]:
-        _retire(life, retired)
+    if _session.last_life is not _session.life:
+        _retire(_session.last_life, retired)
     return bool(retired)
 
 
@@ -1962,19 +1939,20 @@ def _retire(life, retired):
 # ---- Stacks ----
 
 
-_LIFECYCLE = frozenset(
-    "_start _stop nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
-)
-_BYSTANDERS = frozenset(  # functions that hold no argument of C while they call foreign or public functions
+_LIFECYCLE = "nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
+# Functions that hold no argument of C while they call foreign or public functions.
+_BYSTANDERS = (
     "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
     " _run_command_line _sample_energy".split()
 )
 
 
 def _outside(check):
-    """The frame that called the public function which runs _start, _stop or _change, the caller of this function.
+    """The frame from which to look for what _start, _stop or _change, the caller of this function, interrupts.
 
-    Raises: ResourceIsBusy if that is nested.
+    For a change that is its caller's frame. For an init or a shutdown it is one inside, as _query_on passes over these.
+
+    Raises: ResourceIsBusy if an init, a shutdown or a change of MPC is interrupted.
     """
     caller = sys._getframe(2).f_back
     if _is_nested(caller):
@@ -1992,18 +1970,14 @@ def _is_nested(frame):
 
 
 def _is_quiet(caller):
-    """Whether no query runs (_is_inside), by a look at the stacks during which no query has filled a slot."""
-    while not _is_inside(caller):
-        if not _retire_lives():
+    """Whether surely no query runs, neither in another thread nor in this one on the stack that ends in ``caller``.
+
+    A query may fill a slot during the look at the stacks. So this is repeated until no slot was filled.
+    """
+    while not (_unreadable() or _query_on(caller) or any(map(_query_of, _other_threads()))):
+        if not _retire_last_life():
             return True
     return False
-
-
-def _is_inside(caller):
-    """Whether a query may be running: in another thread, or in this one on the stack that ends in ``caller``."""
-    if _unreadable() or _query_on(caller) is not None:
-        return True
-    return any(_query_of(thread) is not None for thread in _other_threads())
 
 
 def _unreadable():
@@ -2029,16 +2003,17 @@ def _query_of(thread):
 
 def _query_on(frame):
     """The outermost frame of a query on the stack that ends in ``frame``, None if there is none."""
-    inner, query = None, None  # of the frames before the last foreign one, and of those since
+    queries: "list[_Any]" = []  # frames, from the innermost on
+    first = 0  # the place of the first one after the last foreign frame
     while frame is not None:
         if frame.f_globals is not _query_on.__globals__:
-            inner, query = query or inner, None
+            first = len(queries)
         elif frame.f_code.co_name in _LIFECYCLE:
-            query = None  # the frames since the foreign one belong to this init or shutdown
+            del queries[first:]  # these belong to this init or shutdown
         elif frame.f_code.co_name not in _BYSTANDERS:
-            query = frame
+            queries.append(frame)
         frame = frame.f_back
-    return query or inner
+    return queries[-1] if queries else None
 
 
 # ---- Change ----
@@ -2049,13 +2024,10 @@ _LIBRARY_ALONE = (None,)  # as survivors of a change: no other handle outlasts i
 
 def _change(check, change, name, slot, target, *arguments):
     """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
-    change.life = _session.life  # before _resolve takes the argument for C from it
-    status, argument = _resolve(slot, target)
-    function = _functions.get(name)
-    check(status if status or function else _FUNCTION_NOT_FOUND)
-    caller = _outside(check)
+    status, function, argument = _prepare_call(name, slot, target)
+    check(status)
     try:
-        status, detail = MTML_ERROR_RESOURCE_IS_BUSY, change.prepare(caller)
+        status, detail = MTML_ERROR_RESOURCE_IS_BUSY, change.begin(_outside(check)) or change.drain()
         if not detail:
             status, detail = change.carry_out(function, argument, *arguments)
         change.settle()
@@ -2075,45 +2047,45 @@ class _Change:
 
     def __init__(self, untouched, survivors=_LIBRARY_ALONE, restart=False):
         self.untouched, self.survivors, self.restart = untouched, survivors, restart
-        self.life: "_Any" = None
+        self.life = _session.life  # before the argument for C is taken from it
         self.retired: "list[_Any]" = []
         self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
 
-    @property
     def is_made(self):
         """Whether C may have changed something."""
         return bool(self.answers) and self.answers[0] not in self.untouched
 
     def is_good(self, handle):
         """Whether a handle is valid after the change."""
-        return not self.is_made or (not self.restart and handle._of in self.survivors)
+        return not self.is_made() or (not self.restart and handle._of in self.survivors)
 
-    def prepare(self, caller):
-        """Make the handles stale and wait for the running queries; return None, or why the change cannot be made (str).
+    def begin(self, caller):
+        """Refuse new queries; return None, or why the change cannot be made (str)."""
+        self.life.changing.append(self)
+        if self.life.changing[0] is not self:
+            return "another thread is in the middle of a change of MPC or a reset"
+        if _query_on(caller):
+            return "this thread is in the middle of a query"
+        if _session.native.inherited and self.survivors is _LIBRARY_ALONE:
+            return (
+                "the process that forked this one holds the library, too, which could not be restarted here: make the"
+                " change in a process that was not forked, or set PYMTML_KEEP_LIBRARY=0 before the fork"
+            )
+        return _unreadable()
+
+    def drain(self):
+        """Make the handles stale and wait for the running queries; return None, or that one does not return (str).
 
         A running query may fill a slot again, and another query may take a pointer from it. So this is repeated until
         no slot was filled.
         """
         life, filled, deadline = self.life, -1, _session.monotonic() + _DRAIN_SECONDS
-        life.changing.append(self)
-        if life.changing[0] is not self:
-            return "another thread is in the middle of a change of MPC or a reset"
-        if _query_on(caller) is not None:
-            return "this thread is in the middle of a query"
-        reason = _unreadable()
-        if _session.native.inherited and self.survivors is _LIBRARY_ALONE:
-            reason = (
-                "the process that forked this one holds the library, too, which could not be restarted here: make the"
-                " change in a process that was not forked, or set PYMTML_KEEP_LIBRARY=0 before the fork"
-            )
-        if reason:
-            return reason
         life.changes += 1
         while filled != len(life.filled):
             filled = len(life.filled)
             _retire(life, self.retired)
             queries = {thread: _query_of(thread) for thread in _other_threads()}
-            while any(query is not None and _query_of(thread) is query for thread, query in queries.items()):
+            while any(query and _query_of(thread) is query for thread, query in queries.items()):
                 if _session.monotonic() > deadline:
                     detail = "a query of another thread did not return within %g seconds, and nothing was changed"
                     return detail % _DRAIN_SECONDS
@@ -2128,27 +2100,26 @@ class _Change:
             return _UNINITIALIZED, None  # another thread has shut down meanwhile
         before, native.outdated = native.outdated, native.outdated or self.survivors is _LIBRARY_ALONE
         _record(self.answers, function, *arguments)
-        status = self.answers[0]
-        if not self.is_made:
+        if not self.is_made():
             native.outdated = before
-            return status, None
+            return self.answers[0], None
         life.cards = _Cards(life.cards.vgpus)
         life.filled[:] = [(one, key) for one, target, key, _ in self.retired if target is one and self.is_good(one)]
         if not self.restart:
-            return status, None
+            return self.answers[0], None
         again, detail = _restart_c()
         if not again:
-            _connect(life)
+            life.connect(_session.native)
             self.answers.append(again)
-        return status or again, detail
+        return self.answers[0] or again, detail
 
     @_under_lock
     def settle(self):
         """Restore the handles that are still valid, and let queries run again."""
         if self in self.life.changing:
-            if self.is_made and self.restart and len(self.answers) < 2 and _session.life is self.life:
+            if self.is_made() and self.restart and len(self.answers) < 2 and _session.life is self.life:
                 _session.life = None  # C could not be initialized again
-                _retire_lives()
+                _retire_last_life()
             for handle, target, key, value in self.retired:
                 if _session.life is self.life and self.is_good(handle):
                     target.setdefault(key, value) if type(target) is dict else setattr(target, key, value)
@@ -2174,9 +2145,8 @@ def _after_fork():
         life.cards.walk = None  # the parent's walk has not seen the child
         return
     inherited = _session.native if _session.native.held else _session.native.inherited
-    _session.life, _session.native = None, _Native()
-    _session.native.inherited = inherited
-    _retire_lives()
+    _session.life, _session.native = None, _Native(inherited)
+    _retire_last_life()
 
 
 if hasattr(os, "register_at_fork"):
@@ -2381,13 +2351,15 @@ def _status(name, slot, handle, *arguments):
 
 def _slow_status(name, slot, handle, *arguments):
     """As _status, for a call whose slot is empty or whose function is missing: finds out why, makes a sub-handle."""
+    status, function, argument = _prepare_call(name, slot, handle)
+    return status or function(argument, *arguments)
+
+
+def _prepare_call(name, slot, handle):
+    """(status, C function, its first argument) for a call whose first parameter is a handle."""
     status, argument = _resolve(slot, handle)
-    if status:
-        return status
     function = _functions.get(name)
-    if function is None:
-        return _FUNCTION_NOT_FOUND
-    return function(argument, *arguments)
+    return status if status or function else _FUNCTION_NOT_FOUND, function, argument
 
 
 def _pair_status(name, device1, device2, *arguments):
@@ -4676,7 +4648,7 @@ def nvmlShutdown() -> "None":
     _stop(_check_shutdown, False)
 
 
-def _check_shutdown(status, detail):
+def _check_shutdown(status, detail=None):
     """Raise the NVMLError for the status of a shutdown; a missing function is FunctionNotFound, unlike in queries."""
     if status == _FUNCTION_NOT_FOUND:
         error = NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)

@@ -250,7 +250,7 @@ def test_changes_come_one_after_another_and_may_be_all_that_a_thread_does():
 def test_a_change_waits_for_whoever_has_the_lock(step, monkeypatch):
     """Both its call of C and its end: an init or a shutdown sees neither half done."""
     reached = threading.Event()
-    before = {"carry_out": "prepare", "settle": "carry_out"}[step]
+    before = {"carry_out": "drain", "settle": "carry_out"}[step]
     original = getattr(pymtml._Change, before)
     if step == "settle":
         original = lambda self, *arguments: (pymtml.MTML_ERROR_NO_PERMISSION, None)  # noqa: E731  C was not called
@@ -333,17 +333,17 @@ def test_a_kept_library_is_restarted_after_a_change_of_mpc_alone(change, restart
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
 def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
-    prepare = pymtml._Change.prepare
+    drain = pymtml._Change.drain
 
-    def late(self, caller):
-        found = prepare(self, caller)
+    def late(self):
+        found = drain(self)
         in_thread(pymtml.nvmlShutdown)[0].join()
         return found
 
     with simulated.machine("s3000-mpc"):
         pymtml.nvmlInit()
         card = pymtml.nvmlDeviceGetHandleByIndex(0)
-        monkeypatch.setattr(pymtml._Change, "prepare", late)
+        monkeypatch.setattr(pymtml._Change, "drain", late)
         simulated.reset_calls()
         pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceSetMigMode, card, 0)
         assert simulated.calls("mtmlDeviceSetMpcMode") == 0
