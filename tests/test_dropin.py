@@ -694,7 +694,7 @@ def test_nvidia_smi_takes_nothing_else_of_its_folder(variables, tmp_path):
     """What lies beside the packages may be of another Python."""
     for name in ("pymtml_dropin", "pymtml_cli"):
         shutil.copytree(os.path.join(simulated.ROOT, name), str(tmp_path / "ours" / name), ignore=wheels.UNCOMPILED)
-    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "ours"))
+    wheels.copy_of_module(tmp_path / "ours")
     (tmp_path / "ours" / "argparse.py").write_text("raise SystemExit('the other one')\n")
     shim = str(tmp_path / "ours" / "pymtml_dropin" / "bin" / "nvidia-smi")
     variables.update(PYTHONPATH="", PYMTML_PYTHON=sys.executable)
@@ -721,9 +721,9 @@ def site_folder(tmp_path):
     """A folder of packages with a copy of this one and its .pth file, as `enable` writes it."""
     folder = tmp_path / "site packages \u4e2d"
     folder.mkdir()
-    for name in ("pymtml_dropin", "pymtml_cli", "pymtml.py"):
-        source = os.path.join(simulated.ROOT, name)
-        (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, str(folder / name))
+    for name in ("pymtml_dropin", "pymtml_cli"):
+        shutil.copytree(os.path.join(simulated.ROOT, name), str(folder / name), ignore=wheels.UNCOMPILED)
+    wheels.copy_of_module(folder)
     (folder / drop_in.FILE).write_text(drop_in.line(False, str(folder)))
     return folder
 

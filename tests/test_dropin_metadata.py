@@ -1,5 +1,6 @@
 """What programs find that ask importlib.metadata for nvidia-ml-py, with the drop-in on."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -159,10 +160,11 @@ def test_what_installers_and_a_real_one_see(environment):
     theirs = wheels.stand_in(environment.folder, "nvidia-ml-py", "12.1", {"pynvml.py": "NVIDIA = 1\n"})
 
     def pip(*arguments):
-        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", environment.python]
+        # What `pip --python` starts after it has started itself.
+        runner = os.path.join(os.path.dirname(importlib.util.find_spec("pip").origin), "__pip-runner__.py")
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
-        env.update(PYMTML_PROC_ROOT=environment.folder, PIP_CONFIG_FILE=os.devnull)
-        done = simulated.run(command + list(arguments), env=env)
+        env.update(PYMTML_PROC_ROOT=environment.folder, PIP_CONFIG_FILE=os.devnull, PIP_DISABLE_PIP_VERSION_CHECK="1")
+        done = simulated.run([environment.python, runner] + list(arguments), env=env)
         return done.returncode, done.stdout + done.stderr
 
     status, said = pip("list", "--format=freeze")
@@ -175,7 +177,7 @@ def test_what_installers_and_a_real_one_see(environment):
     for form in forms(environment):
         asked, *_, by_path, found = json.loads(form(ASK))
         assert asked[0] == "12.1" and found == ["12.1"] and by_path == ["nvidia-ml-py"]
-    assert pip("uninstall", "--yes", "nvidia-ml-py")[0] == 0
+    environment.uninstall("nvidia-ml-py")
     assert json.loads(enable(ASK))[0][0] == metadata.VERSION
 
 

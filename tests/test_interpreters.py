@@ -1,5 +1,6 @@
 """One file and the standard library: pymtml.py alone in a folder, under every Python that this machine has."""
 
+import functools
 import glob
 import os
 import shutil
@@ -33,20 +34,16 @@ except NVMLError as error:
 """
 
 
+@functools.lru_cache(maxsize=None)
 def interpreter(version):
-    """A Python of that version, or None."""
+    """A Python of that version, or None; pyenv's own first, since the commands that it puts on PATH are slow."""
     pypy = version.startswith("pypy")
     if not pypy and sys.version_info[:2] == tuple(map(int, version.split("."))):
         return sys.executable
-    candidates = [shutil.which(version if pypy else "python" + version)]
-    candidates += sorted(
-        glob.glob(os.path.expanduser("~/.pyenv/versions/%s*/bin/python" % (version if pypy else version + ".")))
-    )
-    for candidate in filter(None, candidates):
+    found = glob.glob(os.path.expanduser("~/.pyenv/versions/%s*/bin/python" % (version if pypy else version + ".")))
+    for candidate in filter(None, sorted(found) + [shutil.which(version if pypy else "python" + version)]):
         says = "sys.implementation.name + str(sys.version_info[0])" if pypy else "'%d.%d' % sys.version_info[:2]"
-        check = [candidate, "-c", "import sys, ctypes; print(%s)" % says]
-        result = simulated.run(check)
-        if result.stdout.strip() == version:
+        if simulated.run([candidate, "-c", "import sys, ctypes; print(%s)" % says]).stdout.strip() == version:
             return candidate
     return None
 
