@@ -1,53 +1,14 @@
-"""The package's README: its tests are run as a stranger would run them, and what it lists is all there is."""
+"""The package's README lists all there is; tests/test_documents.py runs its examples."""
 
 import os
 import re
 
 import packaged
-import pytest
-from packaged import run_tests
-
-pytestmark = packaged.needs_python_3_8
 
 
 def readme():
     with open(os.path.join(packaged.PYTHON_FOLDER, "README.md"), encoding="utf-8") as file:
         return file.read()
-
-
-def examples():
-    blocks = re.findall(r"```python\n(.*?)```", readme(), re.S)
-    return [block for block in blocks if "def test_" in block]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built():
-    packaged.build()
-
-
-@pytest.mark.parametrize("number", range(len(examples())))
-def test_example(tmp_path, number):
-    done = run_tests(tmp_path, test_example=examples()[number])
-    assert done.returncode == 0, done.stdout
-
-
-def test_profile_in_the_readme(tmp_path):
-    (text,) = re.findall(r"```ini\n(.*?)```", readme(), re.S)
-    suite = (
-        "import pymtml\n\ndef test(mtml_simulator):\n"
-        "    mtml_simulator.profile(%r)\n"
-        "    pymtml.nvmlInit()\n"
-        "    device = pymtml.nvmlDeviceGetHandleByPciBusId('00000000:3a:00.0')\n"
-        "    assert pymtml.nvmlDeviceGetIndex(device) == 1\n"
-        "    with pymtml_refuses():\n"
-        "        pymtml.nvmlDeviceGetPowerUsage(device)\n"
-        "    pymtml.nvmlShutdown()\n\n"
-        "def pymtml_refuses():\n"
-        "    import pytest\n"
-        "    return pytest.raises(pymtml.NVMLError_NotSupported)\n" % text
-    )
-    done = run_tests(tmp_path, test_profile=suite)
-    assert done.returncode == 0, done.stdout
 
 
 def test_every_method_is_in_the_readme():
