@@ -280,26 +280,31 @@ def child_signal(action):
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
-@pytest.mark.parametrize("name", HANDLE_FUNCTIONS)
+# One for each kind of handle, and one that takes it in another place: that each function looks is tested below.
+ABORTING = {FUNCTIONS[name]["params"][0]["ctype"]: name for name in HANDLE_FUNCTIONS}.values()
+
+
+@pytest.mark.parametrize("name", ABORTING)
 def test_misuse_aborts(name):
     """A handle from before the last shutdown, one of another kind, and one made up."""
     with Session("s5000x8+frozen") as session:
         dangling = Arguments(session).of(name)
     with Session("s5000x8+frozen") as session:
-        assert child_signal(lambda: interface.raw(name, *dangling)) == signal.SIGABRT
-        wrong = Arguments(session).of(name)
-        first = FUNCTIONS[name]["params"][0]["ctype"]
-        wrong[0] = session.device() if "Device" not in first else session.memory()
-        assert child_signal(lambda: interface.raw(name, *wrong)) == signal.SIGABRT
-        wrong[0] = ctypes.c_void_p(0xDEADBEEF0)
-        assert child_signal(lambda: interface.raw(name, *wrong)) == signal.SIGABRT
+        for arguments in [dangling] + misused(name, session):
+            assert child_signal(lambda: interface.raw(name, *arguments)) == signal.SIGABRT
+
+
+def misused(name, session):
+    """Arguments with a handle of another kind, and with one made up."""
+    good = Arguments(session).of(name)
+    other = session.device() if "Device" not in FUNCTIONS[name]["params"][0]["ctype"] else session.memory()
+    return [[handle] + good[1:] for handle in (other, ctypes.c_void_p(0xDEADBEEF0))]
 
 
 @pytest.mark.parametrize("name", HANDLE_FUNCTIONS)
 def test_misuse_when_lenient(name):
     with Session("s5000x8+frozen") as session:
         dangling = Arguments(session).of(name)
-    with Session("s5000x8+frozen", MTML_SIM_LENIENT="1"):
-        assert interface.reason(name, *dangling) == "INVALID_ARGUMENT"
-        dangling[0] = ctypes.c_void_p(0xDEADBEEF0)
-        assert interface.reason(name, *dangling) == "INVALID_ARGUMENT"
+    with Session("s5000x8+frozen", MTML_SIM_LENIENT="1") as session:
+        for arguments in [dangling] + misused(name, session):
+            assert interface.reason(name, *arguments) == "INVALID_ARGUMENT"

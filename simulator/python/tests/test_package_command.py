@@ -282,22 +282,22 @@ def test_env_leaves_what_is_kept(tmp_path):
         assert "PYMTML_KEEP_LIBRARY=" + kept in lines
 
 
-@pytest.mark.parametrize(
-    "arguments, problem",
-    [
-        (["set", "8.gpu_temperature", "1"], "the machine has no such card"),
-        (["fail", "mtmlGpuGetTemperature", "TIMEOUT", "--device", "8"], "the machine has no such card"),
-        (["fail", "mtmlGpuGetTemperatur", "TIMEOUT"], "unknown function"),
-        (["set", "gpu_temperature", "1"], "names no value"),
-        (["get", "0.gpu_temp"], "there is no 0.gpu_temp"),
-        (["heal", "9"], "there is no such card"),
-        (["set"], "required: KEY, VALUE"),
-    ],
-)
-def test_mistakes_of_ctl(tmp_path, daemon, arguments, problem):
-    done = ctl(tmp_path, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count(problem) == 1 and "Traceback" not in done.stderr
+MISTAKES_OF_CTL = {
+    "set 8.gpu_temperature 1": "the machine has no such card",
+    "fail mtmlGpuGetTemperature TIMEOUT --device 8": "the machine has no such card",
+    "fail mtmlGpuGetTemperatur TIMEOUT": "unknown function",
+    "set gpu_temperature 1": "names no value",
+    "get 0.gpu_temp": "there is no 0.gpu_temp",
+    "heal 9": "there is no such card",
+    "set": "required: KEY, VALUE",
+}
+
+
+def test_mistakes_of_ctl(tmp_path, daemon):
+    for arguments, problem in MISTAKES_OF_CTL.items():
+        done = ctl(tmp_path, *arguments.split())
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert done.stderr.count(problem) == 1 and "Traceback" not in done.stderr, arguments
 
 
 def test_ctl_says_which_programs_there_are(tmp_path, daemon):
