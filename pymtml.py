@@ -1073,23 +1073,6 @@ class c_mtmlPciInfo_t(_PrintableStructure):
         return self.sbdf or (MTML_DEVICE_PCI_BUS_ID_FMT % (self.segment, self.bus, self.device)).lower()
 
 
-class c_mtmlPciSlotInfo_t(_PrintableStructure):
-    """MtmlPciSlotInfo: number and label of the physical slot."""
-
-    _fields_ = [("slotId", c_uint), ("slotName", c_char * MTML_DEVICE_SLOT_NAME_BUFFER_SIZE), ("rsvd", c_uint * 4)]
-
-    slotType = _Alias("slotId")
-
-
-class c_mtmlCodecUtil_t(_PrintableStructure):
-    """MtmlCodecUtil: utilization of the video unit in percent, over a sample period in microseconds."""
-
-    _fields_ = [("util", c_uint), ("period", c_uint), ("encUtil", c_uint), ("decUtil", c_uint), ("rsvd", c_int * 2)]
-
-    encodeUtil = _Alias("encUtil")
-    decodeUtil = _Alias("decUtil")
-
-
 class c_mtmlCodecSessionState_t(_PrintableStructure):
     """MtmlCodecSessionState, made of a MTML_CODEC_SESSION_STATE_* or, in lists, of a session's number and its state."""
 
@@ -1108,27 +1091,6 @@ class c_mtmlCodecSessionState_t(_PrintableStructure):
 
 
 _mtmlCodecSessionState_t = c_mtmlCodecSessionState_t  # the name that other MTML bindings have for it
-
-
-class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
-    """MtmlCodecSessionMetrics: one encoder or decoder session; bit rate in bits per second, latency in microseconds."""
-
-    _fields_ = [
-        ("id", c_uint),
-        ("pid", c_uint),
-        ("hResolution", c_uint),
-        ("vResolution", c_uint),
-        ("frameRate", c_uint),
-        ("bitRate", c_uint),
-        ("latency", c_uint),
-        ("codecType", c_uint),
-        ("rsvd", c_int * 4),
-    ]
-
-    sessionId = _Alias("id")
-    width = _Alias("hResolution", "pixels")
-    height = _Alias("vResolution", "pixels")
-    fps = _Alias("frameRate", "frames per second")
 
 
 class c_mtmlVirtType_t(_PrintableStructure):
@@ -1162,24 +1124,6 @@ class c_mtmlVirtType_t(_PrintableStructure):
 
     encoderNum = _Alias("maxEncodeNum")
     decoderNum = _Alias("maxDecodeNum")
-
-
-class c_mtmlDeviceProperty_t(_PrintableStructure):
-    """MtmlDeviceProperty: virtualization, MPC and MtLink flags of a device, as bit fields."""
-
-    _fields_ = [
-        ("virtCap", c_uint, 1),
-        ("virtRole", c_uint, 3),
-        ("mpcCap", c_uint, 1),
-        ("mpcType", c_uint, 3),
-        ("mtLinkCap", c_uint, 1),
-        ("rsvd", c_uint, 23),
-        ("rsvd2", c_uint, 32),
-    ]
-
-    virtCapability = _Alias("virtCap")
-    mpcCapability = _Alias("mpcCap")
-    mtLinkCapability = _Alias("mtLinkCap")
 
 
 c_mtmlLogCallback_t = ctypes.CFUNCTYPE(None, c_char_p, c_uint)
@@ -1270,6 +1214,63 @@ class c_mtmlMpcConfiguration_t(_PrintableStructure):
         return ids.index(-1) if -1 in ids else len(ids)
 
 
+# BEGIN generated MTML structs
+class c_mtmlPciSlotInfo_t(_PrintableStructure):
+    """MtmlPciSlotInfo: number and label of the physical slot."""
+
+    _fields_ = [("slotId", c_uint), ("slotName", c_char * 32), ("rsvd", c_uint * 4)]
+
+    slotType = _Alias("slotId")
+
+
+class c_mtmlCodecUtil_t(_PrintableStructure):
+    """MtmlCodecUtil: utilization of the video unit in percent, over a sample period in microseconds."""
+
+    _fields_ = [("util", c_uint), ("period", c_uint), ("encUtil", c_uint), ("decUtil", c_uint), ("rsvd", c_int * 2)]
+
+    encodeUtil = _Alias("encUtil")
+    decodeUtil = _Alias("decUtil")
+
+
+class c_mtmlCodecSessionMetrics_t(_PrintableStructure):
+    """MtmlCodecSessionMetrics: one encoder or decoder session; bit rate in bits per second, latency in microseconds."""
+
+    _fields_ = [
+        ("id", c_uint),
+        ("pid", c_uint),
+        ("hResolution", c_uint),
+        ("vResolution", c_uint),
+        ("frameRate", c_uint),
+        ("bitRate", c_uint),
+        ("latency", c_uint),
+        ("codecType", c_uint),
+        ("rsvd", c_int * 4),
+    ]
+
+    sessionId = _Alias("id")
+    width = _Alias("hResolution", "pixels")
+    height = _Alias("vResolution", "pixels")
+    fps = _Alias("frameRate", "frames per second")
+
+
+class c_mtmlDeviceProperty_t(_PrintableStructure):
+    """MtmlDeviceProperty: virtualization, MPC and MtLink flags of a device, as bit fields."""
+
+    _fields_ = [
+        ("virtCap", c_uint, 1),
+        ("virtRole", c_uint, 3),
+        ("mpcCap", c_uint, 1),
+        ("mpcType", c_uint, 3),
+        ("mtLinkCap", c_uint, 1),
+        ("rsvd", c_uint, 23),
+        ("rsvd2", c_uint, 32),
+    ]
+
+    virtCapability = _Alias("virtCap")
+    mpcCapability = _Alias("mpcCap")
+    mtLinkCapability = _Alias("mtLinkCap")
+
+
 class c_mtmlMtLinkSpec_t(_PrintableStructure):
     """MtmlMtLinkSpec: packed version (major * 10000 + minor * 100 + patch), GB/s per link, number of links."""
 
@@ -1323,6 +1324,8 @@ class c_mtmlPageRetirementPending_t(_PrintableStructure):
 
     timestamp = _Alias("timestamps")
 
+
+# END generated MTML structs
 
 # ==== 5. Loader, prototypes, function pointers ========================================================================
 
@@ -2450,9 +2453,9 @@ def _number(name, slot, handle, *arguments, cell=_UInt):
     return value[0]
 
 
-def _two_numbers(name, slot, handle):
-    """The two unsigned ints or enums that a getter returns."""
-    first, second = _UInt(), _UInt()
+def _two_numbers(name, slot, handle, cell=_UInt):
+    """The two numbers that a getter returns: unsigned ints or enums, or of the type of ``cell``."""
+    first, second = cell(), cell()
     _check(_status(name, slot, handle, first, second))
     return first[0], second[0]
 
@@ -3765,20 +3768,19 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
 # library lacks raises MTMLError_FunctionNotFound.
 
 
+# BEGIN generated MTML functions
 def mtmlDeviceGetMusaComputeCapability(dev) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability of the device.
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
-    major, minor = c_int(), c_int()
-    _check(_status("mtmlDeviceGetMusaComputeCapability", "_device", dev, byref(major), byref(minor)))
-    return major.value, minor.value
+    return _two_numbers("mtmlDeviceGetMusaComputeCapability", "_device", dev, cell=_Int)
 
 
 def mtmlDeviceGetPcieReplayCounter(dev) -> "int":
     """Number of PCIe replays.
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlDeviceGetPcieReplayCounter", "_device", dev)
 
@@ -3786,7 +3788,7 @@ def mtmlDeviceGetPcieReplayCounter(dev) -> "int":
 def mtmlDeviceGetPerformanceState(dev) -> "int":
     """Performance state of the device, 0 for P0.
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlDeviceGetPerformanceState", "_device", dev, cell=_Int)
 
@@ -3794,7 +3796,7 @@ def mtmlDeviceGetPerformanceState(dev) -> "int":
 def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
     """Current power limit in mW; some drivers answer 0 for "unknown".
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlGpuGetEnforcedPowerLimit", "_gpu", gpu, cell=_Int)
 
@@ -3802,7 +3804,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
 def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
     """Default power limit in mW; some drivers answer 0 for "unknown".
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlGpuGetPowerManagementDefaultLimit", "_gpu", gpu, cell=_Int)
 
@@ -3810,7 +3812,7 @@ def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
 def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
     """Temperature in degrees Celsius at which the card shuts down (``kind`` 0) or slows down (``kind`` 1).
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlGpuGetTemperatureThreshold", "_gpu", gpu, _uint(kind), cell=_Int)
 
@@ -3818,7 +3820,7 @@ def mtmlGpuGetTemperatureThreshold(gpu, kind) -> "int":
 def mtmlGpuGetVoltage(gpu) -> "int":
     """Voltage of the GPU in mV.
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlGpuGetVoltage", "_gpu", gpu, cell=_Int)
 
@@ -3826,10 +3828,12 @@ def mtmlGpuGetVoltage(gpu) -> "int":
 def mtmlMemoryGetTemperature(mem) -> "int":
     """Temperature of the device memory in degrees Celsius, negative below zero.
 
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
+    Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
     return _number("mtmlMemoryGetTemperature", "_memory", mem, cell=_Int)
 
+
+# END generated MTML functions
 
 # ---- Context managers ----
 

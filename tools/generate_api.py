@@ -4,7 +4,8 @@
     python tools/generate_api.py            write it
     python tools/generate_api.py --check    exit status 1, with a diff, if something is not current
 
-    pymtml.py                  the constants, the tables of prototypes and C types, between markers
+    pymtml.py                  the constants, the structs, the tables of prototypes and C types, the functions outside
+                               the 2.2.0 header, between markers; what is defined by hand stays out
     mtml_2.2.0.h               the declarations of versions after 2.2.0, between markers
     simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
                                declarations, between markers
@@ -23,6 +24,7 @@ import sys
 import textwrap
 
 import generated
+from generate_errors import class_name as error_class
 
 ROOT = generated.ROOT
 FACTS = "facts/mtml_api.json"
@@ -44,11 +46,18 @@ KEY_FIELDS = {
 # C's own types, as they stand in pymtml.py
 SCALARS = {
     "char": "c_char",
+    "float": "c_float",
     "int": "c_int",
     "unsigned int": "c_uint",
     "unsigned long": "c_ulong",
     "unsigned long long": "c_ulonglong",
 }
+# The cells of pymtml.py for numbers
+CELLS = {"c_uint": "_UInt", "c_int": "_Int", "c_ulonglong": "_ULongLong"}
+# What another name of a field says
+ALIAS_UNITS = ("pixels", "frames per second")
+# Codes that no docstring lists: any function may report them.
+SHARED = ("MTML_SUCCESS", "MTML_ERROR_INVALID_ARGUMENT", "MTML_ERROR_UNKNOWN")
 # What entries of the facts have at least
 FUNCTION = ("since", "group", "returns", "params", "errors", "notes")
 PARAMETER = ("name", "ctype", "dir", "role")
@@ -147,7 +156,7 @@ def undated(name, declared, words):
 def strange_type(api, what, entry):
     """A line if nothing is known of a parameter's or field's type (list)."""
     ctype = entry.get("ctype", "char")
-    if bare(ctype) in (*SCALARS, "float", *api["opaque"], *api["enums"], *api["structs"]):
+    if bare(ctype) in (*SCALARS, *api["opaque"], *api["enums"], *api["structs"]):
         return []
     return ["%s: nothing is known of its type %s: describe it in enums or structs" % (what, ctype)]
 
@@ -167,13 +176,109 @@ def prototype(name, function):
 def python_types(api):
     """C types of parameters and the ctypes types that stand for them (list of pairs)."""
     used = {bare(parameter["ctype"]) for function in api["functions"].values() for parameter in function["params"]}
-    pairs = list(SCALARS.items())
+    pairs = [(name, ctype) for name, ctype in SCALARS.items() if name in used]
     for name in ("Library", "System", "Device", "Gpu", "Memory", "Vpu"):
         pairs.append(("Mtml" + name, "struct_c_nvmlDevice_t" if name == "Device" else "struct_c_mtml%s_t" % name))
     signed = [name for name, kind in api["enum_types"].items() if kind["signed"]]
     pairs += [(name, "c_int") for name in sorted(used & set(signed))]
-    pairs += [(name, "c_m%s_t" % name[1:]) for name in sorted(used & set(api["structs"]))]
-    return pairs
+    return pairs + [(name, class_name(name)) for name in sorted(used & set(api["structs"]))]
+
+
+def class_name(struct):
+    """The Python class of a struct."""
+    return "c_m%s_t" % struct[1:]
+
+
+def python_type(api, ctype):
+    """The ctypes type of a number or character."""
+    name = bare(ctype)
+    return SCALARS[name] if name in SCALARS else "c_int" if api["enum_types"][name]["signed"] else "c_uint"
+
+
+def bracketed(head, items, tail):
+    """Items in brackets as black writes them: on one line if they fit, else on a line each (list of lines)."""
+    line = head + ", ".join(items) + tail
+    if len(line) <= WIDTH:
+        return [line]
+    margin = " " * (len(head) - len(head.lstrip()))
+    return [head] + ["%s    %s," % (margin, item) for item in items] + [margin + tail]
+
+
+def by_hand():
+    """The names that pymtml.py defines by hand (set)."""
+    return generated.bound_names(generated.by_hand(read("pymtml.py")))
+
+
+def python_structs(api):
+    """The block of structs in pymtml.py: those that have no struct inside."""
+    lines, taken = [], by_hand()
+    for name, struct in api["structs"].items():
+        entries = struct["fields"]
+        if class_name(name) in taken or any("fields" in entry for entry in entries):
+            continue
+        lines += ["class %s(_PrintableStructure):" % class_name(name)]
+        lines += ['    """%s: %s"""' % (name, struct["notes"][0].lower() + struct["notes"][1:]), ""]
+        lines += bracketed("    _fields_ = [", [python_field(api, entry) for entry in entries], "]")
+        formats = ['"%s": "%s"' % (entry["name"], entry["format"]) for entry in entries if "format" in entry]
+        lines += ["    _fmt_ = {%s}" % ", ".join(formats)] * bool(formats)
+        aliases = [python_alias(entry) for entry in entries if "alias" in entry]
+        lines += [""] * bool(aliases) + aliases + ["", ""]
+    return lines
+
+
+def python_field(api, entry):
+    """A row of _fields_."""
+    row = '("%s", %s' % (entry["name"], python_type(api, entry["ctype"]))
+    row += " * %d" % entry["count"] if "count" in entry else ""
+    return row + (", %d)" % entry["bit_width"] if "bit_width" in entry else ")")
+
+
+def python_alias(entry):
+    """The other name of a field."""
+    unit = ', "%s"' % entry["unit"] if entry.get("unit") in ALIAS_UNITS else ""
+    return '    %s = _Alias("%s"%s)' % (entry["alias"], entry["name"], unit)
+
+
+def python_functions(api):
+    """The block of functions in pymtml.py: those outside the header whose answer is a struct, a number, or two."""
+    lines, taken = [], by_hand()
+    for name, function in functions_since(api, lambda since: since != HEADER_VERSION).items():
+        body = None if name in taken else python_body(api, name, function["params"])
+        if body is None:
+            continue
+        result, first, call = body
+        errors = ["MTML_ERROR_FUNCTION_NOT_FOUND"] + [error for error in function["errors"] if error not in SHARED]
+        raises = "Raises: %s." % ", ".join(map(error_class, errors))
+        names = [parameter["name"] for parameter in function["params"] if parameter["dir"] == "in"]
+        lines += ['def %s(%s) -> "%s":' % (name, ", ".join(names), result)]
+        lines += ['    """' + first % function["notes"].rstrip("."), ""]
+        lines += ["    " + line for line in textwrap.wrap(raises, WIDTH - 4)]
+        lines += ['    """', "    return " + call, "", ""]
+    return lines
+
+
+def python_body(api, name, parameters):
+    """(annotation, first line of the docstring, call) of a function; None for what cannot be written here."""
+    handle, inputs = parameters[0], [parameter for parameter in parameters[1:] if parameter["dir"] == "in"]
+    outputs = [parameter for parameter in parameters if parameter["dir"] == "out"]
+    kinds = {bare(parameter["ctype"]) for parameter in outputs}
+    numbers = set(SCALARS).union(api["enums"]) - {"char"}
+    if len(kinds) != 1 or any(parameter["ctype"] not in numbers for parameter in inputs):
+        return None
+    (kind,) = kinds
+    arguments = ['"%s"' % name, '"%s"' % SLOTS[bare(handle["ctype"])][0], handle["name"]]
+    arguments += ["_uint(%s)" % parameter["name"] for parameter in inputs]
+    if len(outputs) == 1 and kind in api["structs"]:
+        struct = class_name(kind)
+        return struct, "%%s (%s)." % struct, "_struct(%s(), %s)" % (struct, ", ".join(arguments))
+    cell = CELLS.get(python_type(api, kind)) if kind in numbers else None
+    if cell is None or len(outputs) > 2 or (len(outputs) == 2 and inputs):
+        return None
+    call = "(%s)" % ", ".join(arguments + ["cell=" + cell] * (cell != "_UInt"))
+    if len(outputs) == 1:
+        return "int", "%s.", "_number" + call
+    pair = ", ".join(parameter["name"] for parameter in outputs)
+    return "tuple[int, int]", "(%s): %%s." % pair, "_two_numbers" + call
 
 
 def python_constants(api):
@@ -236,8 +341,7 @@ def described(function):
         parts.append("Linux only.")
     if function.get("min_generation"):
         parts.append("From %s on." % function["min_generation"])
-    shared = ("MTML_SUCCESS", "MTML_ERROR_INVALID_ARGUMENT", "MTML_ERROR_UNKNOWN")
-    errors = [error[len("MTML_ERROR_") :] for error in function["errors"] if error not in shared]
+    errors = [error[len("MTML_ERROR_") :] for error in function["errors"] if error not in SHARED]
     return " ".join(parts) + ("\nErrors: %s." % ", ".join(errors) if errors else "")
 
 
@@ -310,7 +414,9 @@ C_MARKERS = ("/* BEGIN generated */", "/* END generated */")
 BLOCKS = {
     "pymtml.py": [
         (generated.markers("MTML constants"), python_constants),
+        (generated.markers("MTML structs"), python_structs),
         (generated.markers("MTML prototypes"), python_tables),
+        (generated.markers("MTML functions"), python_functions),
     ],
     "mtml_2.2.0.h": [(C_MARKERS, later_declarations)],
     "simulator/src/functions.h": [(C_MARKERS, simulator_tables)],
@@ -333,8 +439,8 @@ def to_do(api):
         written[folder] = "".join(read("%s/%s" % (folder, name)) for name in names)
     lines = []
     for name in api["structs"]:
-        if "\nclass c_m%s_t(" % name[1:] not in texts["pymtml.py"]:
-            lines.append("pymtml.py has no class c_m%s_t: write it in section 4, then make generate" % name[1:])
+        if "\nclass %s(" % class_name(name) not in texts["pymtml.py"]:
+            lines.append("pymtml.py has no class %s: write it in section 4, then make generate" % class_name(name))
     for name, function in api["functions"].items():
         if "\ndef %s(" % name not in texts["pymtml.py"]:
             section = 8 if function["since"] == HEADER_VERSION else 9

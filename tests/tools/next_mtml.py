@@ -117,8 +117,8 @@ def facts(copy):
     }
     handle = {"name": "dev", "ctype": "const MtmlDevice *", "dir": "in", "role": "device handle"}
     for name, notes, ctype, output, keys in (
-        (NUMBER, "Gets the number of the card's module.", "unsigned int *", "moduleId", ["module_id"]),
-        (STRUCT, "Gets the state of the fabric.", "MtmlFabricInfo *", "info", ["fabric_clique", "fabric_state"]),
+        (NUMBER, "Number of the card's module.", "unsigned int *", "moduleId", ["module_id"]),
+        (STRUCT, "State of the fabric.", "MtmlFabricInfo *", "info", ["fabric_clique", "fabric_state"]),
     ):
         api["functions"][name] = {
             "since": "2.3",
@@ -143,52 +143,12 @@ def capture(copy):
     copy.insert("pymtml_cli/capture.py", '    asked("memory_temperature", "mtmlMemoryGetTemperature"', text)
 
 
-def struct(copy):
-    """pymtml.py, section 4: the struct."""
-    text = '''class c_mtmlFabricInfo_t(_PrintableStructure):
-    """MtmlFabricInfo: the clique that a card is in, and how far it has come."""
-
-    _fields_ = [("cliqueId", c_uint), ("state", c_uint)]
-
-
-'''
-    copy.insert("pymtml.py", "# ==== 5. Loader, prototypes, function pointers ====", text)
-
-
 def meanings(copy):
     """facts/mtml_api.json: what the struct's fields mean, for the reference."""
     api = json.loads(copy.read("facts/mtml_api.json"))
     clique, state = api["structs"]["MtmlFabricInfo"]["fields"]
     clique["meaning"], state["meaning"] = "the clique that the card is in", "how far it has come"
     copy.edit("facts/mtml_api.json", json.dumps(api, indent=1) + "\n")
-
-
-def native_number(copy):
-    """pymtml.py, section 9: the number."""
-    text = '''def mtmlDeviceGetModuleId(dev) -> "int":
-    """Number of the card's module.
-
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetModuleId", "_device", dev)
-
-
-'''
-    copy.insert("pymtml.py", "# ---- Context managers ----", text)
-
-
-def native_struct(copy):
-    """pymtml.py, section 9: the struct."""
-    text = '''def mtmlDeviceGetFabricInfo(dev) -> "c_mtmlFabricInfo_t":
-    """State of the fabric (c_mtmlFabricInfo_t).
-
-    Raises: MTMLError_FunctionNotFound, MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlFabricInfo_t(), "mtmlDeviceGetFabricInfo", "_device", dev)
-
-
-'''
-    copy.insert("pymtml.py", "# ---- Context managers ----", text)
 
 
 def facade(copy):
@@ -259,10 +219,7 @@ def values(copy):
 
 STEPS = (
     facts,
-    struct,
     meanings,
-    native_number,
-    native_struct,
     facade,
     refusal,
     simulation,
