@@ -14,21 +14,6 @@ import pymtml as nvml
 with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
     CARDS = json.load(_file)["cards"]
 
-# What is now, and the most that it can be
-PAIRS = [
-    ("gpu_clock", "gpu_max_clock"),
-    ("memory_clock", "memory_max_clock"),
-    ("vpu_clock", "vpu_max_clock"),
-    ("memory_used", "memory_total"),
-    ("pci_cur_gen", "pci_max_gen"),
-    ("pci_cur_width", "pci_max_width"),
-    ("pci_cur_speed", "pci_max_speed"),
-    ("power_usage", "enforced_power_limit"),
-    ("enforced_power_limit", "default_power_limit"),
-    ("gpu_temperature", "slowdown_temperature"),
-    ("slowdown_temperature", "shutdown_temperature"),
-]
-ABOVE = ("used-above-total", simulated.DISTINCT)  # machines on which something is
 
 FORM = "facts/cards.json gives %s another capability than %s of pymtml.py: make generate"
 # Profiles that differ on purpose: {profile: {key}}
@@ -114,32 +99,6 @@ def test_links_carry_what_the_table_says():
         if total and profile != simulated.DISTINCT and keys.get("mtlink_capability") == "yes":
             links = int(keys["mtlink_count"]) * int(keys["mtlink_bandwidth"])
             assert links == (total[0] if isinstance(total, list) else total), profile
-
-
-def test_numbers_of_a_card_fit_together():
-    """Nothing is above the most that it can be, and a card slows down before it shuts down."""
-    for profile, keys in profiles():
-        wrong = [
-            (now, most)
-            for now, most in PAIRS
-            if int(keys.get(most) or 0) and float(keys.get(now) or 0) > float(keys[most]) and profile not in ABOVE
-        ]
-        assert not wrong, (profile, wrong)
-
-
-def test_names_of_mpc_profiles_are_their_numbers():
-    """4c+16gb has 4 cores and 16 GB; a configuration such as 8-422 divides 8 cores into 4, 2 and 2."""
-    for profile in simulated.ALL_PROFILES:
-        sections = simulated.profile(profile)
-        cores = {}
-        for section, keys in sections.items():
-            if section.startswith("mpc_profile."):
-                assert keys["name"] == "%sc+%dgb" % (keys["cores"], int(keys["memory"]) // 1024), (profile, section)
-                cores[section.partition(".")[2]] = keys["cores"]
-        for section, keys in sections.items():
-            if section.startswith("mpc_configuration."):
-                parts = [cores[number.strip()] for number in keys["profiles"].split(",")]
-                assert keys["name"] == "%d-%s" % (sum(map(int, parts)), "".join(parts)), (profile, section)
 
 
 @pytest.mark.parametrize("name", sorted(CARDS))

@@ -4,11 +4,9 @@ import json
 import os
 import shutil
 import signal
-import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import types
 from importlib.machinery import ModuleSpec
@@ -408,56 +406,6 @@ def test_isolated(option, variables, tmp_path):
     assert run([sys.executable, option, "-c", code], variables, tmp_path) == "False None\n"
 
 
-PRIVILEGES = "import sys; sys.path.insert(0, sys.argv[1]); from pymtml_dropin import hook; "
-PRIVILEGES += "print(hook.raised_privileges(), hook.setting('PYMTML_DROPIN_MODULES'))"
-
-
-@pytest.fixture
-def public():
-    """A folder that everybody may enter, with a copy of the package and of a Python in it."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("only root can give a program privileges of another")
-    python = next((name for name in ("/usr/bin/python3", "/usr/local/bin/python3") if os.path.exists(name)), None)
-    if python is None:
-        pytest.skip("there is no Python of the system, which other users can start")
-    folder = tempfile.mkdtemp()
-    os.chmod(folder, 0o755)
-    shutil.copytree(PACKAGE, os.path.join(folder, "pymtml_dropin"), ignore=wheels.UNCOMPILED)
-    shutil.copy(os.path.realpath(python), os.path.join(folder, "python"))
-    yield folder
-    shutil.rmtree(folder)
-
-
-def ask_privileges(folder, user):
-    """What a process of that user says about its privileges."""
-    return subprocess.check_output(
-        [os.path.join(folder, "python"), "-c", PRIVILEGES, folder],
-        env={"PYMTML_DROPIN_MODULES": "a", "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
-        cwd="/",
-        preexec_fn=lambda: (os.setgroups([]), os.setgid(user), os.setuid(user)),
-        universal_newlines=True,
-    )
-
-
-def test_plain_privileges(public):
-    assert ask_privileges(public, 0) == ask_privileges(public, 65534) == "False a\n"
-
-
-@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
-def test_raised_privileges(public, bit):
-    os.chmod(os.path.join(public, "python"), 0o755 | bit)
-    assert ask_privileges(public, 65534) == "True None\n"
-
-
-def test_capabilities_of_the_file(public):
-    capability = b"\x01\x00\x00\x02" + b"\x00\x20\x00\x00" + b"\x00" * 12  # CAP_NET_RAW, effective and permitted
-    try:
-        os.setxattr(os.path.join(public, "python"), "security.capability", capability)
-    except OSError as error:
-        pytest.skip("this file system or container takes no capabilities: %s" % error)
-    assert ask_privileges(public, 65534) == "True None\n"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has an auxiliary vector in /proc")
 @pytest.mark.parametrize("value, raised", [(0, False), (1, True)])
 def test_the_kernels_word_on_privileges(tmp_path, value, raised):
@@ -480,10 +428,13 @@ def test_what_else_tells_of_privileges(monkeypatch):
         assert hook.raised_privileges() is True
         patched.delattr(os, "getuid")
         assert hook.raised_privileges() is False
+    monkeypatch.setenv("PYMTML_DROPIN_MODULES", "a")
+    assert hook.more_names() == {"a"}
     for name in ("geteuid", "getegid"):
         with monkeypatch.context() as patched:
             patched.setattr(os, name, lambda: 12345)
             assert hook.raised_privileges("/no such file") is True
+            assert hook.more_names() == set() and hook.setting("PYMTML_DROPIN_MODULES") is None
 
 
 def test_an_nvidia_driver(variables, tmp_path):

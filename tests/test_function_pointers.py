@@ -445,16 +445,6 @@ def test_what_a_handle_points_to_is_never_written(device):
     assert nvml.nvmlDeviceGetPowerUsage(device)
 
 
-def test_retired_pages_with_their_times(device):
-    simulated.set_value(0, "retired_pages_dbe", "7@4096, 9@8192")
-    ask = pointer("nvmlDeviceGetRetiredPages_v2")
-    count, addresses, stamps = c_uint(1), (c_ulonglong * 2)(), (c_ulonglong * 2)()
-    assert ask(device, 1, byref(count), None, None) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
-    assert ask(device, 1, byref(count), addresses, stamps) == 0
-    expected = nvml.nvmlDeviceGetRetiredPages_v2(device, 1)
-    assert [{"address": a, "timestamp": s} for a, s in zip(addresses, stamps)] == expected and len(expected) == 2
-
-
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """Lets the driver's table of the first card show processes of that kind, at 42 %."""
@@ -630,18 +620,6 @@ def test_processes(kind, pids, version, table, device):
     assert ask(device, byref(count), array) == nvml.NVML_ERROR_INSUFFICIENT_SIZE
     assert count.value == len(pids)
     assert ask(device, None, array) == nvml.NVML_ERROR_INVALID_ARGUMENT
-
-
-def test_setters(device):
-    pending = nvml.nvmlDeviceGetPendingEccMode
-    for mode in (nvml.NVML_FEATURE_DISABLED, nvml.NVML_FEATURE_ENABLED):
-        assert pointer("nvmlDeviceSetEccMode")(device, c_uint(mode)) == 0
-        assert pending(device) == mode
-    assert pointer("nvmlDeviceSetEccMode")(device, c_uint(2)) == nvml.NVML_ERROR_INVALID_ARGUMENT
-    simulated.set_value(0, "ecc_corrected_volatile", 5)
-    assert nvml.nvmlDeviceGetTotalEccErrors(device, 0, 0) == 5
-    assert pointer("nvmlDeviceClearEccErrorCounts")(device, c_uint(0)) == 0
-    assert nvml.nvmlDeviceGetTotalEccErrors(device, 0, 0) == 0
 
 
 def test_set_mig_mode():

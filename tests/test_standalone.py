@@ -1,4 +1,4 @@
-"""Files that are run by themselves: the typed program, each file of scenarios, and what ``python -m`` starts."""
+"""Files that are run by themselves: each file of scenarios, and what ``python -m`` starts."""
 
 import ctypes
 import json
@@ -20,19 +20,6 @@ def run(file, *arguments):
         cwd=os.path.dirname(simulated.ROOT),
         stderr=subprocess.STDOUT,
     )
-
-
-def test_typed_program():
-    done = simulated.run(
-        [sys.executable, os.path.join(simulated.ROOT, "tests", "typed_program.py")],
-        env=simulated.environment("s3000x2"),
-    )
-    keys = [simulated.device_keys("s3000x2", index) for index in range(2)]
-    lines = done.stdout.splitlines()
-    assert (done.returncode, done.stderr) == (0, "")
-    assert lines[:3] == [keys[0][key] for key in ("name", "memory_used", "gpu_temperature")]
-    assert lines[3:5] == [key["pci_sbdf"].upper() for key in keys]
-    assert lines[5:] == [str({index: int(key["enforced_power_limit"]) for index, key in enumerate(keys)})]
 
 
 def test_scenarios_run_by_themselves():

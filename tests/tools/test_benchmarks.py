@@ -3,7 +3,6 @@
 Nothing is timed here; `make bench` does.
 """
 
-import importlib
 import os
 import re
 import sys
@@ -45,31 +44,6 @@ def budgets(text):
     """The rows of budgets in tables: {(what, its limit): whether it was kept}."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     return {(row[0], row[2]): row[3] for row in rows if len(row) == 5 and row[3] in ("PASS", "FAIL")}
-
-
-@pytest.fixture
-def common(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    module = importlib.import_module("common")
-    monkeypatch.delitem(sys.modules, "common")
-    return module
-
-
-def test_statistics(common):
-    assert common.spread(range(101)) == {"median": 50, "low": 5, "high": 95}
-    assert common.ratio([2, 9, 8], [1, 3, 2])["median"] == 3
-    assert common.geometric_mean([1, 4, 16]) == pytest.approx(4)
-    assert [common.budget("", value, 3)["met"] for value in (2.9, 3, 3.1)] == [True, True, False]
-
-
-def test_nanoseconds_per_item(common, monkeypatch):
-    clock = [0]
-    monkeypatch.setattr(common.time, "perf_counter_ns", lambda: clock[0])
-
-    def advance(nanoseconds):
-        clock[0] += nanoseconds
-
-    assert common.loop_of("f(x)")(advance, [10, 20, 60]) == 30
 
 
 def test_machine_of_the_programs(tmp_path):

@@ -302,17 +302,6 @@ def test_disabled(enabled):
     assert lines[2] == "import pynvml: " + os.path.join(enabled.packages, "pynvml.py")
 
 
-def test_silent_once_the_package_is_gone(enabled):
-    before = set(os.listdir(enabled.packages))
-    assert name_of_pynvml(enabled) == "pymtml"
-    enabled.uninstall("pymtml-nvml")
-    assert name_of_pynvml(enabled) == "pynvml"
-    # A folder may be left behind, with what another Python compiled in it; Python takes it for a package.
-    os.makedirs(os.path.join(enabled.packages, "pymtml_dropin", "__pycache__"), exist_ok=True)
-    assert name_of_pynvml(enabled) == "pynvml"
-    assert "pymtml_dropin.pth" in before
-
-
 def test_an_nvidia_driver_is_left_its_pynvml(enabled):
     folder = os.path.join(enabled.folder, "driver", "nvidia")
     os.makedirs(folder)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import zipfile
 
 import pytest
 import simulated
@@ -49,18 +48,6 @@ def test_a_lone_module_and_the_lone_capture(tmp_path):
     assert "MTT S80" in answer([sys.executable, "capture.py"], env=env, cwd=str(tmp_path))
 
 
-def test_the_same_version_again(wheel, tmp_path):
-    environment = wheels.Environment(tmp_path / "environment")
-    environment.install(wheel)
-    module = os.path.join(environment.packages, "pymtml", "__init__.py")
-    with open(module, "a") as file:
-        file.write("\nOLD = True\n")
-    environment.install(wheel)
-    assert "OLD" in environment.run("-c", "import pymtml; print([name for name in dir(pymtml) if name == 'OLD'])")
-    environment.install("--force-reinstall", wheel)
-    assert "OLD" not in environment.run("-c", "import pymtml; print([name for name in dir(pymtml) if name == 'OLD'])")
-
-
 def test_removed_with_the_drop_in_forgotten(wheel, tmp_path):
     """What is left behind removes itself at the next start, without a word."""
     environment = wheels.Environment(tmp_path / "environment")
@@ -74,13 +61,6 @@ def test_removed_with_the_drop_in_forgotten(wheel, tmp_path):
     assert environment.run("-c", "print(1)") == "1\n"
     assert not os.path.exists(left)
     assert [name for name in os.listdir(environment.packages) if "pymtml" in name] == []
-
-
-def test_the_wheel_asks_for_nothing(wheel):
-    """No compiled code, no dependency: any machine takes it."""
-    assert os.path.basename(wheel).endswith("-py3-none-any.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        assert not [name for name in archive.namelist() if name.endswith((".so", ".pyd", ".dll"))]
 
 
 def test_cards_of_two_makers_in_one_process(tmp_path):
