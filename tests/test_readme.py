@@ -56,10 +56,6 @@ def test_the_readme_is_short():
     assert len(read("README.md").splitlines()) <= 150
 
 
-def test_the_commands_of_newcomers_are_there():
-    assert "    make demo\n    make test\n" in read("README.md")
-
-
 @pytest.mark.parametrize("name", ["README.md", "README_CN.md"])
 def test_the_quick_start_prints_what_follows_it(name, tmp_path):
     """The first program, by the command below it, on the machine that this names."""
@@ -114,22 +110,6 @@ def test_figures_are_those_of_the_results():
 
 def test_no_number_of_a_document_is_stale():
     assert [path for path, text in record.with_counts().items() if text != read(path)] == [], "make record"
-
-
-@pytest.mark.parametrize("check", [True, False])
-def test_recorder_names_or_writes_what_is_stale(monkeypatch, tmp_path, check):
-    """One file is enough."""
-    for name in ("one.md", "other.md"):
-        (tmp_path / name).write_text("old")
-    monkeypatch.setattr(record, "ROOT", str(tmp_path))
-    monkeypatch.setattr(record, "QUICK", (lambda: {"one.md": "new", "other.md": "old"},))
-    monkeypatch.setattr(sys, "argv", ["record.py", "--quick"] + ["--check"] * check)
-    if check:
-        with pytest.raises(SystemExit, match="^stale: one.md; make record"):
-            record.main()
-    else:
-        record.main()
-    assert (tmp_path / "one.md").read_text() == ("old" if check else "new")
 
 
 # ---- two languages ----

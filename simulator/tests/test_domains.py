@@ -214,6 +214,17 @@ def test_what_parents_and_instances_refuse():
         assert list(array) == [session.device(2).value, session.device(3).value, None]
 
 
+def test_vgpu_host_is_an_mpc_parent():
+    with Session("s3000-vgpu-host+frozen") as session:
+        host = session.device(0)
+        properties = out("mtmlDeviceGetProperty", STRUCTS["MtmlDeviceProperty"], host)
+        assert (properties.mpcType, properties.mpcCap, properties.virtCap) == (1, 1, 1)
+        # Its one instance is not listed, here or there.
+        assert session.count() == 2
+        assert uint("mtmlDeviceCountMpcInstances", host) == 0
+        assert refusal("mtmlDeviceGetMpcInstanceByIndex", host, 0) == "INVALID_ARGUMENT"
+
+
 def test_mpc_parent_that_a_container_hides():
     with Session("s3000-mpc", MTML_SIM_SET="0.visible=no") as session:
         assert session.count() == 4
