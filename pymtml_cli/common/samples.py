@@ -43,30 +43,6 @@ class Output:
         self._file.flush()
 
 
-def replace_file(path, text):
-    """Put a text (bytes) into a file: readers see the old one or the new one, never a part.
-
-    Raises: CommandError.
-    """
-    mode = 0o644  # another user reads it, such as node_exporter's
-    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
-    try:
-        if os.path.lexists(path) and not os.path.isfile(path):
-            raise ValueError("it is there, and is no file")
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            try:
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), mode)
-                file.write(text)
-                file.flush()
-                os.replace(temporary, path)
-            except BaseException:
-                os.unlink(temporary)
-                raise
-    except (OSError, ValueError) as error:
-        raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
-
-
 def repeat(machine, seconds, sample, wakeup=None, count=0):
     """Take ``count`` samples, one each ``seconds``; ``sample`` gets whether it is the first.
 

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 
 import pymtml_dropin
+from pymtml_cli.common.files import put
 from pymtml_cli.subcommands import argument_parser
 from pymtml_dropin import hook
 
@@ -105,19 +106,6 @@ def ours(file):
     return os.path.abspath(file) in (os.path.join(root, "pymtml", "__init__.py"), os.path.join(root, "pymtml.py"))
 
 
-def write(file, text):
-    """Put a file in its place whole: another Python may start at any time."""
-    new = "%s.%d" % (file, os.getpid())
-    try:
-        with open(new, "w") as stream:
-            stream.write(text)
-        os.replace(new, file)
-    except OSError:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise
-
-
 def enable(force):
     module = found()[0]
     if not module:
@@ -130,7 +118,7 @@ def enable(force):
     beside = root in folders
     file = os.path.join(root if beside else folders[0], FILE)
     try:
-        write(file, line(force, root if beside else None))
+        put(file, line(force, root if beside else None).encode("ascii"))  # another Python may start at any time
     except OSError as error:
         complain("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
         return 1

@@ -42,6 +42,7 @@ LIMITS = {
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
 DRAIN = "drain the card and reboot"
+NOT_ASKED = "not asked, as %s does not answer"
 HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
 # Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
@@ -75,14 +76,19 @@ def told_or(default, what, answer):
 
     Raises: Failed for an error.
     """
-    if isinstance(answer, Unknown) and is_not_told(answer):
-        return default
-    return told(what, answer)
+    if fails(answer):
+        raise Failed(what, answer)
+    return default if isinstance(answer, Unknown) else answer
 
 
 def is_not_told(unknown):
     """Whether an Unknown stands for what hardware, driver or library never tell; else they could, and failed."""
     return unknown.not_supported or isinstance(unknown.error, pymtml.NVMLError_FunctionNotFound)
+
+
+def fails(answer):
+    """Whether an answer is an Unknown for what hardware, driver and library could tell."""
+    return isinstance(answer, Unknown) and not is_not_told(answer)
 
 
 def well(value=None, limit=None):
@@ -249,10 +255,10 @@ def links(card, limits):
     found, states, refused = [], {}, None
     for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
-        if isinstance(state, Unknown) and is_not_told(state):
-            refused = state
-        elif isinstance(state, Unknown):
+        if fails(state):
             found.append(Outcome(CRITICAL, "state of MtLink %d: %s" % (link, state.reason)))
+        elif isinstance(state, Unknown):
+            refused = state
         else:
             states.setdefault(state, []).append(link)
     up = len(states.pop(pymtml.MTML_MTLINK_STATE_UP, ()))
@@ -420,10 +426,10 @@ def outcomes(card, check, limits):
         try:
             found += [one if one.text else one._replace(text=good) for one in question(card, limits)]
         except Failed as failed:
-            if is_not_told(failed.unknown):
-                found.append(Outcome(NOT_TOLD, failed.what + " not reported"))
-            else:
+            if fails(failed.unknown):
                 found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason)))
+            else:
+                found.append(Outcome(NOT_TOLD, failed.what + " not reported"))
     return found
 
 
@@ -438,15 +444,19 @@ def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
 
     ``asking`` is called with the name of each check before its questions are asked.
     """
-    silent = False
+    found = []
     for check in names:
-        if silent:
-            yield check, [NOT_ASKED]
-            continue
-        asking(check)
-        found = outcomes(card, check, limits)
-        silent = any(one.silent for one in found)
+        if is_silent(found):
+            found = [Outcome(NOT_TOLD, NOT_ASKED % "the card", silent=True)]
+        else:
+            asking(check)
+            found = outcomes(card, check, limits)
         yield check, found
+
+
+def is_silent(found):
+    """Whether the outcomes of a check are those of a card that answers nothing."""
+    return any(one.silent for one in found)
 
 
 def among_outcomes(cards, names=OF_CARD):
@@ -455,9 +465,6 @@ def among_outcomes(cards, names=OF_CARD):
         if CHECKS[check].among is not None:
             for card, outcome in CHECKS[check].among(cards):
                 yield card, check, outcome
-
-
-NOT_ASKED = Outcome(NOT_TOLD, "not asked, as the card does not answer")
 
 
 def device_finding(count, expected):

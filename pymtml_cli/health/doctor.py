@@ -412,9 +412,11 @@ def findings_of_cards(cards):
     """(card, check, Finding) of what health's questions come to on cards, and of what is odd beside (iterator)."""
     asked = []
     for card in cards:
-        found = list(card_findings(card))
-        yield from ((card, check, finding) for check, finding in found)
-        if not any(finding.text == checks.NOT_ASKED.text for _, finding in found):
+        outcomes = []
+        for check, outcomes in checks.card_outcomes(card, checks.default_limits()):
+            yield from ((card, check, finding_of(check, one)) for one in outcomes)
+        yield from ((card, check, finding) for check, finding in odd_findings(card))
+        if not checks.is_silent(outcomes):
             asked.append(card)
     for card, check, outcome in checks.among_outcomes(asked):
         yield card, check, finding_of(check, outcome)
@@ -427,11 +429,8 @@ def finding_of(name, outcome):
     return Finding(level, title, outcome.text, outcome.advice or check.advice)
 
 
-def card_findings(card):
-    """(check of health, Finding) of what health's questions come to on a card, and of what is odd beside."""
-    for name, found in checks.card_outcomes(card, checks.default_limits()):
-        for one in found:
-            yield name, finding_of(name, one)
+def odd_findings(card):
+    """(check of health, Finding) of what is odd about a card, and no question of health (iterator)."""
     for name, function in (
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),

@@ -4,12 +4,12 @@ The questions are asked by a child process: a driver that hangs takes its caller
 reports each answer at once, through a pipe of its own, so that a hang has a name.
 """
 
-import os
 import sys
 import time
 from types import SimpleNamespace
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, reason
+from pymtml_cli.common.files import read_text
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
@@ -76,13 +76,10 @@ def read_limits(path):
 
     limits = checks.default_limits()
     try:
-        if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-            raise ValueError("it is no regular file")
-        with open(path, encoding="utf-8") as file:
-            written = file.read(LONGEST_FILE + 1)
+        written = read_text(path, LONGEST_FILE)
     except (OSError, ValueError) as error:
         raise CommandError("cannot read %s: %s" % (path, reason(error)), BAD_ARGUMENT)
-    if len(written) > LONGEST_FILE:
+    if written is None:
         raise CommandError("%s is no file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT)
     for index, line in enumerate(written.splitlines(), 1):
         name, equals, value = (part.strip() for part in line.partition("#")[0].partition("="))
@@ -195,7 +192,7 @@ def _unanswered(asking, cards, wanted, text):
         return [checks.finding("driver", Outcome(CRITICAL, text))]
     index, check = asking
     found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
-    rest = Outcome(NOT_TOLD, "not asked, as GPU %d does not answer" % index)
+    rest = Outcome(NOT_TOLD, checks.NOT_ASKED % ("GPU %d" % index))
     later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
     found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
     return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
@@ -218,7 +215,10 @@ def _ask(wanted, send):
     library = ask(pymtml.nvmlSystemGetNVMLVersion)
     versions = [None if isinstance(value, Unknown) else value for value in (machine.driver_version, library)]
     send("versions", versions)
-    found = [_driver_finding(machine.driver_version)]
+    driver = Outcome(OK, "answers")
+    if checks.fails(machine.driver_version):
+        driver = Outcome(CRITICAL, "version: %s" % machine.driver_version.reason)
+    found = [checks.finding("driver", driver)]
     if "devices" in wanted["checks"]:
         found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
     send("findings", found)
@@ -233,17 +233,10 @@ def _ask(wanted, send):
         asking("answers")
         who = checks.identity(card)
         send("identity", who)
-        for check, found in checks.card_outcomes(card, wanted["limits"], names, asking):
-            send("findings", [checks.finding(check, outcome, who) for outcome in found])
-        if found != [checks.NOT_ASKED]:
+        outcomes = []
+        for check, outcomes in checks.card_outcomes(card, wanted["limits"], names, asking):
+            send("findings", [checks.finding(check, outcome, who) for outcome in outcomes])
+        if not checks.is_silent(outcomes):
             asked.append(card)
     for card, check, outcome in checks.among_outcomes(asked, names):
         send("findings", [checks.finding(check, outcome, checks.identity(card))])
-
-
-def _driver_finding(version):
-    from pymtml_cli.readings.devices import Unknown
-
-    if isinstance(version, Unknown) and not checks.is_not_told(version):
-        return checks.finding("driver", Outcome(CRITICAL, "version: %s" % version.reason))
-    return checks.finding("driver", Outcome(OK, "answers"))

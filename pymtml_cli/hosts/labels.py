@@ -6,7 +6,7 @@ docs/command.md has the labels. What is not known has none.
 import re
 import sys
 
-from pymtml_cli.common.samples import replace_file
+from pymtml_cli.common.files import replace_file
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import answer, mebibytes
 from pymtml_cli.subcommands import argument_parser

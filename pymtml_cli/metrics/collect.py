@@ -319,7 +319,7 @@ class Asking:
         cards = machine.cards
         # Cards that hung come last, so that the others are heard.
         cards = sorted(cards, key=lambda card: card.index in asked["last"])
-        failed = isinstance(machine.driver_version, Unknown) and not checks.is_not_told(machine.driver_version)
+        failed = checks.fails(machine.driver_version)
         send("cards", {"order": [card.index for card in cards], "driver_failed": failed})
         answering = []
         for card in cards:

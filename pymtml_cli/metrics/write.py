@@ -9,7 +9,7 @@ import time
 from types import SimpleNamespace
 
 from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, called
-from pymtml_cli.common.samples import replace_file
+from pymtml_cli.common.files import read_text, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
 from pymtml_cli.health.child import answer_parent
@@ -349,10 +349,6 @@ def earlier(text):
 def read(path, most=LONGEST_FILE):
     """The text of a file (str), or None where there is none that can be read, or it is longer."""
     try:
-        if not os.path.isfile(path):  # a pipe would be waited for
-            return None
-        with open(path, encoding="utf-8") as file:
-            text = file.read(most + 1)
+        return read_text(path, most)
     except (OSError, ValueError):
         return None
-    return text if len(text) <= most else None

@@ -328,13 +328,9 @@ def finding_of(one):
         ("CRITICAL", "warn", "warn"),
     ],
 )
-def test_what_doctor_makes_of_each_level_of_health(level, usual, noted, monkeypatch):
+def test_what_doctor_makes_of_each_level_of_health(level, usual, noted):
     """A counter that health notes is no sign of trouble here; who could not be seen, and a full idle card, is noted."""
-    made = [(check, [checks.Outcome(level, "text of " + check, 1, 2)]) for check in QUESTIONS]
-    monkeypatch.setattr(checks, "card_outcomes", lambda card, limits: iter(made))
-    with simulated.machine("s80"), Machine() as machine:
-        found = list(doctor.card_findings(machine.cards[0]))
-    assert [check for check, _ in found] == list(QUESTIONS)
+    found = [(check, doctor.finding_of(check, checks.Outcome(level, "text of " + check, 1, 2))) for check in QUESTIONS]
     for check, one in found:
         assert one.level == (noted if check in ("utilization", "processes") else usual), check
         assert (one.check, one.text) == ("cards" if check == "answers" else check, "text of " + check)

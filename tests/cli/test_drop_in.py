@@ -155,7 +155,7 @@ def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
-        patched.setattr(drop_in, "open", refused, raising=False)
+        patched.setattr(os, "open", refused)
         assert told("enable") == (1, [], [said.replace("Is a directory", "Permission denied")])
     # Python may start at any time: a file that is there stays whole until the new one is
     file.write_text("# before\n")

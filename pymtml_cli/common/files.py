@@ -1,0 +1,50 @@
+"""Files that others read or have written: one is replaced as a whole, and a text is read up to a size."""
+
+import os
+
+from pymtml_cli.common.errors import OTHER, CommandError, reason
+
+MODE = 0o644  # another user reads it, such as node_exporter's
+
+
+def put(path, text):
+    """Put a text (bytes) into a file: readers see the old one or the new one, never a part.
+
+    Raises: OSError, ValueError.
+    """
+    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "wb") as file:
+        try:
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), MODE)
+            file.write(text)
+            file.flush()
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+def replace_file(path, text):
+    """`put`, where there is a file or nothing.
+
+    Raises: CommandError.
+    """
+    try:
+        if os.path.lexists(path) and not os.path.isfile(path):
+            raise ValueError("it is there, and is no file")
+        put(path, text)
+    except (OSError, ValueError) as error:
+        raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
+
+
+def read_text(path, most):
+    """The text of a file (str); None if it is longer than ``most``.
+
+    Raises: OSError, ValueError.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise ValueError("it is no regular file")
+    with open(path, encoding="utf-8") as file:
+        text = file.read(most + 1)
+    return text if len(text) <= most else None
