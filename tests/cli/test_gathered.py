@@ -10,6 +10,9 @@ from inside import gathered
 GOOD = {"schema": 1, "device_count": 0, "devices": []}
 FAILED = '{\n"verdict": "x",\n"findings": [{"check": "init", "level": "fail", "text": "no library"}]\n}\n'
 RULE = "-" * 16 + "\n"
+HUNG = '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}'
+LATER, NO_DOCUMENT = "schema %s of a later pymtml; this one reads 1", "no document; it says: "
+TEXT_OF = "the text of {0}: {0} --json is what can be compared"
 CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
 BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'
 
@@ -32,6 +35,32 @@ def told(found):
         (json.dumps(GOOD), "a", [("a", "json")]),
         (json.dumps(dict(GOOD, host="b")), None, [("b", "json")]),
         # What is no document
+        ("", "a", [("a", "empty")]),
+        (" \n\n", "a", [("a", "empty")]),
+        (
+            "bash: line 1: pymtml: command not found\n",
+            "a",
+            [("a", NO_DOCUMENT + "bash: line 1: pymtml: command not found")],
+        ),
+        ('{"schema": 1, "error": "no library", "status": 12}', "a", [("a", "says: no library")]),
+        ('{"schema": 2, "devices": []}', "a", [("a", LATER % "2")]),
+        ('{"schema": true, "devices": []}', "a", [("a", LATER % "True")]),
+        ('{"schema": "%s", "devices": []}' % ("x" * 21), "a", [("a", LATER % ("x" * 17 + "..."))]),
+        ('{"fruit": 1}', "a", [("a", "no document of pymtml: fruit")]),
+        ("{}", "a", [("a", "no document of pymtml: an empty object")]),
+        ('{"schema": 1, "devices": 3}', "a", [("a", "a list of devices that is none")]),
+        ('{"schema": 1, "device_count": 1, "devices": [1]}', "a", [("a", "a list of devices that is none")]),
+        ('{"schema": 1, "device_count": 1, "devices": []}', "a", [("a", "says 1 devices and lists 0")]),
+        ('{"schema": 1, "devices": ' + "[" * 100000, "a", [("a", "JSON too deep to be read")]),
+        ('{"schema": 1, "findings": []}', "a", [("a", "no findings")]),
+        ('{"schema": 1, "findings": [{"check": 1}]}', "a", [("a", "a finding that is none")]),
+        (HUNG, "a", [("a", "health: driver: no answer within 20 seconds")]),
+        (FAILED, "a", [("a", "doctor: init: no library")]),
+        ("OK       driver: answers\n", "a", [("a", TEXT_OF.format("health"))]),
+        ("ok    init       ok\n", "a", [("a", TEXT_OF.format("doctor"))]),
+        ("fail  init       no\n", "a", [("a", TEXT_OF.format("doctor"))]),
+        ("note  drop-in    off\n", "a", [("a", TEXT_OF.format("doctor"))]),
+        ("n/a   node       none\n", "a", [("a", TEXT_OF.format("doctor"))]),
         (CUT_OFF, "a", [("a", "cut off after 33 characters")]),
         (CUT_OFF + "\n \n", "a", [("a", "cut off after 33 characters")]),
         (BROKEN[0], "a", [("a", no_json(BROKEN[0]))]),
@@ -56,6 +85,12 @@ def told(found):
 )
 def test_what_a_text_says_of_which_host(text, title, expected):
     assert told(gathered.parse(text, title)) == expected
+
+
+def test_a_number_that_is_too_long():
+    """Some Pythons refuse it, others compare it."""
+    (one,) = gathered.parse('{"schema": 1, "devices": ' + "9" * 5000 + "}", "a")
+    assert isinstance(one, gathered.Unreadable)
 
 
 @pytest.mark.parametrize("length, shown", [(160, "x" * 160), (161, "x" * 157 + "...")])
@@ -83,9 +118,9 @@ def test_the_files_of_a_folder(tmp_path):
 
 def test_files_of_one_name(tmp_path):
     """As much of a path as tells it apart, without suffix; two that differ in it alone are two of one name."""
-    for name in ("x/a.json", "y/a.json", "x/b.json", "x/b.txt"):
+    for name in ("x/a.json", "y/a.json", "x/b.json", "x/b.txt", "y/c.out", "y/d.log", "y/e.dc1"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(json.dumps(GOOD))
     found = gathered.read([str(tmp_path / "x"), str(tmp_path / "y")])
     whole = str(tmp_path / "x" / "b")
-    assert told(found) == [("x/a", "json"), (whole, "json"), (whole, "json"), ("y/a", "json")]
+    assert [one.host for one in found] == ["x/a", whole, whole, "y/a", "c", "d", "e.dc1"]

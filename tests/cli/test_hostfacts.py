@@ -51,16 +51,23 @@ def test_what_is_different_on_every_machine_does_not_fail(key, name, document):
 
 
 def test_queries_that_fail_by_their_reasons(document):
-    """What hardware, driver or library never tell does not fail."""
+    """What hardware, driver or library never tell does not fail; of the queries that do four are named."""
     other = copy.deepcopy(document)
-    card = other["devices"][1]
-    card["reasons"] = {}
-    for key, reason in (("fan", "Timeout"), ("a", "Unknown Error"), ("b", "Not Supported: x"), ("c", "Timeout")):
-        card[key], card["reasons"][key] = None, reason
-    card["d"], card["reasons"]["d"] = None, "Function Not Found"
+    reasons = {
+        "fan": "Timeout",
+        "a": "Unknown Error",
+        "b": "Not Supported: x",
+        "c": "Timeout",
+        "d": "Function Not Found",
+    }
+    other["devices"][1].update(dict.fromkeys(reasons), reasons=reasons)
     found, _ = facts(MACHINE, other)
     assert found["failing"] == alike({0: "none", 1: "Timeout: fan, c; Unknown Error: a", None: "none"})
     assert found["not_told"][0][1] == PAGES + ", b, d"
+    for names, shown in (("efgh", "e, f, g, h"), ("efghi", "e, f, g, h and 1 more")):
+        card = dict(document["devices"][1], reasons=dict.fromkeys(names, "Timeout"), **dict.fromkeys(names))
+        found, _ = facts(MACHINE, dict(document, devices=[document["devices"][0], card]))
+        assert found["failing"][0][1] == "Timeout: " + shown
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,14 @@ def test_numbers_in_what_health_says(check):
     assert (found, cards) == ({"health." + check: (compared, shown, True)}, 3)
 
 
-def test_what_doctor_says_is_of_the_machine():
-    text = {"check": "fork", "level": "warn", "text": "fails 7 times"}
-    found = facts(DOCTOR, {"findings": [text, dict(text, level="ok", text="works")]})
-    assert found == ({"doctor.fork": alike({None: "warn: fails 7 times, works"})}, 0)
+MEASURED = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
+
+
+@pytest.mark.parametrize("check", MEASURED + ("links", "module", "fork"))
+def test_what_doctor_says_is_of_the_machine(check):
+    """Numbers that are measured do not count, those of cards do; a level is shown where something is wrong."""
+    said = [("warn", "fails 7 times"), ("ok", "GPU 6: 5 of x16"), ("note", "noted"), ("n/a", "not 1.5 asked")]
+    found, cards = facts(DOCTOR, {"findings": [{"check": check, "level": one, "text": text} for one, text in said]})
+    shown = "GPU 6: 5 of x16, not 1.5 asked, noted, warn: fails 7 times"
+    compared = "GPU 6: # of x16, not # asked, noted, warn: fails # times" if check in MEASURED else shown
+    assert (found, cards) == ({"doctor." + check: ({None: compared}, {None: shown}, True)}, 0)
