@@ -114,15 +114,6 @@ def test_series_are_those_of_the_table(page, profile):
     assert one(found, "mthreads_driver_up") == 1
 
 
-def test_what_a_machine_of_eight_cards_has(page):
-    found = page("--expect", "9")
-    assert one(found, "mthreads_gpus") == 8 and one(found, "mthreads_gpus_expected") == 9
-    assert (
-        one(found, OF_CARD + "mtlinks", gpu="3", state="down") == 0 and one(found, OF_CARD + "processes", gpu="3") == 0
-    )
-    assert "mthreads_gpu_fan_ratio" not in found and "mthreads_gpu_query_errors_total" not in found
-
-
 def test_the_worst_of_each_check(page):
     found = page("--expect", "3", profile=simulated.DISTINCT)
     levels = {labels["check"]: value for labels, value in found["mthreads_health_status"]}
