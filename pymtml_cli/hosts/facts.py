@@ -9,7 +9,6 @@ import collections
 import re
 
 from pymtml_cli.common.text import safe
-from pymtml_cli.health import checks
 from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
@@ -26,7 +25,7 @@ CARD_KEYS.update({"processes.list": TOLD, "processes.unseen": APART})
 NOT_TOLD_REASONS = ("not supported", "function not found")
 HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
 NOT_TOLD = "N/A"
-NOT_ASKED = checks.NOT_ASKED.partition("%")[0]  # how the text begins where a card does not answer, or one before it
+NOT_ASKED = "not asked, as "  # how the text of health begins where a card does not answer, or one before it
 
 # Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
 EXACT_CHECKS = ("driver", "devices", "answers", "links")

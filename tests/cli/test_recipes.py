@@ -147,7 +147,7 @@ ROOMS = {
     "health": {"common", "readings", ""},
     "hosts": {"common", "readings", ""},
     "metrics": {"common", "readings", "health", ""},
-    "dropin": {""},
+    "dropin": {"common", ""},
     "": {"common", "smi"},
 }
 
