@@ -32,14 +32,18 @@ for line in sys.stdin:
 """
 
 
+def environment():
+    """The environment of another process, which finds interface.py, and the library built (dict)."""
+    return dict(os.environ, PYTHONPATH=interface.HERE, SIM_TEST_BUILD=os.environ.get("SIM_TEST_BUILD", "build"))
+
+
 class Other:
     """Another process on the machine, which does what it is told."""
 
     def __init__(self, profile="s5000x8+frozen"):
-        environ = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.abspath(__file__)))
         self.process = subprocess.Popen(
             [sys.executable, "-c", OTHER % profile],
-            env=environ,
+            env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -439,8 +443,7 @@ def test_file_that_is_none_of_ours(control, make, said):
 def test_no_file_is_read_unless_it_is_named(tmp_path):
     os.environ.pop("MTML_SIM_CONTROL", None)
     program = "from interface import *\nwith Session('s5000x8+frozen'):\n    sim_set(0, 'gpu_clock', 1)\n"
-    environ = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.abspath(__file__)))
-    subprocess.run([sys.executable, "-c", program], env=environ, cwd=str(tmp_path), check=True)
+    subprocess.run([sys.executable, "-c", program], env=environment(), cwd=str(tmp_path), check=True)
     assert not list(tmp_path.iterdir())
 
 
