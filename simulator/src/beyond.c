@@ -17,40 +17,16 @@ MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *device, int *maj
 }
 
 MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *device, unsigned int *count)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPcieReplayCounter, device, count != NULL))
-        *count = call.device->pcie_replay_counter;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceGetPcieReplayCounter, device, count, call.device->pcie_replay_counter)
 
 MtmlReturn mtmlDeviceGetPerformanceState(const MtmlDevice *device, int *state)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPerformanceState, device, state != NULL))
-        *state = call.device->performance_state;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceGetPerformanceState, device, state, call.device->performance_state)
 
 MtmlReturn mtmlGpuGetEnforcedPowerLimit(const MtmlGpu *gpu, int *limit)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetEnforcedPowerLimit, gpu, limit != NULL))
-        *limit = call.device->enforced_power_limit;
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetEnforcedPowerLimit, gpu, limit, call.device->enforced_power_limit)
 
 MtmlReturn mtmlGpuGetPowerManagementDefaultLimit(const MtmlGpu *gpu, int *limit)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetPowerManagementDefaultLimit, gpu, limit != NULL))
-        *limit = call.device->default_power_limit;
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetPowerManagementDefaultLimit, gpu, limit, call.device->default_power_limit)
 
 MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *temp)
 {
@@ -63,19 +39,7 @@ MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *tem
 }
 
 MtmlReturn mtmlGpuGetVoltage(const MtmlGpu *gpu, int *voltage)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetVoltage, gpu, voltage != NULL))
-        *voltage = call.device->gpu_voltage;
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetVoltage, gpu, voltage, call.device->gpu_voltage)
 
 MtmlReturn mtmlMemoryGetTemperature(const MtmlMemory *mem, int *temp)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetTemperature, mem, temp != NULL))
-        *temp = now_memory_temperature(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetTemperature, mem, temp, now_memory_temperature(call.device))

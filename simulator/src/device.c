@@ -83,31 +83,13 @@ MtmlReturn mtmlDeviceGetIndex(const MtmlDevice *dev, unsigned int *index)
 }
 
 MtmlReturn mtmlDeviceGetUUID(const MtmlDevice *dev, char *uuid, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetUUID, dev, uuid != NULL))
-        call_give_text(&call, &call.device->uuid, "uuid", uuid, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetUUID, dev, uuid, uuid, length)
 
 MtmlReturn mtmlDeviceGetBrand(const MtmlDevice *dev, MtmlBrandType *type)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetBrand, dev, type != NULL))
-        *type = (MtmlBrandType)call.device->brand;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceGetBrand, dev, type, (MtmlBrandType)call.device->brand)
 
 MtmlReturn mtmlDeviceGetName(const MtmlDevice *dev, char *name, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetName, dev, name != NULL))
-        call_give_text(&call, &call.device->name, "name", name, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetName, dev, name, name, length)
 
 MtmlReturn mtmlDeviceGetPciInfo(const MtmlDevice *dev, MtmlPciInfo *pci)
 {
@@ -135,58 +117,22 @@ MtmlReturn mtmlDeviceGetPciInfo(const MtmlDevice *dev, MtmlPciInfo *pci)
 }
 
 MtmlReturn mtmlDeviceGetGpuPath(const MtmlDevice *dev, char *path, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetGpuPath, dev, path != NULL))
-        call_give_text(&call, &call.device->gpu_path, "gpu_path", path, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetGpuPath, dev, gpu_path, path, length)
 
 MtmlReturn mtmlDeviceGetPrimaryPath(const MtmlDevice *dev, char *path, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPrimaryPath, dev, path != NULL))
-        call_give_text(&call, &call.device->primary_path, "primary_path", path, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetPrimaryPath, dev, primary_path, path, length)
 
 MtmlReturn mtmlDeviceGetRenderPath(const MtmlDevice *dev, char *path, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetRenderPath, dev, path != NULL))
-        call_give_text(&call, &call.device->render_path, "render_path", path, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetRenderPath, dev, render_path, path, length)
 
 MtmlReturn mtmlDeviceGetVbiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetVbiosVersion, dev, version != NULL))
-        call_give_text(&call, &call.device->mtbios_version, "mtbios_version", version, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetVbiosVersion, dev, mtbios_version, version, length)
 
 MtmlReturn mtmlDeviceGetMtBiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtBiosVersion, dev, version != NULL))
-        call_give_text(&call, &call.device->mtbios_version, "mtbios_version", version, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetMtBiosVersion, dev, mtbios_version, version, length)
 
 MtmlReturn mtmlDeviceGetSerialNumber(const MtmlDevice *device, unsigned int length, char *serialNumber)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSerialNumber, device, serialNumber != NULL))
-        call_give_text(&call, &call.device->serial_number, "serial_number", serialNumber, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(device, mtmlDeviceGetSerialNumber, device, serial_number, serialNumber, length)
 
 MtmlReturn mtmlDeviceGetProperty(const MtmlDevice *dev, MtmlDeviceProperty *prop)
 {
@@ -212,22 +158,10 @@ MtmlReturn mtmlDeviceGetProperty(const MtmlDevice *dev, MtmlDeviceProperty *prop
 /* ==== Board ==== */
 
 MtmlReturn mtmlDeviceGetPowerUsage(const MtmlDevice *dev, unsigned int *power)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetPowerUsage, dev, power != NULL))
-        *power = now_power_usage(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceGetPowerUsage, dev, power, now_power_usage(call.device))
 
 MtmlReturn mtmlDeviceCountFan(const MtmlDevice *dev, unsigned int *count)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountFan, dev, count != NULL))
-        *count = call.device->fan_speed.count;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceCountFan, dev, count, call.device->fan_speed.count)
 
 MtmlReturn mtmlDeviceGetFanSpeed(const MtmlDevice *dev, unsigned int index, unsigned int *speed)
 {
@@ -268,13 +202,7 @@ MtmlReturn mtmlDeviceGetPcieSlotInfo(const MtmlDevice *dev, MtmlPciSlotInfo *slo
 }
 
 MtmlReturn mtmlDeviceCountDisplayInterface(const MtmlDevice *device, unsigned int *count)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountDisplayInterface, device, count != NULL))
-        *count = call.device->displays.count;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceCountDisplayInterface, device, count, call.device->displays.count)
 
 MtmlReturn mtmlDeviceGetDisplayInterfaceSpec(const MtmlDevice *device, unsigned int intfIndex,
                                              MtmlDispIntfSpec *dispIntfSpec)
@@ -298,13 +226,7 @@ MtmlReturn mtmlDeviceGetDisplayInterfaceSpec(const MtmlDevice *device, unsigned 
 }
 
 MtmlReturn mtmlDeviceCountGpuCores(const MtmlDevice *device, unsigned int *numCores)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountGpuCores, device, numCores != NULL))
-        *numCores = call.device->gpu_cores;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceCountGpuCores, device, numCores, call.device->gpu_cores)
 
 MtmlReturn mtmlDeviceReset(const MtmlDevice *device)
 {

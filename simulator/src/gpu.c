@@ -4,40 +4,16 @@
 #include "dynamics.h"
 
 MtmlReturn mtmlGpuGetUtilization(const MtmlGpu *gpu, unsigned int *utilization)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetUtilization, gpu, utilization != NULL))
-        *utilization = now_gpu_utilization(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetUtilization, gpu, utilization, now_gpu_utilization(call.device))
 
 MtmlReturn mtmlGpuGetTemperature(const MtmlGpu *gpu, int *temp)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetTemperature, gpu, temp != NULL))
-        *temp = now_gpu_temperature(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetTemperature, gpu, temp, now_gpu_temperature(call.device))
 
 MtmlReturn mtmlGpuGetClock(const MtmlGpu *gpu, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetClock, gpu, clockMhz != NULL))
-        *clockMhz = now_gpu_clock(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetClock, gpu, clockMhz, now_gpu_clock(call.device))
 
 MtmlReturn mtmlGpuGetMaxClock(const MtmlGpu *gpu, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_gpu(&call, FUNCTION_mtmlGpuGetMaxClock, gpu, clockMhz != NULL))
-        *clockMhz = call.device->gpu_max_clock;
-    return call_leave(&call);
-}
+SIM_GIVES(gpu, mtmlGpuGetMaxClock, gpu, clockMhz, call.device->gpu_max_clock)
 
 MtmlReturn mtmlGpuGetEngineUtilization(const MtmlGpu *gpu, MtmlGpuEngine engine, unsigned int *utilization)
 {

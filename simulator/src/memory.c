@@ -4,100 +4,34 @@
 #include "dynamics.h"
 
 MtmlReturn mtmlMemoryGetTotal(const MtmlMemory *mem, unsigned long long *total)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetTotal, mem, total != NULL))
-        *total = call.device->memory_total;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetTotal, mem, total, call.device->memory_total)
 
 MtmlReturn mtmlMemoryGetUsed(const MtmlMemory *mem, unsigned long long *used)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetUsed, mem, used != NULL))
-        *used = now_memory_used(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetUsed, mem, used, now_memory_used(call.device))
 
 MtmlReturn mtmlMemoryGetUsedSystem(const MtmlMemory *mem, unsigned long long *used)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetUsedSystem, mem, used != NULL))
-        *used = call.device->memory_used_system;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetUsedSystem, mem, used, call.device->memory_used_system)
 
 MtmlReturn mtmlMemoryGetUtilization(const MtmlMemory *mem, unsigned int *utilization)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetUtilization, mem, utilization != NULL))
-        *utilization = now_memory_utilization(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetUtilization, mem, utilization, now_memory_utilization(call.device))
 
 MtmlReturn mtmlMemoryGetClock(const MtmlMemory *mem, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetClock, mem, clockMhz != NULL))
-        *clockMhz = now_memory_clock(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetClock, mem, clockMhz, now_memory_clock(call.device))
 
 MtmlReturn mtmlMemoryGetMaxClock(const MtmlMemory *mem, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetMaxClock, mem, clockMhz != NULL))
-        *clockMhz = call.device->memory_max_clock;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetMaxClock, mem, clockMhz, call.device->memory_max_clock)
 
 MtmlReturn mtmlMemoryGetBusWidth(const MtmlMemory *mem, unsigned int *busWidth)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetBusWidth, mem, busWidth != NULL))
-        *busWidth = call.device->memory_bus_width;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetBusWidth, mem, busWidth, call.device->memory_bus_width)
 
 MtmlReturn mtmlMemoryGetBandwidth(const MtmlMemory *mem, unsigned int *bandwidth)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetBandwidth, mem, bandwidth != NULL))
-        *bandwidth = call.device->memory_bandwidth;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetBandwidth, mem, bandwidth, call.device->memory_bandwidth)
 
 MtmlReturn mtmlMemoryGetSpeed(const MtmlMemory *mem, unsigned int *speed)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetSpeed, mem, speed != NULL))
-        *speed = call.device->memory_speed;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetSpeed, mem, speed, call.device->memory_speed)
 
 MtmlReturn mtmlMemoryGetVendor(const MtmlMemory *mem, unsigned int length, char *vendor)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetVendor, mem, vendor != NULL))
-        call_give_text(&call, &call.device->memory_vendor, "memory_vendor", vendor, length);
-    return call_leave(&call);
-}
+SIM_GIVES_TEXT(memory, mtmlMemoryGetVendor, mem, memory_vendor, vendor, length)
 
 MtmlReturn mtmlMemoryGetType(const MtmlMemory *mem, MtmlMemoryType *type)
-{
-    struct call call;
-
-    if (call_enter_memory(&call, FUNCTION_mtmlMemoryGetType, mem, type != NULL))
-        *type = (MtmlMemoryType)call.device->memory_type;
-    return call_leave(&call);
-}
+SIM_GIVES(memory, mtmlMemoryGetType, mem, type, (MtmlMemoryType)call.device->memory_type)

@@ -173,13 +173,7 @@ MtmlReturn mtmlLibrarySetMpcConfigurationInBatch(const MtmlLibrary *lib, unsigne
 /* ==== What a card can be divided into ==== */
 
 MtmlReturn mtmlDeviceGetMpcMode(const MtmlDevice *device, MtmlMpcMode *currentMode)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcMode, device, currentMode != NULL))
-        *currentMode = (MtmlMpcMode)call.device->mpc_mode;
-    return call_leave(&call);
-}
+SIM_GIVES(device, mtmlDeviceGetMpcMode, device, currentMode, (MtmlMpcMode)call.device->mpc_mode)
 
 MtmlReturn mtmlDeviceCountSupportedMpcProfiles(const MtmlDevice *parentDevice, unsigned int *count)
 {

@@ -20,22 +20,10 @@ MtmlReturn mtmlVpuGetUtilization(const MtmlVpu *vpu, MtmlCodecUtil *utilization)
 }
 
 MtmlReturn mtmlVpuGetClock(const MtmlVpu *vpu, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetClock, vpu, clockMhz != NULL))
-        *clockMhz = now_vpu_clock(call.device);
-    return call_leave(&call);
-}
+SIM_GIVES(vpu, mtmlVpuGetClock, vpu, clockMhz, now_vpu_clock(call.device))
 
 MtmlReturn mtmlVpuGetMaxClock(const MtmlVpu *vpu, unsigned int *clockMhz)
-{
-    struct call call;
-
-    if (call_enter_vpu(&call, FUNCTION_mtmlVpuGetMaxClock, vpu, clockMhz != NULL))
-        *clockMhz = call.device->vpu_max_clock;
-    return call_leave(&call);
-}
+SIM_GIVES(vpu, mtmlVpuGetMaxClock, vpu, clockMhz, call.device->vpu_max_clock)
 
 MtmlReturn mtmlVpuGetCodecCapacity(const MtmlVpu *vpu, unsigned int *encodeCapacity, unsigned int *decodeCapacity)
 {
