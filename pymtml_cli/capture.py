@@ -689,26 +689,22 @@ def second_life():
     return None
 
 
-def run(arguments):
-    """Print the profile (exit status)."""
-    return _run(parser().parse_args(arguments))
-
-
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
-    from pymtml_cli.subcommands import argument_parser
+    if __name__ == "__main__":  # beside a lone pymtml.py
+        parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    else:
+        from pymtml_cli.subcommands import argument_parser
 
-    return _with_arguments(argument_parser("capture"))
-
-
-def _with_arguments(parser):
-    parser.add_argument(
-        "--unmasked", action="store_true", help="leave serial numbers, UUIDs, slots and paths as they are"
-    )
+        parser = argument_parser("capture")
+    text = "leave serial numbers, UUIDs, slots and paths as they are"
+    parser.add_argument("--unmasked", action="store_true", help=text)
     return parser
 
 
-def _run(options):
+def run(arguments):
+    """Print the profile (exit status)."""
+    options = parser().parse_args(arguments)
     try:
         text = profile(options.unmasked)
     except pymtml.MTMLError as error:
@@ -719,5 +715,4 @@ def _run(options):
 
 
 if __name__ == "__main__":
-    alone = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    sys.exit(_run(_with_arguments(alone).parse_args(sys.argv[1:])))
+    sys.exit(run(sys.argv[1:]))

@@ -5,7 +5,9 @@ a driver hangs, the last line says at what. Levels: ok, note (never changes the 
 (does not work) and n/a.
 """
 
+import contextlib
 import ctypes
+import glob
 import os
 import re
 import signal
@@ -23,11 +25,6 @@ from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
 OK, NOTE, WARN, FAIL, NOT_APPLICABLE = "ok", "note", "warn", "fail", "n/a"
-VERDICTS = {
-    0: "works",
-    1: "works in part: %d warning(s) above",
-    2: "does not work: see the first failure above",
-}
 SLOW_INIT_SECONDS, SLOW_QUERY_SECONDS = 5.0, 0.1
 MODULES = ("pymtml", "pynvml")
 NAMES_SHOWN = 6
@@ -54,8 +51,11 @@ def run(arguments):
             sys.stdout.write(as_text(finding))
             sys.stdout.flush()
     levels = [finding.level for finding in findings]
-    status = 2 if FAIL in levels else 1 if WARN in levels else 0
-    text = VERDICTS[status] % levels.count(WARN) if status == 1 else VERDICTS[status]
+    status, text = 0, "works"
+    if FAIL in levels:
+        status, text = 2, "does not work: see the first failure above"
+    elif WARN in levels:
+        status, text = 1, "works in part: %d warning(s) above" % levels.count(WARN)
     if options.json:
         objects = [finding._asdict() for finding in findings]
         sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
@@ -134,17 +134,14 @@ def python_findings():
 def files_on_path():
     """(module, file, whether it is what an import finds) of files on the path that have the modules' names."""
     for module in MODULES:
-        used, seen = True, set()
+        found = {}
         for folder in sys.path:
             for end in (os.path.join(module, "__init__.py"), module + ".py"):
                 path = os.path.join(folder or os.curdir, end)
-                if not os.path.isfile(path) or os.path.realpath(path) in seen:
-                    continue
-                seen.add(os.path.realpath(path))
-                if module == "pymtml":
-                    used = os.path.realpath(path) == os.path.realpath(pymtml.__file__)
-                yield module, path, used
-                used = False
+                if os.path.isfile(path):
+                    found.setdefault(os.path.realpath(path), path)
+        used = os.path.realpath(pymtml.__file__) if module == "pymtml" else next(iter(found), None)
+        yield from ((module, path, file == used) for file, path in found.items())
 
 
 def file_owners():
@@ -197,29 +194,24 @@ def library_finding():
 def loaded_file():
     """Path of the file that the library was loaded from, or None where the system does not tell."""
     address = ctypes.cast(pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"), ctypes.c_void_p).value
-    try:
-        with open("/proc/self/maps") as maps:
-            for line in maps:
-                parts = line.split(None, 5)
-                first, last = (int(number, 16) for number in parts[0].split("-"))
-                if first <= address < last and len(parts) > 5:
-                    return parts[5].strip()
-    except OSError:
-        pass
+    for line in (read("/proc/self/maps") or "").splitlines():
+        parts = line.split(None, 5)
+        first, last = (int(number, 16) for number in parts[0].split("-"))
+        if first <= address < last and len(parts) > 5:
+            return parts[5]
     return None
 
 
 def functions_finding():
     """Which functions the library lacks, and what the facade therefore refuses."""
-    header = [name for name in pymtml._PROTOTYPES if not exports(name)]
-    further = [name for name in pymtml._OPTIONAL_PROTOTYPES if not exports(name)]
-    counts = (len(pymtml._PROTOTYPES) - len(header), len(pymtml._PROTOTYPES))
-    text = "%d of %d functions of the header" % counts
-    if not header and not further:
+    known = (pymtml._PROTOTYPES, pymtml._OPTIONAL_PROTOTYPES)
+    header, further = [[name for name in names if not exports(name)] for names in known]
+    text = "%d of %d functions of the header" % (len(known[0]) - len(header), len(known[0]))
+    missing = header + further
+    if not missing:
         return Finding(OK, "functions", text + ", and all that are known beyond it")
-    text += ", %d of %d others" % (len(pymtml._OPTIONAL_PROTOTYPES) - len(further), len(pymtml._OPTIONAL_PROTOTYPES))
-    refused = resting_on(header + further)
-    text += "; missing: " + shown(header + further)
+    text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), shown(missing))
+    refused = resting_on(missing)
     step = "not answered, or in part: %s" % shown(refused) if refused else None
     return Finding(WARN if header else NOTE, "functions", text, step)
 
@@ -270,10 +262,9 @@ def versions_finding():
 def system_findings(simulated, loaded):
     """Kernel module, device nodes, the driver's tree in procfs, container."""
     if simulated or sys.platform == "win32":
-        text = "kernel module and device nodes are only looked at on Linux"
-        if simulated:
-            text = "the library is a simulator: kernel module and device nodes not looked at"
-        yield Finding(NOT_APPLICABLE, "driver", text)
+        text = "the library is a simulator: kernel module and device nodes not looked at"
+        elsewhere = "kernel module and device nodes are only looked at on Linux"
+        yield Finding(NOT_APPLICABLE, "driver", text if simulated else elsewhere)
         return
     inside = container()
     yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
@@ -286,38 +277,28 @@ def system_findings(simulated, loaded):
         yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
     else:
         yield Finding(WARN, "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
-    found = nodes()
-    if not inside:
-        if found:
-            yield Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(found))
-        else:
-            yield Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
-    yield rights_finding(found)
+    yield from node_findings(sorted(glob.glob("/dev/mtgpu*")), inside)
     yield table_finding(pymtml._proc_root())
 
 
-def nodes():
-    """Device nodes (list of str)."""
-    import glob
-
-    return sorted(glob.glob("/dev/mtgpu*"))
-
-
-def rights_finding(found):
-    """Whether the device nodes may be opened."""
+def node_findings(found, inside):
+    """Whether there are device nodes, in a container by its own findings, and whether they may be opened."""
+    if found and not inside:
+        yield Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(found))
+    elif not inside:
+        yield Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
     closed = [node for node in found if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
-        return Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
-    if not found:
-        return Finding(NOT_APPLICABLE, "rights", "no nodes")
-    return Finding(OK, "rights", "all nodes readable and writable")
+        yield Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
+    elif found:
+        yield Finding(OK, "rights", "all nodes readable and writable")
+    else:
+        yield Finding(NOT_APPLICABLE, "rights", "no nodes")
 
 
 def table_finding(proc):
     """Whether the driver's process tables can be read."""
-    import glob
-
     tables = glob.glob(os.path.join(proc, "driver", "musa", "gpu*", "proc_util"))
     readable = [table for table in tables if read(table) is not None]
     if tables and len(readable) == len(tables):
@@ -401,8 +382,8 @@ def visible_finding(cards):
 
 LEVELS = {
     checks.OK: OK,
-    checks.NOT_TOLD: NOT_APPLICABLE,
     checks.NOTE: NOTE,
+    checks.NOT_TOLD: NOT_APPLICABLE,
     checks.WARNING: WARN,
     checks.CRITICAL: WARN,
 }
@@ -462,16 +443,11 @@ FORK_SECONDS = 10
 
 def open_nodes():
     """The nodes of devices that this process has open (set of paths); empty where that cannot be seen."""
-    nodes = set()
-    try:
-        for name in os.listdir("/proc/self/fd"):
-            try:
-                nodes.add(os.readlink("/proc/self/fd/" + name))
-            except OSError:
-                continue  # the listing's own, which is closed by now
-    except OSError:
-        pass
-    return {node for node in nodes if node.startswith("/dev/") and ("mtgpu" in node or "dri/" in node)}
+    opened = set()
+    for file in glob.glob("/proc/self/fd/*"):
+        with contextlib.suppress(OSError):  # the listing's own, which is closed by now
+            opened.add(os.readlink(file))
+    return {path for path in opened if path.startswith("/dev/") and ("mtgpu" in path or "dri/" in path)}
 
 
 def fork_finding(opened):

@@ -9,6 +9,7 @@ import collections
 import re
 
 from pymtml_cli.common.text import safe
+
 from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
@@ -84,7 +85,7 @@ def _of_machine(content):
             failing.setdefault(None, []).append((name, reason))
         else:
             facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
-    columns, ordered = collections.defaultdict(dict), {name for name, (_, is_ordered) in LISTS.items() if is_ordered}
+    columns = collections.defaultdict(dict)
     silent = [index for index, card in enumerate(content["devices"]) if _is_silent(card)]
     for index, card in enumerate(content["devices"]):
         failed = set()  # lists of which an item failed
@@ -101,24 +102,24 @@ def _of_machine(content):
                 columns[name][index] = NOT_TOLD if value is None else "0" if value == 0 else "more than 0"
             elif how == TOLD and value is None:
                 told.setdefault(index, []).append(name)
+        if "mtlink.count" in failed:
+            failed.add("mtlink.links")
         for name, (write, _) in LISTS.items():
-            if not any(
-                name.startswith(one) for one in failed | ({"mtlink.links"} if "mtlink.count" in failed else set())
-            ):
+            if not name.startswith(tuple(failed)):
                 columns[name][index] = write(card)
     count = len(content["devices"])
     for name, values in columns.items():
         if values:
-            facts[name] = Fact(MACHINE, values, whole=len(values) == count, ordered=name in ordered)
+            _, ordered = LISTS.get(name, (None, False))
+            facts[name] = Fact(MACHINE, values, whole=len(values) == count, ordered=ordered)
     if count:
         facts["not_told"] = Fact(MACHINE, {index: _listed(told.get(index, [])) for index in range(count)})
     which = list(range(count)) + [None]
-    first = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
-    first.update(facts)
-    for name, pattern in TROUBLES.items():
-        if name in first:
-            first[name].ill = any(re.match(pattern, text) for text in first[name].values.values())
-    return first
+    failures = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
+    facts = {**failures, **facts}
+    for name in set(TROUBLES) & set(facts):
+        facts[name].ill = any(re.match(TROUBLES[name], text) for text in facts[name].values.values())
+    return facts
 
 
 def _reasons(content):
@@ -139,11 +140,9 @@ def _leaves(value, path=""):
         if key == "reasons" or path.count(".") > DEEPEST:
             continue
         if isinstance(item, dict):
-            for leaf in _leaves(item, name + "."):
-                yield leaf
+            yield from _leaves(item, name + ".")
         elif isinstance(item, list) and name not in CARD_KEYS:
-            for leaf in _failures(item, name):
-                yield leaf
+            yield from _failures(item, name)
         else:
             yield name, item, reasons.get(key) if item is None else None
 

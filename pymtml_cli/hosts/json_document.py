@@ -24,18 +24,15 @@ from pymtml_cli.readings.topology import link_count
 
 SCHEMA = 1
 
-LINK_STATES = {
-    pymtml.MTML_MTLINK_STATE_DOWN: "down",
-    pymtml.MTML_MTLINK_STATE_UP: "up",
-    pymtml.MTML_MTLINK_STATE_DOWNGRADE: "downgrade",
-}
-DISPLAY_TYPES = {
-    getattr(pymtml, "MTML_DISP_INTF_TYPE_" + name.upper()): name for name in ("DP", "eDP", "VGA", "HDMI", "LVDS")
-}
-LEVEL_NAMES = {
-    getattr(pymtml, "NVML_TOPOLOGY_" + name.upper()): name
-    for name in ("internal", "single", "multiple", "hostbridge", "node", "system")
-}
+
+def words(prefix, names):
+    """What is said for the values of an enum ({value: name})."""
+    return {getattr(pymtml, prefix + name.upper()): name for name in names.split()}
+
+
+LINK_STATES = words("MTML_MTLINK_STATE_", "down up downgrade")
+DISPLAY_TYPES = words("MTML_DISP_INTF_TYPE_", "DP eDP VGA HDMI LVDS")
+LEVEL_NAMES = words("NVML_TOPOLOGY_", "internal single multiple hostbridge node system")
 
 
 def known(*pairs):

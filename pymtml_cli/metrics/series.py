@@ -104,18 +104,8 @@ def links(card):
 
 
 # What `query` of query_errors_total calls it: the questions
-QUESTIONS = (
-    ("memory", of_readings("memory")),
-    ("utilization", of_readings("utilization")),
-    ("temperature", of_readings("temperature")),
-    ("power", of_readings("power")),
-    ("clock", of_readings("clock")),
-    ("fan", fans),
-    ("ecc", of_readings("ecc")),
-    ("retired_pages", of_readings("retired_pages")),
-    ("pcie", of_readings("pcie")),
-    ("mtlink", links),
-)
+QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
+QUESTIONS = [(query, {"fan": fans, "mtlink": links}.get(query) or of_readings(query)) for query in QUERIES]
 ENOUGH = 3  # so many of them without any answer say that a card is lost
 QUESTIONS_OF_PARTS = QUESTIONS[:2]  # the rest of an instance or a virtual device is its card's
 

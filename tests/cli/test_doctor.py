@@ -371,8 +371,7 @@ def test_the_file_that_holds_the_library(monkeypatch):
         maps += "%x-%x r--p 00002000 fe:01 18   /x/behind.so\n" % (first + 4096, first + 8192)
         nameless = "%x-%x r-xp 00000000 00:00 0 \n" % (first, first + 1)
         for text, file in ((maps, "/x/a folder/lib.so"), (nameless, None), ("", None)):
-            opened = {"/proc/self/maps": io.StringIO(text)}
-            monkeypatch.setattr(doctor, "open", opened.__getitem__, raising=False)
+            monkeypatch.setattr(doctor, "read", {"/proc/self/maps": text}.__getitem__)
             assert doctor.loaded_file() == file
 
 
@@ -413,12 +412,12 @@ def test_which_open_files_are_nodes_of_cards(monkeypatch):
     files = {"3": "/dev/mtgpu.0", "4": "/dev/dri/renderD128", "5": "/dev/null", "6": "/tmp/mtgpu.1", "7": None}
 
     def target(path):
-        folder, name = os.path.split(path)
-        if folder != "/proc/self/fd" or files[name] is None:
+        if files[os.path.basename(path)] is None:
             raise OSError(path)
-        return files[name]
+        return files[os.path.basename(path)]
 
-    monkeypatch.setattr(os, "listdir", lambda path: list(files) if path == "/proc/self/fd" else [])
+    folder = "/proc/self/fd/"
+    monkeypatch.setattr(doctor.glob, "glob", {folder + "*": [folder + name for name in files]}.__getitem__)
     monkeypatch.setattr(os, "readlink", target)
     assert doctor.open_nodes() == {"/dev/mtgpu.0", "/dev/dri/renderD128"}
 
@@ -436,7 +435,7 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     for path in paths:
         if not path.endswith("gone"):
             open(path, "w").close()
-    monkeypatch.setattr(doctor, "nodes", lambda: paths)
+    monkeypatch.setattr(doctor.glob, "glob", lambda pattern: paths[::-1] if pattern == "/dev/mtgpu*" else [])
     monkeypatch.setattr(doctor, "container", lambda: None)
     modes, access = set(), os.access
     monkeypatch.setattr(os, "access", lambda path, mode: modes.add(mode) or access(path, mode))
@@ -445,11 +444,6 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     assert [one[:3] for one in seen] == expected
     assert modes <= {os.R_OK | os.W_OK}
     assert [bool(one.next_step) for one in seen] == [found[0] == "warn", rights[0] == "warn"]
-
-
-def test_where_nodes_are(monkeypatch):
-    monkeypatch.setattr("glob.glob", {"/dev/mtgpu*": ["/dev/mtgpu.1", "/dev/mtgpu.0"]}.__getitem__)
-    assert doctor.nodes() == ["/dev/mtgpu.0", "/dev/mtgpu.1"]
 
 
 @pytest.mark.parametrize(
@@ -467,7 +461,7 @@ def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
         (tmp_path / "module" / "mtgpu").mkdir(parents=True)
         (tmp_path / "module" / "mtgpu" / "version").write_text(version + "\n")
     monkeypatch.setattr(doctor, "container", lambda: inside)
-    monkeypatch.setattr(doctor, "nodes", lambda: [])
+    monkeypatch.setattr(doctor.glob, "glob", lambda pattern: [])
     monkeypatch.setattr(doctor.containers, "findings", lambda library: [])
     found = list(doctor.system_findings(False, True))
     assert found[0] == (
