@@ -9,7 +9,6 @@ import collections
 import re
 
 from pymtml_cli.common.text import safe
-
 from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
