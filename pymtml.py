@@ -775,28 +775,8 @@ MTMLError._valClassMapping.update((error.value, error) for error in _MTMLTexts._
 # empties all slots: the handles are then stale.
 
 
-class struct_c_mtmlLibrary_t(Structure):
-    """Opaque MtmlLibrary."""
-
-
-class struct_c_mtmlSystem_t(Structure):
-    """Opaque MtmlSystem."""
-
-
 class struct_c_nvmlDevice_t(Structure):
     """Opaque MtmlDevice; nvidia-ml-py has this name for it."""
-
-
-class struct_c_mtmlGpu_t(Structure):
-    """Opaque MtmlGpu."""
-
-
-class struct_c_mtmlMemory_t(Structure):
-    """Opaque MtmlMemory."""
-
-
-class struct_c_mtmlVpu_t(Structure):
-    """Opaque MtmlVpu."""
 
 
 class struct_c_mtmlFieldValue_t(Structure):
@@ -832,20 +812,9 @@ class _Handle:
         return "<%s 0x%x>" % (type(self).__name__, _address(self))
 
 
-class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):  # type: ignore[misc]
-    """Handle of the initialized library (MtmlLibrary *)."""
-
-    _type_ = struct_c_mtmlLibrary_t
-    __slots__ = ("_address", "_of", "_library")
-    _own = "_library"
-
-
-class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):  # type: ignore[misc]
-    """Handle of the host system (MtmlSystem *)."""
-
-    _type_ = struct_c_mtmlSystem_t
-    __slots__ = ("_address", "_of", "_system")
-    _own = "_system"
+# BEGIN generated MTML handles
+class struct_c_mtmlGpu_t(Structure):
+    """Opaque MtmlGpu."""
 
 
 class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):  # type: ignore[misc]
@@ -856,6 +825,10 @@ class c_mtmlGpu_t(_Handle, POINTER(struct_c_mtmlGpu_t)):  # type: ignore[misc]
     _own = "_gpu"
 
 
+class struct_c_mtmlMemory_t(Structure):
+    """Opaque MtmlMemory."""
+
+
 class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):  # type: ignore[misc]
     """Handle of a device's memory (MtmlMemory *)."""
 
@@ -864,12 +837,43 @@ class c_mtmlMemory_t(_Handle, POINTER(struct_c_mtmlMemory_t)):  # type: ignore[m
     _own = "_memory"
 
 
+class struct_c_mtmlVpu_t(Structure):
+    """Opaque MtmlVpu."""
+
+
 class c_mtmlVpu_t(_Handle, POINTER(struct_c_mtmlVpu_t)):  # type: ignore[misc]
     """Handle of a device's video unit (MtmlVpu *)."""
 
     _type_ = struct_c_mtmlVpu_t
     __slots__ = ("_address", "_of", "_vpu")
     _own = "_vpu"
+
+
+class struct_c_mtmlSystem_t(Structure):
+    """Opaque MtmlSystem."""
+
+
+class c_mtmlSystem_t(_Handle, POINTER(struct_c_mtmlSystem_t)):  # type: ignore[misc]
+    """Handle of the host system (MtmlSystem *)."""
+
+    _type_ = struct_c_mtmlSystem_t
+    __slots__ = ("_address", "_of", "_system")
+    _own = "_system"
+
+
+class struct_c_mtmlLibrary_t(Structure):
+    """Opaque MtmlLibrary."""
+
+
+class c_mtmlLibrary_t(_Handle, POINTER(struct_c_mtmlLibrary_t)):  # type: ignore[misc]
+    """Handle of the initialized library (MtmlLibrary *)."""
+
+    _type_ = struct_c_mtmlLibrary_t
+    __slots__ = ("_address", "_of", "_library")
+    _own = "_library"
+
+
+# END generated MTML handles
 
 
 class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[misc]
@@ -2473,11 +2477,10 @@ def _struct(struct, name, slot, handle, *arguments):
     return struct
 
 
-def _device_in(check, cell):
+def _device_from(check, address):
     """The handle for a native device pointer from C; a NULL pointer is an Unknown error."""
-    if not cell[0]:
-        check(MTML_ERROR_UNKNOWN)
-    return _device_at(cell[0])
+    check(MTML_SUCCESS if address else MTML_ERROR_UNKNOWN)
+    return _device_at(address)
 
 
 def _devices(cells):
@@ -2574,9 +2577,7 @@ def mtmlLibraryGetVersion() -> "str":
 
     Raises: MTMLError_InsufficientSize.
     """
-    version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
-    _check(_library_status("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
-    return _text(version)
+    return _string("mtmlLibraryGetVersion", "library", None, MTML_LIBRARY_VERSION_BUFFER_SIZE)
 
 
 def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
@@ -2596,9 +2597,7 @@ def mtmlLibraryFreeSystem(sys) -> "None":
 
 def mtmlLibraryCountDevice() -> "int":
     """Number of devices that have an index; with MPC enabled, these are both parents and instances."""
-    count = _UInt()
-    _check(_library_status("mtmlLibraryCountDevice", count))
-    return count[0]
+    return _number("mtmlLibraryCountDevice", "library", None)
 
 
 def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
@@ -2606,9 +2605,7 @@ def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_library_status("mtmlLibraryInitDeviceByIndex", _uint(index), cell))
-    return _device_in(_check, cell)
+    return _device_from(_check, _number("mtmlLibraryInitDeviceByIndex", "library", None, _uint(index), cell=_Pointer))
 
 
 def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
@@ -2616,9 +2613,7 @@ def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_library_status("mtmlLibraryInitDeviceByUuid", _bytes(uuid), cell))
-    return _device_in(_check, cell)
+    return _device_from(_check, _number("mtmlLibraryInitDeviceByUuid", "library", None, _bytes(uuid), cell=_Pointer))
 
 
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
@@ -2636,7 +2631,7 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
             if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
                 status = _library_status("mtmlLibraryInitDeviceByPciSbdf", spelling % address, cell)
     _check(status)
-    return _device_in(_check, cell)
+    return _device_from(_check, cell[0])
 
 
 def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
@@ -2644,8 +2639,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 
     The call is slow. It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
-    pymtml, or if a query of another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy as mtmlDeviceSetMpcMode does.
     """
     different = len(devices) != len(mpcConfigIds)
     devices = _items(_check, devices)
@@ -2987,9 +2981,7 @@ def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotSupported, MTMLError_InsufficientMemory, MTMLError_NotFound, MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_status("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), cell))
-    return _device_in(_check, cell)
+    return _device_from(_check, _number("mtmlDeviceInitVirtDevice", "_device", dev, _bytes(uuid), cell=_Pointer))
 
 
 def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
@@ -3439,8 +3431,7 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
 
     It has the same effect on handles, queries and other threads as mtmlDeviceSetMpcMode.
 
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
-    pymtml, or if a query of another thread does not return in time.
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy as mtmlDeviceSetMpcMode does.
     """
     id = _uint(id)
     _check(_divisible(parentDevice))
@@ -3497,9 +3488,9 @@ def mtmlDeviceGetMpcInstanceByIndex(parentDevice, index) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_status("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), cell))
-    return _device_in(_check, cell)
+    return _device_from(
+        _check, _number("mtmlDeviceGetMpcInstanceByIndex", "_device", parentDevice, _uint(index), cell=_Pointer)
+    )
 
 
 def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
@@ -3507,9 +3498,7 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_status("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell))
-    return _device_in(_check, cell)
+    return _device_from(_check, _number("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell=_Pointer))
 
 
 def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
@@ -3563,9 +3552,9 @@ def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
     Raises: MTMLError_NotSupported, MTMLError_NotFound (the link is not connected, or that device is hidden),
     MTMLError_DriverFailure.
     """
-    cell = _Pointer()
-    _check(_status("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell))
-    return _device_in(_check, cell)
+    return _device_from(
+        _check, _number("mtmlDeviceGetMtLinkRemoteDevice", "_device", device, _uint(linkId), cell=_Pointer)
+    )
 
 
 def mtmlDeviceCountMtLinkShortestPaths(localDevice, remoteDevice) -> "tuple[int, int]":
@@ -4482,6 +4471,12 @@ def _query(answer, name, slot, handle, *arguments):
     return answer
 
 
+def _struct_of(struct, name, slot, handle, *arguments):
+    """``struct``, which a getter fills in, or the getter's NVMLError."""
+    _query(byref(struct), name, slot, handle, *arguments)
+    return struct
+
+
 def _number_of(name, slot, handle, *arguments, cell=_UInt):
     """The measured number that a getter returns: an unsigned int, or the type of ``cell``."""
     number = _query(cell(), name, slot, handle, *arguments)[0]
@@ -4495,13 +4490,12 @@ def _all_cards():
         status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             _nvml_check(status)
-            yield _device_in(_nvml_check, cell)
+            yield _device_from(_nvml_check, cell[0])
 
 
 def _pci(device):
     """c_mtmlPciInfo_t of a device; if the driver fills in the address only as text, the numbers are read from it."""
-    pci = c_mtmlPciInfo_t()
-    _query(byref(pci), "mtmlDeviceGetPciInfo", "_device", device)
+    pci = _struct_of(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", device)
     if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
@@ -4610,9 +4604,6 @@ def throwOnVersionMismatch(func) -> "_Any":
 # A measured number (utilization, power, clocks, fans, memory, counters, PCI and links; not the temperature, which is
 # signed) goes through _measured. Fast queries call it only for numbers beyond 0x3FFFFFFF, the greatest that CPython
 # compares in one step.
-#
-# C fills fields of NVML structs in place, at named offsets (_MEMORY_USED). Functions call each other under private
-# names (_nvmlDeviceGetUUID), because programs replace the public ones.
 
 # ---- Library and system ----
 
@@ -4702,9 +4693,7 @@ def nvmlSystemGetNVMLVersion() -> "str":
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryGetVersion.
     """
-    version = (c_char * MTML_LIBRARY_VERSION_BUFFER_SIZE)()
-    _nvml_check(_library_status("mtmlLibraryGetVersion", version, MTML_LIBRARY_VERSION_BUFFER_SIZE))
-    return _text(version)
+    return _nvml_string("mtmlLibraryGetVersion", "library", None, MTML_LIBRARY_VERSION_BUFFER_SIZE)
 
 
 def nvmlSystemGetHicVersion() -> "list[object]":
@@ -4789,7 +4778,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
         status, device = _card_by_index(_uint(index), cell), None
     if status:
         raise _nvml_error(status)
-    return device or _device_in(_nvml_check, cell)
+    return device or _device_from(_nvml_check, cell[0])
 
 
 def _card_by_index(index, cell):
@@ -4888,7 +4877,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
             break
     if status:
         raise _nvml_error_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
-    return _device_in(_nvml_check, cell)
+    return _device_from(_nvml_check, cell[0])
 
 
 nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
@@ -4946,7 +4935,7 @@ def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
         raise _invalid()
     cell = _Pointer()
     _nvml_check(_library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
-    return _device_in(_nvml_check, cell)
+    return _device_from(_nvml_check, cell[0])
 
 
 # ---- Identity ----
@@ -6125,8 +6114,7 @@ def nvmlDeviceGetRetiredPagesPendingStatus(device) -> "int":
 
 def _retired_count(device, cause):
     """Number of pages that were retired for a cause, by the name of the field of c_mtmlPageRetirementCount_t."""
-    counts = c_mtmlPageRetirementCount_t()
-    _query(byref(counts), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
+    counts = _struct_of(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", device)
     return _measured(getattr(counts, cause))
 
 
@@ -6328,7 +6316,7 @@ def _link_peer_uuid(device, link):
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         return None
     _nvml_check(status)
-    return _nvmlDeviceGetUUID(_device_in(_nvml_check, cell))
+    return _nvmlDeviceGetUUID(_device_from(_nvml_check, cell[0]))
 
 
 def _link_can(device, link, capability):
@@ -6466,9 +6454,7 @@ def nvmlDeviceGetNvLinkVersion(device, link) -> "int":
     """
     device = _require(device)
     _checked_link(device, link)
-    spec = c_mtmlMtLinkSpec_t()
-    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
-    version = _measured(spec.version)
+    version = _measured(_struct_of(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device).version)
     return _known(_NVLINK_VERSIONS.get((version // 10000, version // 100 % 100), 0))
 
 
@@ -6504,7 +6490,7 @@ def nvmlDeviceGetNvLinkRemotePciInfo(device, link) -> "nvmlPciInfo_t":
     device = _require(device)
     link = _checked_link(device, link)
     cell = _query(_Pointer(), "mtmlDeviceGetMtLinkRemoteDevice", "_device", device, link)
-    return _nvmlDeviceGetPciInfo(_device_in(_nvml_check, cell))
+    return _nvmlDeviceGetPciInfo(_device_from(_nvml_check, cell[0]))
 
 
 def nvmlDeviceGetNvLinkRemoteDeviceType(handle, link) -> "int":
@@ -6592,7 +6578,7 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
     divided = properties.mpcType == MTML_MPC_TYPE_PARENT
     if not divided or index >= _query(_UInt(), "mtmlDeviceCountMpcInstances", "_device", device)[0]:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
-    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index))
+    return _device_from(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcInstanceByIndex", "_device", device, index)[0])
 
 
 def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
@@ -6602,7 +6588,7 @@ def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(migDevice) -> "c_mtmlDevice_t":
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     _require_instance(migDevice)
-    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcParentDevice", "_device", migDevice))
+    return _device_from(_nvml_check, _query(_Pointer(), "mtmlDeviceGetMpcParentDevice", "_device", migDevice)[0])
 
 
 def nvmlDeviceIsMigDeviceHandle(device) -> "c_uint":
@@ -6639,8 +6625,7 @@ def nvmlDeviceGetAttributes_v2(device) -> "c_nvmlDeviceAttributes":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for anything but an instance.
     MTML: mtmlDeviceGetMpcProfileInfo.
     """
-    profile = c_mtmlMpcProfile_t()
-    _query(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    profile = _struct_of(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     return c_nvmlDeviceAttributes(
         multiprocessorCount=profile.coreCount,
         gpuInstanceSliceCount=profile.coreCount,
@@ -6744,8 +6729,7 @@ def nvmlGpuInstanceGetInfo(gpuInstance) -> "_Any":
     info = _catalogue_struct("c_nvmlGpuInstanceInfo_t")()
     info.device = _nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)  # raises for None
     info.id = _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0]
-    profile = c_mtmlMpcProfile_t()
-    _query(byref(profile), "mtmlDeviceGetMpcProfileInfo", "_device", device)
+    profile = _struct_of(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", device)
     info.profileId, info.placement.size = profile.id, profile.coreCount
     return info
 
@@ -6783,9 +6767,7 @@ def _profile_info(device, profile, version):
 
 def _property(device):
     """c_mtmlDeviceProperty_t of a device."""
-    properties = c_mtmlDeviceProperty_t()
-    _query(byref(properties), "mtmlDeviceGetProperty", "_device", device)
-    return properties
+    return _struct_of(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", device)
 
 
 def _require_mpc(handle):
@@ -6854,8 +6836,7 @@ def nvmlDeviceGetActiveVgpus(handle) -> "list[int]":
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetActiveVirtDeviceUuids.
     """
-    count = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", handle)[0]
-    return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle, count)]
+    return [_vgpu_number(_require(handle), uuid) for uuid in _active_virt_uuids(handle)]
 
 
 def nvmlVgpuTypeGetName(vgpuTypeId) -> "str":
@@ -6926,8 +6907,7 @@ def nvmlVgpuInstanceGetType(vgpuInstance) -> "int":
     Raises: NVMLError_Uninitialized, NVMLError_NotFound for a number that nvmlDeviceGetActiveVgpus did not return.
     MTML: mtmlDeviceInitVirtDevice, mtmlDeviceGetVirtType.
     """
-    virt_type = c_mtmlVirtType_t()
-    _query(byref(virt_type), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
+    virt_type = _struct_of(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", _virtual_device(vgpuInstance))
     return _known(_virt_type_number(virt_type))
 
 
@@ -6949,8 +6929,7 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     MTML: mtmlDeviceGetActiveVirtDeviceUuids, mtmlDeviceInitVirtDevice, mtmlGpuGetUtilization, mtmlMemoryGetUtilization.
     """
     device, since, samples = _require(handle), _plain_int(timeStamp) & _ULONGLONG_MAX, []
-    count = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
-    for uuid in _active_virt_uuids(device, count):
+    for uuid in _active_virt_uuids(device):
         number = _vgpu_number(device, uuid)
         rates = _nvmlDeviceGetUtilizationRates(_virtual_device(number))
         sample = _catalogue_struct("c_nvmlVgpuInstanceUtilizationSample_t")()
@@ -6964,7 +6943,7 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
 def _virtual_device(number):
     """The device handle of a vGPU instance number."""
     device, uuid = _vgpu_instance(number)
-    return _device_in(_nvml_check, _query(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid)))
+    return _device_from(_nvml_check, _query(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid))[0])
 
 
 def _virt_types(device, count, name="mtmlDeviceGetSupportedVirtTypes"):
@@ -7001,16 +6980,14 @@ def _virt_type(number):
     raise _invalid()
 
 
-def _active_virt_uuids(device, count):
-    """UUIDs of a card's active virtual devices, of which there are ``count`` (list of str)."""
-    count = min(count, _VIRT_DEVICES_MAX)
-    if not count:
-        return []
-    uuids = (c_char * MTML_DEVICE_UUID_BUFFER_SIZE * count)()
-    _nvml_check(
-        _status("mtmlDeviceGetActiveVirtDeviceUuids", "_device", device, uuids, MTML_DEVICE_UUID_BUFFER_SIZE, count)
-    )
-    return [text for text in (_text(uuid) for uuid in uuids) if text]
+def _active_virt_uuids(device):
+    """UUIDs of a card's active virtual devices (list of str)."""
+    active = _query(_UInt(), "mtmlDeviceCountActiveVirtDevices", "_device", device)[0]
+    count, size = min(active, _VIRT_DEVICES_MAX), MTML_DEVICE_UUID_BUFFER_SIZE
+    uuids = (c_char * size * count)()
+    if count:
+        _nvml_check(_status("mtmlDeviceGetActiveVirtDeviceUuids", "_device", device, uuids, size, count))
+    return [text for text in map(_text, uuids) if text]
 
 
 def _vgpu_number(device, uuid):
@@ -7600,9 +7577,7 @@ def _fill_field(value, device):
 
 def _field_link_count(device):
     """Number of MtLinks; NotSupported for a card without MtLink."""
-    spec = c_mtmlMtLinkSpec_t()
-    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
-    return _measured(spec.linkNum)
+    return _measured(_struct_of(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device).linkNum)
 
 
 def _existing_link(device, link):
@@ -7622,8 +7597,7 @@ def _speed_link(field):
 
 def _link_speed(device, link):
     """Bandwidth of a link in MB/s; MTML has one number for all links, in GB/s."""
-    spec = c_mtmlMtLinkSpec_t()
-    _query(byref(spec), "mtmlDeviceGetMtLinkSpec", "_device", device)
+    spec = _struct_of(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
     return _known(_measured(spec.bandWidth)) * 1000
 
 
@@ -7721,7 +7695,7 @@ def _nvmlGetFunctionPointer(name):
 
 
 def _c_form(name):
-    """(Python function, number of inputs, function that stores its answer) of a C function.
+    """(Python function, number of inputs, function that stores its answer, numbers of outputs) of a C function.
 
     Raises: NVMLError_FunctionNotFound.
     """
@@ -7730,23 +7704,24 @@ def _c_form(name):
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     inputs = function.__code__.co_argcount - len(function.__defaults__ or ())
     otherwise = _store_value if function.__name__ in _ANSWERING else _store_refusal
-    store = _STORES.get(name) or _STORES.get(function.__name__, otherwise)
-    return function, _C_INPUTS.get(name, inputs), store
+    store, outputs = _STORES.get(name) or _STORES.get(function.__name__) or (otherwise, _ANY)
+    return function, _C_INPUTS.get(name, inputs), store, outputs
 
 
 class _CFunction:
     """A callable in place of NVML's C function ``name``, answered by the Python function ``facade``."""
 
-    def __init__(self, name, facade, inputs, store):
+    def __init__(self, name, facade, inputs, store, outputs):
         self.__name__ = name
-        self._facade, self._inputs, self._store = facade, inputs, store
+        self._facade, self._inputs, self._store, self._outputs = facade, inputs, store, outputs
         self.argtypes = None
         self.restype = c_int
 
     def __call__(self, *arguments):
         inputs, outputs = [_by_value(argument) for argument in arguments[: self._inputs]], arguments[self._inputs :]
         try:
-            if not self._takes(len(inputs), len(outputs)):
+            as_in_c = len(inputs) == self._inputs and len(outputs) in self._outputs
+            if not as_in_c and self._store is not _store_refusal:
                 raise _invalid()
             return self._store(self._facade, inputs, *outputs)
         except NVMLError as error:
@@ -7756,19 +7731,10 @@ class _CFunction:
                 raise
             return NVML_ERROR_INVALID_ARGUMENT
 
-    def _takes(self, inputs, outputs):
-        """Whether the function can be called with that many inputs and outputs."""
-        if self._store is _store_refusal:
-            return True
-        code, optional = self._store.__code__, len(self._store.__defaults__ or ())
-        places = code.co_argcount - 2  # without the function to ask, and the inputs
-        return inputs == self._inputs and (code.co_flags & _VARIADIC or places - optional <= outputs <= places)
-
     def __repr__(self):
         return "<C-style %s>" % self.__name__
 
 
-_VARIADIC = 4  # flag of a function's code that it takes *arguments
 _CArgument: "_Any" = type(byref(c_int()))
 
 
@@ -7893,15 +7859,19 @@ def _store_value(ask, inputs, *outputs):
     return NVML_SUCCESS
 
 
-def _store_handle(ask, inputs, output):
-    """Store a device handle through a reference to a handle."""
-    device = ask(*inputs)
+def _store_pointer(ask, inputs, output):
+    """Store the handle of a device or of a GPU instance through a reference to one of the same kind, or to a void *."""
+    answer = ask(*inputs)
     target = output._obj if type(output) is _CArgument else output
-    if isinstance(target, (POINTER(c_nvmlDevice_t), POINTER(POINTER(struct_c_nvmlDevice_t)))) and target:
-        target = target.contents  # pointer(handle)
-    if not isinstance(target, (POINTER(struct_c_nvmlDevice_t), c_void_p)) or hasattr(target, "_address"):
-        raise _invalid()  # it cannot hold a handle, or it is a handle that pymtml made, which must not change
-    ctypes.memmove(byref(target), byref(device), ctypes.sizeof(device))
+    if isinstance(target, ctypes._Pointer) and issubclass(target._type_, ctypes._Pointer):
+        target = target.contents if target else None  # pointer(handle)
+    if not isinstance(target, c_void_p):
+        device = POINTER(struct_c_nvmlDevice_t)
+        if not isinstance(target, ctypes._Pointer) or isinstance(target, device) != isinstance(answer, device):
+            raise _invalid()
+        if hasattr(target, "_address"):
+            raise _invalid()  # a handle that pymtml made must not change
+    ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
     return NVML_SUCCESS
 
 
@@ -8026,24 +7996,12 @@ def _store_fields(ask, inputs, output):
     return _put(ask(handle, [(array[i].fieldId, array[i].scopeId) for i in range(count)]), array)
 
 
-def _store_pointer(ask, inputs, output):
-    """Store a GPU instance through a reference to a pointer."""
-    answer = ask(*inputs)
-    target = output._obj if type(output) is _CArgument else output
-    if isinstance(target, ctypes._Pointer) and issubclass(target._type_, ctypes._Pointer):
-        target = target.contents if target else None  # pointer(pointer)
-    if not isinstance(target, (ctypes._Pointer, c_void_p)) or isinstance(target, POINTER(struct_c_nvmlDevice_t)):
-        raise _invalid()
-    ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
-    return NVML_SUCCESS
-
-
 def _store_handle_by_uuid(ask, inputs, output):
     """Store the handle of the device whose UUID a struct holds."""
     _require_initialized()
     uuid = _struct_at(inputs[0], "type", "value")
     text = bytes(uuid.value.bytes) if uuid.type == NVML_UUID_TYPE_BINARY else uuid.value.str
-    return _store_handle(ask, [text, uuid.type], output)
+    return _store_pointer(ask, [text, uuid.type], output)
 
 
 def _store_profile_info(ask, inputs, output):
@@ -8082,63 +8040,70 @@ def _return_text(ask, inputs, *outputs):
     return ask(*inputs).encode("utf-8")
 
 
-# All functions up to here answer, those of section 18 refuse. An answer is a number or several numbers, but for these.
+# All functions up to here answer, those of section 18 refuse. An answer is a number or several numbers, but for these:
+# the function that stores it, and how many outputs that function takes.
 _ANSWERING = frozenset(globals())
+_ANY = range(1 << 8)
 _STORES = {
-    name: store
-    for store, names in (
+    name: (store, outputs)
+    for store, outputs, names in (
         (
             _store_nothing,
+            (0,),
             "nvmlInit nvmlInitWithFlags nvmlShutdown nvmlDeviceGetPciInfoExt nvmlDeviceGetThermalSettings"
             " nvmlDeviceSetEccMode nvmlDeviceClearEccErrorCounts nvmlDeviceSetCpuAffinity nvmlDeviceClearCpuAffinity"
             " nvmlDeviceGetGpuInstances",
         ),
         (
             _store_struct,
+            (1,),
             "nvmlDeviceGetPciInfo nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates nvmlDeviceGetDynamicPstatesInfo"
             " nvmlDeviceGetNvLinkRemotePciInfo nvmlDeviceGetAttributes_v2 nvmlGpuInstanceGetInfo"
             " nvmlGpmQueryDeviceSupport",
         ),
         (
             _store_text,
+            (2,),
             "nvmlSystemGetDriverVersion nvmlSystemGetNVMLVersion nvmlDeviceGetName nvmlDeviceGetUUID"
             " nvmlDeviceGetSerial nvmlDeviceGetVbiosVersion nvmlVgpuInstanceGetUUID nvmlSystemGetProcessName",
         ),
         (
             _store_processes,
+            (2,),
             "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetGraphicsRunningProcesses"
             " nvmlDeviceGetMPSComputeRunningProcesses",
         ),
         (
             _store_list,
+            (2,),
             "nvmlSystemGetHicVersion nvmlDeviceGetEncoderSessions nvmlDeviceGetRetiredPages"
             " nvmlDeviceGetTopologyNearestGpus nvmlSystemGetTopologyGpuSet nvmlDeviceGetSupportedVgpus"
             " nvmlDeviceGetCreatableVgpus nvmlDeviceGetActiveVgpus",
         ),
         (
-            _store_handle,
+            _store_pointer,
+            (1,),
             "nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleBySerial"
             " nvmlDeviceGetHandleByPciBusId nvmlDeviceGetMigDeviceHandleByIndex"
-            " nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+            " nvmlDeviceGetDeviceHandleFromMigDeviceHandle nvmlDeviceGetGpuInstanceById",
         ),
-        (_store_affinity_in_scope, "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
-        (_store_profile_info, "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
-        (_store_profile_info_v1, "nvmlDeviceGetGpuInstanceProfileInfo"),
-        (_return_text, "nvmlErrorString"),
-        (_store_handle_by_uuid, "nvmlDeviceGetHandleByUUIDV"),
-        (_store_memory_v2, "nvmlDeviceGetMemoryInfo_v2"),
-        (_store_temperature, "nvmlDeviceGetTemperatureV"),
-        (_store_margin, "nvmlDeviceGetMarginTemperature"),
-        (_store_fan, "nvmlDeviceGetFanSpeedRPM"),
-        (_store_pages, "nvmlDeviceGetRetiredPages_v2"),
-        (_store_affinity, "nvmlDeviceGetCpuAffinity"),
-        (_store_pointer, "nvmlDeviceGetGpuInstanceById"),
-        (_store_sized_text, "nvmlVgpuTypeGetName"),
-        (_store_resolution, "nvmlVgpuTypeGetResolution"),
-        (_store_vgpu_shares, "nvmlDeviceGetVgpuUtilization"),
-        (_store_samples, "nvmlDeviceGetProcessUtilization"),
-        (_store_shares, "nvmlDeviceGetProcessesUtilizationInfo"),
-        (_store_fields, "nvmlDeviceGetFieldValues"),
+        (_store_affinity_in_scope, (2,), "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
+        (_store_profile_info, (1,), "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
+        (_store_profile_info_v1, (1,), "nvmlDeviceGetGpuInstanceProfileInfo"),
+        (_return_text, _ANY, "nvmlErrorString"),
+        (_store_handle_by_uuid, (1,), "nvmlDeviceGetHandleByUUIDV"),
+        (_store_memory_v2, (1,), "nvmlDeviceGetMemoryInfo_v2"),
+        (_store_temperature, (1,), "nvmlDeviceGetTemperatureV"),
+        (_store_margin, (1,), "nvmlDeviceGetMarginTemperature"),
+        (_store_fan, (1,), "nvmlDeviceGetFanSpeedRPM"),
+        (_store_pages, (2, 3), "nvmlDeviceGetRetiredPages_v2"),
+        (_store_affinity, (1,), "nvmlDeviceGetCpuAffinity"),
+        (_store_sized_text, (2,), "nvmlVgpuTypeGetName"),
+        (_store_resolution, _ANY, "nvmlVgpuTypeGetResolution"),
+        (_store_vgpu_shares, (3,), "nvmlDeviceGetVgpuUtilization"),
+        (_store_samples, (3,), "nvmlDeviceGetProcessUtilization"),
+        (_store_shares, (1,), "nvmlDeviceGetProcessesUtilizationInfo"),
+        (_store_fields, (1,), "nvmlDeviceGetFieldValues"),
     )
     for name in names.split()
 }
@@ -8263,7 +8228,7 @@ def _id_by_uuid(uuid, devices):
         cell = _Pointer()
         for position in range(devices):
             _nvml_check(_library_status("mtmlLibraryInitDeviceByIndex", position, cell))
-            _nvmlDeviceGetUUID(_device_in(_nvml_check, cell))
+            _nvmlDeviceGetUUID(_device_from(_nvml_check, cell[0]))
         return None
 
 

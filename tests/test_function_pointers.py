@@ -636,7 +636,7 @@ def test_a_mistake_of_this_module_is_not_the_callers(mistake):
     def broken(handle):
         raise mistake("ours")
 
-    function = nvml._CFunction("nvmlDeviceGetName", broken, 1, nvml._store_text)
+    function = nvml._CFunction("nvmlDeviceGetName", broken, 1, nvml._store_text, (2,))
     with pytest.raises(mistake, match="ours"):
         function(None, ctypes.create_string_buffer(8), 8)
 

@@ -41,7 +41,7 @@ def test_map_and_banners_are_equal():
 
 def test_the_part_written_by_hand_stays_small_enough_to_read():
     """What is data has a table in facts/, from which a generator writes."""
-    assert len(generated.by_hand(SOURCE).splitlines()) <= 7297
+    assert len(generated.by_hand(SOURCE).splitlines()) <= 7200
 
 
 def test_sections_hold_what_they_say():

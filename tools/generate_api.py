@@ -4,8 +4,8 @@
     python tools/generate_api.py            write it
     python tools/generate_api.py --check    exit status 1, with a diff, if something is not current
 
-    pymtml.py                  the constants, the structs, the tables of prototypes and C types, the functions outside
-                               the 2.2.0 header, between markers; what is defined by hand stays out
+    pymtml.py                  the constants, handles, structs, tables of prototypes and C types, and the functions
+                               outside the 2.2.0 header, between markers; what is defined by hand stays out
     mtml_2.2.0.h               the declarations of versions after 2.2.0, between markers
     simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
                                declarations, between markers
@@ -207,6 +207,19 @@ def bracketed(head, items, tail):
 def by_hand():
     """The names that pymtml.py defines by hand (set)."""
     return generated.bound_names(generated.by_hand(read("pymtml.py")))
+
+
+def python_handles(api):
+    """The block of handles in pymtml.py."""
+    lines, taken = [], by_hand()
+    for name, meaning in api["opaque"].items():
+        opaque, slot = "struct_%s" % class_name(name), "_" + name[len("Mtml") :].lower()
+        if class_name(name) not in taken:
+            lines += ["class %s(Structure):" % opaque, '    """Opaque %s."""' % name, "", ""]
+            lines += ["class %s(_Handle, POINTER(%s)):  # type: ignore[misc]" % (class_name(name), opaque)]
+            lines += ['    """Handle of %s (%s *)."""' % (meaning, name), "", "    _type_ = " + opaque]
+            lines += ['    __slots__ = ("_address", "_of", "%s")' % slot, '    _own = "%s"' % slot, "", ""]
+    return lines
 
 
 def python_structs(api):
@@ -414,6 +427,7 @@ C_MARKERS = ("/* BEGIN generated */", "/* END generated */")
 BLOCKS = {
     "pymtml.py": [
         (generated.markers("MTML constants"), python_constants),
+        (generated.markers("MTML handles"), python_handles),
         (generated.markers("MTML structs"), python_structs),
         (generated.markers("MTML prototypes"), python_tables),
         (generated.markers("MTML functions"), python_functions),

@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULE = os.path.join(ROOT, "pymtml.py")
 SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
 # In the order in which they stand in pymtml.py: names of one block stay out of those after it.
-BLOCKS = ("MTML constants", "errors", "MTML structs", "MTML prototypes", "MTML functions")
+BLOCKS = ("MTML constants", "errors", "MTML handles", "MTML structs", "MTML prototypes", "MTML functions")
 BLOCKS += ("NVML vocabulary", "cards", "NVML catalogue", "NVML refusals")
 WIDTH = 120
 
