@@ -542,9 +542,8 @@ time.sleep(0.05)
 """
 
 
-@pytest.mark.parametrize("atexit", [False, True])
 @pytest.mark.parametrize("latency", [0, 3000000])
-@pytest.mark.parametrize("shutdown", ["nvmlShutdown", "mtmlLibraryShutDown"])
+@pytest.mark.parametrize("shutdown, atexit", [("nvmlShutdown", False), ("mtmlLibraryShutDown", True)])
 def test_end_of_the_interpreter_with_daemon_threads(shutdown, latency, atexit):
     allowed = {""}
     if FREE_THREADED and not atexit:  # __del__ comes after the globals of all modules have gone

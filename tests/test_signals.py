@@ -133,13 +133,15 @@ def test_interrupt_before_every_line(scene, value, monkeypatch):
             simulated.set_faults("")
             where = scene, step, place
             assert_agreement(where)
-            life = pymtml._session.life
+            life, card = pymtml._session.life, None
             if life is not None:  # it can be used: no change is under way for good
                 assert not life.changing and pymtml.nvmlDeviceGetCount() == 2, where
-                assert pymtml.nvmlDeviceGetName(pymtml.nvmlDeviceGetHandleByIndex(1)) == "MTT S3000", where
+                card = pymtml.nvmlDeviceGetHandleByIndex(1)
+                assert pymtml.nvmlDeviceGetName(card) == "MTT S3000", where
             assert_other_threads_go_on(step, where)
             monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
             shut_down_all(where)
+            assert card is None or pymtml._is_stale(card), where
         assert step > lines, step
 
     with simulated.machine("s3000-mpc"):
