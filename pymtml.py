@@ -2189,7 +2189,7 @@ _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
 _HANDLE_CLASSES = frozenset(  # ids, not classes: a foreign class may have its own __hash__ and __eq__
-    map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t))
+    map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t, _Life))
 )
 
 
@@ -2346,7 +2346,7 @@ def _mpc_type(device):
 def _status(name, slot, handle, *arguments):
     """MTML status of a C call whose first parameter is a handle.
 
-    ``slot`` is the attribute of the handle with the argument for C (``_device``, ``_gpu``, ``_memory``, ``_vpu``).
+    ``slot``: the attribute of the handle with the argument for C (``_device``, ``_gpu`` ...), or ``library`` of a life.
     """
     if type(handle) is c_mtmlDevice_t or id(type(handle)) in _HANDLE_CLASSES:
         try:
@@ -2377,11 +2377,7 @@ def _pair_status(name, device1, device2, *arguments):
 
 def _library_status(name, *arguments):
     """MTML status of a C call whose first parameter is the library."""
-    try:
-        return _functions[name](_session.life.library, *arguments)
-    except (AttributeError, KeyError):
-        pass  # one of the two is missing
-    return _slow_status(name, "library", None, *arguments)
+    return _status(name, "library", _session.life, *arguments)
 
 
 def _uint(value):
@@ -2577,7 +2573,7 @@ def mtmlLibraryGetVersion() -> "str":
 
     Raises: MTMLError_InsufficientSize.
     """
-    return _string("mtmlLibraryGetVersion", "library", None, MTML_LIBRARY_VERSION_BUFFER_SIZE)
+    return _string("mtmlLibraryGetVersion", "library", _session.life, MTML_LIBRARY_VERSION_BUFFER_SIZE)
 
 
 def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
@@ -2597,7 +2593,7 @@ def mtmlLibraryFreeSystem(sys) -> "None":
 
 def mtmlLibraryCountDevice() -> "int":
     """Number of devices that have an index; with MPC enabled, these are both parents and instances."""
-    return _number("mtmlLibraryCountDevice", "library", None)
+    return _number("mtmlLibraryCountDevice", "library", _session.life)
 
 
 def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
@@ -2605,7 +2601,9 @@ def mtmlLibraryInitDeviceByIndex(index) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    return _device_from(_check, _number("mtmlLibraryInitDeviceByIndex", "library", None, _uint(index), cell=_Pointer))
+    cell = _Pointer()
+    _check(_library_status("mtmlLibraryInitDeviceByIndex", _uint(index), cell))
+    return _device_from(_check, cell[0])
 
 
 def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
@@ -2613,7 +2611,9 @@ def mtmlLibraryInitDeviceByUuid(uuid) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_NotFound, MTMLError_InsufficientMemory, MTMLError_DriverFailure.
     """
-    return _device_from(_check, _number("mtmlLibraryInitDeviceByUuid", "library", None, _bytes(uuid), cell=_Pointer))
+    cell = _Pointer()
+    _check(_library_status("mtmlLibraryInitDeviceByUuid", _bytes(uuid), cell))
+    return _device_from(_check, cell[0])
 
 
 def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
@@ -4693,7 +4693,7 @@ def nvmlSystemGetNVMLVersion() -> "str":
     Raises: NVMLError_Uninitialized.
     MTML: mtmlLibraryGetVersion.
     """
-    return _nvml_string("mtmlLibraryGetVersion", "library", None, MTML_LIBRARY_VERSION_BUFFER_SIZE)
+    return _nvml_string("mtmlLibraryGetVersion", "library", _session.life, MTML_LIBRARY_VERSION_BUFFER_SIZE)
 
 
 def nvmlSystemGetHicVersion() -> "list[object]":

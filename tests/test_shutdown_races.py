@@ -203,9 +203,10 @@ def test_changes_under_querying_threads(change):
 def test_changes_without_a_gil(change, monkeypatch):
     """Refused while there are other threads, and MTML's shutdown keeps, as nobody can tell what they do; alone they are
     as ever."""
-    monkeypatch.setattr(pymtml, "_FREE_THREADED", True)
     turn, machine = CHANGES[change]
-    with simulated.machine(machine):
+    monkeypatch.setattr(pymtml, "_FREE_THREADED", True)
+
+    def child():  # in which there are no threads of the test runner
         pymtml.nvmlInit()
         device, over = card(0), threading.Event()
         thread, _ = in_thread(over.wait)
@@ -218,6 +219,9 @@ def test_changes_without_a_gil(change, monkeypatch):
         over.set()
         thread.join()
         assert turn()
+
+    with simulated.machine(machine):
+        assert in_child(child) == 0
 
 
 @changes
