@@ -114,15 +114,14 @@ def lines(found):
 
 def as_json(report):
     """The report for programs."""
-    import platform
-
     import pymtml
+    from pymtml_cli.readings.devices import host
 
     return json(
         {
             "schema": SCHEMA,
             "version": pymtml.__version__,
-            "host": platform.node(),
+            "host": host(),
             "driver": report.driver,
             "library": report.library,
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

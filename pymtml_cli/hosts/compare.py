@@ -23,21 +23,15 @@ LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("compare")
-    parser.add_argument(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="what hosts say: a file, a folder of files, - for stdin (default: stdin); a host is called what its file "
-        "is called, without %s" % ", ".join(gathered.SUFFIXES),
-    )
+    text = "what hosts say: a file, a folder of files, - for stdin (default: stdin); a host is called what its file "
+    text += "is called, without %s" % ", ".join(gathered.SUFFIXES)
+    parser.add_argument("files", nargs="*", metavar="FILE", help=text)
     parser.add_argument("--hosts", metavar="HOSTS", help="hosts that there must be, as node[01-16,20],login1")
-    parser.add_argument(
-        "--skip", metavar="FACTS", default="", help="facts to leave out, by commas, as they are printed"
-    )
+    text = "facts to leave out, by commas, as they are printed"
+    parser.add_argument("--skip", metavar="FACTS", default="", help=text)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument(
-        "--differing", action="store_true", help="one line: the hosts in no largest group, as for pdsh -w"
-    )
+    text = "one line: the hosts in no largest group, as for pdsh -w"
+    form.add_argument("--differing", action="store_true", help=text)
     form.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host that could not be compared"
     return parser
@@ -68,16 +62,19 @@ def run(arguments):
 
 
 class Host:
-    """A host: the facts that it says, as {name: Fact}, and of how many cards."""
+    """A host: the facts that it says, as {name: Fact}, and of how many cards each kind of its documents is."""
 
-    def __init__(self, name):
-        self.name, self.kinds, self.facts, self.cards = name, [], {}, {}
+    def __init__(self, name, expected):
+        self.name, self.cards, self.facts = name, {}, {"documents": None}
+        if expected is not None:
+            text = "named by --hosts" if name in expected else "not named by --hosts"
+            self.facts["expected"] = Fact(None, {None: text})
 
     def add(self, document):
         """Take the facts of a document."""
-        self.kinds.append(document.kind)
         self.cards[document.kind] = document.cards
         self.facts.update(document.facts)
+        self.facts["documents"] = Fact(None, {None: ", ".join(sorted(self.cards))})
 
 
 class Group:
@@ -102,35 +99,31 @@ class Comparison:
             if isinstance(one, gathered.Unreadable):
                 self.unreadable.append(one)
             else:
-                self._host_of(one).add(one)
+                self._host_of(one, expected).add(one)
         heard = set(self.hosts) | {one.host for one in self.unreadable}
         missing = [name for name in expected or () if name not in heard]
         self.unreadable += [gathered.Unreadable(name, "nothing came from it") for name in missing]
+        kinds = {}  # of facts
         for host in self.hosts.values():
-            host.facts["documents"] = Fact(None, {None: ", ".join(sorted(host.kinds))})
-            if expected is not None:
-                text = "named by --hosts" if host.name in expected else "not named by --hosts"
-                host.facts["expected"] = Fact(None, {None: text})
-        kinds = {"documents": None} if expected is None else {"documents": None, "expected": None}  # of facts
-        for host in self.hosts.values():
-            kinds.update((name, fact.kind) for name, fact in host.facts.items() if name not in kinds)
+            for name, fact in host.facts.items():
+                kinds.setdefault(name, fact.kind)
         for host in self.hosts.values():
             for name, kind in kinds.items():  # to a check of which others said something a host may have said nothing
-                if kind in (HEALTH, DOCTOR) and kind in host.kinds:
+                if kind in (HEALTH, DOCTOR) and kind in host.cards:
                     host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
         unknown = sorted(set(skipped) - set(kinds))
         if unknown and self.hosts:
             raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(kinds)), BAD_ARGUMENT)
-        self.facts = {name: self._groups(name) for name in kinds if name not in skipped and self.hosts}
+        self.facts = {name: self._groups(name) for name in kinds if name not in skipped}
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 
-    def _host_of(self, document):
+    def _host_of(self, document, expected):
         """The host of a document: one that has not said it yet; two machines may have one name."""
         name = document.host
-        while name in self.hosts and document.kind in self.hosts[name].kinds:
+        while name in self.hosts and document.kind in self.hosts[name].cards:
             self._numbers[document.host, document.kind] += 1
             name = "%s#%d" % (document.host, 1 + self._numbers[document.host, document.kind])
-        return self.hosts.setdefault(name, Host(name))
+        return self.hosts.setdefault(name, Host(name, expected))
 
     @property
     def status(self):
@@ -182,8 +175,7 @@ class Comparison:
                 yield "  %s: %s" % (_hosts(hosts), reason)
             yield ""
         for block in self._blocks():
-            for line in block:
-                yield line
+            yield from block
             yield ""
         troubles = self._common_troubles()
         if troubles:

@@ -97,15 +97,11 @@ def _titles(files):
     for path in files:
         root, suffix = os.path.splitext(path)
         titles[path] = None if path == STDIN else root if suffix in SUFFIXES else path
-    parts = {path: title.split(os.sep) for path, title in titles.items() if title is not None}
-    count = 0
-    while parts:
-        count += 1
-        ends = collections.Counter(tuple(names[-count:]) for names in parts.values())
-        for path, names in list(parts.items()):
-            if ends[tuple(names[-count:])] == 1 or count >= len(names):
-                titles[path] = safe("/".join(names[-count:]))
-                del parts[path]
+    parts = {path: tuple(title.split(os.sep)) for path, title in titles.items() if title is not None}
+    ends = collections.Counter(names[start:] for names in parts.values() for start in range(len(names)))
+    for path, names in parts.items():
+        unlike = [start for start in range(len(names)) if ends[names[start:]] == 1]
+        titles[path] = safe("/".join(names[max(unlike, default=0) :]))
     return titles
 
 
@@ -234,9 +230,8 @@ def _documents(text):
         if not begin:
             break
         if broken > MOST_BROKEN or len(found) > MOST_HOSTS:
-            return found + [
-                Unreadable(None, "not read from character %d on: too much is broken before" % begin.start())
-            ]
+            text = "not read from character %d on: too much is broken before" % begin.start()
+            return found + [Unreadable(None, text)]
         window, start = text, begin.start()
         if len(text) > LARGEST_DOCUMENT:
             window, start = text[start : start + LARGEST_DOCUMENT], 0

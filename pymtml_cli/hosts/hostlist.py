@@ -23,11 +23,8 @@ def fold(names):
             series.setdefault((parts[0], parts[2]), set()).add(parts[1])
     found = list(alone)
     for (head, tail), numbers in series.items():
-        if len(numbers) == 1:
-            text = min(numbers)
-        else:
-            text = "[%s]" % ",".join(_ranges(numbers))
-        found.append(head + text + tail)
+        text = ",".join(_ranges(numbers))
+        found.append(head + (text if len(numbers) == 1 else "[%s]" % text) + tail)
     return ",".join(sorted(found, key=order))
 
 
@@ -75,7 +72,7 @@ def unfold(text):
     Raises: ValueError for brackets that do not fit, ranges that go down, more than MOST names.
     """
     names = []
-    for part in _parts(text):
+    for part in re.findall(r"(?:[^\s,\[]|\[[^\]]*\]?)+", text):  # between commas outside of brackets, or white space
         pieces = re.split(r"\[([^\[\]]*)\]", part)
         if any("[" in piece or "]" in piece for piece in pieces):
             raise ValueError("brackets do not fit in %s" % part)
@@ -87,12 +84,6 @@ def unfold(text):
             raise ValueError(TOO_MANY % MOST)
         names += ["".join(pieces) for pieces in itertools.product(*choices)]
     return names
-
-
-def _parts(text):
-    """The text at the commas outside of brackets (list of str); white space separates, too."""
-    parts = re.findall(r"(?:[^\s,\[]|\[[^\]]*\]?)+", text)
-    return [part for part in parts if part]
 
 
 def _numbers(text):
