@@ -221,30 +221,6 @@ def test_pickle_reaches_a_process_that_has_not_made_the_class():
     assert run_python(code, pickle.dumps(fan).hex()) == "c_nvmlUnitFanInfo_t(speed: 4200, state: 1)\n"
 
 
-def test_char_fields():
-    unit = pymtml.c_nvmlUnitInfo_t(name="S2050", id=b"0")
-    assert (unit.name, unit.id, unit.serial) == ("S2050", "0", "")
-    unit.name = b"\xff\x00rest"
-    assert unit.name == "\ufffd"
-    unit.name = "\u00e9"
-    assert bytes(unit)[:3] == b"\xc3\xa9\x00"
-    unit.name = "x" * 96
-    assert unit.name == "x" * 96
-    with pytest.raises(ValueError):
-        unit.name = "x" * 97
-    with pytest.raises(TypeError):
-        unit.name = 5
-
-
-@pytest.mark.skipif("c_nvmlGetMemoryLimits_v1_t" not in STRUCTS, reason="this nvidia-ml-py lacks the struct")
-def test_pointers_to_char():
-    limits = pymtml.c_nvmlGetMemoryLimits_v1_t()
-    assert limits.nameSpace is None
-    limits.nameSpace = "space"
-    assert limits.nameSpace == "space"
-    assert pymtml.c_nvmlPlatformInfo_v2_t(slotNumber="7").slotNumber == "7"
-
-
 def test_structs_of_a_program_behave_alike():
     class Entry(pymtml._PrintableStructure):
         _fields_ = [("label", ctypes.c_char * 8), ("size", ctypes.c_uint), ("clock", ctypes.c_uint)]

@@ -200,24 +200,6 @@ def test_check_return():
         assert type(caught.value) is cls and caught.value.value == code
 
 
-@pytest.mark.parametrize(
-    "function, arguments",
-    [
-        ("nvmlDeviceGetHandleByUUID", (None,)),
-        ("nvmlDeviceGetHandleByUUID", ("GPU-\0",)),
-        ("nvmlDeviceGetHandleByUUIDV", (b"short", nvml.NVML_UUID_TYPE_BINARY)),
-        ("nvmlDeviceGetHandleByUUIDV", ("x", 99)),
-        ("nvmlDeviceGetHandleBySerial", (None,)),
-        ("nvmlDeviceGetHandleBySerial", (b"\xff",)),
-        ("nvmlDeviceGetHandleByPciBusId", (b"\xff",)),
-    ],
-)
-def test_uninitialized_comes_before_what_names_no_device(function, arguments):
-    pytest.raises(nvml.NVMLError_Uninitialized, getattr(nvml, function), *arguments)
-    with simulated.nvml("s80"), pytest.raises((nvml.NVMLError_InvalidArgument, nvml.NVMLError_NotFound)):
-        getattr(nvml, function)(*arguments)
-
-
 # ---- A NotSupported that was not meant ----
 
 

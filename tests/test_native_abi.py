@@ -191,13 +191,14 @@ def test_text_fields_and_printing(name):
     for field in API["structs"][name]["fields"]:
         if field["ctype"] != "char":
             continue
-        for given, seen in (("caf\u00e9", "caf\u00e9"), (b"bytes", "bytes"), (b"\xff", "\ufffd"), ("", "")):
+        for given, seen in (("caf\u00e9", "caf\u00e9"), (b"bytes", "bytes"), (b"\xff\0rest", "\ufffd"), ("", "")):
             setattr(struct, field["name"], given)
             assert getattr(struct, field["name"]) == seen
         full = "x" * field["size"]
         setattr(struct, field["name"], full)
         assert getattr(struct, field["name"]) == full
         pytest.raises(ValueError, setattr, struct, field["name"], full + "x")
+        pytest.raises(TypeError, setattr, struct, field["name"], 5)
     text = str(struct)
     assert text.startswith("c_mtml%s_t(" % name[len("Mtml") :])
     for field in API["structs"][name]["fields"]:

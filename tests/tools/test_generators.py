@@ -72,25 +72,19 @@ def test_running_them_for_the_present_version_changes_nothing(changed):
     assert (check.returncode, check.stdout) == (0, "")
 
 
-def test_what_a_version_lacks_vanishes(changed):
+def test_another_version_is_taken_and_given_back_to_the_byte(changed, tmp_path):
+    """What it lacks vanishes."""
+
     def change(surface):
         del surface["functions"]["nvmlDeviceGetPdi"]
         del surface["constants"]["NVML_FAN_FAILED"]
         del surface["structs"]["c_nvmlPdi_t"]
-
-    text, check = changed(change)
-    assert "nvmlDeviceGetPdi" in read(MODULE) and "c_nvmlPdi_t" in read(MODULE)
-    assert "nvmlDeviceGetPdi" not in text and "NVML_FAN_FAILED" not in text and "c_nvmlPdi_t" not in text
-    assert check.returncode == 0
-
-
-def test_another_version_is_given_back_to_the_byte(changed, tmp_path):
-    def change(surface):
-        del surface["functions"]["nvmlDeviceGetPdi"]
         surface["constants"].update(NVML_ERROR_NEWS=31, NVML_NEWS=7, NVML_CLOCK_MEM=9)
 
-    text, _ = changed(change)
-    assert "\nNVML_CLOCK_MEM = 9\n" in text and "\nNVML_ERROR_NEWS = 31\n" in text
+    text, check = changed(change)
+    assert "\nNVML_CLOCK_MEM = 9\n" in text and "\nNVML_ERROR_NEWS = 31\n" in text and check.returncode == 0
+    for name in ("nvmlDeviceGetPdi", "NVML_FAN_FAILED", "c_nvmlPdi_t"):
+        assert name in read(MODULE) and name not in text
     for name in ("errors", "vocabulary", "catalogue", "refusals"):
         assert tool("generate_" + name, "--module", str(tmp_path / "pymtml.py")).returncode == 0
     assert read(tmp_path / "pymtml.py") == read(MODULE)

@@ -503,7 +503,7 @@ def test_marker_before_other_fixtures(library):
 # ==== Other kinds of tests ====
 
 
-@pytest.mark.parametrize("degrees", range(5))
+@pytest.mark.parametrize("degrees", range(2))
 async def test_async(mtml_simulator, degrees):
     mtml_simulator.set("0.gpu_temperature", degrees)
     loop = asyncio.get_running_loop()

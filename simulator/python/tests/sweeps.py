@@ -186,5 +186,5 @@ def test_skips():
 
 
 @pytest.mark.mtml_sweep
-def test_of_eight_cards():
-    temperatures(swallowing, cards=8)
+def test_of_four_cards():
+    temperatures(swallowing, cards=4)

@@ -127,11 +127,11 @@ def test_mistake_in_the_marker(tmp_path, arguments, problem):
 def test_sharded(tmp_path, said):
     """Each worker of xdist takes a part; together they do what one does alone."""
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
-    together = sweep(tmp_path, SWEEPS + "::test_of_eight_cards", "-p", "xdist", "-n", "2").stdout
+    together = sweep(tmp_path, SWEEPS + "::test_of_four_cards", "-p", "xdist", "-n", "2").stdout
     found = re.findall(r"mtmlGpuGetTemperature \(calls ([\d, ]+)\)", together)
     assert len(found) == 2
     numbers = sorted(int(number) for part in found for number in part.split(", "))
-    (whole,) = re.findall(r"mtmlGpuGetTemperature \(calls ([\d, ]+)\)", section(said, "test_of_eight_cards"))
+    (whole,) = re.findall(r"mtmlGpuGetTemperature \(calls ([\d, ]+)\)", section(said, "test_of_four_cards"))
     assert numbers == [int(number) for number in whole.split(", ")]
-    runs = re.findall(r"^\S*::test_of_eight_cards\S*: 26 calls, (\d+) runs:", said + together, re.M)
-    assert sorted(map(int, runs)) == [26, 26, 52]
+    runs = re.findall(r"^\S*::test_of_four_cards\S*: 14 calls, (\d+) runs:", said + together, re.M)
+    assert sorted(map(int, runs)) == [14, 14, 28]
