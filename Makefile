@@ -68,7 +68,8 @@ APART := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py nati
 	processes.py shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
 
 # What holds our own machinery is run apart.
-TOOL_TESTS := tests/tools $(addprefix simulator/python/tests/test_,ci_examples.py package_platforms.py package_wheel.py promise.py)
+TOOL_TESTS := tests/tools simulator/tests/test_sources.py \
+	$(addprefix simulator/python/tests/test_,ci_examples.py package_platforms.py package_wheel.py promise.py)
 
 # Tests start Python a thousand times: without its bytecode each start would compile the module.
 test: export PYTHONDONTWRITEBYTECODE :=
