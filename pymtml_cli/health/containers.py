@@ -78,17 +78,15 @@ def _asked(visible, nodes):
         if nodes:
             return NOTE, "variable", "%s is not set: the nodes came by --device or --privileged" % VISIBLE, None
         return WARN, "variable", "%s is not set: no cards were asked for" % VISIBLE, RUNTIME
-    text = "%s=%s" % (VISIBLE, visible)
-    if visible.strip().lower() in ("", "none", "void", "nodevfiles"):
+    text, word = "%s=%s" % (VISIBLE, visible), visible.strip().lower()
+    if word in ("", "none", "void", "nodevfiles"):
         return WARN, "variable", text + ": no cards were asked for", RUNTIME
-    if visible.strip().lower() == "all":
-        if nodes:
-            return OK, "variable", text, None
+    wanted = len({name.strip() for name in visible.split(",") if name.strip()})
+    if wanted == len(nodes) or word == "all" and nodes:
+        return OK, "variable", text, None
+    if word == "all":
         step = "docker run --runtime=mthreads; /etc/docker/daemon.json must know that runtime"
         return WARN, "variable", text + ", and no nodes: the runtime of mthreads did not start this container", step
-    wanted = len({name.strip() for name in visible.split(",") if name.strip()})
-    if wanted == len(nodes):
-        return OK, "variable", text, None
     text += ": %d card(s) asked for, and %d node(s) are here" % (wanted, len(nodes))
     if not nodes:
         return WARN, "variable", text, "docker run --runtime=mthreads"

@@ -79,10 +79,10 @@ def run(arguments):
 
 def _check(options):
     """Refuse options that do not belong together."""
-    for name in ("certfile", "keyfile", "client_cafile"):
-        if getattr(options, name) is not None and options.listen is None:
-            raise CommandError("--%s is for --listen" % name.replace("_", "-"), BAD_ARGUMENT)
-    if options.certfile is None and (options.keyfile is not None or options.client_cafile is not None):
+    of_tls = [name for name in ("certfile", "keyfile", "client_cafile") if getattr(options, name) is not None]
+    if of_tls and options.listen is None:
+        raise CommandError("--%s is for --listen" % of_tls[0].replace("_", "-"), BAD_ARGUMENT)
+    if of_tls and options.certfile is None:
         raise CommandError("TLS needs --certfile", BAD_ARGUMENT)
     if options.interval is not None and options.listen is None and options.textfile is None:
         raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
@@ -130,10 +130,8 @@ def _serve(options, collector, writer):
         host, port = serve.address(options.listen)
     except ValueError as error:
         raise CommandError("--listen %s: %s" % (options.listen, error), BAD_ARGUMENT)
-    tls = None
-    if options.certfile is not None:
-        tls = serve.tls_context(options.certfile, options.keyfile, options.client_cafile)
-    server = serve.Server(host, port, tls)
+    files = options.certfile, options.keyfile, options.client_cafile
+    server = serve.Server(host, port, None if options.certfile is None else serve.tls_context(*files))
     try:
         _end_in_good_order()
         for collection in _again_and_again(collector, options.interval or INTERVAL):
@@ -252,8 +250,14 @@ def _pieces(families):
 
 def _families(collection, expected, job_folder):
     """The families of a collection, those without a sample left out (list of Metric)."""
-    families = _empty(OF_MACHINE, MACHINE_SERIES)
-    families.update(_empty(OF_CARD, CARD_SERIES))
+    from prometheus_client.core import Metric
+
+    families = {}
+    for prefix, table in ((OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)):
+        for name, (kind, _, text) in table.items():
+            # A counter's family is named without the end that its samples have.
+            family = name[: -len("_total")] if kind == COUNTER else name
+            families[prefix + name] = Metric(prefix + family, text, kind)
     _machine(families, collection, expected)
     for card in collection.cards:
         for device, place in [(card, _place(card))] + [(part, _place(part, card)) for part in card["parts"]]:
@@ -265,33 +269,19 @@ def _families(collection, expected, job_folder):
 
 
 def _machine(families, found, expected):
-    values = {
-        "driver_up": int(found.failure is None),
-        "gpus": found.count,
-        "gpus_expected": expected,
-        "collect_timestamp_seconds": found.time,
-        "collect_duration_seconds": found.duration,
-    }
-    for name, value in values.items():
-        if value is not None:
-            _add(families, OF_MACHINE + name, {}, value)
+    """Series of the machine; what nobody knows has none."""
+    _add(families, OF_MACHINE + "driver_up", {}, int(found.failure is None))
+    _add(families, OF_MACHINE + "gpus", {}, found.count)
+    _add(families, OF_MACHINE + "gpus_expected", {}, expected)
+    _add(families, OF_MACHINE + "collect_timestamp_seconds", {}, found.time)
+    _add(families, OF_MACHINE + "collect_duration_seconds", {}, found.duration)
     for check, level in found.status.items():
         _add(families, OF_MACHINE + "health_status", {"check": check}, level)
 
 
-def _empty(prefix, table):
-    from prometheus_client.core import Metric
-
-    families = {}
-    for name, (kind, _, text) in table.items():
-        # A counter's family is named without the end that its samples have.
-        family = name[: -len("_total")] if kind == COUNTER else name
-        families[prefix + name] = Metric(prefix + family, text, kind)
-    return families
-
-
 def _add(families, name, labels, value):
-    families[name].add_sample(name, labels, value)
+    if value is not None:
+        families[name].add_sample(name, labels, value)
 
 
 def _place(device, card=None):
