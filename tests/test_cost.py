@@ -95,6 +95,9 @@ PAIRS = [
 def test_native_calls_of_a_question_about_a_pair(nvml):
     first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
     assert later_calls(PAIRS, first, second) == expected_calls(PAIRS)
+    nvml.nvmlShutdown()
+    nvml.nvmlInit()
+    assert not hasattr(first, "_links") and not hasattr(first, "_wires")
 
 
 def test_native_calls_of_a_question_about_a_link(nvml):
@@ -102,27 +105,6 @@ def test_native_calls_of_a_question_about_a_link(nvml):
     for question in (nvml.nvmlDeviceGetNvLinkState, nvml.nvmlDeviceGetNvLinkRemoteDeviceType):
         question(handle, 3)
         assert native_calls(question, handle, 4) == 1
-
-
-def test_wiring_is_kept_and_states_are_asked(nvml):
-    first, second = nvml.nvmlDeviceGetHandleByIndex(2), nvml.nvmlDeviceGetHandleByIndex(5)
-
-    def joined():
-        return nvml.nvmlDeviceGetP2PStatus(first, second, nvml.NVML_P2P_CAPS_INDEX_NVLINK)
-
-    assert joined() == nvml.NVML_P2P_STATUS_OK
-    simulated.set_value(2, "mtlink_state", "DOWN")
-    assert joined() == nvml.NVML_P2P_STATUS_NOT_SUPPORTED
-    simulated.set_value(2, "mtlink_state", "UP")
-    assert joined() == nvml.NVML_P2P_STATUS_OK
-    simulated.set_faults("mtmlDeviceGetMtLinkState=TIMEOUT")
-    pytest.raises(nvml.NVMLError_Timeout, joined)
-    simulated.set_faults("")
-    assert nvml.nvmlDeviceGetNvLinkState(first, 0)
-    assert first._links and first._wires
-    nvml.nvmlShutdown()
-    nvml.nvmlInit()
-    assert not hasattr(first, "_links") and not hasattr(first, "_wires")
 
 
 def test_a_refusal_without_a_counterpart_makes_no_native_call(nvml):

@@ -103,36 +103,6 @@ def test_who_gives_back_the_last_reference_decides(init, shutdown, value, monkey
         end()
 
 
-def test_handles_go_stale_and_calls_raise():
-    with simulated.machine("s5000x8"):
-        library = pymtml.mtmlLibraryInit()
-        device = pymtml.mtmlLibraryInitDeviceByIndex(0)
-        gpu, system = pymtml.mtmlDeviceInitGpu(device), pymtml.mtmlLibraryInitSystem()
-        pymtml.nvmlDeviceGetName(device), pymtml.mtmlGpuGetUtilization(gpu)
-        pymtml.nvmlShutdown()
-        queries = (
-            (pymtml.nvmlDeviceGetName, device),
-            (pymtml.nvmlDeviceGetPowerUsage, device),
-            (pymtml.mtmlGpuGetUtilization, gpu),
-            (pymtml.mtmlSystemGetDriverVersion, system),
-        )
-        for call in (pymtml.mtmlLibraryCountDevice, pymtml.nvmlDeviceGetCount, pymtml.nvmlSystemGetDriverVersion):
-            pytest.raises(pymtml.NVMLError_Uninitialized, call)
-        for query, handle in queries:
-            pytest.raises(pymtml.NVMLError_Uninitialized, query, handle)
-        again = pymtml.mtmlLibraryInit()
-        fresh = pymtml.nvmlDeviceGetHandleByIndex(0)
-        for query, handle in queries:
-            pytest.raises(pymtml.NVMLError_InvalidArgument, query, handle)
-        # At the same addresses, as C never ended; a stale handle equals itself alone.
-        assert fresh._address == device._address and again._address == library._address
-        for old, new in ((device, fresh), (gpu, pymtml.mtmlDeviceInitGpu(fresh)), (library, again)):
-            assert old == old and old != new and new != old and len({old, new}) == 2
-        assert pymtml.nvmlDeviceGetName(fresh) == "MTT S5000"
-        pymtml.mtmlLibraryShutDown()
-        assert state() == (0, 0)
-
-
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("refused", [False, True])
 def test_library_that_answers_no_more_is_started_anew(init, refused):

@@ -386,6 +386,8 @@ def test_shutdown_from_within_a_query(name):
 
             class Change:
                 def __index__(self, change=change):
+                    query = pymtml._query_on(sys._getframe())  # the outermost frame, which lasts as long as the query
+                    assert query.f_code.co_name == "nvmlDeviceGetNvLinkState"
                     with pytest.raises(pymtml.NVMLError_InUse, match="in the middle of a query"):
                         change(card(0))
                     return 0
