@@ -9,7 +9,7 @@ import time
 import native_calls
 import pytest
 import simulated
-from concurrency import in_child, in_thread
+from concurrency import before_line, elsewhere, in_child, in_thread
 from interpreter import FREE_THREADED
 
 import pymtml
@@ -75,17 +75,20 @@ def test_queries_do_not_wait(name):
 
 
 def test_vgpus_get_one_number_each_from_threads_at_once():
-    for _ in range(20):
+    step, begun = 0, True
+    while begun:
+        step += 1
         with simulated.nvml("s3000-vgpu-host"):
-            device, numbers = pymtml.nvmlDeviceGetHandleByIndex(0), []
-            barrier = threading.Barrier(4)
-            ask = (
-                lambda: barrier.wait() and None or numbers.append(pymtml.nvmlDeviceGetActiveVgpus(device))
-            )  # noqa: E731
-            threads = [in_thread(ask)[0] for _ in range(4)]
-            for thread in threads:
-                thread.join(PROMPT)
-            assert len(numbers) == 4 and all(each == numbers[0] for each in numbers) and len(set(numbers[0])) > 1
+            device, others = pymtml.nvmlDeviceGetHandleByIndex(0), []
+            numbers, begun = before_line(
+                step,
+                lambda: pymtml.nvmlDeviceGetActiveVgpus(device),
+                lambda: elsewhere(lambda: others.append(pymtml._vgpu_number(device, "another"))),
+            )
+            others.append(pymtml._vgpu_number(device, "another"))
+            assert len(set(numbers)) == len(numbers) > 1 and len(set(others)) == 1 and others[0] not in numbers, step
+            assert pymtml.nvmlDeviceGetActiveVgpus(device) == numbers, step
+    assert step > 20
 
 
 # ---- A card that hangs ----
