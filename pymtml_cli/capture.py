@@ -88,7 +88,7 @@ class Walk:
 
     def bounded(self, function, number):
         """A number of things that a function told, at most MOST."""
-        excess = "# %s: %d (%s); the first %d were asked" % (function, number, self.label, MOST)
+        excess = "# %s: %d (%s); the first %d were queried" % (function, number, self.label, MOST)
         if number > MOST and excess not in self.excesses:
             self.excesses.append(excess)
         return min(number, MOST)

@@ -216,7 +216,7 @@ def parse(arguments):
         return _parse_query(queries, parts)
     for raw, name, _ in parts:
         if name is None or name == "format":
-            hint = _not_known(raw) if name is None else "--format goes with --query-gpu and its kin"
+            hint = _not_known(raw) if name is None else "--format goes with --query-gpu and the like"
             raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
     if "query" in names or "all" in names:

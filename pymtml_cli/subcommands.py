@@ -30,8 +30,8 @@ SUBCOMMANDS = {
     "dmon": Subcommand("smi.dmon", "a line for each card and second", "OPTIONS"),
     "pmon": Subcommand("smi.pmon", "a line for each process and second", "OPTIONS"),
     "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", "OPTIONS", True),
-    "mig": Subcommand("smi.mig", "MPC instances: what there is, and how a card is divided", "OPTIONS"),
-    "vgpu": Subcommand("smi.vgpu", "virtual devices, and what kinds of them a card offers", "OPTIONS"),
+    "mig": Subcommand("smi.mig", "list MPC instances, and divide a card into them", "OPTIONS"),
+    "vgpu": Subcommand("smi.vgpu", "virtual devices, and the kinds that a card offers", "OPTIONS"),
     "clocks": _refused("nvidia-smi's clocks that these cards do not have"),
     "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second", "OPTIONS"),
     "drain": _refused("the drain state of a card"),
@@ -39,16 +39,12 @@ SUBCOMMANDS = {
     "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
     "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
     "labels": Subcommand("hosts.labels", "labels of the node for Kubernetes, as node-feature-discovery reads them"),
-    "doctor": Subcommand("health.doctor", "say what works here, what does not, and what to do about it"),
-    "drop-in": Subcommand("dropin.drop_in", "make programs take pymtml for pynvml"),
-    "topo": Subcommand("smi.topo", "how cards are joined with each other and with processors", "OPTIONS"),
-    "compare": Subcommand(
-        "hosts.compare", "what differs between hosts, from what --json, health and doctor say on each"
-    ),
-    "completion": Subcommand(
-        "completion", "print what makes a shell complete the command: bash, zsh or fish", "OPTIONS"
-    ),
-    "base-clocks": _refused("clocks that a card is made for: N/A on these cards"),
+    "doctor": Subcommand("health.doctor", "report what works here, what does not, and what to do about it"),
+    "drop-in": Subcommand("dropin.drop_in", "make programs use pymtml as pynvml"),
+    "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors", "OPTIONS"),
+    "compare": Subcommand("hosts.compare", "differences between hosts, from the JSON output of each"),
+    "completion": Subcommand("completion", "print the completion script for a shell: bash, zsh or fish", "OPTIONS"),
+    "base-clocks": _refused("base clocks: N/A on these cards"),
     "boost-slider": _refused("boost sliders, which these cards do not have"),
     "c2c": _refused("links between chips, which these cards do not have"),
     "compute-policy": _refused("compute policies, which these cards do not have"),
@@ -59,7 +55,7 @@ SUBCOMMANDS = {
     "power-profiles": _refused("power profiles, which these cards do not have"),
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
-    "run": Subcommand("dropin.run", "run a program with pymtml in the place of pynvml", "OPTIONS"),
+    "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml", "OPTIONS"),
 }
 
 # What --help has a line for: not those that these cards have nothing for
@@ -72,7 +68,7 @@ def argument_parser(name):
 
     class Parser(argparse.ArgumentParser):
         def error(self, message):
-            raise CommandError("%s; `%s --help` says more" % (message, self.prog), BAD_ARGUMENT)
+            raise CommandError("%s; see `%s --help`" % (message, self.prog), BAD_ARGUMENT)
 
         def add_number(self, option, metavar, least, most, help, default=None, whole=True):
             """An option that takes a number."""
@@ -96,7 +92,7 @@ def argument_type(least, most, whole=True):
         value = number(text, least, most, whole)
         if value is None:
             kind = "whole number" if whole else "number"
-            raise argparse.ArgumentTypeError("%s is no %s from %s to %s" % (shortened(text), kind, least, most))
+            raise argparse.ArgumentTypeError("%s is not a %s from %s to %s" % (shortened(text), kind, least, most))
         return value
 
     return read

@@ -472,7 +472,7 @@ def test_without_a_free_descriptor_nothing_is_told(proc, device, with_table):
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 @pytest.mark.parametrize("what", ["fd", "driver/musa", "devname", "proc_util", "comm", "status"])
 def test_a_lack_of_descriptors_in_the_midst(proc, device, monkeypatch, what, number):
-    """What could not be looked into for lack of a descriptor is not taken for nothing; for other reasons it is."""
+    """What could not be inspected for lack of a descriptor is not taken for nothing; for other reasons it is."""
     proc.process(5, "/dev/mtgpu.0", comm="x\n", NSpid="900 5")
     if what != "fd":
         proc.table("gpu0", "mtgpu.0", NEWER, "900 5 9 0 0 0 9 0 x")

@@ -35,8 +35,8 @@ NO_LIBRARY_TEXTS = {
     "Display Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
     "libnvidia-ml.so to your system PATH.\n",
     PYMTML: "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads "
-    "driver is properly installed and present in your system.\nPYMTML_LIBRARY may name the file; `pymtml doctor` says "
-    "what was tried.\n",
+    "driver is properly installed and present in your system.\nPYMTML_LIBRARY may name the file; `pymtml doctor` "
+    "shows what was tried.\n",
 }
 
 

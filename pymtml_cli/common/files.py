@@ -32,7 +32,7 @@ def replace_file(path, text):
     """
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
-            raise ValueError("it is there, and is no file")
+            raise ValueError("it exists, and is not a regular file")
         put(path, text)
     except (OSError, ValueError) as error:
         raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
@@ -44,7 +44,7 @@ def read_text(path, most):
     Raises: OSError, ValueError.
     """
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-        raise ValueError("it is no regular file")
+        raise ValueError("it is not a regular file")
     with open(path, encoding="utf-8") as file:
         text = file.read(most + 1)
     return text if len(text) <= most else None

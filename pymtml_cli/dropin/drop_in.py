@@ -51,10 +51,10 @@ def parser():
     actions = parser.add_subparsers(dest="action", metavar="path | enable | disable | status")
     actions.required = True
     actions.add_parser("path", help="print the folder that does the same on PYTHONPATH")
-    enable = actions.add_parser("enable", help="let all programs of this environment take pymtml for pynvml")
-    enable.add_argument("--force", action="store_true", help="also where an NVIDIA driver is present")
+    enable = actions.add_parser("enable", help="make all programs of this environment use pymtml as pynvml")
+    enable.add_argument("--force", action="store_true", help="even if an NVIDIA driver is present")
     actions.add_parser("disable", help="undo it")
-    actions.add_parser("status", help="say what holds now (exit status 0: enabled, 1: not enabled)")
+    actions.add_parser("status", help="show whether it is enabled (exit status 0: enabled, 1: not enabled)")
     return parser
 
 
@@ -125,10 +125,10 @@ def enable(force):
     print("wrote %s" % file)
     driver = hook.nvidia_driver()
     if driver and not force:
-        stays = "pynvml stays as it is here; --force takes it over all the same"
+        stays = "pynvml stays as it is; --force replaces it anyway"
         print("an NVIDIA driver is present (%s): %s" % (driver, stays))
     else:
-        print("programs of %s take pymtml for pynvml from their next start" % sys.prefix)
+        print("programs of %s use pymtml as pynvml from their next start" % sys.prefix)
     print("pymtml drop-in disable undoes it")
     return 0
 

@@ -15,11 +15,11 @@ usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
        pymtml run [--nvidia-smi] -m MODULE [ARGUMENT ...]
        pymtml run [--nvidia-smi] -c CODE [ARGUMENT ...]
 
-PROGRAM is looked for beside this Python first, then on PATH; the other forms are run by this Python. The program and
-all that it starts take pymtml for pynvml, and for the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
-names more such copies.
+PROGRAM is looked for next to this Python first, then on PATH; this Python runs the other forms. The program and all
+that it starts use pymtml as pynvml, and in place of the copies of pynvml that some programs carry.
+PYMTML_DROPIN_MODULES names more such copies.
 
-  --nvidia-smi   an nvidia-smi of pymtml's comes first on PATH, for programs that call that command
+  --nvidia-smi   put pymtml's nvidia-smi first on PATH, for programs that run that command
 """
 
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for shells that complete
@@ -127,7 +127,7 @@ def run(arguments):
         print(USAGE, end="")
         return 0
     if options.error:
-        complain(options.error + "; pymtml run --help says how")
+        complain(options.error + "; see `pymtml run --help`")
         return 2
     command = options.command
     variables = environment(options.nvidia_smi)

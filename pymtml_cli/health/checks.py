@@ -31,7 +31,7 @@ Check = namedtuple("Check", "name finds questions advice noted among", defaults=
 
 # Limit: (default, least, most, what it is). None: what the card tells.
 LIMITS = {
-    "max-temperature": (None, 1, 1000, "degrees Celsius of the GPU (default: where the card slows down, or 90)"),
+    "max-temperature": (None, 1, 1000, "degrees Celsius of the GPU (default: its slowdown temperature, or 90)"),
     "max-memory-temperature": (95, 1, 1000, "degrees Celsius of the memory"),
     "max-ecc-errors": (0, 0, 10**15 - 1, "uncorrected memory errors since the driver was loaded"),
     "max-aggregate-ecc-errors": (10, 0, 10**15 - 1, "uncorrected memory errors of the card's life"),
@@ -116,7 +116,7 @@ def answers(card, limits):
         elif not is_not_told(answer):
             failed.append((what, answer.reason))
             if isinstance(answer, Implausible) and mostly_implausible(card):
-                text = "no answer: most of what it measures cannot be, such as %s: %s" % (what, answer.text)
+                text = "no answer: most of its numbers are impossible, such as %s: %s" % (what, answer.text)
                 return [Outcome(CRITICAL, text, silent=True)]
     reasons = {reason for _, reason in failed}
     if len(reasons) == 1 and not answered:

@@ -134,7 +134,7 @@ class Child:
     def failure(self, timeout):
         """Why there are no more answers."""
         if self._is_garbled:
-            return "no answer that can be read: something else writes in its place"
+            return "no readable answer: something else writes to the same stream"
         status = self._process.poll()
         if status is None:
             return "no answer within %g seconds" % timeout

@@ -56,11 +56,11 @@ def findings(library, root="/"):
     if not nodes:
         yield WARN, "mounts", text, "%s, or %s" % (RUNTIME, NODES)
     elif not renderers:
-        yield NOTE, "mounts", text, "programs that draw, and some that compute, need --device=/dev/dri, too"
+        yield NOTE, "mounts", text, "programs that draw, and some that compute, also need --device=/dev/dri"
     else:
         yield OK, "mounts", text, None
     if not library:
-        yield WARN, "mounts", "no libmtml.so.2 in the container", "%s brings that of the host" % RUNTIME
+        yield WARN, "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME
     if not os.path.isdir(os.path.join(root, "proc/driver/musa")):
         text = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
         yield NOTE, "mounts", text, "%s brings it" % RUNTIME
@@ -68,7 +68,7 @@ def findings(library, root="/"):
         text = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
         yield NOTE, "mounts", text, "docker mounts /sys unless told otherwise"
     if in_a_namespace_of_its_own():
-        text = "a pid namespace of its own: processes of other containers and of the host exist elsewhere"
+        text = "a pid namespace of its own: processes of other containers and of the host are not visible"
         yield NOTE, "processes", text, "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
 
 
@@ -77,20 +77,20 @@ def _asked(visible, nodes):
     if visible is None:
         if nodes:
             return NOTE, "variable", "%s is not set: the nodes came by --device or --privileged" % VISIBLE, None
-        return WARN, "variable", "%s is not set: no cards were asked for" % VISIBLE, RUNTIME
+        return WARN, "variable", "%s is not set: no cards were requested" % VISIBLE, RUNTIME
     text, word = "%s=%s" % (VISIBLE, visible), visible.strip().lower()
     if word in ("", "none", "void", "nodevfiles"):
-        return WARN, "variable", text + ": no cards were asked for", RUNTIME
+        return WARN, "variable", text + ": no cards were requested", RUNTIME
     wanted = len({name.strip() for name in visible.split(",") if name.strip()})
     if wanted == len(nodes) or word == "all" and nodes:
         return OK, "variable", text, None
     if word == "all":
-        step = "docker run --runtime=mthreads; /etc/docker/daemon.json must know that runtime"
+        step = "docker run --runtime=mthreads; /etc/docker/daemon.json must name that runtime"
         return WARN, "variable", text + ", and no nodes: the runtime of mthreads did not start this container", step
-    text += ": %d card(s) asked for, and %d node(s) are here" % (wanted, len(nodes))
+    text += ": %d card(s) requested, and %d node(s) are here" % (wanted, len(nodes))
     if not nodes:
         return WARN, "variable", text, "docker run --runtime=mthreads"
-    return NOTE, "variable", text, "--privileged and --device bring nodes beside those of the runtime"
+    return NOTE, "variable", text, "--privileged and --device add nodes to those of the runtime"
 
 
 def _named(root, folder, pattern):

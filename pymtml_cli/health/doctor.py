@@ -114,9 +114,9 @@ def python_findings():
             continue  # told with its owner
         if module == "pynvml" and used:
             step = "`pymtml run PROGRAM` puts pymtml in its place"
-            yield Finding(NOTE, "packages", "import pynvml finds %s, of no distribution" % path, step)
+            yield Finding(NOTE, "packages", "import pynvml finds %s, which belongs to no distribution" % path, step)
         elif module == "pymtml" and not used:
-            yield Finding(NOTE, "packages", "%s stands on the path, too, and is not used" % path, "take it away")
+            yield Finding(NOTE, "packages", "%s is on the path as well, and is not used" % path, "remove it")
     if owners is None:
         yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
         return
@@ -187,7 +187,7 @@ def environment_findings():
 def library_finding():
     """Which file was loaded, and how it was found."""
     name = pymtml.nvmlLib._name
-    how = "as PYMTML_LIBRARY says" if pymtml._setting("PYMTML_LIBRARY") else "as %s by the usual search" % name
+    how = "through PYMTML_LIBRARY" if pymtml._setting("PYMTML_LIBRARY") else "as %s by the usual search" % name
     return Finding(OK, "library", "%s, found %s" % (loaded_file() or name, how))
 
 
@@ -244,7 +244,7 @@ def init_failure(error):
         pymtml.NVMLError_LibraryNotFound: "install the Moore Threads driver, or name the file in PYMTML_LIBRARY; in a "
         "container, start it with the mthreads runtime and MTHREADS_VISIBLE_DEVICES=all",
         pymtml.NVMLError_DriverNotLoaded: "load the kernel module (modprobe mtgpu) and look at dmesg",
-        pymtml.NVMLError_NoPermission: "look at the rights of /dev/mtgpu*; the group is often render or video",
+        pymtml.NVMLError_NoPermission: "look at the permissions of /dev/mtgpu*; the group is often render or video",
     }
     step = next((text for kind, text in steps.items() if isinstance(error, kind)), "look at dmesg for mtgpu")
     return Finding(FAIL, "init", " ".join(str(error).split()), step)
@@ -290,7 +290,7 @@ def node_findings(found, inside):
     closed = [node for node in found if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
-        yield Finding(WARN, "rights", "no rights on %s" % shown(closed), step)
+        yield Finding(WARN, "rights", "no permission to use %s" % shown(closed), step)
     elif found:
         yield Finding(OK, "rights", "all nodes readable and writable")
     else:
@@ -376,7 +376,7 @@ def visible_finding(cards):
     else:
         names = ["GPU %s" % numbers[device] if device in numbers else "an MPC instance" for device in devices]
         text = "only see these, as 0 and up: " + ", ".join(names)
-        step = "pymtml.musa_visible_devices() gives them in that order; all else shows all cards"
+        step = "pymtml.musa_visible_devices() returns them in that order; everything else shows all cards"
     return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
@@ -417,7 +417,7 @@ def odd_findings(card):
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
     ):
         if card.ask(function) == 0:
-            step = "pymtml calls it unknown; drivers from 3.3.8 on were seen to report it"
+            step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:

@@ -25,16 +25,18 @@ LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("health")
-    parser.add_number("--expect", "N", 0, MOST_CARDS, "how many cards there must be (default: at least one)")
-    text = "time that the driver may take (default 30), and that another check may"
+    parser.add_number("--expect", "N", 0, MOST_CARDS, "number of cards that must be present (default: at least one)")
+    text = "time that the driver may take (default 30), and another check"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default
         parser.add_number("--" + name, "N", least, most, "limit: " + text.replace("%", "%%") + shown)
-    parser.add_file("--limits", "a file of limits, a line each: max-temperature = 85")
-    parser.add_argument("--skip", metavar="CHECKS", default="", help="leave out, by commas: " + ", ".join(CHECKS[1:]))
+    parser.add_file("--limits", "a file of limits, one per line: max-temperature = 85")
+    parser.add_argument(
+        "--skip", metavar="CHECKS", default="", help="leave out, separated by commas: " + ", ".join(CHECKS[1:])
+    )
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
-    parser.add_file("--lock", "file that keeps two checks apart (default: one for each user)")
+    parser.add_file("--lock", "lock file, which allows one check at a time (default: one per user)")
     parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"
     return parser
 
@@ -62,7 +64,7 @@ def chosen(options):
     skipped = [name for name in options.skip.split(",") if name]
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
-        raise CommandError("no check %r; there are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
+        raise CommandError("no check %r; the checks are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
     limits = checks.default_limits() if options.limits is None else read_limits(options.limits)
     return limits, [name for name in CHECKS if name not in skipped]
 
@@ -80,18 +82,20 @@ def read_limits(path):
     except (OSError, ValueError) as error:
         raise CommandError("cannot read %s: %s" % (path, reason(error)), BAD_ARGUMENT)
     if written is None:
-        raise CommandError("%s is no file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT)
+        raise CommandError(
+            "%s is not a file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT
+        )
     for index, line in enumerate(written.splitlines(), 1):
         name, equals, value = (part.strip() for part in line.partition("#")[0].partition("="))
         if not name and not equals:
             continue
         if name not in checks.LIMITS:
-            text = "%s:%d: no limit %r; there are %s" % (path, index, name, ", ".join(checks.LIMITS))
+            text = "%s:%d: no limit %r; the limits are %s" % (path, index, name, ", ".join(checks.LIMITS))
             raise CommandError(text, BAD_ARGUMENT)
         _, least, most, _ = checks.LIMITS[name]
         limits[name] = number(value, least, most)
         if limits[name] is None:
-            text = "%s:%d: %s is a whole number from %d to %d" % (path, index, name, least, most)
+            text = "%s:%d: %s must be a whole number from %d to %d" % (path, index, name, least, most)
             raise CommandError(text, BAD_ARGUMENT)
     return limits
 
@@ -148,7 +152,7 @@ def examine(wanted, timeout, lock_file=None):
     finally:
         lock.leave()
     if lock.failure:
-        text = "%s: nothing keeps two checks apart" % lock.failure
+        text = "%s: two checks may run at once" % lock.failure
         report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text)))
     return report
 

@@ -31,7 +31,7 @@ class Lock:
             self.failure = "cannot open %s: %s" % (path, error.strerror)
             return
         if os.fstat(self.descriptor).st_uid != os.geteuid():
-            self.failure = "%s belongs to somebody else" % path
+            self.failure = "%s belongs to another user" % path
             self.leave()
 
     def take(self, timeout):

@@ -16,7 +16,7 @@ from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
-NOT_SAID = "not said"
+NOT_SAID = "not reported"
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
 
@@ -26,14 +26,14 @@ def parser():
     text = "what hosts say: a file, a folder of files, - for stdin (default: stdin); a host is called what its file "
     text += "is called, without %s" % ", ".join(gathered.SUFFIXES)
     parser.add_argument("files", nargs="*", metavar="FILE", help=text)
-    parser.add_argument("--hosts", metavar="HOSTS", help="hosts that there must be, as node[01-16,20],login1")
-    text = "facts to leave out, by commas, as they are printed"
+    parser.add_argument("--hosts", metavar="HOSTS", help="the expected hosts, such as node[01-16,20],login1")
+    text = "facts to leave out, by their printed names, separated by commas"
     parser.add_argument("--skip", metavar="FACTS", default="", help=text)
     form = parser.add_mutually_exclusive_group()
-    text = "one line: the hosts in no largest group, as for pdsh -w"
+    text = "one line: the hosts outside the largest groups, for pdsh -w"
     form.add_argument("--differing", action="store_true", help=text)
     form.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
-    parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host that could not be compared"
+    parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host could not be compared"
     return parser
 
 
@@ -41,7 +41,7 @@ def run(arguments):
     """Read, compare and print (exit status: 0 all the same, 1 something differs, 2 a host that cannot be compared)."""
     options = parser().parse_args(arguments)
     if not options.files and sys.stdin.isatty():
-        raise CommandError("name files, or pipe what hosts say into it; `--help` says more", BAD_ARGUMENT)
+        raise CommandError("name files, or pipe the output of hosts into it; see `pymtml compare --help`", BAD_ARGUMENT)
     expected = None
     if options.hosts is not None:
         try:
@@ -102,7 +102,7 @@ class Comparison:
                 self._host_of(one, expected).add(one)
         heard = set(self.hosts) | {one.host for one in self.unreadable}
         missing = [name for name in expected or () if name not in heard]
-        self.unreadable += [gathered.Unreadable(name, "nothing came from it") for name in missing]
+        self.unreadable += [gathered.Unreadable(name, "no output from it") for name in missing]
         kinds = {}  # of facts
         for host in self.hosts.values():
             for name, fact in host.facts.items():
@@ -113,7 +113,9 @@ class Comparison:
                     host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
         unknown = sorted(set(skipped) - set(kinds))
         if unknown and self.hosts:
-            raise CommandError("--skip: no fact %s; there are %s" % (safe(unknown[0]), ", ".join(kinds)), BAD_ARGUMENT)
+            raise CommandError(
+                "--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(kinds)), BAD_ARGUMENT
+            )
         self.facts = {name: self._groups(name) for name in kinds if name not in skipped}
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 
@@ -179,7 +181,7 @@ class Comparison:
             yield ""
         troubles = self._common_troubles()
         if troubles:
-            yield "the same on all hosts, and not well"
+            yield "problems that all hosts share"
             for name, text in troubles:
                 yield "  %s: %s" % (safe(name), fit(text, LONGEST_VALUE))
             yield ""

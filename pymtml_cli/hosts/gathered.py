@@ -123,7 +123,7 @@ def _open_regular(path, flags):
     Raises: _Bad for anything else.
     """
     if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise _Bad("no regular file")
+        raise _Bad("not a regular file")
     # Who owns the folder may put a link or a pipe there meanwhile: neither is followed, nor waited for.
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
@@ -253,13 +253,13 @@ def _documents(text):
         said = [line for line in "".join(noise).split("\n") if line.strip()] or ["nothing"]
         for kind, line in _TEXTS.items():
             if any(map(line.match, said)):
-                return [Unreadable(None, "the text of %s: %s --json is what can be compared" % (kind, kind))]
-        return [Unreadable(None, "no document; it says: %s" % said[-1])]
+                return [Unreadable(None, "the text of %s: only %s --json can be compared" % (kind, kind))]
+        return [Unreadable(None, "not a document; it prints: %s" % said[-1])]
     return found
 
 
 def _no_number(name):
-    raise ValueError("%s is no number" % name)
+    raise ValueError("%s is not a number" % name)
 
 
 def _broken(piece, error, begin):
@@ -271,7 +271,7 @@ def _broken(piece, error, begin):
     end = len(piece.rstrip())
     if getattr(error, "pos", 0) - begin >= end or not piece.rstrip().endswith("}"):
         return "cut off after %d characters" % end
-    return "no JSON: %s" % error
+    return "not JSON: %s" % error
 
 
 def _named(piece):
@@ -295,26 +295,26 @@ def _kind(content):
     Raises: _Bad for one that is not pymtml's, or says an error.
     """
     if not isinstance(content, dict):
-        raise _Bad("no document of pymtml")
+        raise _Bad("not a document of pymtml")
     schema = content.get("schema", SCHEMA)
     if isinstance(schema, bool) or schema != SCHEMA:
-        raise _Bad("schema %s of a later pymtml; this one reads %d" % (fit(str(schema), 20), SCHEMA))
+        raise _Bad("schema %s is of a later pymtml; this one reads %d" % (fit(str(schema), 20), SCHEMA))
     if "error" in content:
-        raise _Bad("says: %s" % content["error"])
+        raise _Bad("reports: %s" % content["error"])
     if "devices" in content:
         return _of_machine(content)
     if "findings" in content and ("verdict" in content or "schema" in content):
         return _of_findings(content)
-    raise _Bad("no document of pymtml: %s" % (", ".join(map(str, list(content)[:6])) or "an empty object"))
+    raise _Bad("not a document of pymtml: %s" % (", ".join(map(str, list(content)[:6])) or "an empty object"))
 
 
 def _of_machine(content):
     """MACHINE, if the document has what it says that it has."""
     devices, count = content["devices"], content.get("device_count")
     if not isinstance(devices, list) or not all(isinstance(device, dict) for device in devices):
-        raise _Bad("a list of devices that is none")
+        raise _Bad("devices is not a list of objects")
     if count != len(devices):
-        raise _Bad("says %s devices and lists %d" % (count, len(devices)))
+        raise _Bad("counts %s devices and lists %d" % (count, len(devices)))
     return MACHINE
 
 
@@ -326,7 +326,7 @@ def _of_findings(content):
         raise _Bad("no findings")
     for one in found:
         if not isinstance(one, dict) or not all(isinstance(one.get(key), str) for key in ("check", "level", "text")):
-            raise _Bad("a finding that is none")
+            raise _Bad("findings is not a list of findings")
         if kind == DOCTOR and one["level"] == "fail":
             raise _Bad("doctor: %s: %s" % (one["check"], one["text"]))
         if kind == HEALTH and (one["check"], one["level"]) == ("driver", "CRITICAL"):

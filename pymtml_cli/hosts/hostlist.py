@@ -75,7 +75,7 @@ def unfold(text):
     for part in re.findall(r"(?:[^\s,\[]|\[[^\]]*\]?)+", text):  # between commas outside of brackets, or white space
         pieces = re.split(r"\[([^\[\]]*)\]", part)
         if any("[" in piece or "]" in piece for piece in pieces):
-            raise ValueError("brackets do not fit in %s" % part)
+            raise ValueError("unbalanced brackets in %s" % part)
         choices = [_numbers(piece) if index % 2 else [piece] for index, piece in enumerate(pieces)]
         count = 1
         for choice in choices:
@@ -93,7 +93,7 @@ def _numbers(text):
         first, dash, last = part.strip().partition("-")
         last = last if dash else first
         if not all(re.match("[0-9]{1,%d}$" % LONGEST, number) for number in (first, last)):
-            raise ValueError("no range of numbers: [%s]" % text)
+            raise ValueError("not a range of numbers: [%s]" % text)
         if int(last) < int(first):
             raise ValueError("the range %s goes down" % part)
         if int(last) - int(first) >= MOST:

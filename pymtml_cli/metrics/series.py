@@ -17,15 +17,15 @@ PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all that is a car
 
 # Series of the machine: (type, labels, help)
 MACHINE_SERIES = {
-    "driver_up": (GAUGE, (), "1 if the driver answered all questions of the last collection in time, else 0."),
+    "driver_up": (GAUGE, (), "1 if the driver answered all queries of the last collection in time, else 0."),
     "gpus": (GAUGE, (), "Number of whole cards that the driver counts."),
-    "gpus_expected": (GAUGE, (), "Number of cards that there must be, as the option --expect says."),
+    "gpus_expected": (GAUGE, (), "Number of cards that must be present, by the option --expect."),
     "collect_timestamp_seconds": (GAUGE, (), "When the last collection ended, in seconds since 1970."),
     "collect_duration_seconds": (GAUGE, (), "Time that the last collection took."),
     "health_status": (
         GAUGE,
         ("check",),
-        "Worst finding of a check of pymtml health: 0 as it should be, 1 warning, 2 critical.",
+        "Worst finding of a check of pymtml health: 0 in order, 1 warning, 2 critical.",
     ),
 }
 
@@ -33,7 +33,7 @@ MACHINE_SERIES = {
 CARD_SERIES = {
     "info": (GAUGE, ("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
     "up": (GAUGE, (), "1 if the card answered in the last collection, else 0."),
-    "query_errors_total": (COUNTER, ("query", "code"), "Questions that the card or its driver failed to answer."),
+    "query_errors_total": (COUNTER, ("query", "code"), "Queries of the card that failed."),
     **{
         name: (COUNTER if name.endswith("_total") else GAUGE, labels, text)
         for name, (_, _, labels, text) in SERIES.items()

@@ -31,12 +31,12 @@ def address(text):
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
-        raise ValueError("an IPv6 address stands in brackets: [::1]:9406")
+        raise ValueError("an IPv6 address is written in brackets: [::1]:9406")
     if colon and not host:
-        raise ValueError("no host before the colon: 0.0.0.0:PORT is all of them")
+        raise ValueError("no host before the colon: 0.0.0.0:PORT means all addresses")
     found = number(port, 0, LAST_PORT)
     if found is None:
-        raise ValueError("no port from 0 to %d" % LAST_PORT)
+        raise ValueError("not a port from 0 to %d" % LAST_PORT)
     return host or LOCALHOST, found
 
 

@@ -28,13 +28,15 @@ def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("metrics")
     where = parser.add_mutually_exclusive_group()
-    parser.add_file("--textfile", "write FILE, which node_exporter reads, instead of stdout", where)
+    parser.add_file("--textfile", "write FILE for node_exporter instead of printing", where)
     where.add_argument(
-        "--listen", metavar="[HOST:]PORT", help="serve /metrics (host 127.0.0.1 unless said otherwise; 0.0.0.0: all)"
+        "--listen", metavar="[HOST:]PORT", help="serve /metrics (default host: 127.0.0.1; 0.0.0.0: all addresses)"
     )
     text = "time from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
     parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
-    parser.add_number("--expect", "N", 0, health.MOST_CARDS, "how many cards there must be (default: at least one)")
+    parser.add_number(
+        "--expect", "N", 0, health.MOST_CARDS, "number of cards that must be present (default: at least one)"
+    )
     text = "time that the driver may take for a collection (default %d)" % TIMEOUT
     parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as pymtml health takes them")
@@ -43,15 +45,16 @@ def parser():
         "--processes",
         choices=(NO_PROCESSES, COUNTED, NAMED),
         default=COUNTED,
-        help="whether to look for processes, every 30 seconds at most, and to tell their names (default %s)" % COUNTED,
+        help="whether to look for processes, every 30 seconds at most, and to publish their names (default %s)"
+        % COUNTED,
     )
-    text = "folder with a file for each card, named by its index: the jobs on it, a line each"
+    text = "folder with a file for each card, named by its index: the jobs on it, one per line"
     parser.add_argument("--hpc-job-dir", metavar="DIR", help=text)
     parser.add_file("--certfile", "serve by TLS, with this certificate")
-    parser.add_file("--keyfile", "its key, where the file of the certificate has none")
+    parser.add_file("--keyfile", "its key, if the file of the certificate has none")
     parser.add_file("--client-cafile", "only clients with a certificate from these authorities")
-    parser.add_file("--lock", "file that keeps two runs apart (default: one for each user)")
-    parser.epilog = "exit status: 0 also without a driver, which the page says; else the page was not written"
+    parser.add_file("--lock", "lock file, which allows one run at a time (default: one per user)")
+    parser.epilog = "exit status: 0, also without a driver, which the page reports; otherwise no page was written"
     return parser
 
 
@@ -87,7 +90,7 @@ def _check(options):
     if options.interval is not None and options.listen is None and options.textfile is None:
         raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
     if options.hpc_job_dir is not None and not os.path.isdir(options.hpc_job_dir):
-        raise CommandError("--hpc-job-dir %s is no folder" % options.hpc_job_dir, BAD_ARGUMENT)
+        raise CommandError("--hpc-job-dir %s is not a folder" % options.hpc_job_dir, BAD_ARGUMENT)
 
 
 # ---- Ways to write it ----
@@ -119,7 +122,7 @@ def _remember(path, collector):
         try:
             collector.remember(*earlier(text))
         except Exception:  # of a parser, which reads what anybody may have written
-            _say("%s was no file of metrics: errors are counted from 0" % path)
+            _say("%s was not a file of metrics: errors are counted from 0" % path)
 
 
 def _serve(options, collector, writer):
@@ -174,7 +177,7 @@ def _collect_alone(options, collector):
     finally:
         lock.leave()
         if lock.failure:
-            _say("%s: nothing keeps two runs apart" % lock.failure)
+            _say("%s: two runs may overlap" % lock.failure)
 
 
 def _end_in_good_order():

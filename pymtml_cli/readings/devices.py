@@ -21,7 +21,7 @@ from pymtml_cli.common.text import safe
 
 if not hasattr(pymtml, "unseen_processes"):
     raise CommandError(
-        "Python finds another module named pymtml, %s; install pymtml-nvml again, or take that one away"
+        "Python finds another module named pymtml, %s; install pymtml-nvml again, or remove that one"
         % getattr(pymtml, "__file__", "without a file"),
         OTHER,
     )
@@ -248,11 +248,11 @@ class Machine:
         count = ask(pymtml.mtmlLibraryCountDevice)
         if not isinstance(count, Unknown) and count > MOST_DEVICES:
             raise CommandError(
-                "the driver counts %d devices, and %d is the most there can be" % (count, MOST_DEVICES), OTHER
+                "the driver counts %d devices, more than the %d that are possible" % (count, MOST_DEVICES), OTHER
             )
         count = ask(pymtml.nvmlDeviceGetCount)
         if isinstance(count, Unknown):
-            text = "cannot count the devices: %s; `pymtml doctor` says more" % describe(count.error)
+            text = "cannot count the devices: %s; run `pymtml doctor` to find out more" % describe(count.error)
             raise CommandError(text, OTHER)
         cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
         for card in cards:
@@ -283,7 +283,7 @@ class Machine:
         return cards
 
 
-_DOCTOR = "`pymtml doctor` says why, and what to do about it"
+_DOCTOR = "`pymtml doctor` reports why, and what to do about it"
 
 
 def no_devices(hint=_DOCTOR):
@@ -363,7 +363,7 @@ def initialization_error(error):
     name = called()
     title, vendor, library = VENDOR_WORDS[name]
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
-        hint = "%s; `pymtml doctor` says more" % describe(error).partition(": ")[2]
+        hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
         return refuse(NO_LIBRARY_TEXTS[name], NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "

@@ -33,7 +33,7 @@ class Process:
 
 
 def compute_processes(handle):
-    """(processes that compute, number of those that could not be looked into)."""
+    """(processes that compute, number of those that could not be inspected)."""
     return pymtml.nvmlDeviceGetComputeRunningProcesses(handle), pymtml.unseen_processes()
 
 
@@ -74,7 +74,7 @@ def listed(cards):
 
 
 def unseen(cards):
-    """Number of processes that could not be looked into, any of which may use one of the cards."""
+    """Number of processes that could not be inspected, any of which may use one of the cards."""
     numbers = [device.ask(compute_processes) for card in cards for device in [card] + card.instances]
     return max([number for _, number in (known for known in numbers if not isinstance(known, Unknown))], default=0)
 
@@ -84,8 +84,8 @@ def _who_sees():
 
 
 def unseen_text(number):
-    """In words, that some processes could not be looked into, and who could."""
-    return "%d process%s could not be looked into (%s)" % (number, "" if number == 1 else "es", _who_sees())
+    """In words, that some processes could not be inspected, and who could."""
+    return "%d process%s could not be inspected (%s)" % (number, "" if number == 1 else "es", _who_sees())
 
 
 def in_a_namespace_of_its_own():
@@ -103,7 +103,7 @@ def remarks(cards, found):
     """
     number, elsewhere = unseen(cards), in_a_namespace_of_its_own()
     if number:
-        none = "No process visible to you; %d could not be looked into (%s)" % (number, _who_sees())
+        none = "No process visible to you; %d could not be inspected (%s)" % (number, _who_sees())
         said = ["There may be others: " + unseen_text(number) if found else none]
         return said + ["Processes of other containers exist elsewhere"] * elsewhere
     if elsewhere:

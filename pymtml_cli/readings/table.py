@@ -205,8 +205,8 @@ def as_it_is(number):
 
 
 CLOCK_HELP = "Clock at present; the memory's as MTML counts it, an eighth of the data rate."
-FAN_HELP = "Speed that a fan is set to; 1 is the speed it is made for, and it may be passed."
-ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate in the life of the card."
+FAN_HELP = "Target speed of a fan; 1 is its rated speed, which it may exceed."
+ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate over the card's life."
 GENERATION_HELP = "PCIe generation that the link runs at; it drops when the card is idle."
 PENDING_HELP = "1 if memory pages wait for a reboot to be retired, else 0."
 LIMIT_HELP = "Temperature at which the card slows down, or shuts down."
@@ -226,7 +226,7 @@ SERIES = {
     "fan_ratio": ("fan", ratio, ("fan",), FAN_HELP),
     "ecc_errors_total": ("ecc", as_it_is, ("kind", "scope"), ECC_HELP),
     "ecc_enabled": ("ecc", flag, (), "1 if memory errors are corrected and counted (ECC), else 0."),
-    "retired_pages": ("retired_pages", len, ("cause",), "Memory pages that are no longer used."),
+    "retired_pages": ("retired_pages", len, ("cause",), "Memory pages that were retired."),
     "retired_pages_pending": ("retired_pages", flag, (), PENDING_HELP),
     "pcie_width": ("pcie", as_it_is, (), "PCIe lanes in use."),
     "pcie_width_max": ("pcie", as_it_is, (), "PCIe lanes that the card has."),

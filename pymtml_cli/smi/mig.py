@@ -23,7 +23,7 @@ OPTIONS = {
     "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
     "-lgi, --list-gpu-instances": "MPC instances",
     "-lcip, --list-compute-instance-profiles": "what instances can be used as: each as a whole",
-    "-lci, --list-compute-instances": "likewise, of the instances there are",
+    "-lci, --list-compute-instances": "the same for existing instances",
     "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
     "separated by\ncommas, or by the name of a configuration; all instances change together",
     "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
@@ -235,7 +235,7 @@ def _divide(machine, card, configuration, sentence, what):
     card = machine.cards[card.index]
     found = [instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo) for instance in card.instances]
     if sorted(-1 if isinstance(info, Unknown) else info.id for info in found) != _members(configuration):
-        text = "%s: the driver accepted it, and GPU %d is divided in another way\n"
+        text = "%s: the driver accepted it, but GPU %d is divided in another way\n"
         raise refuse(text % (sentence, card.index), OTHER)
     return card
 

@@ -183,7 +183,7 @@ def exit_status(error):
 
 
 def _unchanged(sentence):
-    return Failed(sentence + ": the driver accepted it, and nothing changed", OTHER)
+    return Failed(sentence + ": the driver accepted it, but nothing changed", OTHER)
 
 
 def _ecc_config(machine, card, value):
@@ -283,7 +283,7 @@ def _gpu_reset(machine, card, value):
     if gone:
         raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)
     if len(machine.cards) <= card.index:
-        raise Failed("GPU %s was reset, and is not there any more" % place, OTHER)
+        raise Failed("GPU %s was reset, and is no longer there" % place, OTHER)
     name = machine.cards[card.index].ask(pymtml.nvmlDeviceGetName)
     if isinstance(name, Unknown):
         raise Failed("GPU %s was reset, and does not answer: %s" % (place, describe(name.error)), OTHER)
@@ -292,7 +292,7 @@ def _gpu_reset(machine, card, value):
 
 def _end(text, status):
     """What ends the command after a failure."""
-    hint = "run it as root; `pymtml doctor` says what this user may" if status == NO_PERMISSION else ""
+    hint = "run it as root; `pymtml doctor` shows what this user may do" if status == NO_PERMISSION else ""
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 

@@ -16,7 +16,7 @@ _OF_BOTH = {
     "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
     "-p, --pcibusid": "PCI address of the card at the other end",
     "-R, --remotelinkinfo": "the same, and the number of the link there",
-    "-e, --errorcounters": "errors of each link, which MTML does not tell",
+    "-e, --errorcounters": "errors of each link, which MTML does not report",
     "-i, --id CARDS": CARDS,
     "-l, --link NUMBER": "only this link",
     "-h, --help": None,
@@ -48,9 +48,9 @@ def run(arguments, command):
     if link is not None:
         link = number(link, 0, LAST_LINK)
         if link is None:
-            raise refuse('"%s" is no number of a link.\n' % options["-l"])
+            raise refuse('"%s" is not the number of a link.\n' % options["-l"])
     if options.get("-gt", "d") not in THROUGHPUT:
-        raise refuse('"%s" is no kind of data: d or r.\n' % options["-gt"])
+        raise refuse('"%s" is not a kind of data: d or r.\n' % options["-gt"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
         answered = False

@@ -104,7 +104,7 @@ QUERIES = {
                 ("used_gpu_memory", "used_memory"),
                 "MiB",
                 _process_memory,
-                "Device memory of the process; MTML does not tell it.",
+                "Device memory of the process; MTML does not report it.",
             ),
         ],
         _processes,
@@ -113,7 +113,7 @@ QUERIES = {
         _IDENTITY
         + [
             (("retired_pages.address",), "", _subject(0), "Address of the page."),
-            (("retired_pages.timestamp",), "", _subject(1), "When the page was retired, as MTML has it."),
+            (("retired_pages.timestamp",), "", _subject(1), "When the page was retired, as MTML reports it."),
             (("retired_pages.cause",), "", _subject(2), "Why: Single Bit ECC or Double Bit ECC."),
         ],
         _retired_pages,

@@ -62,7 +62,7 @@ OPTIONS = {
     },
     "power-profiles": {
         "-l, --list": "power profiles",
-        "-ld, --list-detailed": "with all that is known of them",
+        "-ld, --list-detailed": "with all details",
         "-gr, --get-requested": "those requested",
         "-ge, --get-enforced": "those in force",
         "-sr, --set-requested IDS": "request some",

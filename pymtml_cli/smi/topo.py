@@ -28,7 +28,7 @@ USAGE = """\
 usage: {name} topo [OPTION]...
 
   -m, --matrix            paths between all cards, and the processors and memory next to each
-  -mp, --matrix_pci       the same by PCIe alone
+  -mp, --matrix_pci       the same by PCIe only
   -p2p, --p2pstatus CAP   whether cards reach each other: r (read), w (write), n ({link}), a (atomics), p (PCIe)
   -p -i CARD,CARD         the path between two cards
   -n LEVEL -i CARD        cards at a level: 0 board, 1 PCIe switch, 2 switches, 3 host bridge, 4 node, 5 system
@@ -215,7 +215,7 @@ def _nearest(card, cards, text):
 def _next_to(cards, text):
     cpu = numeric.number(text, 0, LAST_CPU)
     if cpu is None:
-        raise refuse('"%s" is no number of a processor.\n' % text)
+        raise refuse('"%s" is not the number of a processor.\n' % text)
     found = []
     for card in cards:
         numbers = cpus(card)

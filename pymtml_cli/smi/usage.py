@@ -12,7 +12,7 @@ from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
 _TITLE = """\
 NVIDIA System Management Interface -- v{version}
 
-This one is pymtml's: it speaks nvidia-smi's language for Moore Threads GPUs.
+This is pymtml: it takes nvidia-smi's options, for Moore Threads GPUs.
 
 """
 
@@ -24,8 +24,8 @@ Shows Moore Threads GPUs. Without arguments: a table of cards and processes.
 
 What to show:
   -L, --list-gpus            a line for each card and each MPC instance
-  -q, --query                all there is to know, in sections
-  --json                     all there is to know, for programs
+  -q, --query                everything, in sections
+  --json                     everything, for programs
   --query-gpu=FIELDS         chosen properties of the cards; --help-query-gpu lists them
   --query-compute-apps=FIELDS, --query-retired-pages=FIELDS, --query-remapped-rows=FIELDS,
   --query-supported-clocks=FIELDS, --query-accounted-apps=FIELDS
@@ -40,23 +40,23 @@ How:
   --format=csv[,noheader][,nounits]
                              with --query-...: without the head line, without units (default: with both)
   -f, --filename=FILE        into a file (default: stdout)
-  -l, --loop[=SECONDS]       again and again (default: every {loop} s); -lms, --loop-ms[=MILLISECONDS] likewise
+  -l, --loop[=SECONDS]       repeat (default: every {loop} s); -lms, --loop-ms[=MILLISECONDS] likewise
   --watch[=SECONDS]          the table, in place, until Ctrl-C (default: every {watch} s)
 
 What to change, of the cards that -i names (default: all):
   -e, --ecc-config=0|1       ECC, from the next reboot on
   -p, --reset-ecc-errors=0|1
-                             clear the ECC counters: 0 since the driver was loaded, 1 of all time
+                             clear the ECC counters: 0 since the driver was loaded, 1 of the card's life
   -mig, --multi-instance-gpu=0|1
                              MPC
   -r, --gpu-reset            reset the cards that -i names
-  -eow, --error-on-warning   exit status 3 where a card cannot do it (default: a warning, and 0)
-  nvidia-smi's other options that change something say that these cards have not that:
+  -eow, --error-on-warning   exit status 3 if a card cannot do it (default: a warning, and 0)
+  nvidia-smi's other options that change something print that these cards do not support it:
     {others} ...
 
-Subcommands ({name} SUBCOMMAND --help says more):
+Subcommands (see {name} SUBCOMMAND --help):
 {subcommands}
-  nvidia-smi's for what these cards do not have:
+  nvidia-smi's for features that these cards do not have:
     {refused}
 """
 

@@ -69,7 +69,7 @@ def masked(text):
     """A text with stand-ins for what changes from run to run, or from one computer to another."""
     text = text.replace(simulated.ROOT, "/home")
     text = re.sub(r"/\S+/(libmtml\.so\.2)", r"/usr/lib/x86_64-linux-gnu/\1", text)
-    text = re.sub(r"found as PYMTML_LIBRARY says", "found as libmtml.so.2 by the usual search", text)
+    text = re.sub(r"found through PYMTML_LIBRARY", "found as libmtml.so.2 by the usual search", text)
     text = re.sub(
         r"(pymtml \S+, )\S+, Python [\d.]+\S*", r"\1/usr/lib/python3/site-packages/pymtml/__init__.py, Python 3", text
     )

@@ -428,7 +428,7 @@ def test_a_card_of_which_most_numbers_cannot_be_does_not_answer():
     with simulated.machine("s5000x8", set=QUIET + gone + ";%d.gpu_temperature=-1" % VICTIM):
         first, *others = [one for one in asked() if one.gpu == VICTIM]
     assert first[:2] == ("answers", "CRITICAL") and first.text.startswith(
-        "no answer: most of what it measures cannot be"
+        "no answer: most of its numbers are impossible"
     )
     assert {one.level for one in others} == {"N/A"}
     with simulated.machine("s5000x8", set=QUIET + ";%d.power_usage=1900001;2.gpu_temperature=-1" % VICTIM):

@@ -181,7 +181,7 @@ def test_what_is_no_message_is_no_answer(text, started):
     """A driver may write where it should not; nobody knows which answer stood there."""
     one = started(WRITES % text)
     assert said(one) == [["one", 1]]
-    assert one.failure(LONG) == "no answer that can be read: something else writes in its place"
+    assert one.failure(LONG) == "no readable answer: something else writes to the same stream"
 
 
 def test_a_message_that_has_no_end(started, monkeypatch):

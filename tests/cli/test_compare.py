@@ -231,7 +231,7 @@ def test_what_is_the_same_and_not_well_is_told(document, folder):
     failing = said(faults="mtmlGpuGetTemperature=TIMEOUT")
     result = invoke("compare", folder(a=failing, b=failing))
     assert result.status == 0
-    assert "the same on all hosts, and not well" in result.lines
+    assert "problems that all hosts share" in result.lines
     assert "  failing: GPU 0-7: Timeout: temperature.gpu_celsius; machine: none" in result.lines
 
 
@@ -264,7 +264,7 @@ def test_what_is_not_well_on_all_hosts(path, value, line, well, folder):
     ill = put("devices.3." + path, value)(well)
     where = folder(a=ill, b=ill)
     result, answer = invoke("compare", where), json.loads(invoke("compare", "--json", where).stdout)
-    head = "the same on all hosts, and not well"
+    head = "problems that all hosts share"
     assert result.lines[:-1] == ([head, "  " + line, ""] if line else [])
     assert [(one["fact"], one["text"]) for one in answer["not_well"]] == ([tuple(line.split(": ", 1))] if line else [])
 
@@ -275,7 +275,7 @@ def test_no_card_on_all_hosts(count, bad, well, folder):
     for card in few["devices"]:
         few["devices"][card["index"]] = dict(card, topology=[])
     result = invoke("compare", folder(a=few, b=few))
-    assert ("  device_count: 0" in result.lines) == bad == ("not well" in result.stdout)
+    assert ("  device_count: 0" in result.lines) == bad == ("problems" in result.stdout)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_a_check_that_was_left_out_is_a_difference(checked, folder):
     fewer["findings"] = [one for one in fewer["findings"] if one["check"] != "ecc"]
     result = invoke("compare", folder(a=checked, b=checked, c=fewer))
     assert result.status == 1
-    assert result.lines[0] == "health.ecc" and result.lines[2] == "   1 host: not said: c"
+    assert result.lines[0] == "health.ecc" and result.lines[2] == "   1 host: not reported: c"
 
 
 def doctor_said(check="cost", level="ok", text="init 1.2 ms"):
@@ -415,7 +415,7 @@ def test_doctor(folder):
     result = invoke("compare", folder(a=doctor_said(), b=doctor_said(text="init 1.3 ms")))
     assert result.status == 0 and "  doctor.links: warn: GPU 3: MtLink 5 down" in result.lines
     (found,) = gathered.parse(said("s3000x2", ("doctor",)), "a")
-    assert found.reason == "the text of doctor: doctor --json is what can be compared"
+    assert found.reason == "the text of doctor: only doctor --json can be compared"
 
 
 def test_documents_of_a_host_are_joined(document, checked, folder):
@@ -433,7 +433,7 @@ def test_a_host_that_said_nothing_is_named(document, folder):
     """What is no document, and why, is in test_gathered.py."""
     result = invoke("compare", folder(node1=document, node2=document, node7="\\x00\\xff\x1b[31m"))
     assert (result.status, result.stderr) == (2, "")
-    assert result.lines[:2] == ["not compared", "  node7: no document; it says: \\x00\\xff\\x1b[31m"]
+    assert result.lines[:2] == ["not compared", "  node7: not a document; it prints: \\x00\\xff\\x1b[31m"]
     assert result.lines[-1] == "3 hosts, 1 of them not compared; 54 facts compared: all the same"
 
 
@@ -458,7 +458,7 @@ def test_a_file_that_cannot_be_read(document, folder):
 def test_hosts_that_must_be_there(document, folder):
     where = folder(node1=document, node2=document, node9=document)
     result = invoke("compare", "--hosts", "node[1-4,9]", where)
-    assert result.status == 2 and result.lines[1] == "  node[3-4]: nothing came from it"
+    assert result.status == 2 and result.lines[1] == "  node[3-4]: no output from it"
     result = invoke("compare", "--hosts", "node[1-2]", where)
     assert result.status == 1
     assert result.lines[:3] == ["expected", "  2 hosts: named by --hosts", "   1 host: not named by --hosts: node9"]
@@ -565,7 +565,7 @@ def test_a_host_that_fails_among_lines(document, monkeypatch):
     result = piped(lines, monkeypatch)
     assert result.status == 2
     assert result.lines[1].startswith("  node2: cut off after ")
-    assert result.lines[2] == "  node3: no document; it says: sh: pymtml: not found"
+    assert result.lines[2] == "  node3: not a document; it prints: sh: pymtml: not found"
 
 
 def test_a_document_cut_off_in_the_middle_of_others(document, monkeypatch):
@@ -612,8 +612,8 @@ def test_bytes_that_are_no_text(document, folder, tmp_path):
     (tmp_path / "n1.json").write_bytes(json.dumps(document).encode().replace(b"MTT S5000", b"\xd6\xd0"))
     (tmp_path / "n2.json").write_bytes(b"\xd6\xd0\n")
     result = invoke("compare", folder(n3=document))
-    assert result.status == 2 and result.lines[1].startswith("  n1: no JSON: ")
-    assert result.lines[2] == "  n2: no document; it says: \\xd6\\xd0"
+    assert result.status == 2 and result.lines[1].startswith("  n1: not JSON: ")
+    assert result.lines[2] == "  n2: not a document; it prints: \\xd6\\xd0"
 
 
 BANNER = "Warning: Permanently added 'node7' (ED25519) to the list of known hosts.\nnote that all is logged\n"
@@ -659,7 +659,7 @@ def test_what_lies_in_a_folder(document, folder, tmp_path):
     done = run_bounded(["compare", where])
     assert done.returncode == 2 and b"secret" not in done.stdout and done.stderr == b""
     lines = done.stdout.decode().splitlines()
-    assert lines[1:3] == ["  fifo,gone,link,zero: no regular file", "  huge: more than 64 MiB"]
+    assert lines[1:3] == ["  fifo,gone,link,zero: not a regular file", "  huge: more than 64 MiB"]
     assert lines[-1] == "7 hosts, 5 of them not compared; 54 facts compared: all the same"
     assert run_bounded(["compare", "/dev/zero"]).stdout.startswith(b"not compared\n  zero: more than 64 MiB\n")
 
@@ -753,8 +753,8 @@ def test_skip(document, folder):
     assert invoke("compare", "--skip", "driver_version", where).status == 1
     names = json.loads(invoke("compare", "--json", where).stdout)["facts"]
     for arguments, words in (
-        (["--skip", "colour"], "--skip: no fact colour; there are " + ", ".join(names)),
-        (["--hosts", "node[1"], "--hosts: brackets do not fit in node[1"),
+        (["--skip", "colour"], "--skip: no fact colour; the facts are " + ", ".join(names)),
+        (["--hosts", "node[1"], "--hosts: unbalanced brackets in node[1"),
     ):
         result = invoke("compare", *(arguments + [where]))
         assert (result.status, result.stdout, result.stderr) == (2, "", "pymtml: %s\n" % words)
@@ -844,12 +844,12 @@ def test_how_long_a_number_may_be_and_how_many_hosts():
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("n[1", "brackets do not fit in n[1"),
-        ("n]1[", "brackets do not fit in n]1["),
-        ("n1]", "brackets do not fit in n1]"),
+        ("n[1", "unbalanced brackets in n[1"),
+        ("n]1[", "unbalanced brackets in n]1["),
+        ("n1]", "unbalanced brackets in n1]"),
         ("n[2-1]", "the range 2-1 goes down"),
-        ("n[a-b]", "no range of numbers: [a-b]"),
-        ("n[]", "no range of numbers: []"),
+        ("n[a-b]", "not a range of numbers: [a-b]"),
+        ("n[]", "not a range of numbers: []"),
         ("n[1-999999]", "more than 100000 hosts"),
         ("n[0-999]m[0-999]", "more than 100000 hosts"),
     ],

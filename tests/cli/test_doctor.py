@@ -164,8 +164,8 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
     status, found = findings()
     texts = [text for _, text, _ in found["packages"]]
     assert status == 0
-    assert "import pynvml finds %s, of no distribution" % (tmp_path / "pynvml.py") in texts
-    assert "%s stands on the path, too, and is not used" % (tmp_path / "pymtml.py") in texts
+    assert "import pynvml finds %s, which belongs to no distribution" % (tmp_path / "pynvml.py") in texts
+    assert "%s is on the path as well, and is not used" % (tmp_path / "pymtml.py") in texts
 
 
 def test_what_is_well_was_asked_and_answered(seen):
@@ -236,10 +236,13 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     ]
     monkeypatch.setattr(doctor, "file_owners", lambda: None)
     rest = [tuple(one) for one in doctor.python_findings()][1:]
-    of_none, stands = "import pynvml finds /x/pynvml.py, of no distribution", "stands on the path, too, and is not used"
+    of_none, stands = (
+        "import pynvml finds /x/pynvml.py, which belongs to no distribution",
+        "is on the path as well, and is not used",
+    )
     assert rest == [
         ("note", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
-        ("note", "packages", "%s %s" % (here, stands), "take it away"),
+        ("note", "packages", "%s %s" % (here, stands), "remove it"),
         ("n/a", "packages", "Python %s cannot list distributions" % version, None),
     ]
 
@@ -350,7 +353,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
 def test_where_the_library_was_found(monkeypatch):
     with simulated.machine("s80"), Machine():
         path = os.path.realpath(simulated.LIBRARY)
-        assert doctor.library_finding() == ("ok", "library", path + ", found as PYMTML_LIBRARY says", None)
+        assert doctor.library_finding() == ("ok", "library", path + ", found through PYMTML_LIBRARY", None)
         monkeypatch.delenv("PYMTML_LIBRARY")
         usual = "%s, found as %s by the usual search" % (path, pymtml.nvmlLib._name)
         assert doctor.library_finding() == ("ok", "library", usual, None)
@@ -380,7 +383,7 @@ def test_the_file_that_holds_the_library(monkeypatch):
     [
         (pymtml.NVMLError_LibraryNotFound, "install the Moore Threads driver, or name the file in PYMTML_LIBRARY"),
         (pymtml.NVMLError_DriverNotLoaded, "load the kernel module (modprobe mtgpu)"),
-        (pymtml.NVMLError_NoPermission, "look at the rights of /dev/mtgpu*"),
+        (pymtml.NVMLError_NoPermission, "look at the permissions of /dev/mtgpu*"),
         (pymtml.NVMLError_Unknown, "look at dmesg for mtgpu"),
     ],
 )
@@ -427,7 +430,7 @@ def test_which_open_files_are_nodes_of_cards(monkeypatch):
     [
         ([], ("warn", "no /dev/mtgpu*"), ("n/a", "no nodes")),
         (["mtgpu.0", "mtgpu.1"], ("ok", "2 of /dev/mtgpu*"), ("ok", "all nodes readable and writable")),
-        (["mtgpu.0", "gone"], ("ok", "2 of /dev/mtgpu*"), ("warn", "no rights on %s/gone")),
+        (["mtgpu.0", "gone"], ("ok", "2 of /dev/mtgpu*"), ("warn", "no permission to use %s/gone")),
     ],
 )
 def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, monkeypatch):
@@ -570,25 +573,25 @@ def test_a_container_that_got_everything(tree, monkeypatch):
 
 RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
 NO_RUNTIME = "=all, and no nodes: the runtime of mthreads did not start this container"
-DAEMON = "docker run --runtime=mthreads; /etc/docker/daemon.json must know that runtime"
-BESIDE = "--privileged and --device bring nodes beside those of the runtime"
+DAEMON = "docker run --runtime=mthreads; /etc/docker/daemon.json must name that runtime"
+BESIDE = "--privileged and --device add nodes to those of the runtime"
 
 
 @pytest.mark.parametrize(
     "visible, nodes, level, text, step",
     [
-        (None, 0, "warn", " is not set: no cards were asked for", RUNTIME),
+        (None, 0, "warn", " is not set: no cards were requested", RUNTIME),
         (None, 2, "note", " is not set: the nodes came by --device or --privileged", None),
-        ("none", 0, "warn", "=none: no cards were asked for", RUNTIME),
-        ("", 0, "warn", "=: no cards were asked for", RUNTIME),
-        ("Void ", 1, "warn", "=Void : no cards were asked for", RUNTIME),
-        ("NoDevFiles", 1, "warn", "=NoDevFiles: no cards were asked for", RUNTIME),
+        ("none", 0, "warn", "=none: no cards were requested", RUNTIME),
+        ("", 0, "warn", "=: no cards were requested", RUNTIME),
+        ("Void ", 1, "warn", "=Void : no cards were requested", RUNTIME),
+        ("NoDevFiles", 1, "warn", "=NoDevFiles: no cards were requested", RUNTIME),
         ("all", 0, "warn", NO_RUNTIME, DAEMON),
         ("All", 1, "ok", "=All", None),
         ("0,1", 2, "ok", "=0,1", None),
         ("0, 1,,0", 2, "ok", "=0, 1,,0", None),
-        ("0,1", 1, "note", "=0,1: 2 card(s) asked for, and 1 node(s) are here", BESIDE),
-        ("0,1", 0, "warn", "=0,1: 2 card(s) asked for, and 0 node(s) are here", "docker run --runtime=mthreads"),
+        ("0,1", 1, "note", "=0,1: 2 card(s) requested, and 1 node(s) are here", BESIDE),
+        ("0,1", 0, "warn", "=0,1: 2 card(s) requested, and 0 node(s) are here", "docker run --runtime=mthreads"),
     ],
 )
 def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, text, step):
@@ -624,12 +627,12 @@ def test_all_that_a_container_may_lack(tree):
     (tree.root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532198]")
     nodes = "%s, or --device=/dev/mtgpu.N --device=/dev/dri for each card" % RUNTIME
     no_table = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
-    others = "a pid namespace of its own: processes of other containers and of the host exist elsewhere"
+    others = "a pid namespace of its own: processes of other containers and of the host are not visible"
     options = "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
     assert list(containers.findings(False, str(tree.root))) == [
-        ("warn", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were asked for", RUNTIME),
+        ("warn", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were requested", RUNTIME),
         ("warn", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),
-        ("warn", "mounts", "no libmtml.so.2 in the container", "%s brings that of the host" % RUNTIME),
+        ("warn", "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME),
         ("note", "mounts", no_table, "%s brings it" % RUNTIME),
         (
             "note",
@@ -650,7 +653,7 @@ def test_what_is_mounted_from_the_host(tree, count, more):
     tree.write("dev/mtgpu.0")
     tree.write("proc/driver/musa/version")
     text = "1 of /dev/mtgpu.N, 0 of /dev/dri/renderDN; mounted from the host: %s%s" % (", ".join(places[:6]), more)
-    step = "programs that draw, and some that compute, need --device=/dev/dri, too"
+    step = "programs that draw, and some that compute, also need --device=/dev/dri"
     assert list(containers.findings(True, str(tree.root)))[1:] == [("note", "mounts", text, step)]
 
 

@@ -68,7 +68,7 @@ def told(*arguments):
 
 
 WROTE, UNDO = "wrote %s", "pymtml drop-in disable undoes it"
-TAKE = "programs of %s take pymtml for pynvml from their next start"
+TAKE = "programs of %s use pymtml as pynvml from their next start"
 
 
 def test_on_and_off(installed, bare, tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_beside_a_driver_of_nvidias(installed, bare, driver):
     module = "import pymtml: %s" % (installed / "pymtml" / "__init__.py")
     theirs = "import pynvml: %s" % (installed / "pynvml.py")
     present = "an NVIDIA driver is present (%s): " % driver
-    stays = present + "pynvml stays as it is here; --force takes it over all the same"
+    stays = present + "pynvml stays as it is; --force replaces it anyway"
     assert told("status") == (1, ["not enabled in %s" % bare, module, theirs], [])
     assert told("enable") == (0, [WROTE % file, stays, UNDO], [])
     assert told("status") == (0, ["enabled by %s" % file, module, theirs, present + "pynvml is left as it is"], [])
@@ -185,7 +185,7 @@ def test_the_folder_for_pythonpath():
 
 def test_a_command_without_an_action():
     missing = "the following arguments are required: path | enable | disable | status"
-    assert told() == (2, [], ["pymtml: %s; `pymtml drop-in --help` says more" % missing])
+    assert told() == (2, [], ["pymtml: %s; see `pymtml drop-in --help`" % missing])
 
 
 @pytest.mark.parametrize("action", ["path", "enable", "disable", "status"])

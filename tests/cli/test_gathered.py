@@ -11,8 +11,8 @@ GOOD = {"schema": 1, "device_count": 0, "devices": []}
 FAILED = '{\n"verdict": "x",\n"findings": [{"check": "init", "level": "fail", "text": "no library"}]\n}\n'
 RULE = "-" * 16 + "\n"
 HUNG = '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}'
-LATER, NO_DOCUMENT = "schema %s of a later pymtml; this one reads 1", "no document; it says: "
-TEXT_OF = "the text of {0}: {0} --json is what can be compared"
+LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 1", "not a document; it prints: "
+TEXT_OF = "the text of {0}: only {0} --json can be compared"
 CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
 BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'
 
@@ -21,7 +21,7 @@ def no_json(text):
     """What Python says of a text that is no JSON."""
     with pytest.raises(ValueError) as raised:
         json.loads(text)
-    return "no JSON: %s" % raised.value
+    return "not JSON: %s" % raised.value
 
 
 def told(found):
@@ -42,18 +42,18 @@ def told(found):
             "a",
             [("a", NO_DOCUMENT + "bash: line 1: pymtml: command not found")],
         ),
-        ('{"schema": 1, "error": "no library", "status": 12}', "a", [("a", "says: no library")]),
+        ('{"schema": 1, "error": "no library", "status": 12}', "a", [("a", "reports: no library")]),
         ('{"schema": 2, "devices": []}', "a", [("a", LATER % "2")]),
         ('{"schema": true, "devices": []}', "a", [("a", LATER % "True")]),
         ('{"schema": "%s", "devices": []}' % ("x" * 21), "a", [("a", LATER % ("x" * 17 + "..."))]),
-        ('{"fruit": 1}', "a", [("a", "no document of pymtml: fruit")]),
-        ("{}", "a", [("a", "no document of pymtml: an empty object")]),
-        ('{"schema": 1, "devices": 3}', "a", [("a", "a list of devices that is none")]),
-        ('{"schema": 1, "device_count": 1, "devices": [1]}', "a", [("a", "a list of devices that is none")]),
-        ('{"schema": 1, "device_count": 1, "devices": []}', "a", [("a", "says 1 devices and lists 0")]),
+        ('{"fruit": 1}', "a", [("a", "not a document of pymtml: fruit")]),
+        ("{}", "a", [("a", "not a document of pymtml: an empty object")]),
+        ('{"schema": 1, "devices": 3}', "a", [("a", "devices is not a list of objects")]),
+        ('{"schema": 1, "device_count": 1, "devices": [1]}', "a", [("a", "devices is not a list of objects")]),
+        ('{"schema": 1, "device_count": 1, "devices": []}', "a", [("a", "counts 1 devices and lists 0")]),
         ('{"schema": 1, "devices": ' + "[" * 100000, "a", [("a", "JSON too deep to be read")]),
         ('{"schema": 1, "findings": []}', "a", [("a", "no findings")]),
-        ('{"schema": 1, "findings": [{"check": 1}]}', "a", [("a", "a finding that is none")]),
+        ('{"schema": 1, "findings": [{"check": 1}]}', "a", [("a", "findings is not a list of findings")]),
         (HUNG, "a", [("a", "health: driver: no answer within 20 seconds")]),
         (FAILED, "a", [("a", "doctor: init: no library")]),
         ("OK       driver: answers\n", "a", [("a", TEXT_OF.format("health"))]),
@@ -65,11 +65,11 @@ def told(found):
         (CUT_OFF + "\n \n", "a", [("a", "cut off after 33 characters")]),
         (BROKEN[0], "a", [("a", no_json(BROKEN[0]))]),
         (BROKEN[1], "a", [("a", no_json(BROKEN[1]))]),
-        ('{"schema": NaN}', "a", [("a", "no JSON: NaN is no number")]),
-        (json.dumps(dict.fromkeys("abcdef")), "a", [("a", "no document of pymtml: a, b, c, d, e, f")]),
-        (json.dumps(dict.fromkeys("abcdefg")), "a", [("a", "no document of pymtml: a, b, c, d, e, f")]),
+        ('{"schema": NaN}', "a", [("a", "not JSON: NaN is not a number")]),
+        (json.dumps(dict.fromkeys("abcdef")), "a", [("a", "not a document of pymtml: a, b, c, d, e, f")]),
+        (json.dumps(dict.fromkeys("abcdefg")), "a", [("a", "not a document of pymtml: a, b, c, d, e, f")]),
         # Lines with the host, or with the number of a task, in front
-        ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "no document; it says: nothing")]),
+        ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "not a document; it prints: nothing")]),
         ("3: %s\n" % json.dumps(GOOD), None, [("task 3", "json")]),
         ("3: %s\n" % json.dumps(dict(GOOD, host="c")), None, [("c", "json")]),
         ("".join("a: %s\n" % line for line in FAILED.splitlines()), None, [("a", "doctor: init: no library")]),
@@ -78,9 +78,9 @@ def told(found):
         (
             (RULE + "a\n" + RULE + json.dumps(GOOD) + "\n") * 2 + RULE + "b\n" + RULE + "sh: no pymtml\n",
             None,
-            [("a", "json"), ("a", "json"), ("b", "no document; it says: sh: no pymtml")],
+            [("a", "json"), ("a", "json"), ("b", "not a document; it prints: sh: no pymtml")],
         ),
-        (RULE + "a\n" + RULE + "sh: no pymtml", None, [("a", "no document; it says: sh: no pymtml")]),
+        (RULE + "a\n" + RULE + "sh: no pymtml", None, [("a", "not a document; it prints: sh: no pymtml")]),
     ],
 )
 def test_what_a_text_says_of_which_host(text, title, expected):

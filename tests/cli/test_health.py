@@ -164,7 +164,7 @@ def test_what_the_driver_prints_is_in_no_answer(shim, arguments):
         ("hang at once", "answers", "no answer within 1.5 seconds"),
         ("hang", "temperature", "no answer within 1.5 seconds"),
         ("exit", "temperature", "the check ended with status 0: no output"),
-        ("scribble", "temperature", "no answer that can be read: something else writes in its place"),
+        ("scribble", "temperature", "no readable answer: something else writes to the same stream"),
         ("abort", "temperature", "the check ended by signal 6: driver: \\x1b[31mbug"),
     ],
 )
@@ -275,7 +275,7 @@ def test_without_a_lock_there_is_a_note(tmp_path):
     with simulated.machine("s3000x2"):
         result = invoke("health", "--lock", str(tmp_path / "nowhere" / "lock"))
     lock = str(tmp_path / "nowhere" / "lock")
-    note = "NOTE     driver: cannot open %s: No such file or directory: nothing keeps two checks apart" % lock
+    note = "NOTE     driver: cannot open %s: No such file or directory: two checks may run at once" % lock
     assert (result.status, result.lines[:2]) == (0, [note, "OK       driver: answers"])
 
 
@@ -303,7 +303,7 @@ def test_a_lock_of_somebody_else_is_not_waited_for(tmp_path, monkeypatch):
     path.write_text("")
     monkeypatch.setattr(os, "geteuid", lambda real=os.geteuid(): real + 1)
     lock = Lock(str(path))
-    assert lock.failure == "%s belongs to somebody else" % path
+    assert lock.failure == "%s belongs to another user" % path
     assert lock.descriptor is None and lock.take(0) is None
     (tmp_path / "link").symlink_to(path)
     assert Lock(str(tmp_path / "link")).failure.startswith("cannot open %s: " % (tmp_path / "link"))
@@ -486,7 +486,7 @@ def test_what_a_limit_may_be(name, tmp_path):
         assert getattr(options, name.replace("-", "_")) == value
         file.write_text("%s = %d" % (name, value))
         assert health.read_limits(str(file))[name] == value
-    words = "%s is a whole number from %d to %d" % (name, least, most)
+    words = "%s must be a whole number from %d to %d" % (name, least, most)
     for value in (least - 1, most + 1):
         refused(invoke("health", "--%s=%d" % (name, value)), "argument --%s: " % name)
         file.write_text("%s = %d" % (name, value))
@@ -510,11 +510,11 @@ def test_a_file_of_limits_that_cannot_be(tmp_path):
     """A pipe would be waited for, and a device may have no end."""
     file = tmp_path / "limits"
     for line, words in (
-        ("nix = 1", "%s:2: no limit 'nix'; there are max-temperature, "),
-        ("= 1", "%s:2: no limit ''; there are "),
-        ("max-temperature = hot", "%s:2: max-temperature is a whole number from 1 to 1000\n"),
-        ("max-temperature", "%s:2: max-temperature is a whole number from 1 to 1000\n"),
-        ("max-temperature = 40 #".ljust(65536, "x"), "%s is no file of limits: it is longer than 65536 bytes\n"),
+        ("nix = 1", "%s:2: no limit 'nix'; the limits are max-temperature, "),
+        ("= 1", "%s:2: no limit ''; the limits are "),
+        ("max-temperature = hot", "%s:2: max-temperature must be a whole number from 1 to 1000\n"),
+        ("max-temperature", "%s:2: max-temperature must be a whole number from 1 to 1000\n"),
+        ("max-temperature = 40 #".ljust(65536, "x"), "%s is not a file of limits: it is longer than 65536 bytes\n"),
     ):
         file.write_text("\n" + line)
         refused(invoke("health", "--limits", str(file)), words % file)
@@ -524,7 +524,7 @@ def test_a_file_of_limits_that_cannot_be(tmp_path):
     refused(invoke("health", "--limits", str(file)), "cannot read %s: 'utf-8' codec can't decode byte 0xff" % file)
     os.mkfifo(str(tmp_path / "pipe"))
     for path in (str(tmp_path / "pipe"), str(tmp_path), "/dev/zero"):
-        refused(invoke("health", "--limits", path), "cannot read %s: it is no regular file\n" % path)
+        refused(invoke("health", "--limits", path), "cannot read %s: it is not a regular file\n" % path)
 
 
 @pytest.mark.parametrize(

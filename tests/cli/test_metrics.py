@@ -193,7 +193,7 @@ def test_files_of_jobs_that_are_something_else(page, tmp_path):
         jobs.setdefault(labels["gpu"], []).append(labels.get("hpc_job"))
     assert jobs == dict({str(gpu): [None] for gpu in range(8)}, **{"3": [str(job) for job in range(16)]})
     result = invoke("metrics", "--hpc-job-dir", str(tmp_path / "none"))
-    assert (result.status, result.stderr) == (2, "pymtml: --hpc-job-dir %s/none is no folder\n" % tmp_path)
+    assert (result.status, result.stderr) == (2, "pymtml: --hpc-job-dir %s/none is not a folder\n" % tmp_path)
 
 
 # ---- What the child says ----
@@ -419,7 +419,7 @@ def test_a_card_that_goes_begins_a_new_life(life):
 def test_a_library_that_cannot_be_used(life):
     with simulated.machine("no-driver"):
         ((kind, text),), goes_on = life()
-    assert kind == "driver" and not goes_on and "`pymtml doctor` says why" in text and "  " not in text
+    assert kind == "driver" and not goes_on and "`pymtml doctor` reports why" in text and "  " not in text
     with simulated.machine("s3000x2", set="machine.reinit=DRIVER_FAILURE"):
         assert life()[1]
         simulated.set_faults("1.mtmlGpuGetTemperature=TIMEOUT")
@@ -438,7 +438,7 @@ def test_processes_of_a_card(wanted, hidden, tmp_path, monkeypatch, life):
         (card,) = cards_of(life(processes=wanted)[0])
     values = [value for series, _, value in card["values"] if series == "processes"]
     names = [tuple(labels) for series, labels, value in card["values"] if series == "process_info" and value == 1]
-    assert values == ([] if wanted == "none" or hidden else [65])  # unknown where some could not be looked into
+    assert values == ([] if wanted == "none" or hidden else [65])  # unknown where some could not be inspected
     assert names == ([(str(100 + n), "C", "p%d" % n) for n in range(64)] if wanted == "names" else [])
     assert ("processes" in card["status"]) == (wanted != "none")
 

@@ -624,11 +624,11 @@ def test_scrapes_do_not_wait_for_each_other(running):
 @pytest.mark.parametrize(
     "arguments, status, said",
     [
-        (["--listen", ":9406"], 2, "--listen :9406: no host before the colon: 0.0.0.0:PORT is all of them"),
-        (["--listen", "::1:9406"], 2, "--listen ::1:9406: an IPv6 address stands in brackets: [::1]:9406"),
-        (["--listen", "99999"], 2, "--listen 99999: no port from 0 to 65535"),
-        (["--listen", "localhost:"], 2, "--listen localhost:: no port from 0 to 65535"),
-        (["--listen", "127.0.0.1:x"], 2, "--listen 127.0.0.1:x: no port from 0 to 65535"),
+        (["--listen", ":9406"], 2, "--listen :9406: no host before the colon: 0.0.0.0:PORT means all addresses"),
+        (["--listen", "::1:9406"], 2, "--listen ::1:9406: an IPv6 address is written in brackets: [::1]:9406"),
+        (["--listen", "99999"], 2, "--listen 99999: not a port from 0 to 65535"),
+        (["--listen", "localhost:"], 2, "--listen localhost:: not a port from 0 to 65535"),
+        (["--listen", "127.0.0.1:x"], 2, "--listen 127.0.0.1:x: not a port from 0 to 65535"),
         (["--listen", "no.such.host.invalid:9406"], 255, "cannot listen on no.such.host.invalid, port 9406: ..."),
         (["--listen", "192.0.2.1:9406"], 255, "cannot listen on 192.0.2.1, port 9406: Cannot assign requested address"),
         (["--listen", "9406", "--keyfile", "k"], 2, "TLS needs --certfile"),
@@ -643,10 +643,14 @@ def test_scrapes_do_not_wait_for_each_other(running):
         (["--keyfile", "c"], 2, "--keyfile is for --listen"),
         (["--client-cafile", "c"], 2, "--client-cafile is for --listen"),
         (["--interval", "5"], 2, "--interval is for --listen and --textfile"),
-        (["--interval", "nan", "--listen", "1"], 2, "argument --interval: 'nan' is no number from 0.1 to 3600; ..."),
-        (["--interval", "3601", "--listen", "1"], 2, "argument --interval: '3601' is no number from 0.1 to 3600; ..."),
-        (["--expect", "-1"], 2, "argument --expect: '-1' is no whole number from 0 to 10000; ..."),
-        (["--skip", "nothing"], 2, "no check 'nothing'; there are " + ", ".join(health.CHECKS[1:])),
+        (["--interval", "nan", "--listen", "1"], 2, "argument --interval: 'nan' is not a number from 0.1 to 3600; ..."),
+        (
+            ["--interval", "3601", "--listen", "1"],
+            2,
+            "argument --interval: '3601' is not a number from 0.1 to 3600; ...",
+        ),
+        (["--expect", "-1"], 2, "argument --expect: '-1' is not a whole number from 0 to 10000; ..."),
+        (["--skip", "nothing"], 2, "no check 'nothing'; the checks are " + ", ".join(health.CHECKS[1:])),
         (["--limits", ""], 2, "argument --limits: the name is empty; ..."),
         (
             ["--listen", "0", "--certfile", "c", "--client-cafile", ""],
@@ -662,7 +666,7 @@ def test_what_is_refused_is_one_line(arguments, status, said, rounds):
     with simulated.machine("s3000x2"):
         result = rounds(["metrics"] + arguments)
     assert (result.status, result.stdout) == (status, "") and result.stderr.count("\n") == 1
-    words = "`pymtml metrics --help` says more" if status == 2 else result.stderr.rpartition(": ")[2][:-1]
+    words = "see `pymtml metrics --help`" if status == 2 else result.stderr.rpartition(": ")[2][:-1]
     assert result.stderr == "pymtml: %s\n" % said.replace("...", words)
 
 
@@ -797,7 +801,7 @@ def test_the_file_that_keeps_two_runs_apart(tmp_path, monkeypatch):
 def test_without_a_lock_it_is_said(tmp_path):
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--lock", str(tmp_path / "nowhere" / "lock"))
-    words = "pymtml: cannot open %s/nowhere/lock: No such file or directory: nothing keeps two runs apart\n"
+    words = "pymtml: cannot open %s/nowhere/lock: No such file or directory: two runs may overlap\n"
     assert (result.status, result.stderr) == (0, words % tmp_path) and "mthreads_driver_up 1.0\n" in result.stdout
 
 
@@ -810,7 +814,7 @@ def test_a_file_of_something_else_is_replaced(tmp_path, text):
     path.write_text(text)
     with simulated.machine("s3000x2"):
         result = invoke("metrics", "--textfile", str(path), "--lock", str(tmp_path / "lock"))
-    said = "pymtml: %s was no file of metrics: errors are counted from 0\n" % path
+    said = "pymtml: %s was not a file of metrics: errors are counted from 0\n" % path
     assert (result.status, result.stdout, result.stderr) == (0, "", said)
     assert all_up(read(path.read_text()), 2)
 
@@ -821,11 +825,11 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     folder.mkdir()
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
-    with pytest.raises(CommandError, match="it is there, and is no file"):
+    with pytest.raises(CommandError, match="it exists, and is not a regular file"):
         samples.replace_file(str(folder), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
-    assert result.stderr == "pymtml: cannot write %s: it is there, and is no file\n" % pipe
+    assert result.stderr == "pymtml: cannot write %s: it exists, and is not a regular file\n" % pipe
     assert (result.status, result.stdout) == (255, "")
     assert os.listdir(str(folder)) == ["pipe.prom"] and pipe.is_fifo()
 

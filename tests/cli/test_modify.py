@@ -177,7 +177,7 @@ def test_a_change_that_does_not_stick_is_a_failure(monkeypatch):
             ("-mig 1", "enable MIG Mode"),
         ):
             result = smi(*(shlex.split(command) + ["-i", "0"]))
-            text = "Unable to %s for GPU %s: the driver accepted it, and nothing changed\n" % (words, ADDRESS)
+            text = "Unable to %s for GPU %s: the driver accepted it, but nothing changed\n" % (words, ADDRESS)
             assert (result.status, result.stdout) == (255, text + modify.EARLY)
 
 
@@ -246,7 +246,7 @@ def test_a_reset():
 @pytest.mark.parametrize(
     "key, value, words",
     [
-        ("visible", "no", "is not there any more"),
+        ("visible", "no", "is no longer there"),
         ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error"),
     ],
 )

@@ -34,7 +34,7 @@ def add(root, pid, *links, name="/opt/train"):
 
 @pytest.fixture
 def hidden(monkeypatch):
-    """So many processes more that could not be looked into."""
+    """So many processes more that could not be inspected."""
 
     def hide(number):
         real = pymtml.unseen_processes
@@ -65,7 +65,7 @@ def test_nobody_there(proc):
 @pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
 def test_nobody_visible(proc, hidden, name):
     hidden(214)
-    words = "No process visible to you; 214 could not be looked into (%s)" % step()
+    words = "No process visible to you; 214 could not be inspected (%s)" % step()
     with simulated.machine("s80"):
         lines = invoke(name=name).lines
     # Programs that cut up nvidia-smi's table take each line in its frame for a process.
@@ -80,7 +80,7 @@ def test_others_than_those_that_are_visible(proc, hidden):
     hidden(1)
     first, second = rows()
     assert first.split()[3:6] == ["5", "C", "/opt/train"]
-    assert second == "There may be others: 1 process could not be looked into (%s)" % step()
+    assert second == "There may be others: 1 process could not be inspected (%s)" % step()
     # Programs that cut up nvidia-smi's table take each line in its frame for a process.
     with simulated.machine("s80"):
         lines = invoke(name="nvidia-smi").lines
@@ -110,9 +110,9 @@ def test_hidden_ones_and_containers_together(proc, hidden):
         empty = invoke("-q", "-d", "PIDS").lines
         add(proc, 5, "/dev/mtgpu.0")
         full = invoke("-q", "-d", "PIDS").lines
-    none = "No process visible to you; 2 could not be looked into (%s)" % step()
+    none = "No process visible to you; 2 could not be inspected (%s)" % step()
     assert empty[-3:-1] == ["    Processes".ljust(55) + ": " + none, "    ".ljust(55) + ": " + elsewhere]
-    others = "There may be others: 2 processes could not be looked into (%s)" % step()
+    others = "There may be others: 2 processes could not be inspected (%s)" % step()
     start = full.index("    Processes") + 1
     assert full[start : start + 2] == ["        Note".ljust(42) + ": " + text for text in (others, elsewhere)]
     assert full[start + 2].strip().startswith("GPU instance ID")
@@ -149,7 +149,7 @@ def test_json(proc, hidden, number):
     with simulated.machine("s80"):
         shown = json.loads(invoke("--json").stdout)["devices"][0]["processes"]
     assert [process["pid"] for process in shown["list"]] == [5] and shown["unseen"] == number
-    words = "there may be others: 3 processes could not be looked into (%s)" % step()
+    words = "there may be others: 3 processes could not be inspected (%s)" % step()
     assert shown.get("reasons") == ({"list": words} if number else None)
 
 
@@ -159,7 +159,7 @@ def test_xml(proc, hidden):
     with simulated.machine("s80"):
         text = invoke("-q", "-x").stdout
     document = ElementTree.fromstring(text.encode())
-    remark = "\t\t\t<!-- there may be others: 3 processes could not be looked into (%s) -->" % step()
+    remark = "\t\t\t<!-- there may be others: 3 processes could not be inspected (%s) -->" % step()
     assert remark in text.splitlines()
     assert [element.text for element in document.iter("pid")] == ["5"]
 
@@ -194,7 +194,7 @@ def test_programs_read_a_list_and_people_a_remark(proc, arguments, terminal, tmp
         pass
     os.close(leader)
     assert "5" in "".join(lines) + out and "looked into" not in out
-    words = "There may be other processes: 1 process could not be looked into (%s)\r\n" % step()
+    words = "There may be other processes: 1 process could not be inspected (%s)\r\n" % step()
     assert said.decode() == (words if terminal else "") and err in ("", None)
 
 
@@ -266,5 +266,5 @@ def test_what_nothing_tells_is_no_list():
 @pytest.mark.parametrize("user, who", [(0, "needs CAP_SYS_PTRACE"), (4711, "root sees all")])
 def test_who_could_look_into_others(user, who, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert processes.unseen_text(1) == "1 process could not be looked into (%s)" % who
-    assert processes.unseen_text(2) == "2 processes could not be looked into (%s)" % who
+    assert processes.unseen_text(1) == "1 process could not be inspected (%s)" % who
+    assert processes.unseen_text(2) == "2 processes could not be inspected (%s)" % who

@@ -76,7 +76,7 @@ def test_what_the_arguments_mean(arguments, command, nvidia_smi, error):
     assert vars(run.parse(arguments.split())) == expected
     if error:
         result = invoke("run", *arguments.split())
-        said = "pymtml run: %s; pymtml run --help says how\n" % error
+        said = "pymtml run: %s; see `pymtml run --help`\n" % error
         assert (result.status, result.stdout, result.stderr) == (2, "", said)
 
 

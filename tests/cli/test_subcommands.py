@@ -145,7 +145,7 @@ def test_a_change_that_fails():
 def test_a_change_that_does_not_stick(divided, monkeypatch):
     monkeypatch.setattr(pymtml, "mtmlDeviceSetMpcConfiguration", lambda *_: None)
     result = smi("mig", "-cgi", "1,1")
-    words = "Unable to create GPU instances on GPU  0: the driver accepted it, and GPU 0 is divided in another way\n"
+    words = "Unable to create GPU instances on GPU  0: the driver accepted it, but GPU 0 is divided in another way\n"
     assert (result.status, result.stdout) == (255, words)
 
 

@@ -98,7 +98,7 @@ class Missing(pymtml.NVMLError_LibraryNotFound):
 NO_LIBRARY = (
     "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads driver is "
     "properly installed and present in your system.\n"
-    "PYMTML_LIBRARY may name the file; `pymtml doctor` says what was tried.\n"
+    "PYMTML_LIBRARY may name the file; `pymtml doctor` shows what was tried.\n"
 )
 NO_NVIDIA_LIBRARY = (
     "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display Driver "
@@ -116,7 +116,7 @@ def test_a_library_that_is_not_there(monkeypatch):
     monkeypatch.setattr(pymtml, "nvmlInit", init)
     for name, text in (("pymtml", NO_LIBRARY), ("nvidia-smi", NO_NVIDIA_LIBRARY)):
         result = invoke("-L", name=name)
-        hint = "%s: tried a: b; `pymtml doctor` says more\n" % name
+        hint = "%s: tried a: b; run `pymtml doctor` to find out more\n" % name
         assert (result.status, result.stdout, result.stderr) == (12, text, hint)
 
 
