@@ -221,7 +221,8 @@ GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0", how="nvidia-smi")
 NVIDIA_HTOP = Program("nvidia-htop", "1.2.0", "termcolor", how="nvidia-smi")
 SAFE_GPU = Program("safe-gpu", "2.0.0", how="nvidia-smi")
 NETDATA = DebianPackage("netdata-plugins-python", "1.37.1", how="nvidia-smi")
-TELEGRAF, CHECKMK = Pattern("telegraf"), Pattern("Checkmk")
+Pattern("telegraf")
+Pattern("Checkmk")
 UV = Program("uv", "0.13.8", how="nvidia-smi")
 COMFY = PackageAlone("comfy-cli", "1.23.0", TORCH, how="nvidia-smi")
 CWLTOOL = PackageAlone("cwltool", "3.3.20260925135507", TORCH, how="nvidia-smi")
@@ -236,16 +237,17 @@ PROMETHEUS = Server("prometheus", "2.42")
 ALERTMANAGER = Server("prometheus-alertmanager", "0.25", "prometheus-alertmanager", "alertmanager")
 for program in (NVGPU, SEMANTIC_CONVENTIONS, ALERTMANAGER):
     ALL.remove(program)
-# How programs that are in no package index ask pymtml by its own name: rows of test_importers.py.
-IMPORTERS = {
-    "ray": Pattern("ray-musa"),
-    "vllm_musa": Pattern("vllm-musa, without a shutdown"),
-    "vllm_musa_identity": Pattern("vllm-musa, its keys of tunings"),
-    "vllm_musa_mtml": Pattern("vllm-musa, its mtml.py"),
-    "vllm_omni": Pattern("vllm-omni"),
-    "xinference": Pattern("xinference, its check for MUSA"),
-    "gpustack_runtime": Pattern("gpustack-runtime, its pymtml"),
-    "rlinf": Pattern("RLinf"),
-    "benchmark_runner": Pattern("benchmark runners"),
-}
-VLLM_MUSA_NEXT = Pattern("vllm-musa, not in the index", "pattern of 0.1.28")
+# How programs that are in no package index ask pymtml by its own name: importers.txt. The last one is in rows.txt.
+for name in (
+    "ray-musa",
+    "vllm-musa, without a shutdown",
+    "vllm-musa, its keys of tunings",
+    "vllm-musa, its mtml.py",
+    "vllm-omni",
+    "xinference, its check for MUSA",
+    "gpustack-runtime, its pymtml",
+    "RLinf",
+    "benchmark runners",
+):
+    Pattern(name)
+Pattern("vllm-musa, not in the index", "pattern of 0.1.28")

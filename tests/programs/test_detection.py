@@ -7,8 +7,9 @@ import sys
 import pytest
 from inside import drop_in
 from machines import Machine
-from musa_stack import BARE, environment
+from musa_stack import environment
 from program_set import SGLANG, VLLM, VLLM_MUSA
+from row_files import ASKING
 
 pytestmark = pytest.mark.programs
 
@@ -22,15 +23,15 @@ for visible in (None, "1", "all", ""):
         os.environ["MUSA_VISIBLE_DEVICES"] = visible
     found.append(platforms.resolve_current_platform_cls_qualname())
 platform = platforms.current_platform
-print(json.dumps(found + [platform.device_type]))
+show(found + [platform.device_type])
 """
 
-SGLANG_CHOICE = BARE + """
+SGLANG_CHOICE = ASKING + """
 bare("sglang", "sglang.multimodal_gen")  # whose own imports want a GPU stack
 from sglang.multimodal_gen.runtime import platforms
 """ + ASK
 
-VLLM_CHOICE = BARE + """
+VLLM_CHOICE = ASKING + """
 bare("vllm", "vllm.v1", "vllm.v1.attention", "vllm.v1.attention.backends")
 stand_in("vllm.v1.attention.backends.registry", AttentionBackendEnum=None)
 from vllm import platforms
