@@ -54,7 +54,7 @@ def runs():
             yield pytest.param(case, kind, id=name, marks=[] if program in AT_HAND else pytest.mark.programs)
 
 
-@pytest.mark.parametrize("case, machine", runs(), indirect=["machine"])
+@pytest.mark.parametrize("case, machine", list(runs()), indirect=["machine"])
 def test_program(case, machine, runner, tmp_path, processes):
     program, options = case["program"], dict(case["options"])
     by = options.pop("by", "")
