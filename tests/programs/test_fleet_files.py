@@ -386,7 +386,7 @@ def slurm(tmp_path, simulator):
     command.write_text(PYMTML % (ROOT, shutil.which("python3")))
     command.chmod(0o755)
     defaults = tmp_path / "defaults"
-    defaults.write_text("GPUS=2 TIMEOUT=2 GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
+    defaults.write_text("GPUS=2 TIMEOUT=${PATIENCE:-30} GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
 
     def run(machine, state="IDLE", reason="none", **variables):
         calls = tmp_path / "calls"
@@ -394,7 +394,7 @@ def slurm(tmp_path, simulator):
         environment = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), CALLS=str(calls), STATE=state)
         environment.update(REASON=reason, SLURMD_NODENAME="gpu01", PYMTML_HEALTH_DEFAULTS=str(defaults))
         environment.update(LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE=machine.path, TMPDIR=str(tmp_path), **variables)
-        done = subprocess.run([os.path.join(FLEET, "slurm", "health.sh")], env=environment, timeout=60)
+        done = subprocess.run([os.path.join(FLEET, "slurm", "health.sh")], env=environment, timeout=120)
         assert done.returncode == 0
         return [line for line in calls.read_text().splitlines() if not line.startswith("show")]
 
@@ -414,7 +414,7 @@ def test_a_sick_node_is_drained(slurm, tmp_path):
     assert slurm(sick, "IDLE+DRAIN", reason, **hot) == []
     assert slurm(sick, "IDLE+DRAIN", OURS, **hot) == ["update NodeName=gpu01 State=DRAIN Reason=" + reason]
     assert slurm(sick, "IDLE+DRAIN", "disk is broken", **hot) == []
-    (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000")
+    (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000", PATIENCE="2")
     assert "CRITICAL driver: no answer within 2 seconds" in call
     narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
     (call,) = slurm(narrow)
