@@ -81,6 +81,11 @@ class Walk:
             self.failures.append((function, self.label, code))
             return Failed(code)
 
+    def items(self, function, *arguments):
+        """The list that a function answers; none of them if it fails."""
+        answer = self.ask(function, *arguments)
+        return [] if isinstance(answer, Failed) else answer
+
     def count(self, function, *arguments, otherwise=0):
         """How many of something there are, at most MOST; ``otherwise`` if that fails."""
         answer = self.ask(function, *arguments)
@@ -240,11 +245,9 @@ def sessions(key, kind):
     """A question for the sessions of the video engine that are in use."""
 
     def question(walk, device):
-        states = walk.ask("mtmlVpuGet%sSessionStates" % kind, device)
-        states = [] if isinstance(states, Failed) else states
         texts = [
             session_text(walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId), session)
-            for session in states
+            for session in walk.items("mtmlVpuGet%sSessionStates" % kind, device)
             if session.state != pymtml.MTML_CODEC_SESSION_STATE_IDLE
         ]
         return {key: ", ".join(texts)}
@@ -454,8 +457,7 @@ def define_configuration(walk, configuration):
 
 def fill_instances(walk, card, count):
     """Instances that can be seen, and as many others as there are."""
-    instances = walk.ask("mtmlDeviceGetMpcInstances", card.device)
-    instances = [] if isinstance(instances, Failed) else instances
+    instances = walk.items("mtmlDeviceGetMpcInstances", card.device)
     for number, instance in enumerate(instances):
         add_child(walk, card, "instance.%d" % number, instance)
     for number in range(len(instances), count):
@@ -468,9 +470,8 @@ def fill_virtual(walk, card):
     types = walk.ask("mtmlDeviceGetSupportedVirtTypes", card.device)
     if not isinstance(types, Failed):
         card.keys["virt_types"] = ", ".join(define_type(walk, kind) for kind in types)
-    uuids = walk.ask("mtmlDeviceGetActiveVirtDeviceUuids", card.device)
     number = 0
-    for uuid in [] if isinstance(uuids, Failed) else uuids:
+    for uuid in walk.items("mtmlDeviceGetActiveVirtDeviceUuids", card.device):
         walk.label = "device.%d" % card.number
         device = walk.ask("mtmlDeviceInitVirtDevice", card.device, uuid)
         if isinstance(device, Failed):
@@ -529,8 +530,7 @@ def fill_links(walk, card, found):
     ends = {}  # (number of the other card, link here): link there
     for other in found:
         if other is not card:
-            layouts = walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device)
-            for layout in [] if isinstance(layouts, Failed) else layouts:
+            for layout in walk.items("mtmlDeviceGetMtLinkLayouts", card.device, other.device):
                 ends[other.number, layout.localLinkId] = layout.remoteLinkId
     lists = {key: [] for key, _, _, _ in OF_LINK}
     for link in range(links):
@@ -600,7 +600,7 @@ def profile(unmasked):
     except pymtml.MTMLError as error:
         if isinstance(error, pymtml.NVMLError_LibraryNotFound):
             raise
-        code = CODES.get(error.value, str(error.value))
+        code = named(CODES, error.value)
         machine = {"library_version": "unknown-simulator", "driver_version": "unknown", "init": code}
         return "\n".join(heading("mtmlLibraryInit returns " + code, unmasked) + section("machine", machine)) + "\n"
     try:
@@ -615,8 +615,7 @@ def profile(unmasked):
     finally:
         pymtml.mtmlLibraryShutDown()
     absent = missing()
-    library = "unknown" if isinstance(library, Failed) else library
-    driver = "unknown" if isinstance(driver, Failed) else driver
+    library, driver = ["unknown" if isinstance(answer, Failed) else answer for answer in (library, driver)]
     machine = {
         # The simulator never calls itself anything else.
         "library_version": escaped(library if "simulator" in library else library[:20] + "-simulator"),
@@ -674,8 +673,7 @@ def failure_lines(walk, absent):
         if function not in absent:
             by_failure.setdefault((function, code), []).append(label)
     for (function, code), labels in by_failure.items():
-        text = CODES.get(code, str(code))
-        lines.append("# %s: %s (%s)" % (function, text, "; ".join(unique(labels))))
+        lines.append("# %s: %s (%s)" % (function, named(CODES, code), "; ".join(unique(labels))))
     return lines + walk.excesses
 
 
@@ -684,7 +682,7 @@ def second_life():
     try:
         pymtml.mtmlLibraryInit()
     except pymtml.MTMLError as error:
-        return CODES.get(error.value, str(error.value))
+        return named(CODES, error.value)
     pymtml.mtmlLibraryShutDown()
     return None
 

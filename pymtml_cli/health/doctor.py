@@ -16,6 +16,7 @@ import time
 from collections import namedtuple
 
 import pymtml
+from pymtml_cli.capture import missing
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.text import json, safe
 from pymtml_cli.health import checks, containers
@@ -205,20 +206,15 @@ def loaded_file():
 def functions_finding():
     """Which functions the library lacks, and what the facade therefore refuses."""
     known = (pymtml._PROTOTYPES, pymtml._OPTIONAL_PROTOTYPES)
-    header, further = [[name for name in names if not exports(name)] for names in known]
+    absent = missing()
+    header, further = [[name for name in absent if name in names] for names in known]
     text = "%d of %d functions of the header" % (len(known[0]) - len(header), len(known[0]))
-    missing = header + further
-    if not missing:
+    if not absent:
         return Finding(OK, "functions", text + ", and all that are known beyond it")
-    text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), shown(missing))
-    refused = resting_on(missing)
+    text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), shown(absent))
+    refused = resting_on(absent)
     step = "not answered, or in part: %s" % shown(refused) if refused else None
     return Finding(WARN if header else NOTE, "functions", text, step)
-
-
-def exports(name):
-    """Whether the loaded library has a function."""
-    return not isinstance(ask(pymtml._mtmlGetFunctionPointer, name), Unknown)
 
 
 def resting_on(functions):

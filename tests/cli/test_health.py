@@ -128,16 +128,7 @@ def test_what_the_driver_prints_changes_nothing(shimmed):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["capture"],
-        ["--json"],
-        ["-q", "-x"],
-        ["--query-gpu=index,temperature.gpu", "--format=csv"],
-        [],
-        ["dmon", "-c", "1"],
-    ],
-    ids=" ".join,
+    "arguments", [["capture"], ["--query-gpu=index,temperature.gpu", "--format=csv"], ["dmon", "-c", "1"]], ids=" ".join
 )
 def test_what_the_driver_prints_is_in_no_answer(shim, arguments):
     """It is on stderr; stdout is the command's."""
@@ -175,7 +166,7 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(what, check_name, 
     assert "OK       temperature: GPU 0-1: temperature below the limit" in result.lines
     assert "N/A      processes: GPU 2: not asked, as GPU 2 does not answer" in result.lines
     assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
-    assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line]
+    assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line or "pages" in line]
     if what == "exit":
         found = json.loads(shimmed(what, "--json").stdout)["findings"]
         (one,) = [one for one in found if one["level"] == "CRITICAL"]
@@ -199,28 +190,10 @@ def test_cards_that_differ_are_found_by_all_who_check(check, tmp_path):
     assert 'mthreads_health_status{check="power"} 1.0' in page and 'mthreads_health_status{check="ecc"} 1.0' in page
 
 
-def test_what_was_not_asked_of_a_card_that_hangs():
-    """The checks behind the one at which it hangs, but for those that are left out; and all of the cards behind it."""
-    cards = [(0, "uuid 0", "bus 0"), (1, "uuid 1", "bus 1"), (2, None, None), (3, None, None)]
-    text, rest = "no answer within 2 seconds", "not asked, as GPU 1 does not answer"
-
-    def found(check, *checks_wanted):
-        return [tuple(one) for one in health._unanswered((1, check), cards, {"checks": checks_wanted}, text)]
-
-    behind = [("answers", "N/A", 2, None, None, None, None, rest), ("answers", "N/A", 3, None, None, None, None, rest)]
-    pages = ("pages", "CRITICAL", 1, "uuid 1", "bus 1", None, None, text)
-    assert (
-        found("pages", "driver", "answers", "ecc", "pages", "links", "processes")
-        == [
-            pages,
-            ("links", "N/A", 1, "uuid 1", "bus 1", None, None, rest),
-            ("processes", "N/A", 1, "uuid 1", "bus 1", None, None, rest),
-        ]
-        + behind
-    )
-    assert found("answers", "driver", "pages") == [("answers",) + pages[1:]] + behind
-    (one,) = health._unanswered(None, cards, {"checks": health.CHECKS}, text)
-    assert tuple(one) == ("driver", "CRITICAL", None, None, None, None, None, text)
+def test_a_card_that_hangs_where_its_first_check_is_left_out():
+    cards = [(0, "uuid 0", "bus 0"), (1, "uuid 1", "bus 1"), (2, None, None)]
+    found = health._unanswered((1, "answers"), cards, {"checks": ("driver", "pages")}, "no answer")
+    assert [one[:5] for one in found] == [("answers", "CRITICAL", 1, "uuid 1", "bus 1"), ("answers", "N/A") + cards[2]]
 
 
 @pytest.mark.parametrize(
@@ -381,7 +354,7 @@ def test_a_check_that_cannot_start_is_critical(check, monkeypatch, executable, w
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
 def test_too_few_files_are_never_ok(tmp_path):
     command = COMMAND + ["health", "--lock", str(tmp_path / "lock")]
-    for files in (5, 6, 8, 10, 13):  # with 5, Python 3.14 cannot even load the subcommand: 255
+    for files in (5, 8, 13):  # with 5, Python 3.14 cannot even load the subcommand: 255
         result = subprocess.run(
             ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
             env=command_environment(name="s3000x2"),
