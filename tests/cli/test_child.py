@@ -12,7 +12,8 @@ import types
 
 import pytest
 import simulated
-from inside import child
+from command import invoke
+from inside import child, health, metrics_collector
 
 LONG = 20  # seconds, for what takes a moment
 CODE = """
@@ -106,6 +107,23 @@ def test_variables_of_a_child(variables, value, started, monkeypatch):
     monkeypatch.setenv("PYMTML_TEST", "before")
     one = started("send('has', [os.environ['PYMTML_TEST'], 'PATH' in os.environ])", environment=variables)
     assert said(one) == [["has", [value, True]], ["end", None]]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only there a process sees which files another has open")
+@pytest.mark.parametrize("part, subcommand", [(health, "health"), (metrics_collector, "metrics")])
+def test_a_child_holds_the_lock(part, subcommand, tmp_path, monkeypatch):
+    """As long as it hangs, whatever becomes of its parent."""
+    held, path = [], str(tmp_path / "lock")
+
+    def start(*arguments, **options):
+        one = child.Child(*arguments, **options)
+        held.extend(os.path.samefile("/proc/%d/fd/%d" % (one.pid, file), path) for file in arguments[2])
+        return one
+
+    monkeypatch.setattr(part, "Child", start)
+    with simulated.machine("s80"):
+        assert invoke(subcommand, "--lock", path).status == 0
+    assert held == [True]
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,9 @@ def test_what_is_compared_of_a_host_with_fewer_cards(name, document, folder):
         "mtlink.links.remote": lambda: first["mtlink"]["links"][0].update(remote=6),
     }
     assert list(Comparison(_documents(a=document, b=document, c=fewer)).differences) == ["device_count"]
+    most, few = put("devices.3.name", "MTT S80")(document), put("devices.3.name", "MTT S80")(fewer)
+    most["devices"][7]["name"] = "MTT S4000"
+    assert list(Comparison(_documents(a=few, b=most)).differences) == ["device_count"]
     ends[name]()
     found = list(Comparison(_documents(a=document, b=document, c=fewer)).differences)
     assert found == ["device_count"] + ([] if name in ("topology.level", "mtlink.links.remote") else [name])
