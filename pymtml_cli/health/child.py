@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+import pymtml_cli
 from pymtml_cli.common.text import safe
 
 # What the child runs. Of the path, pymtml and its command alone are taken from where this one is.
@@ -167,9 +168,7 @@ def command(subcommand, request):
     asked = [subcommand, CHILD_OPTION, dumps(request)]
     if getattr(sys, "frozen", False):
         return [sys.executable] + asked
-    here = os.path.abspath(__file__)
-    for _ in ("child.py", "health", "pymtml_cli"):
-        here = os.path.dirname(here)
+    here = os.path.dirname(os.path.dirname(os.path.abspath(pymtml_cli.__file__)))
     return [sys.executable, "-I", "-c", _BOOT, here] + asked
 
 

@@ -155,40 +155,18 @@ def parse(text, title=None):
 
 
 def _by_prefix(text):
-    """({host: text}, {host: what its launcher says}, lines of nobody) of lines with the host in front."""
-    lines, remarks, rest = {}, {}, []
+    """(host, line) of lines with the host in front (iterator); (None, line) of those that are nobody's."""
     for line in text.split("\n"):
         found = None if _LAUNCHER.match(line) else _PREFIX.match(line)
-        if found:
-            lines.setdefault(found.group(1), []).append(found.group(2) or "")
-        else:
-            _of_no_document(line, remarks, rest)
-    return {host: "\n".join(its) + "\n" for host, its in lines.items()}, remarks, rest
+        yield (found.group(1), (found.group(2) or "") + "\n") if found else (None, line)
 
 
 def _by_head(text):
-    """The same, of text below heads that name hosts."""
-    pieces = _RULED.split(text)
-    lines, remarks, rest = {}, {}, []
-    for line in pieces[0].split("\n"):
-        _of_no_document(line, remarks, rest)
-    for head, body in zip(pieces[1::2], pieces[2::2]):
-        hosts = _unfolded(head)
-        if len(lines) + len(hosts) > MOST_HOSTS:
-            raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
-        for host in hosts:
-            lines[host] = lines.get(host, "") + body
-    return lines, remarks, rest
-
-
-def _of_no_document(line, remarks, rest):
-    """Note what a line beside the documents says: of hosts, where their launcher names them, or of none."""
-    found = _LAUNCHER.match(line)
-    if found and found.group(1):
-        for host in _unfolded(found.group(1)):
-            remarks.setdefault(host, found.group(2))
-    elif line.strip():
-        rest.append(line)
+    """The same, of text below heads that name hosts: (host, text)."""
+    before, *pieces = _RULED.split(text)
+    yield from ((None, line) for line in before.split("\n"))
+    for head, body in zip(pieces[::2], pieces[1::2]):
+        yield from ((host, body) for host in _unfolded(head))
 
 
 def _unfolded(text):
@@ -199,12 +177,22 @@ def _unfolded(text):
 
 
 def _of_parts(parts, name):
-    """Documents and Unreadables of what _by_prefix and _by_head return."""
-    lines, remarks, rest = parts
-    if len(lines) + len(remarks) > MOST_HOSTS:
-        raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
+    """Documents and Unreadables of what _by_prefix and _by_head find."""
+    texts, remarks, rest = {}, {}, []  # remarks: what the launcher says of hosts
+    for host, text in parts:
+        launcher = _LAUNCHER.match(text) if host is None else None
+        if host is not None:
+            texts.setdefault(host, []).append(text)
+        elif launcher and launcher.group(1):
+            for one in _unfolded(launcher.group(1)):
+                remarks.setdefault(one, launcher.group(2))
+        elif text.strip():
+            rest.append(text)
+        if len(texts) + len(remarks) > MOST_HOSTS:
+            raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
     found, read = [], {}  # hosts that share a head say the same: it is read once
-    for label, text in lines.items():
+    for label, pieces in texts.items():
+        text = "".join(pieces)
         if text not in read:
             read[text] = _documents(text)
         for one in map(copy.copy, read[text]):
