@@ -100,10 +100,32 @@ ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
 BESIDE_LOG = ("query", "all", "unit", "id", "filename", "xml", "dtd", "display", "loop", "loop-ms")
-BESIDE_JSON = ("id", "filename", "loop", "loop-ms")
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning"}
 BESIDE_TABLE = ("id", "filename", "loop", "loop-ms", "watch")
+
+# The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
+QUESTIONS = (
+    (("query", "all"), "query", BESIDE_LOG),
+    (("dtd",), "dtd", ("dtd", "unit", "filename")),
+    (MODIFYING, "modification", BESIDE_MODIFICATION),
+    (("json",), "json", ("json", "id", "filename", "loop", "loop-ms")),
+)
+_LOG, _NO_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n", {"query", "all", "dtd"}
+# What cannot stand together, in the order in which nvidia-smi looks for it: (whether options do, how it refuses them)
+NOT_TOGETHER = (
+    (
+        lambda names: names & {"query", "all"} and {"xml", "display"} <= names,
+        ": --display/-d flags can not be combined with -x/--xml-format flags.\n",
+    ),
+    (
+        lambda names: names & {"query", "all"} and "dtd" in names and "xml" not in names,
+        ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n",
+    ),
+    (lambda names: "unit" in names and not names & _NO_LOG, _LOG % "-u/--unit to run a unit query"),
+    (lambda names: "xml" in names and not names & _NO_LOG, _LOG % "-x/--xml-format to run an XML query"),
+    (lambda names: "display" in names and not names & _NO_LOG, _LOG % "-d/--display to run a filtered query"),
+)
 
 LOOP_SECONDS, WATCH_SECONDS = 5, 2
 LONGEST_LOOP = 10**9 - 1  # of whatever unit
@@ -219,34 +241,14 @@ def parse(arguments):
             hint = _not_known(raw) if name is None else "--format goes with --query-gpu and the like"
             raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
-    if "query" in names or "all" in names:
-        if "xml" in names and "display" in names:
-            both = "--display/-d flags can not be combined with -x/--xml-format flags."
-            raise refuse("Invalid combination of input arguments: %s\n" % both)
-        if "dtd" in names and "xml" not in names:
-            both = "Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD."
-            raise refuse("Invalid combination of input arguments: %s\n" % both)
-        _allow(parts, "query" if "query" in names else "all", BESIDE_LOG)
-        return Options("xml" if "xml" in names else "query", values)
-    if "dtd" in names:
-        _allow(parts, "dtd", ("dtd", "unit", "filename"))
-        return Options("dtd", values)
-    for name, spelled in (
-        ("unit", "-u/--unit to run a unit query"),
-        ("xml", "-x/--xml-format to run an XML query"),
-        ("display", "-d/--display to run a filtered query"),
-    ):
-        if name in names:
-            text = (
-                "Invalid combination of input arguments. Specify -q/--query and %s.  Please run '%s -h' for help.\n\n"
-            )
-            raise refuse(text % (spelled, called()))
-    if not MODIFYING.isdisjoint(names):
-        _allow(parts, next(name for name in names if name in MODIFYING), BESIDE_MODIFICATION)
-        return Options("modification", values)
-    if "json" in names:
-        _allow(parts, "json", ("json",) + BESIDE_JSON)
-        return Options("json", values)
+    for stands, text in NOT_TOGETHER:
+        if stands(set(names)):
+            raise refuse("Invalid combination of input arguments" + text % {"name": called()})
+    for asking, question, beside in QUESTIONS:
+        first = next((name for name in names if name in asking), None)
+        if first is not None:
+            _allow(parts, first, beside)
+            return Options("xml" if question == "query" and "xml" in names else question, values)
     _allow(parts, "watch", BESIDE_TABLE)
     return Options("table", values)
 
