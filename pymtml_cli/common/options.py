@@ -4,7 +4,7 @@ A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a
 --help does not show have None.
 """
 
-from pymtml_cli.common.errors import refuse
+from pymtml_cli.common.errors import called, refuse, worded
 
 CARDS = "only these: index, UUID or PCI address, separated by commas"
 
@@ -15,13 +15,14 @@ def spelled(table):
     return [(tuple(word for word in line if word.startswith("-")), not line[-1].startswith("-")) for line in words]
 
 
-def usage(table, last=()):
-    """The lines of --help; those of some options, named by their first spelling, come last."""
+def usage(command, table, last=(), arguments="[OPTION]...", **words):
+    """The text of --help; some options, named by their first spelling, come last. ``words`` stand in the texts."""
     shown = [line for line, text in table.items() if text is not None]
     shown.sort(key=lambda line: line.split(",")[0] in last)
     width = max(map(len, shown))
     texts = [table[line].replace("\n", "\n" + " " * (width + 4)) for line in shown]
-    return "".join("  %-*s  %s\n" % (width, line, text) for line, text in zip(shown, texts))
+    text = "".join("  %-*s  %s\n" % (width, line, text) for line, text in zip(shown, texts))
+    return "usage: %s %s %s\n\n%s" % (called(), command, arguments, worded(text).format(name=called(), **words))
 
 
 def parse(arguments, table):

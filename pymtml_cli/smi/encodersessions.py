@@ -1,7 +1,9 @@
 """encodersessions: a line for each encoder session of a card, again and again."""
 
+import sys
+
 import pymtml
-from pymtml_cli.common.errors import called, refuse
+from pymtml_cli.common.errors import refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.samples import Output, repeat
@@ -32,8 +34,7 @@ def run(arguments):
     """Answer (exit status)."""
     options = parse(arguments, OPTIONS)
     if "-h" in options:
-        with Output() as output:
-            output.write("usage: %s encodersessions [OPTION]...\n\n%s" % (called(), usage(OPTIONS)))
+        sys.stdout.write(usage("encodersessions", OPTIONS))
         return 0
     seconds = number(options.get("-l", "1"), 1, 1 << 31)
     if seconds is None:

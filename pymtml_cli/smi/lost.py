@@ -5,7 +5,8 @@ import sys
 
 import pymtml
 from pymtml_cli.common.errors import CARD_IS_LOST, NVIDIA_SMI, called
-from pymtml_cli.readings.devices import Unknown, pci_address
+from pymtml_cli.common.samples import repeat
+from pymtml_cli.readings.devices import Machine, Unknown, pci_address
 
 VENDOR, DISPLAYS, ACCELERATORS = "0x1ed5", "0x03", "0x12"  # PCI's numbers of Moore Threads, and classes of devices
 
@@ -13,6 +14,14 @@ VENDOR, DISPLAYS, ACCELERATORS = "0x1ed5", "0x03", "0x12"  # PCI's numbers of Mo
 def status(cards):
     """Exit status of what shows some cards: 15 if one of them cannot be opened."""
     return CARD_IS_LOST if any(isinstance(card.handle, Unknown) for card in cards) else 0
+
+
+def show(options, output, sample):
+    """Write samples of the cards that -i names (exit status); ``sample`` makes the text of one."""
+    with Machine() as machine:
+        opened = Opened(machine.chosen(options.get("id")))
+        repeat(machine, options.seconds, lambda first: output.write(sample(machine, opened)))
+    return opened.status
 
 
 class Opened:

@@ -7,7 +7,7 @@ is used whole, as one compute instance that MTML has no number for.
 import sys
 
 import pymtml
-from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, called, refuse, worded
+from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import left, safe
@@ -40,8 +40,7 @@ def run(arguments):
     options = parse(arguments, OPTIONS)
     actions = [name for name in _ACTIONS if name in options]
     if "-h" in options or not actions:
-        text = worded(usage(OPTIONS, ("-i", "-gi"))).format(name=called())
-        sys.stdout.write("usage: %s mig OPTION...\n\n%s" % (called(), text))
+        sys.stdout.write(usage("mig", OPTIONS, ("-i", "-gi"), "OPTION..."))
         return 0
     if len(actions) > 1:
         raise refuse("Options %s and %s can not be combined.\n" % tuple(actions[:2]))

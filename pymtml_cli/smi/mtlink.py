@@ -3,7 +3,7 @@
 import sys
 
 import pymtml
-from pymtml_cli.common.errors import NOT_AVAILABLE, called, refuse, worded
+from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
@@ -41,8 +41,7 @@ def run(arguments, command):
     options = parse(arguments, OPTIONS[command])
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
-        text = worded(usage(OPTIONS[command])).format(remote=remote)
-        sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, text))
+        sys.stdout.write(usage(command, OPTIONS[command], remote=remote))
         return 0
     link = options.get("-l")
     if link is not None:

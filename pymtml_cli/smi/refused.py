@@ -2,7 +2,7 @@
 
 import sys
 
-from pymtml_cli.common.errors import NOT_AVAILABLE, called, refuse
+from pymtml_cli.common.errors import NOT_AVAILABLE, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.readings.devices import Machine, Unknown
@@ -133,7 +133,7 @@ def run(arguments, name):
     """Print what a subcommand comes to on these cards (exit status)."""
     chosen = parse(arguments, OPTIONS[name])
     if "-h" in chosen or not (set(chosen) - {"-i"} or name == "base-clocks"):
-        sys.stdout.write("usage: %s %s OPTION...\n\n%s" % (called(), name, usage(OPTIONS[name], ("-i",))))
+        sys.stdout.write(usage(name, OPTIONS[name], ("-i",), "OPTION..."))
         return 0
     if name == "drain" and "-p" not in chosen and "-d" not in chosen:
         raise refuse("Must specify -p with this option.\n")

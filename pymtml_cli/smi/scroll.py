@@ -2,7 +2,7 @@
 
 import sys
 
-from pymtml_cli.common.errors import OTHER, called, refuse
+from pymtml_cli.common.errors import OTHER, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, usage
 from pymtml_cli.common.samples import Output, repeat
@@ -67,7 +67,7 @@ def help(command, options, groups, default, most):
     lines = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
     values = {"most": most, "default": default, "groups": lines}
     table = {line: text and text.format(**values) for line, text in options.items()}
-    sys.stdout.write("usage: %s %s [OPTION]...\n\n%s" % (called(), command, usage(table)))
+    sys.stdout.write(usage(command, table))
     return 0
 
 

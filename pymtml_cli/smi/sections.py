@@ -2,15 +2,15 @@
 
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
-from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
-from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa, shown_uuid
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import layout
 from pymtml_cli.smi.listing import profile
-from pymtml_cli.smi.lost import Opened
+from pymtml_cli.smi.lost import show
 
 KEY_WIDTH, PROCESS_KEY_WIDTH = 55, 42
 
@@ -67,14 +67,7 @@ def answer(options):
     """Print the answer to -q (exit status)."""
     with Output(options.get("filename")) as output:
         screen = Screen(options)
-        with Machine() as machine:
-            opened = Opened(machine.chosen(options.get("id")))
-
-            def sample(first):
-                output.write(screen.text(machine, opened.cards) + opened.sentences)
-
-            repeat(machine, options.seconds, sample)
-    return opened.status
+        return show(options, output, lambda machine, opened: screen.text(machine, opened.cards) + opened.sentences)
 
 
 class Screen:

@@ -27,7 +27,7 @@ from pymtml_cli.smi.cells import (
     utilization,
 )
 from pymtml_cli.smi.listing import name, profile
-from pymtml_cli.smi.lost import Opened
+from pymtml_cli.smi.lost import Opened, show
 
 FULL_WIDTH = 91
 COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: module `compact`
@@ -228,10 +228,7 @@ def answer(options):
         if "watch" in options.values and output.is_terminal:
             return _watch(options, output)
         screen = Screen(output)
-        with Machine() as machine:
-            opened = Opened(machine.chosen(options.get("id")))
-            repeat(machine, options.seconds, lambda first: output.write(screen.text(machine, opened)))
-    return opened.status
+        return show(options, output, screen.text)
 
 
 def _watch(options, output):

@@ -3,7 +3,6 @@
 import sys
 
 import pymtml
-from pymtml_cli.common.errors import called
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Device, Machine, Unknown, ask, then
@@ -25,7 +24,7 @@ def run(arguments):
     """Answer (exit status)."""
     options = parse(arguments, OPTIONS)
     if "-h" in options:
-        sys.stdout.write("usage: %s vgpu [OPTION]...\n\n%s" % (called(), usage(OPTIONS, ("-i",))))
+        sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
         return 0
     with Machine() as machine:
         cards = [card for card in machine.chosen(options.get("-i")) if _is_host(card)]
