@@ -294,6 +294,9 @@ def test_a_reset_ends_the_handles_of_its_card_alone():
         assert card(1) is stays[0] and pymtml.mtmlDeviceInitGpu(card(1)) is stays[1]
         assert pymtml.nvmlDeviceGetUUID(card(0)) and card(0) != ended[0]
     with simulated.nvml("s3000-vgpu-host"):
+        number = pymtml.nvmlDeviceGetActiveVgpus(card(0))[0]
+        pymtml.mtmlDeviceReset(card(1))
+        assert pymtml.nvmlVgpuInstanceGetUUID(number)
         virtual = pymtml.mtmlDeviceInitVirtDevice(card(0), pymtml.mtmlDeviceGetActiveVirtDeviceUuids(card(0))[0])
         other = card(1)
         pymtml.mtmlDeviceReset(card(0))
