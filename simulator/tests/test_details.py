@@ -3,7 +3,6 @@
 import ctypes
 import os
 import subprocess
-import time
 
 import interface
 import pytest
@@ -16,16 +15,6 @@ def profile(folder, machine="", device=""):
     path = folder / "machine.ini"
     path.write_text(MACHINE % (machine, device))
     return str(path)
-
-
-def test_latency_of_a_profile(tmp_path):
-    path = profile(tmp_path, "latency_ns = 30000000")
-    for variables, wanted in (({}, 0.03), ({"MTML_SIM_LATENCY_NS": "1000"}, 0)):
-        with Session(path, **variables) as session:
-            begin = time.monotonic()
-            session.count()
-            took = time.monotonic() - begin
-            assert took >= 0.03 if wanted else took < 0.03
 
 
 def test_bound_of_faults():

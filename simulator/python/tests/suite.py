@@ -352,14 +352,15 @@ def test_fail_lost(mtml_simulator, devices):
 
 
 def test_fail_latency(mtml_simulator, devices):
-    mtml_simulator.latency(0.02)
-    begin = time.perf_counter()
-    answers(devices[0], 5)
-    assert time.perf_counter() - begin >= 0.1
-    mtml_simulator.latency(0)
-    begin = time.perf_counter()
-    answers(devices[0], 5)
-    assert time.perf_counter() - begin < 0.1
+    def took():
+        begin = time.perf_counter()
+        answers(devices[0], 1)
+        return time.perf_counter() - begin
+
+    for seconds in (0.004, 0):
+        mtml_simulator.latency(seconds)
+        # On a busy machine some calls take long whatever is set.
+        assert (min(took() for _ in range(50)) >= 0.004) is (seconds > 0)
     with pytest.raises(ValueError):
         mtml_simulator.latency(-1)
 
