@@ -40,7 +40,6 @@ _TEXTS = {
 _HOST = r' *(\d+|[^\s:{"]\S*?):'
 _PREFIX = re.compile(_HOST + "(?: (.*))?$")
 _PREFIXED = re.compile('^%s \\{\\s*(?:$|")' % _HOST, re.MULTILINE)
-_RULE = re.compile(r"-{10,}\s*$")
 _RULED = re.compile(r"^-{10,}\s*\n(\S+)(?: \(\d+\))?\s*\n-{10,}\s*$", re.MULTILINE)
 # What those who ran the command say beside it: of hosts, or of themselves
 _LAUNCHER = re.compile(r"(?:pdsh@\S+|srun|clush|slurmstepd): (?:error: )?(?:(\S+): )?(.*)$")

@@ -540,48 +540,6 @@ def test_forms_in_which_hosts_are_gathered(write, three, monkeypatch):
     assert (result.status, result.lines[:3]) == (1, found) and result.lines[-1].startswith("3 hosts; ")
 
 
-CUT = "srun: error: node[2-4]: tasks 1-3: Exited with exit code 1\npdsh@head: node5: ssh exited with 255\n"
-NOBODY = "  standard input: of no host: srun: error: Unable to create step for job 7"
-
-
-@pytest.mark.parametrize("heads", [False, True])
-@pytest.mark.parametrize(
-    "remarks, said",
-    [
-        (CUT, ["  node[3-4]: tasks 1-3: Exited with exit code 1", "  node5: ssh exited with 255"]),
-        ("clush: node7: ssh exited with exit code 255\n", ["  node7: ssh exited with exit code 255"]),
-        ("srun: error: Unable to create step for job 7\n", [NOBODY]),
-    ],
-)
-def test_what_launchers_say(heads, remarks, said, document, monkeypatch):
-    """It is the reason of hosts that say nothing, and does not count for those that did."""
-    if heads:
-        text = "%s\nnode[1-2]\n%s\n%s\n" % ("-" * 15, "-" * 15, indented(document))
-    else:
-        text = mixed({host: indented(document) for host in ("node1", "node2")})
-    result = piped(remarks + text, monkeypatch)
-    assert (result.status, result.lines[1 : len(said) + 2]) == (2, said + [""])
-
-
-def test_a_host_that_fails_among_lines(document, monkeypatch):
-    lines = mixed({"node1": indented(document), "node2": indented(document)[:9000], "node3": "sh: pymtml: not found"})
-    result = piped(lines, monkeypatch)
-    assert result.status == 2
-    assert result.lines[1].startswith("  node2: cut off after ")
-    assert result.lines[2] == "  node3: not a document; it prints: sh: pymtml: not found"
-
-
-def test_a_document_cut_off_in_the_middle_of_others(document, monkeypatch):
-    """The next host is still read, also where no line end comes between."""
-    texts = [indented(dict(document, host="node%d" % number)) for number in range(4)]
-    for between in ("", "\n"):
-        text = between.join([texts[0], texts[1][:20000], texts[2], texts[3]])
-        result = piped(text, monkeypatch, "--json")
-        answer = json.loads(result.stdout)
-        assert (result.status, answer["hosts"]) == (2, ["node0", "node2", "node3"])
-        assert [one["host"] for one in answer["not_compared"]] == ["node1"]
-
-
 def test_a_file_of_many_hosts(three, document, folder):
     """It is read as stdin is; its own name counts only where it holds one host."""
     text = mixed({host: indented(document) for host, document in three.items()})

@@ -10,6 +10,13 @@ from inside import gathered
 GOOD = {"schema": 1, "device_count": 0, "devices": []}
 FAILED = '{\n"verdict": "x",\n"findings": [{"check": "init", "level": "fail", "text": "no library"}]\n}\n'
 RULE = "-" * 16 + "\n"
+TEXT = json.dumps(GOOD)
+FOUR = [json.dumps(dict({"host": "node%d" % number}, **GOOD)) for number in range(3)]
+CUT = ("node1", "cut off after 25 characters")
+EXITED = "tasks 1-3: Exited with exit code 1"
+LAUNCHED = "srun: error: node[2-4]: %s\npdsh@head: node5: ssh exited with 255\nsrun: error: no step\n" % EXITED
+SAID = [("node3", EXITED), ("node4", EXITED), ("node5", "ssh exited with 255")]
+SAID += [("standard input", "of no host: srun: error: no step")]
 HUNG = '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}'
 LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 1", "not a document; it prints: "
 TEXT_OF = "the text of {0}: only {0} --json can be compared"
@@ -68,6 +75,17 @@ def told(found):
         ('{"schema": NaN}', "a", [("a", "not JSON: NaN is not a number")]),
         (json.dumps(dict.fromkeys("abcdef")), "a", [("a", "not a document of pymtml: a, b, c, d, e, f")]),
         (json.dumps(dict.fromkeys("abcdefg")), "a", [("a", "not a document of pymtml: a, b, c, d, e, f")]),
+        # The next host is still read, also where no line end comes between
+        (FOUR[0] + FOUR[1][:25] + FOUR[2], None, [("node0", "json"), CUT, ("node2", "json")]),
+        ("\n".join([FOUR[0], FOUR[1][:25], FOUR[2]]), None, [("node0", "json"), CUT, ("node2", "json")]),
+        # What launchers say is the reason of hosts that say nothing, and does not count for those that did
+        (LAUNCHED + "node1: %s\nnode2: %s\n" % (TEXT, TEXT), None, [("node1", "json"), ("node2", "json")] + SAID),
+        (LAUNCHED + RULE + "node[1-2]\n" + RULE + TEXT, None, [("node1", "json"), ("node2", "json")] + SAID),
+        (
+            'a: %s\nb: {"schema": 1,\nc: sh: not found\n' % TEXT,
+            None,
+            [("a", "json"), ("b", "cut off after 13 characters"), ("c", NO_DOCUMENT + "sh: not found")],
+        ),
         # Lines with the host, or with the number of a task, in front
         ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "not a document; it prints: nothing")]),
         ("3: %s\n" % json.dumps(GOOD), None, [("task 3", "json")]),
