@@ -123,7 +123,9 @@ ARGUMENTS = {
     "nvmlDeviceGetPcieThroughput": "device, 0",
     "nvmlDeviceGetTotalEccErrors": "device, 1, 0",
     "nvmlDeviceGetNvLinkState": "device, 0",
+    "nvmlDeviceGetNvLinkCapability": "device, 0, 0",
     "nvmlDeviceGetNvLinkRemotePciInfo": "device, 0",
+    "nvmlDeviceGetProcessUtilization": "device, 0",
     "nvmlDeviceGetMigDeviceHandleByIndex": "device, 0",
 }
 ASK = """
