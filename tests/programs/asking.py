@@ -89,6 +89,24 @@ def codecarbon(work):
     return tracker.final_emissions_data, result
 
 
+def gpustack(*words):
+    """What gpustack-runtime prints."""
+    os.environ.update(GPUSTACK_RUNTIME_DETECT="mthreads", GPUSTACK_RUNTIME_DETECT_NO_PCI_CHECK="1")
+    return script("gpustack-runtime", *words)
+
+
+def gpustack_cards():
+    """The devices that gpustack-runtime detects, behind a screen's worth of control codes."""
+    said = gpustack("detect", "--format", "json")
+    return json.loads(said[said.index("[\n") :])
+
+
+def gpustack_table(columns):
+    """Some columns of its table of distances, row by row."""
+    rows = [line.split("|")[columns] for line in gpustack("topology").splitlines() if line.startswith("| Device")]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
 def megatron(said):
     """Put the parents of megatron's files in place, which note in a list what they are told to log."""
     bare("megatron", "megatron.core", "megatron.core.pipeline_parallel")

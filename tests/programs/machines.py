@@ -95,6 +95,7 @@ MADE = {
     "power_share": lambda gpu: gpu.limit and 100 * gpu.power_usage / gpu.limit,
     "cpus": lambda gpu: numbers(gpu.text("cpu_affinity")),
     "digit": lambda gpu: str(gpu.index),
+    "bare_uuid": lambda gpu: gpu.text("uuid"),
     "none": lambda gpu: None,
 }
 

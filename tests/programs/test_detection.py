@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 
 import pytest
 from inside import drop_in
@@ -100,13 +99,3 @@ def test_vllm_with_vllm_musa(choices):
     assert set(found) == set(MACHINES)
     for answers in found.values():
         assert len(set(answers[:4])) == 1 and answers[0].startswith("vllm_musa_platform.")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such programs there")
-def test_the_copy_would_choose_cuda(runner, tmp_path):
-    """That these tests can fail: with its copy of pynvml replaced, sglang chooses CUDA."""
-    variables = environment(runner, Machine(tmp_path))
-    variables["PYTHONPATH"] += os.pathsep + SGLANG.folder
-    variables["PYMTML_DROPIN_MODULES"] = "sglang.multimodal_gen.third_party.pynvml"
-    said = runner.run([SGLANG.python, "-c", SGLANG_CHOICE], variables)
-    assert json.loads(said.splitlines()[-1])[0].endswith("CudaPlatform")

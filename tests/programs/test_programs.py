@@ -29,8 +29,8 @@ def shown_by(gpus, names):
 
 
 def change(machine, settings):
-    """Set keys of a machine: "5.lost=UNKNOWN" of a card, "*.lost=UNKNOWN" of all, "machine.frozen=no"."""
-    for setting in settings.split(","):
+    """Set keys of a machine: "5.lost=UNKNOWN" of a card, "*.fan_speed=50" of all, "machine.frozen=no"."""
+    for setting in settings.split(";"):
         place, _, value = setting.partition("=")
         card, _, key = place.partition(".")
         whole = {"*": machine.sections, "machine": ["machine"]}
