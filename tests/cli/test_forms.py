@@ -149,17 +149,6 @@ def cell_ends(line):
     return tuple(cell.end() for cell in re.finditer(r"\S+", match.group(1) if match else line)), len(line)
 
 
-def test_the_list_of_a_divided_card_has_two_levels():
-    with simulated.machine("s3000-mpc"):
-        lines = smi("-L").lines
-        ours = invoke("-L").lines
-    below = [line for line in lines if line.startswith("  ")]
-    assert below and all(re.fullmatch(r"  MIG \S+ {2,}Device +\d+: \(UUID: \S+\)", line) for line in below)
-    assert [line.index("Device") for line in below] == [len("  MIG 3g.40gb     ")] * len(below)
-    assert [line.replace("  MPC", "  MIG") for line in ours] == [re.sub("UUID: (MIG|GPU)-", "UUID: ", x) for x in lines]
-    assert all("(UUID: MIG-" in line for line in below) and not any("MIG-" in line for line in ours)
-
-
 @pytest.mark.parametrize("item", recorded("topo") + recorded("nvlink"), ids=lambda item: item["command"])
 def test_topology_and_links_have_the_recorded_form(item):
     with simulated.machine("s4000x8"):
@@ -214,75 +203,6 @@ def test_the_table_has_the_recorded_frame(two_cards, tmp_path, monkeypatch):
     assert [found[2].index(word) for word in ("Driver", "CUDA")] == [wanted[2].index(w) for w in ("Driver", "CUDA")]
 
 
-# What programs cut out of the table by expressions
-ROW_ONE = re.compile(r"\| +(?P<index>\d+)  (?P<name>.{27}) +(\S+)  \|   (?P<bus>\S+) +(\S+) \| +(?P<ecc>\S+) \|")
-ROW_TWO = re.compile(
-    r"\| *(?P<fan>\S+) +(?P<temp>\S+) +(?P<perf>\S+) +(?P<power>\S+) / +(?P<limit>\S+) \| +(?P<used>\S+) / +"
-    r"(?P<total>\S+) \| +(?P<util>\S+) +(?P<mode>\S+) \|"
-)
-
-
-@pytest.mark.parametrize("profile", WORKING_PROFILES)
-@pytest.mark.parametrize("name", ["nvidia-smi", "pymtml"])
-def test_the_table_says_what_the_queries_say(profile, name):
-    fields = "index,name,pci.bus_id,fan.speed,temperature.gpu,pstate,power.draw,enforced.power.limit,memory.used"
-    fields += ",memory.total,utilization.gpu,ecc.errors.uncorrected.volatile.total,mig.mode.current"
-    with simulated.machine(profile):
-        lines = invoke(name=name).lines
-        rows = invoke("--query-gpu=" + fields, "--format=csv,noheader,nounits").rows()
-        cards = lines[8:]
-    assert {len(line) for line in lines[1:] if line.startswith(("+", "|"))} == {91}
-    for index, row in enumerate(rows):
-        first, second = ROW_ONE.fullmatch(cards[4 * index]), ROW_TWO.fullmatch(cards[4 * index + 1])
-        if name == "nvidia-smi":
-            assert not re.search("MPC|MUSA", "".join(lines))
-        assert first and second, cards[4 * index : 4 * index + 2]
-        values = [None if value == "[N/A]" else value for value in row]
-        assert first["index"] == values[0]
-        assert first["name"].strip() == values[1]
-        assert first["bus"] == values[2]
-        for group, value, form in (
-            ("fan", values[3], "%s%%"),
-            ("temp", values[4], "%sC"),
-            ("perf", values[5], "%s"),
-            ("power", values[6] and str(int(float(values[6]) + 0.5)), "%sW"),
-            ("limit", values[7] and str(int(float(values[7]) + 0.5)), "%sW"),
-            ("used", values[8], "%sMiB"),
-            ("total", values[9], "%sMiB"),
-            ("util", values[10], "%s%%"),
-        ):
-            assert second[group] == ("N/A" if value is None else form % value), group
-        assert first["ecc"] in ("N/A" if values[11] is None else values[11], "Off")
-        assert cards[4 * index + 2].split("|")[3].strip() == ("N/A" if values[12] is None else values[12])
-
-
-@pytest.mark.parametrize("profile", WORKING_PROFILES)
-def test_topology_says_what_mtml_says(profile):
-    levels = ("PIX", "PIX", "PXB", "PHB", "NODE", "SYS")
-    statuses = ("OK", "CNS", "GNS", "U")
-    with simulated.machine(profile):
-        matrix = [line.split("\t") for line in invoke("topo", "-m").lines]
-        plain_pci = [line.split("\t") for line in invoke("topo", "-mp").lines]
-        reads = [line.split("\t") for line in invoke("topo", "-p2p", "r").lines]
-        assert matrix[0][-3:] == plain_pci[0][-3:] == ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
-        pymtml.nvmlInit()
-        cards = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
-        for first, one in enumerate(cards):
-            for second, other in enumerate(cards):
-                cell, pci, read = (rows[first + 1][second + 1] for rows in (matrix, plain_pci, reads))
-                if one == other:
-                    assert (cell, pci, read) == (" X ", " X ", "X")
-                    continue
-                links = ask(pymtml.mtmlDeviceCountMtLinkLayouts, one, other)
-                level = ask(pymtml.mtmlDeviceGetTopologyLevel, one, other)
-                status = ask(pymtml.mtmlDeviceGetP2PStatus, one, other, pymtml.MTML_P2P_CAPS_READ)
-                assert pci == ("N/A" if level is None else levels[level])
-                assert cell == ("MT%d" % links if links else pci)
-                assert read == ("U" if status is None else statuses[status])
-        pymtml.nvmlShutdown()
-    assert len(matrix) > len(cards)
-
-
 def test_topology_counts_the_links_that_carry_data():
     """Whichever end says so; where an end fails to answer nothing is made of it."""
 
@@ -302,13 +222,6 @@ def test_topology_counts_the_links_that_carry_data():
         assert (cell(0, 1), cell(1, 0), cell(0, 2)) == ("NODE", "NODE", "MT2")
         simulated.set_faults("mtmlDeviceGetMtLinkState=TIMEOUT")
         assert cell(0, 1) == "N/A"
-
-
-def ask(function, *arguments):
-    try:
-        return function(*arguments)
-    except pymtml.MTMLError:
-        return None
 
 
 def test_a_pipe_gets_the_whole_table_whatever_the_environment_says(two_cards, monkeypatch):

@@ -271,15 +271,14 @@ def test_every_output_works_on_every_machine(case, name):
 
 
 def test_a_driver_that_stops_answering_altogether():
-    """After some calls; each command at two moments."""
+    """After some calls."""
     commands = ([], ["-L"], ["-q"], ["--json"], ["--query-gpu=name"], ["topo", "-m"], ["dmon", "-c", "1"], ["doctor"])
     moments = (0, 1, 3, 10, 40)
     for number, arguments in enumerate(commands):
-        for after in (moments[number % 5], moments[(number + 2) % 5]):
-            result = run_command(*arguments, name="s3000x2", faults="*=TIMEOUT@%d" % after)
-            assert "Traceback" not in result.stderr and result.stderr.count("\n") <= 1, (arguments, result.stderr)
-            assert result.stdout or result.stderr
-            assert 0 <= result.returncode <= 255
+        result = run_command(*arguments, name="s3000x2", faults="*=TIMEOUT@%d" % moments[number % 5])
+        assert "Traceback" not in result.stderr and result.stderr.count("\n") <= 1, (arguments, result.stderr)
+        assert result.stdout or result.stderr
+        assert 0 <= result.returncode <= 255
 
 
 def imports_of(path, names):

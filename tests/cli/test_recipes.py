@@ -2,6 +2,7 @@
 
 import ast
 import glob
+import importlib.util
 import json
 import os
 import shutil
@@ -61,82 +62,77 @@ CHECK = [
 ]
 
 
-class Copy:
-    """A copy of the command, which recipes change."""
-
-    def __init__(self, folder):
-        self.folder = str(folder)
-        ours = os.path.join(simulated.ROOT, "pymtml_cli")
-        shutil.copytree(ours, os.path.join(self.folder, "pymtml_cli"), ignore=wheels.UNCOMPILED)
-        shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), self.folder)
-
-    def walk(self, recipe):
-        for name, before, text in recipe:
-            path = os.path.join(self.folder, "pymtml_cli", name)
-            with open(path) as file:
-                found = file.read()
-            assert found.count(before) == 1, (name, before)
-            with open(path, "w") as file:
-                file.write(found.replace(before, text + before))
-
-    def run(self, *arguments):
-        """What the command of the copy prints (str)."""
-        done = subprocess.run(
-            [sys.executable, "-m", "pymtml_cli"] + list(arguments),
-            cwd=self.folder,
-            env=simulated.environment("s80"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-        )
-        assert not done.stderr, done.stderr
-        return done.stdout
+SAID = [("subcommands.py", '    "health": Subcommand(', '    "hello": Subcommand("smi.hello", "say hello"),\n')]
+# Runs the command of the copy with each of some arguments, in one process, and prints what each prints
+RUN = """
+import contextlib, io, json, sys
+from pymtml_cli.main import main
+texts = []
+for arguments in json.loads(sys.argv[1]):
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):  # which argparse raises
+        main(arguments)
+    out.flush()
+    texts.append(out.buffer.getvalue().decode("utf-8"))
+from pymtml_cli.hosts.facts import CARD_KEYS
+print(json.dumps([texts, CARD_KEYS["temperature.hotspot_celsius"]]))
+"""
 
 
-@pytest.fixture
-def copy(tmp_path):
-    return Copy(tmp_path)
-
-
-def test_a_reading_with_a_field_a_series_and_a_check(copy):
+def test_the_recipes(tmp_path):
+    """A reading with a field, a series and a check, and a subcommand."""
     recipe = READING + SERIES + CHECK
     # and a row of docs/metrics.md for the series
     assert len({name for name, _, _ in recipe}) == 4 and sum(max(1, text.count("\n")) for _, _, text in recipe) < 15
-    copy.walk(recipe)
-    degrees = copy.run("--query-gpu=temperature.gpu", "--format=csv,noheader").strip()
-    assert copy.run("--query-gpu=temperature.hotspot", "--format=csv") == "temperature.hotspot\n%s\n" % degrees
-    assert '\n\n"temperature.hotspot"\nTemperature of the hottest spot.\n\n' in copy.run("--help-query-gpu")
-    shown = copy.run("-q", "-d", "TEMPERATURE").splitlines()
-    assert "        GPU Hotspot Temp".ljust(55) + ": %s C" % degrees in shown
-    assert "\t\t\t<gpu_temp_hotspot>%s C</gpu_temp_hotspot>\n" % degrees in copy.run("-q", "-x")
-    text = copy.run("--json")
-    assert json.loads(text)["devices"][0]["temperature"]["hotspot_celsius"] == int(degrees)
-    for name, value in (("hot", "0"), ("same", degrees)):
-        with open(os.path.join(copy.folder, name + ".json"), "w") as file:
-            file.write(text.replace('"hotspot_celsius": ' + degrees, '"hotspot_celsius": ' + value))
-    code = "from pymtml_cli.hosts.facts import CARD_KEYS; print(CARD_KEYS['temperature.hotspot_celsius'])"
-    assert subprocess.check_output([sys.executable, "-c", code], cwd=copy.folder) == b"zero\n"
-    assert "WARNING  hotspot: GPU 0: %s C at the hottest spot\n" % degrees in copy.run("health")
-    assert "%s C at the hottest spot\n%19s look at the fans\n" % (degrees, "->") in copy.run("doctor")
-
-
-def test_a_series(copy):
-    pytest.importorskip("prometheus_client")
-    copy.walk(READING + SERIES + CHECK)
-    page = copy.run("metrics", "--lock", os.path.join(copy.folder, "lock"))
-    assert "# HELP mthreads_gpu_hotspot_celsius The hottest spot.\n# TYPE mthreads_gpu_hotspot_celsius gauge\n" in page
-    assert '\nmthreads_gpu_hotspot_celsius{gpu="0",spot="gpu",uuid=' in page
-    assert '\nmthreads_health_status{check="hotspot"} 1.0\n' in page
-
-
-def test_a_subcommand(copy):
-    with open(os.path.join(copy.folder, "pymtml_cli", "smi", "hello.py"), "w") as file:
-        file.write(SUBCOMMAND)
-    copy.walk([("subcommands.py", '    "health": Subcommand(', '    "hello": Subcommand("smi.hello", "say hello"),\n')])
-    assert copy.run("hello", "--name", "you") == "hello you\n"
-    assert "\n  hello            say hello\n" in copy.run("--help")
-    assert "--name NAME  who\n" in copy.run("hello", "--help")
-    assert '"hello --name")' in copy.run("completion", "bash")
+    package = tmp_path / "pymtml_cli"
+    shutil.copytree(os.path.join(simulated.ROOT, "pymtml_cli"), str(package), ignore=wheels.UNCOMPILED)
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
+    (package / "smi" / "hello.py").write_text(SUBCOMMAND)
+    for name, before, text in recipe + SAID:
+        found = (package / name).read_text(encoding="utf-8")
+        assert found.count(before) == 1, (name, before)
+        (package / name).write_text(found.replace(before, text + before), encoding="utf-8")
+    lines = [
+        "--query-gpu=temperature.gpu --format=csv,noheader",
+        "--query-gpu=temperature.hotspot --format=csv",
+        "--help-query-gpu",
+        "-q -d TEMPERATURE",
+        "-q -x",
+        "--json",
+        "health",
+        "doctor",
+        "hello --name you",
+        "hello --help",
+        "--help",
+        "completion bash",
+    ]
+    with_metrics = importlib.util.find_spec("prometheus_client") is not None
+    lines += ["metrics --lock %s" % (tmp_path / "lock")] * with_metrics
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, json.dumps([line.split() for line in lines])],
+        cwd=str(tmp_path),
+        env=dict(simulated.environment("s80"), PYMTML_COMMAND_NAME="pymtml"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert not done.stderr, done.stderr
+    texts, compared = json.loads(done.stdout)
+    degrees, csv, fields, log, document, report, health, doctor, hello, hello_help, usage, bash, *page = texts
+    degrees = degrees.strip()
+    assert csv == "temperature.hotspot\n%s\n" % degrees and compared == "zero"
+    assert '\n\n"temperature.hotspot"\nTemperature of the hottest spot.\n\n' in fields
+    assert "        GPU Hotspot Temp".ljust(55) + ": %s C" % degrees in log.splitlines()
+    assert "\t\t\t<gpu_temp_hotspot>%s C</gpu_temp_hotspot>\n" % degrees in document
+    assert json.loads(report)["devices"][0]["temperature"]["hotspot_celsius"] == int(degrees)
+    assert "WARNING  hotspot: GPU 0: %s C at the hottest spot\n" % degrees in health
+    assert "%s C at the hottest spot\n%19s look at the fans\n" % (degrees, "->") in doctor
+    assert hello == "hello you\n" and "--name NAME  who\n" in hello_help
+    assert "\n  hello            say hello\n" in usage and '"hello --name")' in bash
+    for text in page:
+        help = "# HELP mthreads_gpu_hotspot_celsius The hottest spot.\n# TYPE mthreads_gpu_hotspot_celsius gauge\n"
+        assert help in text and '\nmthreads_gpu_hotspot_celsius{gpu="0",spot="gpu",uuid=' in text
+        assert '\nmthreads_health_status{check="hotspot"} 1.0\n' in text
 
 
 # Room: those that its files may know beside their own, "" for the files at the top

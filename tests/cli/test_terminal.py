@@ -97,44 +97,6 @@ def test_no_color_where_nobody_wants_it(extra):
     assert status == 0 and "99C" in text and "\x1b" not in text
 
 
-def test_no_color_in_a_pipe():
-    result = run_command(name="s3000x2", set=HOT)
-    assert result.returncode == 0 and "99C" in result.stdout and "\x1b" not in result.stdout
-
-
-# Columns of the terminal: the titles of the columns there are
-COLUMNS = {
-    80: "GPU Name Fan Temp Perf Pwr:Usage/Cap Memory-Usage Util ECC",
-    72: "GPU Name Fan Temp Pwr:Usage/Cap Memory-Usage Util ECC",
-    60: "GPU Name Temp Pwr:Usage/Cap Memory-Usage Util",
-    50: "GPU Temp Pwr:Usage/Cap Memory-Usage Util",
-    36: "GPU Temp Memory-Usage Util",
-    30: "GPU Memory-Usage Util",
-    24: "GPU Memory-Usage",
-    20: "GPU Memory-Usa",
-}
-
-
-@pytest.mark.parametrize("columns", sorted(COLUMNS) + [5])
-def test_a_narrow_terminal_has_a_line_for_each_card(columns):
-    """Columns go, used memory is the last; values stay whole, and say what the queries say."""
-    fields = "index,name,temperature.gpu,memory.used,memory.total,utilization.gpu"
-    said = run_command("--query-gpu=" + fields, "--format=csv,noheader,nounits", name="s5000x8", set=HOT).stdout
-    status, text = Terminal(name="s5000x8", size=(columns, 60), set=HOT).finish()
-    lines = plain(text).splitlines()
-    assert status == 0 and max(map(len, lines)) <= columns
-    if columns < 24:
-        return
-    assert max(map(len, lines)) == min(len(line) for line in lines)
-    assert " ".join(lines[1].strip("| ").split()) == COLUMNS[columns]
-    for line, row in zip(lines[2:10], said.splitlines()):
-        index, name, heat, used, total, busy = row.split(", ")
-        assert re.match(r"\| +%s " % index, line) and " %s/%sMiB" % (used, total) in line
-        assert (name in line) == (columns >= 60)
-        assert (" %sC " % heat in line) == (columns >= 36)
-        assert (" %s%% " % busy in line) == (columns >= 30)
-
-
 def test_values_of_any_size_stay_whole_in_36_columns():
     status, text = Terminal(
         name="s3000x2",
@@ -175,15 +137,6 @@ def test_eight_cards_and_their_processes_fit_a_terminal(name, tmp_path):
     assert re.search(r"\d\d:\d\d:\d\d", lines[0])
 
 
-def test_instances_stand_below_their_card_in_compact_rows():
-    status, text = Terminal(name="s3000-mpc", size=(80, 24)).finish()
-    lines = plain(text).splitlines()
-    assert status == 0
-    begins = [re.match(r"\| +(\S+) (\S+ ?\S*)", line).groups() for line in lines[2:7]]
-    assert [index for index, _ in begins] == ["0", ".0", ".1", ".2", "1"]
-    assert begins[1][1].strip() == "4c+16gb" and "7168/16384MiB   80%" in lines[3]
-
-
 @pytest.mark.parametrize("columns", [91, 120, 200])
 def test_a_wide_terminal_gives_its_columns_to_names_of_processes(columns, tmp_path):
     program = "/opt/" + "very-long-folder/" * 6 + "train"
@@ -198,12 +151,6 @@ def test_a_wide_terminal_gives_its_columns_to_names_of_processes(columns, tmp_pa
     assert len(shown) == min(len(program) + 2, columns - 91 + 37) and row.endswith(" N/A |")
     start = lines.index(next(line for line in lines if "Processes:" in line)) - 1
     assert {len(line) for line in lines[:start]} == {91} and len({len(line) for line in lines[start:]}) == 1
-
-
-def test_a_pipe_has_the_full_table_whatever_the_terminal_is(tmp_path):
-    extra = dict(many_processes(tmp_path, 1, "/opt/" + "x" * 100), COLUMNS="36", LINES="5")
-    result = run_command(name="s3000x2", extra_environment=extra)
-    assert {len(line) for line in result.stdout.splitlines()[1:] if line} == {91}
 
 
 def test_watch_draws_in_place_until_interrupted():
@@ -401,18 +348,6 @@ def test_a_closed_stdout_is_no_failure():
         timeout=60,
     )
     assert (result.returncode, result.stderr) == (0, "")
-
-
-def test_a_file_instead_of_stdout(tmp_path):
-    for arguments in (["--query-gpu=index"], [], ["-q"], ["dmon", "-c", "1"]):
-        file = tmp_path / "out"
-        result = run_command(*(arguments + ["-f", str(file)]), name="s3000x2")
-        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-        assert file.read_text()
-        missing = str(tmp_path / "none" / "out")
-        result = run_command(*(arguments + ["-f", missing]), name="s3000x2")
-        assert (result.returncode, result.stdout) == (255, "")
-        assert result.stderr == "pymtml: cannot write %s: No such file or directory\n" % missing
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 import simulated
-from command import WORKING_PROFILES, capture_file, command_environment, invoke, process_tree, run_command
+from command import WORKING_PROFILES, capture_file, command_environment, invoke, process_tree
 
 RECORDED = capture_file("xml_elements.json")
 UNKNOWN = "N/A"
@@ -86,32 +86,9 @@ def test_elements_and_their_order(profile, name):
     assert result.stdout.startswith(
         '<?xml version="1.0" %s?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v13.dtd">\n' % encoding
     )
-    assert faults(document(result)) == []
-
-
-def test_retired_pages_are_listed():
-    with simulated.machine("s5000x8"):
-        root = document(invoke("-q", "-x"))
-        expected = invoke("--query-retired-pages=gpu_bus_id,retired_pages.address", "--format=csv,noheader").rows()
-    assert expected
-    pages = [
-        [gpu.get("id"), page.text]
-        for gpu in root.findall("gpu")
-        for page in gpu.findall("retired_pages/*/retired_pagelist/retired_page/retired_page_address")
-    ]
-    assert pages == expected
+    root = document(result)
     assert faults(root) == []
-
-
-def test_instances():
-    with simulated.machine("s3000-mpc"):
-        root = document(invoke("-q", "-x"))
-        names = [line.split()[1] for line in invoke("-L").lines if line.startswith("  MPC")]
-    devices = root.findall("gpu/mig_devices/mig_device")
-    assert ["%sc+" % d.findtext("device_attributes/shared/multiprocessor_count") for d in devices] == [
-        name.split("+")[0] + "+" for name in names
-    ]
-    assert [device.findtext("gpu_instance_id") for device in devices] == ["0", "1", "2"]
+    checkmk(root)
 
 
 @pytest.mark.parametrize(
@@ -158,61 +135,6 @@ def test_what_a_card_does_not_tell_is_left_out_or_empty():
 
 
 # ---- readers ----
-
-
-def first_number(text, kind=int):
-    """A value as telegraf takes it: the first word if that is a number, else nothing."""
-    words = (text or "").split()
-    try:
-        return kind(words[0].rstrip("x")) if words else None
-    except ValueError:
-        return None
-
-
-# Field of telegraf's measurement: (where it is, property of --query-gpu)
-TELEGRAF = {
-    "fan_speed": ("fan_speed", "fan.speed"),
-    "memory_total": ("fb_memory_usage/total", "memory.total"),
-    "memory_used": ("fb_memory_usage/used", "memory.used"),
-    "memory_free": ("fb_memory_usage/free", "memory.free"),
-    "temperature_gpu": ("temperature/gpu_temp", "temperature.gpu"),
-    "temperature_memory": ("temperature/memory_temp", "temperature.memory"),
-    "utilization_gpu": ("utilization/gpu_util", "utilization.gpu"),
-    "utilization_memory": ("utilization/memory_util", "utilization.memory"),
-    "utilization_encoder": ("utilization/encoder_util", "utilization.encoder"),
-    "utilization_decoder": ("utilization/decoder_util", "utilization.decoder"),
-    "pcie_link_gen_current": ("pci/pci_gpu_link_info/pcie_gen/current_link_gen", "pcie.link.gen.current"),
-    "pcie_link_width_current": ("pci/pci_gpu_link_info/link_widths/current_link_width", "pcie.link.width.current"),
-    "encoder_stats_session_count": ("encoder_stats/session_count", "encoder.stats.sessionCount"),
-    "clocks_current_graphics": ("clocks/graphics_clock", "clocks.gr"),
-    "clocks_current_memory": ("clocks/mem_clock", "clocks.mem"),
-    "clocks_current_video": ("clocks/video_clock", "clocks.video"),
-    "retired_pages_double_bit": ("retired_pages/double_bit_retirement/retired_count", "retired_pages.dbe"),
-    "power_draw": ("gpu_power_readings/instant_power_draw", "power.draw.instant"),
-    "power_draw_average": ("gpu_power_readings/average_power_draw", "power.draw"),
-    "power_limit": ("gpu_power_readings/current_power_limit", "enforced.power.limit"),
-}
-
-
-@pytest.mark.parametrize("profile", ["s5000x8", "s3000-mpc", "s80", "x10000x8", "old-library"])
-def test_telegraf(profile):
-    """It reads both streams as one text, chooses a schema by the DOCTYPE, and takes numbers by their first word."""
-    result = run_command("-q", "-x", name=profile, extra_environment={"PYMTML_COMMAND_NAME": "nvidia-smi"})
-    text = result.stdout + result.stderr
-    assert result.returncode == 0
-    assert int(re.search(r'<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v(\d+)\.dtd">', text).group(1)) in range(
-        10, 14
-    )
-    root = ElementTree.fromstring(text)
-    datetime.strptime(root.findtext("timestamp"), "%a %b %d %H:%M:%S %Y")
-    names = ",".join(name for _, name in TELEGRAF.values())
-    said = run_command("--query-gpu=uuid,name," + names, "--format=csv,noheader,nounits", name=profile).stdout
-    rows = [line.split(", ") for line in said.splitlines()]
-    assert rows and len(root.findall("gpu")) == len(rows)
-    for gpu, row in zip(root.findall("gpu"), rows):
-        assert [gpu.findtext("uuid"), gpu.findtext("product_name")] == ["GPU-" + row[0], row[1]]
-        for (field, (path, name)), value in zip(TELEGRAF.items(), row[2:]):
-            assert first_number(gpu.findtext(path), float) == first_number(value, float), field
 
 
 def netdata_sample(stream):
@@ -292,28 +214,3 @@ def test_every_document_fits_the_declarations(profile, tmp_path, monkeypatch):
     for element in ElementTree.fromstring(text).iter():
         assert {child.tag for child in element} <= set(declared[element.tag].split(" | ")), element.tag
         assert "<!ELEMENT %s (" % element.tag in text
-
-
-@pytest.mark.parametrize("profile", WORKING_PROFILES)
-def test_checkmk(profile):
-    with simulated.machine(profile):
-        result = invoke("-q", "-x", name="nvidia-smi")
-        rows = invoke("--query-gpu=temperature.gpu,memory.used,pstate", "--format=csv,noheader,nounits").rows()
-    # Its agent sends the lines as columns, with a tab between them; leading blanks do not count.
-    assert not any("\t" in line.strip() for line in result.lines)
-    root = ElementTree.fromstring("".join(line.strip() for line in result.lines))
-    for values, row, gpu in zip(checkmk(root), rows, root.findall("gpu")):
-        for path, value in (("temperature/gpu_temp", row[0]), ("fb_memory_usage/used", row[1])):
-            assert values.get(path, UNKNOWN) == (float(value) if value != "[N/A]" else UNKNOWN)
-        state = gpu.findtext("gpu_power_readings/power_state")
-        assert state == (row[2] if row[2] != "[N/A]" else STATES[-1])
-
-
-def test_no_number_is_written_without_its_unit():
-    """N/A, a number with its unit, or the name of an error; readers cut the unit off."""
-    with simulated.machine("s5000x8"):
-        root = document(invoke("-q", "-x"))
-    for unit, paths in CHECKMK.items():
-        for path in paths:
-            for text in (gpu.findtext(path) for gpu in root.findall("gpu")):
-                assert text == UNKNOWN or re.fullmatch(r"-?\d+(\.\d+)? " + unit, text), (path, text)
