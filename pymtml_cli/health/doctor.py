@@ -16,7 +16,6 @@ import time
 from collections import namedtuple
 
 import pymtml
-from pymtml_cli.capture import missing
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.text import json, safe
 from pymtml_cli.health import checks, containers
@@ -206,6 +205,8 @@ def loaded_file():
 def functions_finding():
     """Which functions the library lacks, and what the facade therefore refuses."""
     known = (pymtml._PROTOTYPES, pymtml._OPTIONAL_PROTOTYPES)
+    from pymtml_cli.capture import missing  # later than what checks which module pymtml is
+
     absent = missing()
     header, further = [[name for name in absent if name in names] for names in known]
     text = "%d of %d functions of the header" % (len(known[0]) - len(header), len(known[0]))
