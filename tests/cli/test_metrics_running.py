@@ -835,6 +835,8 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
 
     def fail(way, to):
         assert to == str(path) and os.listdir(str(tmp_path)) == ["a.prom", os.path.basename(way)]
+        with open(way) as file:
+            assert file.read() == "two\n"
         ways.append(way)
         raise OSError(28, "No space left on device")
 
