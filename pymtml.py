@@ -1678,7 +1678,7 @@ def _restart_c():
         status, detail = _initialize_c_again()
     status = status or _session.native.answer()
     if status and _session.native.held:
-        detail = "it could not be restarted: whatever else uses it in this process must shut it down, too"
+        detail = "it could not be restarted: whatever else uses it in this process must also shut it down"
     return status, detail
 
 
@@ -1988,7 +1988,7 @@ def _is_quiet(caller):
 
 
 def _unreadable():
-    """Why the stacks of other threads do not tell whether they run queries (str), None if they do."""
+    """Why the stacks of other threads do not show whether they run queries (str), None if they do."""
     if _last_interpreter() != _main_interpreter():  # CPython 3.13 crashes if it reads their stacks while they run
         return "other interpreters are alive in this process: end them first"
     if (_FREE_THREADED or sys.is_finalizing()) and _other_threads():  # daemon threads stop anywhere at the end
@@ -2075,7 +2075,7 @@ class _Change:
             return "this thread is in the middle of a query"
         if _session.native.inherited and self.survivors is _LIBRARY_ALONE:
             return (
-                "the process that forked this one holds the library, too, which could not be restarted here: make the"
+                "the process that forked this one also holds the library, which could not be restarted here: make the"
                 " change in a process that was not forked, or set PYMTML_KEEP_LIBRARY=0 before the fork"
             )
         return _unreadable()
@@ -2681,7 +2681,7 @@ def mtmlSystemGetDriverVersion(sys=None) -> "str":
 
 
 def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
-    """Handle of the device's graphics and compute unit, the same each time; mtmlGpu* functions accept the device, too.
+    """Handle of the device's graphics and compute unit, the same each time; mtmlGpu* functions also accept the device.
 
     Raises: MTMLError_InsufficientMemory.
     """
@@ -3783,7 +3783,7 @@ def mtmlDeviceGetPerformanceState(dev) -> "int":
 
 
 def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
-    """Current power limit in mW; some drivers answer 0 for "unknown".
+    """Current power limit in mW; some drivers return 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
@@ -3791,7 +3791,7 @@ def mtmlGpuGetEnforcedPowerLimit(gpu) -> "int":
 
 
 def mtmlGpuGetPowerManagementDefaultLimit(gpu) -> "int":
-    """Default power limit in mW; some drivers answer 0 for "unknown".
+    """Default power limit in mW; some drivers return 0 for "unknown".
 
     Raises: MTMLError_FunctionNotFound, MTMLError_DriverFailure, MTMLError_NotSupported.
     """
@@ -4113,7 +4113,7 @@ class _LinkNumber(property):
 
 
 class nvmlPciInfo_t(_PrintableStructure):
-    """PCI address and ids of a device; MTML's names for the fields work, too."""
+    """PCI address and ids of a device; MTML's names for the fields also work."""
 
     _fields_ = [
         ("busIdLegacy", c_char * 16),
@@ -4636,7 +4636,7 @@ def nvmlShutdown() -> "None":
     removed are seen only after that.
 
     Raises: NVMLError_Uninitialized if the library is not initialized; NVMLError_InUse from a signal handler in the
-    middle of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound where the
+    middle of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound if the
     library has no shutdown, and the errors of C's shutdown.
     MTML: none; with PYMTML_KEEP_LIBRARY=0 mtmlLibraryShutDown.
     """
@@ -4821,7 +4821,7 @@ def _whole_cards(count, guesses=False):
     """MTML's indices of the cards among its first ``count`` devices (list). A device of unknown type counts as a card.
 
     Raises: unless it ``guesses`` so, the error of that device if a card is divided, because the device may be an
-    instance, and if no device of several tells its type.
+    instance, and if no device of several reports its type.
     """
     life = _require_initialized()
     cards, types, failed = life.cards, [], MTML_SUCCESS
@@ -5040,7 +5040,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
 def nvmlDeviceGetMinorNumber(handle) -> "int":
     """Number N of the device node /dev/mtgpu.N.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where there is no such node.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if there is no such node.
     MTML: mtmlDeviceGetGpuPath.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5090,7 +5090,7 @@ def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
     The field ``version`` of the struct must be set.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_ArgumentVersionMismatch,
-    NVMLError_NotSupported where sysfs does not show the device.
+    NVMLError_NotSupported if sysfs does not show the device.
     MTML: mtmlDeviceGetPciInfo; the file ``class`` of the PCI device in sysfs.
     """
     device, target = _require(handle), _target(c_info)
@@ -5109,7 +5109,7 @@ def nvmlDeviceGetPciInfoExt(handle, c_info) -> "None":
 def nvmlDeviceGetIrqNum(device) -> "int":
     """Number of the device's interrupt.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs shows none.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if sysfs shows none.
     MTML: mtmlDeviceGetPciInfo; the file ``irq`` of the PCI device in sysfs.
     """
     return _known(_sysfs_number(_require(device), "irq"))
@@ -5209,7 +5209,7 @@ def nvmlDeviceGetAccountingMode(handle) -> "int":
 def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability, (0, 0) only if it is not known.
 
-    It comes from the first of these that knows it: the library, the card's PCI id, its name, torch_musa. torch_musa is
+    It comes from the first of these that has it: the library, the card's PCI id, its name, torch_musa. torch_musa is
     asked only if the program has imported it, and by the card's position in musa_visible_devices.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
@@ -5246,7 +5246,7 @@ def _card_capability(device):
 def nvmlDeviceGetDisplayMode(handle) -> "int":
     """NVML_FEATURE_ENABLED if a display is connected to the card, else NVML_FEATURE_DISABLED.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if sysfs does not show the
     connectors of a card that has some.
     MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; files ``status`` of the DRM connectors in sysfs.
     """
@@ -5256,7 +5256,7 @@ def nvmlDeviceGetDisplayMode(handle) -> "int":
 def nvmlDeviceGetDisplayActive(handle) -> "int":
     """NVML_FEATURE_ENABLED if the card shows a picture on a display, else NVML_FEATURE_DISABLED.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs does not show the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if sysfs does not show the
     connectors of a card that has some.
     MTML: mtmlDeviceCountDisplayInterface, mtmlDeviceGetPrimaryPath; files ``enabled`` of the DRM connectors in sysfs.
     """
@@ -5551,7 +5551,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
 def nvmlDeviceGetMarginTemperature(handle) -> "int":
     """Degrees Celsius between the temperature of the GPU and the one at which the card slows down.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the library lacks the
     function for the threshold.
     MTML: mtmlGpuGetTemperatureThreshold (optional), mtmlGpuGetTemperature.
     """
@@ -5699,13 +5699,13 @@ def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
     """Energy that the whole board has used since the first call in this process, in mJ, added up from samples.
 
     MTML has no such counter. With PYMTML_ENERGY=sample in the environment, the first call for a card returns 0 and
-    starts a thread that reads the card's power every 100 ms. Each later call takes a sample, too. The sum never
+    starts a thread that reads the card's power every 100 ms. Each later call also takes a sample. The sum never
     decreases, grows only while the library is initialized, and starts at 0 in a forked child. The power is assumed to
     change linearly between two samples. With a load that changed every second, the error was at most 2 % in 10 s. The
     sum misses peaks shorter than 100 ms, and all changes while a C extension keeps all Python threads waiting.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the variable, for an
-    instance of a divided card, or where no thread can be started.
+    instance of a divided card, or if no thread can be started.
     MTML: mtmlDeviceGetPowerUsage, mtmlDeviceGetUUID.
     """
     device = _require(handle)
@@ -5784,8 +5784,8 @@ def _sample_energy(meter):
 def nvmlDeviceGetEnforcedPowerLimit(handle) -> "int":
     """Power limit in force, in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
-    function or the driver answers 0 for "unknown".
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the library lacks the
+    function or the driver returns 0 for "unknown".
     MTML: mtmlGpuGetEnforcedPowerLimit (optional).
     """
     return _power_limit("mtmlGpuGetEnforcedPowerLimit", _require(handle))
@@ -5797,8 +5797,8 @@ nvmlDeviceGetPowerManagementLimit = nvmlDeviceGetEnforcedPowerLimit  # MTML cann
 def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
     """Default power limit in mW.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
-    function or the driver answers 0 for "unknown".
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the library lacks the
+    function or the driver returns 0 for "unknown".
     MTML: mtmlGpuGetPowerManagementDefaultLimit (optional).
     """
     return _power_limit("mtmlGpuGetPowerManagementDefaultLimit", _require(handle))
@@ -5816,7 +5816,7 @@ def _power_limit(name, device):
 def nvmlDeviceGetPerformanceState(handle) -> "int":
     """Performance state, NVML_PSTATE_0 to NVML_PSTATE_15, or NVML_PSTATE_UNKNOWN.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the library lacks the
     function.
     MTML: mtmlDeviceGetPerformanceState (optional).
     """
@@ -5969,7 +5969,7 @@ def nvmlDeviceGetPcieLinkMaxSpeed(device) -> "int":
 def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
     """Number of PCIe replays.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the library lacks the
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the library lacks the
     function.
     MTML: mtmlDeviceGetPcieReplayCounter (optional).
     """
@@ -6253,7 +6253,7 @@ def _wired_links(first, second):
 def _read_wires(first, second):
     """Links from one device to another: the link's number at each end, None if not known (list of pairs).
 
-    MTML's layouts have both numbers. Where there are no layouts, the UUID at the far end says where each link leads.
+    MTML's layouts have both numbers. Where there are no layouts, the UUID at the far end shows where each link leads.
     Then the first link on one card is paired with the first on the other, and so on.
     """
     count = c_uint()
@@ -6337,7 +6337,7 @@ def nvmlDeviceGetCpuAffinity(handle, cpuSetSize) -> "ctypes.Array[c_ulong]":
 def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the CPUs next to the device (array of ``cpuSetSize`` unsigned longs), within node or socket.
 
-    MTML has one answer, which serves both scopes.
+    MTML has one mask, which serves both scopes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetCpuAffinityWithinNode.
@@ -6348,7 +6348,7 @@ def nvmlDeviceGetCpuAffinityWithinScope(handle, cpuSetSize, scope) -> "ctypes.Ar
 def nvmlDeviceSetCpuAffinity(handle) -> "None":
     """Bind the calling thread to the CPUs next to the device, those of nvmlDeviceGetCpuAffinity.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the thread may use none of
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the thread may use none of
     these CPUs or the system does not bind threads, NVMLError_NoPermission.
     MTML: mtmlDeviceGetCpuAffinityWithinNode; the system call sched_setaffinity.
     """
@@ -6359,7 +6359,7 @@ def nvmlDeviceSetCpuAffinity(handle) -> "None":
 def nvmlDeviceClearCpuAffinity(handle) -> "None":
     """Let the calling thread run on all CPUs again.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where the system does not
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the system does not
     bind threads, NVMLError_NoPermission.
     MTML: none; the system call sched_setaffinity.
     """
@@ -6382,7 +6382,7 @@ def _bind(cpus):
 def nvmlDeviceGetMemoryAffinity(handle, nodeSetSize, scope) -> "ctypes.Array[c_ulong]":
     """Bit mask of the NUMA nodes next to the device (array of ``nodeSetSize`` unsigned longs), within node or socket.
 
-    MTML has one answer, which serves both scopes.
+    MTML has one mask, which serves both scopes.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     MTML: mtmlDeviceGetMemoryAffinityWithinNode.
@@ -6401,7 +6401,7 @@ def _affinity(name, device, size, scope):
 def nvmlDeviceGetNumaNodeId(handle) -> "int":
     """Number of the NUMA node of the device.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported where sysfs names no node and
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if sysfs names no node and
     MTML does not name exactly one.
     MTML: mtmlDeviceGetPciInfo; the file ``numa_node`` of the PCI device in sysfs, else
     mtmlDeviceGetMemoryAffinityWithinNode.
@@ -6567,7 +6567,7 @@ def nvmlDeviceGetMigDeviceHandleByIndex(device, index) -> "c_mtmlDevice_t":
     """Handle of an instance by its index within its card.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
-    NVMLError_NotFound where there is no such instance.
+    NVMLError_NotFound if there is no such instance.
     MTML: mtmlDeviceGetProperty, mtmlDeviceGetMpcInstanceByIndex.
     """
     device = _require(device)
@@ -6708,7 +6708,7 @@ def nvmlDeviceGetGpuInstanceById(device, gpuInstanceId) -> "_Any":
     """Instance by its id, which is its index within its card (c_nvmlGpuInstance_t).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for cards without MPC,
-    NVMLError_NotFound where there is no such instance.
+    NVMLError_NotFound if there is no such instance.
     MTML: mtmlDeviceGetMpcInstanceByIndex, mtmlDeviceGetProperty.
     """
     instance = _nvmlDeviceGetMigDeviceHandleByIndex(device, gpuInstanceId)
@@ -7013,7 +7013,7 @@ def _vgpu_instance(number):
 # ---- Processes ----
 # The driver's table /proc/driver/musa/gpuXX/proc_util lists the processes of a device. Where there is no table, the
 # processes are those that have a device node open (/proc/PID/fd). MTML names the processes of codec sessions. Nothing
-# tells how much device memory a process uses.
+# reports how much device memory a process uses.
 
 
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
@@ -7040,7 +7040,7 @@ nvmlDeviceGetComputeRunningProcesses_v3 = nvmlDeviceGetComputeRunningProcesses
 def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device's graphics engines (list as nvmlDeviceGetComputeRunningProcesses).
 
-    Only the driver's table says which engines a process uses: without it the list is empty.
+    Only the driver's table shows which engines a process uses: without it the list is empty.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
@@ -7123,7 +7123,7 @@ def nvmlSystemGetProcessName(pid) -> "str":
 def unseen_processes() -> "int":
     """Number of processes that the last nvmlDeviceGetComputeRunningProcesses could not inspect (int).
 
-    They belong to other users, and may use devices, too. If the proc file system hides them (hidepid), they count as
+    They belong to other users, and may also use devices. If the proc file system hides them (hidepid), they count as
     one. Processes of other containers are not visible here, and do not count.
 
     MTML: /proc/PID/fd.
@@ -8191,7 +8191,7 @@ def musa_visible_ids() -> "list[int | tuple[int, int]]":
     device, or a device named before, ends the list. A lost card keeps its place.
 
     Cards are opened only to find a UUID. So where MPC divides cards, call nvmlDeviceGetCount first, which looks at all
-    of them once: until then each instance counts as a card, too.
+    of them once: until then each instance also counts as a card.
 
     Raises: NVMLError_Uninitialized; the error of a card that cannot be queried if an entry is a UUID that no other
     device has.

@@ -75,7 +75,7 @@ Structs and tuples must hold something. Everywhere else, an unknown value is an 
 | (0, 0) | compute capability |
 | "", 0 | `deviceClass` and `gpuCores` of `c_mtmlVirtType_t`, names from other bindings |
 
-## Functions that answer
+## Functions that return a value
 """
 
 Function = collections.namedtuple("Function", "name group text parameters first")
@@ -174,7 +174,7 @@ def document(source):
     of_nvml = [function.name for function in functions.values() if function.name in SURFACE]
     lines = [HEADER.format(total=len(of_nvml), answered=sum(function.name in of_nvml for function in answering))]
     for group, members in grouped(answering):
-        lines += ["### %s" % group, "", "| function | answer | unit | from |", "|---|---|---|---|"]
+        lines += ["### %s" % group, "", "| function | returns | unit | from |", "|---|---|---|---|"]
         for function in members:
             sources = [
                 "`%s`" % call.replace(" (optional)", "") + " (optional)" * call.endswith("(optional)")
@@ -202,7 +202,7 @@ def document(source):
     lines += ["## Functions of MTML", ""]
     native = read_functions(source, ("mtml",))
     for group, members in grouped(native.values()):
-        lines += ["### MTML: %s" % group, "", "| function | answer | unit |", "|---|---|---|"]
+        lines += ["### MTML: %s" % group, "", "| function | returns | unit |", "|---|---|---|"]
         for function in members:
             call = "%s(%s)" % (function.name, ", ".join(function.parameters))
             answer = cell(summary(function).rstrip("."))

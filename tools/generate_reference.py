@@ -154,7 +154,7 @@ Each MTML class derives from its NVML class, so `except NVMLError` and `except M
 """
 
 FIELDS = """\
-## Fields that answer
+## Fields that return a value
 
 What `nvmlDeviceGetFieldValues` has a value for. Other fields have `NVML_ERROR_NOT_SUPPORTED` in their `nvmlReturn`. A
 field with a scope is asked for as a pair, (field, scope).
@@ -314,7 +314,7 @@ def entry(function, links, plain, support):
         lines += [links.text(paragraph, function.name), ""]
     units = coverage.units(own, plain)
     if function.name == "nvmlDeviceGetFieldValues":
-        lines.append("- Unit: [as the field](#fields-that-answer)")
+        lines.append("- Unit: [as the field](#fields-that-return-a-value)")
     elif units:
         lines.append("- Unit: %s" % ", ".join(units))
     if function.raises:
