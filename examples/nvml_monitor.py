@@ -1,4 +1,4 @@
-"""A line per GPU every second, as often as the argument says; nothing but the import tells it from a pynvml program."""
+"""A line per GPU every second, N times with an argument N; only the import differs from a pynvml program."""
 
 import sys
 import time

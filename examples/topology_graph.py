@@ -1,6 +1,6 @@
 """Draw how the GPUs of a host are joined: python examples/topology_graph.py | dot -Tsvg > topology.svg
 
-Each NUMA node is a box. A line tells the number of MtLinks that are up at both ends, or, without any, the PCIe level at
+Each NUMA node is a box. A line has the number of MtLinks that are up at both ends, or, without any, the PCIe level at
 which two cards meet.
 """
 
@@ -13,7 +13,7 @@ import pymtml
 
 
 def node_of(device):
-    """Number of the card's NUMA node, or a question mark where neither the system nor MTML tells it (str)."""
+    """Number of the card's NUMA node, or a question mark if neither the system nor MTML reports it (str)."""
     try:
         return str(pymtml.nvmlDeviceGetNumaNodeId(device))
     except pymtml.NVMLError_NotSupported:
