@@ -14,7 +14,7 @@ import types
 import pytest
 import simulated
 from command import invoke, run_command
-from inside import QUESTIONS, Machine, checks, containers, default_path, doctor
+from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor
 
 import pymtml
 
@@ -334,7 +334,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
     further = len(pymtml._OPTIONAL_PROTOTYPES)
     with simulated.machine("s80"), Machine():
         whole = doctor.functions_finding()
-        monkeypatch.setattr(doctor, "missing", lambda: list(lacks))
+        monkeypatch.setattr(capture, "missing", lambda: list(lacks))
         one = doctor.functions_finding()
     assert whole == ("ok", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
     text = "%d of 116 functions of the header, %d of %d others; missing: %s"
