@@ -5,10 +5,8 @@ Its folder is not on the path there, so the text of this file is put in front of
 
 import importlib
 import json
-import logging
 import os
 import re  # noqa: F401
-import subprocess
 import sys
 import time
 import types
@@ -43,6 +41,8 @@ def tried(function, *arguments):
 
 def script(name, *words):
     """What a command of the program's package prints."""
+    import subprocess  # which most code does without, as logging
+
     name = os.path.join(os.path.dirname(sys.executable), name)
     return subprocess.run([name] + list(words), stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
 
@@ -128,16 +128,14 @@ def htop(*words):
     show([cards, processes, bool(re.search("[[][|]+ *]", said)), "| No running processes found " in said])
 
 
-class Warnings(logging.Handler):
-    """Notes warnings in a list."""
+def warnings():
+    """A list of what is warned of from now on."""
+    import logging
 
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-        logging.getLogger().addHandler(self)
-
-    def emit(self, record):
-        self.said.append(record.getMessage())
+    said, handler = [], logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger().addHandler(handler)
+    return said
 
 
 def vllm_musa():
