@@ -10,8 +10,10 @@ import nox
 
 VERSIONS = "3.7 3.8 3.9 3.10 3.11 3.12 3.13 3.13t 3.14 3.14t 3.15 3.15t pypy3".split()
 VERSIONS = os.environ.get("PYTHONS", "").split() or VERSIONS  # paths, too: PYTHONS=/opt/python/bin/python3
-# What runs programs, documents or the command line needs the development environment, which has one version.
+# What runs programs, documents or the command line needs the development environment, which has one version. Programs
+# in C know no interpreter, and test_interpreters.py starts all of them by itself.
 LEFT_OUT = ["cli", "programs", "tools", "test_documents.py", "test_examples.py", "test_readme.py"]
+LEFT_OUT += ["test_c_clients.py", "test_interpreters.py"]
 TESTS = ["test_pymtml.py", "test_pynvml.py", "test_sglang_compat.py", "tests"]
 TESTS += ["--ignore=tests/" + name for name in LEFT_OUT]
 ROOT = os.path.dirname(os.path.abspath(__file__))
