@@ -13,7 +13,6 @@ from test_fleet_files import FLEET, SERVING, allowed_calls, needs_strace, needs_
 
 def expected_series(machine, gpu):
     """The series of one GPU that do not depend on the machine that runs the test."""
-    limit = gpu.limit
     used, total = gpu.memory_used / MIB, gpu.memory_total / MIB
     series = {
         "gpu_utilization_Percentage": gpu.gpu_utilization,
@@ -29,7 +28,7 @@ def expected_series(machine, gpu):
         "gpu_clock_memory_MHz": gpu.memory_clock,
         "gpu_clock_video_MHz": gpu.vpu_clock,
         "gpu_power_usage_W": gpu.watts,
-        "gpu_power_limit_W": math.nan if limit is None else limit / 1000,
+        "gpu_power_limit_W": gpu.limit / 1000 if gpu.limit else math.nan,
         "gpu_temperature_C": gpu.gpu_temperature,
     }
     return {name: pytest.approx(value, nan_ok=True) for name, value in series.items()}

@@ -38,15 +38,8 @@ def cards(nvml):
     return asked
 """
 ALONE = STATE + "print(json.dumps([state(), None, None]))"
-TORCHADA_FIRST = STATE + """
-import torchada
-import pymtml
-
-first = cards(pymtml)
-added = pymtml.patch_torch_c_for_musa()
-print(json.dumps([state(), [first, cards(pymtml)], added]))
-"""
-PYMTML_FIRST = STATE + """
+BOTH = STATE + """
+import %s
 import pymtml
 
 first = cards(pymtml)
@@ -67,8 +60,8 @@ def test_beside_pymtml(runner, tmp_path, forced):
     assert (alone["available"], alone["built"], alone["version"]) == (bool(forced), True, None)
     assert (alone["count"], alone["platform"], alone["compiled"]) == (8, "musa", False)
     cards = [[gpu.name, gpu.memory_total, gpu.power_usage] for gpu in machine.gpus]
-    for code in (TORCHADA_FIRST, PYMTML_FIRST):
-        state, asked, added = runner.evaluate(PROGRAM, code, variables)
+    for first in ("torchada", "pymtml"):
+        state, asked, added = runner.evaluate(PROGRAM, BOTH % first, variables)
         assert state == alone
         assert asked == [cards, cards]
         assert "_cuda_memoryStats" in added and "_cuda_getDeviceCount" not in added
