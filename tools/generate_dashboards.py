@@ -86,7 +86,7 @@ def of_host(metric, *matchers):
 
 USED_SHARE = "%s / %s" % (per_card("mthreads_gpu_memory_used_bytes"), per_card("mthreads_gpu_memory_total_bytes"))
 TEN = "topk(10, max by (instance, gpu, uuid) (%s))"
-CARD = "{{instance}} GPU {{gpu}}"
+CARD, GPU = "{{instance}} GPU {{gpu}}", "GPU {{gpu}}"
 
 FIRING = (
     "topk(%d, count by (severity, instance, alertname) "
@@ -102,6 +102,11 @@ def stat(title, query, width=3, unit="none", **more):
 def chart(kind, title, size, queries, unit="none", **more):
     """A panel of another kind: its width and height; a query, or several with their legends."""
     return kind, title, size[0], size[1], unit, [(queries, "")] if isinstance(queries, str) else queries, more
+
+
+def curves(title, metric, *matchers, size=(12, 8), label="", **more):
+    """A curve of a series for each whole card of the chosen host."""
+    return chart("timeseries", title, size, [(of_host(metric, *matchers), GPU + label)], **more)
 
 
 # Rows fill from the left.
@@ -168,27 +173,14 @@ OVERVIEW = (
         text=RECORDED,
     ),
     chart("timeseries", "Power", (8, 7), [(FLEET_OF % "gpu_power_watts:sum", "all GPUs")], unit="watt", text=RECORDED),
-    chart(
-        "heatmap",
-        "GPUs by utilization (%)",
-        (8, 8),
-        [(FLEET_OF % "gpu_utilization:count", "{{percent}}")],
-        text=RECORDED,
-    ),
-    chart(
-        "heatmap",
-        "GPUs by memory in use (%)",
-        (8, 8),
-        [(FLEET_OF % "gpu_memory_used:count", "{{percent}}")],
-        text=RECORDED,
-    ),
-    chart(
-        "heatmap",
-        "GPUs by temperature (C)",
-        (8, 8),
-        [(FLEET_OF % "gpu_temperature:count", "{{celsius}}")],
-        text=RECORDED,
-    ),
+    *[
+        chart("heatmap", title, (8, 8), [(FLEET_OF % series, "{{%s}}" % label)], text=RECORDED)
+        for title, series, label in (
+            ("GPUs by utilization (%)", "gpu_utilization:count", "percent"),
+            ("GPUs by memory in use (%)", "gpu_memory_used:count", "percent"),
+            ("GPUs by temperature (C)", "gpu_temperature:count", "celsius"),
+        )
+    ],
     chart(
         "bargauge",
         "Ten hottest",
@@ -217,7 +209,6 @@ OVERVIEW = (
     ),
 )
 
-GPU = "GPU {{gpu}}"
 THE_HOST = ',instance="$host"'
 SOME_CARDS = "count(%s == %d) or on () max%s * 0"
 HOST = (
@@ -264,13 +255,7 @@ HOST = (
         'sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0',
     ),
     chart("state-timeline", "GPUs answer", (8, 8), [(of_host("mthreads_gpu_up"), GPU)], names={0: "no", 1: "yes"}),
-    chart(
-        "timeseries",
-        "Utilization",
-        (12, 8),
-        [(of_host("mthreads_gpu_utilization_ratio", 'engine="gpu"'), GPU)],
-        unit="percentunit",
-    ),
+    curves("Utilization", "mthreads_gpu_utilization_ratio", 'engine="gpu"', unit="percentunit"),
     chart(
         "timeseries",
         "Memory in use",
@@ -288,13 +273,7 @@ HOST = (
         ],
         unit="celsius",
     ),
-    chart(
-        "timeseries",
-        "Temperature of the memory",
-        (12, 8),
-        [(of_host("mthreads_gpu_temperature_celsius", 'sensor="memory"'), GPU)],
-        unit="celsius",
-    ),
+    curves("Temperature of the memory", "mthreads_gpu_temperature_celsius", 'sensor="memory"', unit="celsius"),
     chart(
         "timeseries",
         "Power",
@@ -302,24 +281,14 @@ HOST = (
         [(of_host("mthreads_gpu_power_watts"), GPU), ("max(%s)" % of_host("mthreads_gpu_power_limit_watts"), "limit")],
         unit="watt",
     ),
-    chart(
-        "timeseries",
-        "Clock of the GPU",
-        (12, 8),
-        [(of_host("mthreads_gpu_clock_hertz", 'clock="graphics"'), GPU)],
-        unit="hertz",
-    ),
-    chart(
-        "timeseries",
-        "MtLinks that are not up",
-        (8, 7),
-        [(of_host("mthreads_gpu_mtlinks", 'state!="up"'), GPU + " {{state}}")],
-    ),
-    chart(
-        "timeseries",
+    curves("Clock of the GPU", "mthreads_gpu_clock_hertz", 'clock="graphics"', unit="hertz"),
+    curves("MtLinks that are not up", "mthreads_gpu_mtlinks", 'state!="up"', size=(8, 7), label=" {{state}}"),
+    curves(
         "Memory errors since the driver was loaded",
-        (8, 7),
-        [(of_host("mthreads_gpu_ecc_errors_total", 'scope="volatile"'), GPU + " {{kind}}")],
+        "mthreads_gpu_ecc_errors_total",
+        'scope="volatile"',
+        size=(8, 7),
+        label=" {{kind}}",
     ),
     chart(
         "timeseries",
@@ -343,7 +312,7 @@ HOST = (
         unit="percentunit",
         text="MPC instances and virtual devices, below their card",
     ),
-    chart("timeseries", "Processes", (12, 7), [(of_host("mthreads_gpu_processes"), GPU)]),
+    curves("Processes", "mthreads_gpu_processes", size=(12, 7)),
     chart("table", "Cards", (24, 8), 'sort(mthreads_gpu_info{instance="$host"})'),
 )
 

@@ -96,25 +96,11 @@ reference.
 
 ## What most programs call
 
-Most programs call these and few others.
-
 | function | answer | unit |
 |---|---|---|
 {first}
 
-They look like this:
-
-```python
-import pymtml
-
-pymtml.nvmlInit()
-for index in range(pymtml.nvmlDeviceGetCount()):
-    device = pymtml.nvmlDeviceGetHandleByIndex(index)
-    memory = pymtml.nvmlDeviceGetMemoryInfo(device)
-    watts = pymtml.nvmlDeviceGetPowerUsage(device) / 1000
-    print(pymtml.nvmlDeviceGetName(device), memory.used >> 20, "of", memory.total >> 20, "MiB,", watts, "W")
-pymtml.nvmlShutdown()
-```
+The [quick start](../../README.md#quick-start) shows them.
 
 ## By task
 
@@ -446,11 +432,7 @@ def documents(source):
     structs, fields, support = read_structs(source), read_fields(), read_support()
     missing = [name for name in structs if name not in fields]
     if missing:
-        form = (
-            "neither facts/mtml_api.json (a field's `meaning` and `unit`) nor facts/struct_fields.csv says what the"
-            " fields of %s are"
-        )
-        sys.exit(form % ", ".join(missing))
+        sys.exit("facts/mtml_api.json or facts/struct_fields.csv: describe the fields of %s" % ", ".join(missing))
     silent = [name for name in structs if not ast.get_docstring(structs[name])]
     if silent:
         sys.exit("pymtml.py: write a docstring for %s" % ", ".join(silent))

@@ -66,7 +66,7 @@ def test_what_it_takes(complete):
 
 # Step that is left out: the generator, or the test with its name, that says so, and how.
 OMISSIONS = [
-    (next_mtml.meanings, "reference", None, "facts/struct_fields.csv says what the fields of c_mtmlFabricInfo_t are"),
+    (next_mtml.meanings, "reference", None, "describe the fields of c_mtmlFabricInfo_t"),
     (next_mtml.facade, "refusals", None, "nvmlDeviceGetModuleId has no row in facts/refusals.csv: write one, or the"),
     (
         next_mtml.simulation,
