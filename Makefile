@@ -91,6 +91,7 @@ test-programs: sim $(STAMP) ## Install real programs and run them on the simulat
 
 release-check: lint test test-tools sanitize build test-programs ## All that a release must pass: as .ci/run, and real programs
 	$(PY) tests/programs/write_table.py --check
+	$(BIN)/nox --session counted
 	$(PY) tools/check_release.py
 
 MINUTES ?= 5

@@ -4,6 +4,7 @@ import datetime
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree
 
 import nox
@@ -37,6 +38,20 @@ def tests(session):
         note(session.run("python", "-c", NAME, silent=True).strip(), passed, skipped, failed)
     if failed:
         session.error("%d tests failed" % failed)
+
+
+@nox.session(python=False, default=False)
+def counted(session):
+    """Refuse a table of runs that had 2 % more or fewer tests than there are now: make release-check."""
+    collect = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
+    said = session.run(*collect, *TESTS, silent=True, external=True)
+    now = int(re.findall(r"(\d+)(?:/\d+)? tests collected", said)[-1])
+    with open(RECORD, encoding="utf-8") as stream:
+        rows = re.findall(r"(?m)^\| ((?:C|Py)Py.*?) \|.*` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", stream.read())
+    runs = {name: sum(int(count.replace(",", "")) for count in counts) for name, *counts in rows}
+    moved = ["%s ran %d" % run for run in runs.items() if abs(run[1] - now) > 0.02 * now]
+    if moved or not runs:
+        session.error("docs/reliability.md: there are %d tests, and %s: make test-all" % (now, ", ".join(moved)))
 
 
 # What the table calls an interpreter.
