@@ -220,7 +220,7 @@ def test_cards(ask_cluster):
 
 
 def test_cards_of_torchada(ask_cluster):
-    """torchada, which a task imports, leaves them as they are and tells CUDA's programs."""
+    """torchada, which a task imports, leaves them as they are and passes them to CUDA programs."""
     folders = [TORCHADA.folder, STANDIN] + glob.glob(
         os.path.join(os.path.dirname(TORCH.python), "../lib/*/site-packages")
     )
