@@ -64,7 +64,8 @@ def plain(value):
         return ctypes.cast(value, ctypes.c_void_p).value
     if hasattr(value, "_fields_"):
         fields = [field[0] for field in value._fields_ if "rsvd" not in field[0]]
-        return dict(vars(value), **{field: plain(getattr(value, field)) for field in fields})
+        more = {name: more for name, more in vars(value).items() if not name.startswith("_")}  # PyPy's ctypes has some
+        return dict(more, **{field: plain(getattr(value, field)) for field in fields})
     if hasattr(value, "_length_"):
         return list(value)
     return value

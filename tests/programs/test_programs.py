@@ -19,7 +19,8 @@ from row_files import about, cases, expectation
 # What `make test` runs as well, since a developer has them; all others are installed.
 AT_HAND = (programs.GPUSTAT, programs.NVITOP)
 # A program may be so far from the profile: it rounds.
-ROUNDED = {"share": 0.1, "power_share": 0.1, "watts": 0.1, "used_mib": 1, "used_mb": 0.1}
+ROUNDED = {"share": 0.1, "power_share": 0.1, "watts": 0.1, "watts_if_limit": 0.1}
+ROUNDED.update(used_mib=1, free_mib=1, used_mb=0.1)
 
 
 def shown_by(gpus, names):
