@@ -11,82 +11,52 @@ from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, OTHER, called, re
 
 NEEDED, OPTIONAL = "needed", "optional"
 
-# Canonical name: (spellings, whether it takes a value)
-OPTIONS = {
-    "help": (("-h", "--help"), None),
-    "version": (("--version",), None),
-    "list": (("-L", "--list-gpus"), None),
-    "excluded": (("-B", "--list-excluded-gpus"), None),
-    "query": (("-q", "--query"), None),
-    "all": (("-a",), None),  # -q as old programs spell it
-    "dtd": (("--dtd",), None),
-    "unit": (("-u", "--unit"), None),
-    "xml": (("-x", "--xml-format"), None),
-    "display": (("-d", "--display"), NEEDED),
-    "id": (("-i", "--id"), NEEDED),
-    "filename": (("-f", "--filename"), NEEDED),
-    "loop": (("-l", "--loop"), OPTIONAL),
-    "loop-ms": (("-lms", "--loop-ms"), OPTIONAL),
-    "format": (("--format",), OPTIONAL),
-    "json": (("--json",), None),
-    "watch": (("--watch",), OPTIONAL),
-}
-MODIFICATIONS = {
-    "persistence-mode": (("-pm", "--persistence-mode"), NEEDED),
-    "ecc-config": (("-e", "--ecc-config"), NEEDED),
-    "reset-ecc-errors": (("-p", "--reset-ecc-errors"), NEEDED),
-    "compute-mode": (("-c", "--compute-mode"), NEEDED),
-    "gom": (("--gom",), NEEDED),
-    "gpu-reset": (("-r", "--gpu-reset"), OPTIONAL),
-    "virt-mode": (("-vm", "--virt-mode"), NEEDED),
-    "lock-gpu-clocks": (("-lgc", "--lock-gpu-clocks"), NEEDED),
-    "reset-gpu-clocks": (("-rgc", "--reset-gpu-clocks"), None),
-    "lock-memory-clocks": (("-lmc", "--lock-memory-clocks"), NEEDED),
-    "reset-memory-clocks": (("-rmc", "--reset-memory-clocks"), None),
-    "lock-memory-clocks-deferred": (("-lmcd", "--lock-memory-clocks-deferred"), NEEDED),
-    "reset-memory-clocks-deferred": (("-rmcd", "--reset-memory-clocks-deferred"), None),
-    "applications-clocks": (("-ac", "--applications-clocks"), NEEDED),
-    "reset-applications-clocks": (("-rac", "--reset-applications-clocks"), None),
-    "applications-clocks-permission": (("-acp", "--applications-clocks-permission"), NEEDED),
-    "power-limit": (("-pl", "--power-limit"), NEEDED),
-    "cuda-clocks": (("-cc", "--cuda-clocks"), NEEDED),
-    "accounting-mode": (("-am", "--accounting-mode"), NEEDED),
-    "clear-accounted-apps": (("-caa", "--clear-accounted-apps"), None),
-    "auto-boost-default": (("--auto-boost-default",), NEEDED),
-    "auto-boost-permission": (("--auto-boost-permission",), NEEDED),
-    "multi-instance-gpu": (("-mig", "--multi-instance-gpu"), NEEDED),
-    "gpu-target-temp": (("-gtt", "--gpu-target-temp"), NEEDED),
-    "dram-encryption": (("-den", "--dram-encryption"), NEEDED),
-    "driver-model": (("-dm", "--driver-model"), NEEDED),
-    "force-driver-model": (("-fdm", "--force-driver-model"), NEEDED),
-    "set-hostname": (("--set-hostname",), NEEDED),
-}
-OPTIONS.update(MODIFICATIONS)
-OPTIONS.update(
-    {
-        "mode": (("-m", "--mode"), NEEDED),
-        "scope": (("-sc", "--scope"), NEEDED),
-        "error-on-warning": (("-eow", "--error-on-warning"), None),
-    }
-)
+
+def _options(text):
+    """Options as {last spelling: (spellings, whether a value follows)}; behind it, that is said by "=" or "[=]"."""
+    found = {}
+    for entry in text.split("/"):
+        names, mark, _ = entry.partition("[=]" if "[=]" in entry else "=")
+        spellings = tuple(names.split())
+        found[spellings[-1].lstrip("-")] = spellings, {"": None, "=": NEEDED, "[=]": OPTIONAL}[mark]
+    return found
+
+
 KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clocks", "accounted-apps")
+# -a is -q as old programs spell it
+OPTIONS = _options("""
+-h --help / --version / -L --list-gpus / -B --list-excluded-gpus / -q --query / -a / --dtd / -u --unit /
+-x --xml-format / -d --display= / -i --id= / -f --filename= / -l --loop[=] / -lms --loop-ms[=] / --format[=] /
+--json / --watch[=]
+""")
+MODIFICATIONS = _options("""
+-pm --persistence-mode= / -e --ecc-config= / -p --reset-ecc-errors= / -c --compute-mode= / --gom= /
+-r --gpu-reset[=] / -vm --virt-mode= / -lgc --lock-gpu-clocks= / -rgc --reset-gpu-clocks /
+-lmc --lock-memory-clocks= / -rmc --reset-memory-clocks / -lmcd --lock-memory-clocks-deferred= /
+-rmcd --reset-memory-clocks-deferred / -ac --applications-clocks= / -rac --reset-applications-clocks /
+-acp --applications-clocks-permission= / -pl --power-limit= / -cc --cuda-clocks= / -am --accounting-mode= /
+-caa --clear-accounted-apps / --auto-boost-default= / --auto-boost-permission= / -mig --multi-instance-gpu= /
+-gtt --gpu-target-temp= / -den --dram-encryption= / -dm --driver-model= / -fdm --force-driver-model= /
+--set-hostname=
+""")
+OPTIONS.update(MODIFICATIONS)
+OPTIONS.update(_options("-m --mode= / -sc --scope= / -eow --error-on-warning"))
 for _kind in KINDS:
-    OPTIONS["query-" + _kind] = (("--query-" + _kind,), NEEDED)
-    OPTIONS["help-query-" + _kind] = (("--help-query-" + _kind,), None)
+    OPTIONS.update(_options("--query-%s= / --help-query-%s" % (_kind, _kind)))
 del _kind
 
 BY_SPELLING = {spelling: name for name, (spellings, _) in OPTIONS.items() for spelling in spellings}
 
 # Questions that stand alone, in the order in which they are looked for
-ALONE = ("help", "version", "list", "excluded") + tuple("help-query-" + kind for kind in KINDS)
+ALONE = ("help", "version", "list-gpus", "list-excluded-gpus") + tuple("help-query-" + kind for kind in KINDS)
 QUERIES = tuple("query-" + kind for kind in KINDS)
 
 # Question: module of this package
 ANSWERED_BY = {
     "help": "smi.usage",
     "version": "smi.versions",
-    "list": "smi.listing",
-    "excluded": "smi.listing",
+    "list-gpus": "smi.listing",
+    "list-excluded-gpus": "smi.listing",
     "query": "smi.sections",
     "xml": "smi.xml_document",
     "dtd": "smi.xml_document",
@@ -99,31 +69,31 @@ ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
-BESIDE_LOG = ("query", "all", "unit", "id", "filename", "xml", "dtd", "display", "loop", "loop-ms")
+BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display", "loop", "loop-ms")
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning"}
 BESIDE_TABLE = ("id", "filename", "loop", "loop-ms", "watch")
 
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
 QUESTIONS = (
-    (("query", "all"), "query", BESIDE_LOG),
+    (("query", "a"), "query", BESIDE_LOG),
     (("dtd",), "dtd", ("dtd", "unit", "filename")),
     (MODIFYING, "modification", BESIDE_MODIFICATION),
     (("json",), "json", ("json", "id", "filename", "loop", "loop-ms")),
 )
-_LOG, _NO_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n", {"query", "all", "dtd"}
+_LOG, _NO_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n", {"query", "a", "dtd"}
 # What cannot stand together, in the order in which nvidia-smi looks for it: (whether options do, how it refuses them)
 NOT_TOGETHER = (
     (
-        lambda names: names & {"query", "all"} and {"xml", "display"} <= names,
+        lambda names: names & {"query", "a"} and {"xml-format", "display"} <= names,
         ": --display/-d flags can not be combined with -x/--xml-format flags.\n",
     ),
     (
-        lambda names: names & {"query", "all"} and "dtd" in names and "xml" not in names,
+        lambda names: names & {"query", "a"} and "dtd" in names and "xml-format" not in names,
         ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n",
     ),
     (lambda names: "unit" in names and not names & _NO_LOG, _LOG % "-u/--unit to run a unit query"),
-    (lambda names: "xml" in names and not names & _NO_LOG, _LOG % "-x/--xml-format to run an XML query"),
+    (lambda names: "xml-format" in names and not names & _NO_LOG, _LOG % "-x/--xml-format to run an XML query"),
     (lambda names: "display" in names and not names & _NO_LOG, _LOG % "-d/--display to run a filtered query"),
 )
 
@@ -248,7 +218,7 @@ def parse(arguments):
         first = next((name for name in names if name in asking), None)
         if first is not None:
             _allow(parts, first, beside)
-            return Options("xml" if question == "query" and "xml" in names else question, values)
+            return Options("xml" if question == "query" and "xml-format" in names else question, values)
     _allow(parts, "watch", BESIDE_TABLE)
     return Options("table", values)
 

@@ -10,9 +10,13 @@ CARDS = "only these: index, UUID or PCI address, separated by commas"
 
 
 def spelled(table):
-    """[(spellings, whether a value follows)] of a table."""
-    words = [line.replace(",", "").split() for line in table]
-    return [(tuple(word for word in line if word.startswith("-")), not line[-1].startswith("-")) for line in words]
+    """[(spellings, the word that stands for a value, or "")] of a table."""
+    found = []
+    for line in table:
+        words = line.replace(",", "").split()
+        value = "" if words[-1].startswith("-") else words.pop()
+        found.append((tuple(words), value))
+    return found
 
 
 def usage(command, table, last=(), arguments="[OPTION]...", **words):

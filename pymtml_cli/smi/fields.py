@@ -1,12 +1,12 @@
 """The properties of --query-gpu, as nvidia-smi has them: those that are readings, and those that nobody answers."""
 
+from pymtml_cli.common import layout
 from pymtml_cli.readings.devices import nobody_tells
 from pymtml_cli.readings.table import BY_NAME
-from pymtml_cli.smi import layout
 
 
 def _fields():
-    for line in layout.lines("fields.txt"):
+    for line in layout.blocks("smi/fields.txt")["gpu"].split("\n"):
         names, *unit, text = (part.strip() for part in line.split("|"))
         if unit:
             yield tuple(names.split()), unit[0], nobody_tells, text

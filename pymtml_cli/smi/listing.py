@@ -11,7 +11,7 @@ from pymtml_cli.smi.lost import Opened
 def answer(options):
     """Print the list (exit status)."""
     with Output() as output:
-        if options.question == "excluded":
+        if options.question == "list-excluded-gpus":
             output.write("No excluded devices found.\n")
             return 0
         with Machine() as machine:

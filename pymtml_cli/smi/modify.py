@@ -7,13 +7,15 @@ sentence says so, and the exit status is 0 for everybody, as nvidia-smi has it: 
 import os
 
 import pymtml
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import BAD_ARGUMENT, NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
-from pymtml_cli.language import OPTIONS
+from pymtml_cli.language import MODIFICATIONS, OPTIONS
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
 from pymtml_cli.readings.processes import processes
+from pymtml_cli.readings.table import COMPUTE_MODES, enabled
 
 WARNING = "Treating as warning and moving on.\n"
 EARLY = "Terminating early due to previous errors.\n"
@@ -57,19 +59,26 @@ def _numbers(least, most):
     return value
 
 
-def _watts(text):
-    return number(text, 0, 1 << 31, whole=False)
-
-
 def _one_of(*words):
     """A value that is one of some words, and is not looked at beyond that."""
     return lambda text: text if text in words or str(text).upper() in words else None
 
 
-_SWITCH = _choice("DISABLED", "ENABLED")
-_RESTRICTION = _choice("UNRESTRICTED", "RESTRICTED")
-_DRIVER_MODEL = _choice("WDDM", "WDM", "MCDM")
-_COMPUTE_MODES = ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS")
+# What reads a value, by the word that stands for it; what it reads from a value that is none is None
+READERS = {
+    "N": _numbers(1, 1),
+    "N[,N]": _numbers(1, 2),
+    "N,N": _numbers(2, 2),
+    "WATTS": lambda text: number(text, 0, 1 << 31, whole=False),
+    "[bus]": _one_of(True, "bus"),
+    "TYPE": _one_of("3", "4", "VGPU", "VSGA"),
+}
+
+
+VALUES, SENTENCES = {}, {}
+for _option, *_sentence in layout.tables("smi/changes.txt")["changes"]:
+    _name, _, VALUES[_name] = _option.partition(" ")
+    SENTENCES[_name] = "".join(_sentence)
 
 # How a value that is none is called, where nvidia-smi has a sentence of its own
 INVALID = {
@@ -78,13 +87,13 @@ INVALID = {
     "multi-instance-gpu": "Invalid MPC Mode: %s\n",
 }
 
-# What belongs to another option: (that one, what reads the value)
-MODIFIERS = {"mode": ("lock-gpu-clocks", _choice("0", "1")), "scope": ("power-limit", _choice("GPU", "TOTAL_MODULE"))}
+OF_ANOTHER = {"mode": "lock-gpu-clocks", "scope": "power-limit"}  # modifier: the option that it belongs to
 
 
 def reader(name):
     """What reads the value of an option, or None."""
-    return CHANGES[name][0] if name in CHANGES else MODIFIERS[name][1] if name in MODIFIERS else None
+    word = VALUES.get(name, "")
+    return _choice(*word.split("|")) if "|" in word else READERS.get(word)
 
 
 def _checked(options):
@@ -101,11 +110,11 @@ def _checked(options):
                 raise refuse(worded(INVALID[name]) % text + EARLY)
             form = "ERROR: Option %s is invalid for %s. Please run '%s -h' for help.\n\n"
             raise refuse(form % (text, OPTIONS[name][0][0], called()))
-        if name in MODIFIERS and MODIFIERS[name][0] not in options.values:
+        if name in OF_ANOTHER and OF_ANOTHER[name] not in options.values:
             text = "Invalid combination of input arguments. '%s' can only be used with '%s'.\n"
-            other = OPTIONS[MODIFIERS[name][0]][0][-1]
+            other = OPTIONS[OF_ANOTHER[name]][0][-1]
             raise refuse(text % (OPTIONS[name][0][-1], other + "s" * (name == "scope")))
-        if name in CHANGES:
+        if name in MODIFICATIONS:
             changes.append((name, value))
     if "gpu-reset" in options.values and options.get("id") is None:
         raise refuse("Option -i is missing: a reset is for the GPUs that it names.\n" + EARLY)
@@ -113,13 +122,6 @@ def _checked(options):
 
 
 # ---- what MTML cannot do ----
-
-_DEFERRED = "Setting deferred Memory clocks is not supported for GPU {gpu}."
-_APPLICATIONS = "Setting applications clocks is not supported for GPU {gpu}."
-_DEPRECATED = "Warning: This option is deprecated and will be removed in future releases"
-_CUDA_CLOCKS = "Overriding CUDA clock limit is not supported for this device."
-_DRIVER_MODELS = "Changing driver models is not supported for GPU {gpu} on this platform."
-_NOT_FOR = " not supported for GPU: {gpu}."
 
 
 def _accounting_mode(machine, card, value):
@@ -130,10 +132,10 @@ def _accounting_mode(machine, card, value):
 
 
 def _compute_mode(machine, card, value):
+    word = COMPUTE_MODES[value].upper()
     if card.ask(pymtml.nvmlDeviceGetComputeMode) == value:
-        return "Compute mode is already set to %s for GPU %s.\n" % (_COMPUTE_MODES[value], address(card))
-    form = "Setting compute mode to %s is not supported for GPU: %s."
-    raise NotPossible(form % (_COMPUTE_MODES[value], address(card)))
+        return "Compute mode is already set to %s for GPU %s.\n" % (word, address(card))
+    raise NotPossible("Setting compute mode to %s is not supported for GPU: %s." % (word, address(card)))
 
 
 def _lock_memory_clocks(machine, card, value):
@@ -169,6 +171,13 @@ def _fail(sentence, error):
     raise Failed(text, exit_status(error))
 
 
+def _known(sentence, answer):
+    """An answer, unless it is an error."""
+    if isinstance(answer, Unknown):
+        _fail(sentence, answer.error)
+    return answer
+
+
 def nvml_code(error):
     """NVML's code of an error, also of one of MTML's."""
     for base in type(error).__mro__:
@@ -188,20 +197,14 @@ def _unchanged(sentence):
 
 def _ecc_config(machine, card, value):
     sentence = "Unable to set ECC config for GPU %s" % address(card)
-    modes = card.ask(pymtml.nvmlDeviceGetEccMode)
-    if isinstance(modes, Unknown):
-        _fail(sentence, modes.error)
-    word = ("Disabled", "Enabled")[value]
-    if modes[1] == value:
-        return "ECC support is already %s for GPU %s.\n" % (word, address(card))
-    done = _do(card, pymtml.nvmlDeviceSetEccMode, value)
-    if isinstance(done, Unknown):
-        _fail(sentence, done.error)
+    if _known(sentence, card.ask(pymtml.nvmlDeviceGetEccMode))[1] == value:
+        return "ECC support is already %s for GPU %s.\n" % (enabled(value), address(card))
+    _known(sentence, _do(card, pymtml.nvmlDeviceSetEccMode, value))
     card.forget()
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if isinstance(modes, Unknown) or modes[1] != value:
         raise _unchanged(sentence)
-    return "%s ECC support for GPU %s.\n" % (word, address(card))
+    return "%s ECC support for GPU %s.\n" % (enabled(value), address(card))
 
 
 def _waits_for_reboot(card):
@@ -213,10 +216,9 @@ def _reset_ecc_errors(machine, card, value):
     counter = (pymtml.NVML_VOLATILE_ECC, pymtml.NVML_AGGREGATE_ECC)[value]
     sentence = "Unable to clear ECC errors for GPU %s" % address(card)
     done = _do(card, pymtml.nvmlDeviceClearEccErrorCounts, counter)
-    if isinstance(done, Unknown):
-        if done.not_supported:
-            raise NotPossible("ECC features not supported for GPU %s." % address(card))
-        _fail(sentence, done.error)
+    if isinstance(done, Unknown) and done.not_supported:
+        raise NotPossible("ECC features not supported for GPU %s." % address(card))
+    _known(sentence, done)
     for kind in (pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED):
         left = _do(card, pymtml.nvmlDeviceGetTotalEccErrors, kind, counter)
         if not isinstance(left, Unknown) and left:
@@ -234,12 +236,9 @@ def in_use(card):
 
 
 def _multi_instance_gpu(machine, card, value):
-    place, verb, word = address(card), ("disable", "enable")[value], ("Disabled", "Enabled")[value]
+    place, verb, word = address(card), ("disable", "enable")[value], enabled(value)
     sentence = worded("Unable to %s MPC Mode for GPU %s") % (verb, place)
-    modes = card.ask(pymtml.nvmlDeviceGetMigMode)
-    if isinstance(modes, Unknown):
-        _fail(sentence, modes.error)
-    if modes[0] == value:
+    if _known(sentence, card.ask(pymtml.nvmlDeviceGetMigMode))[0] == value:
         return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
     if in_use(card):
         _fail(sentence, pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
@@ -270,15 +269,13 @@ def _gpu_reset(machine, card, value):
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
         raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
-    if in_use(card):
-        raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE)))
-    done = _do(card, pymtml.mtmlDeviceReset)
-    if isinstance(done, Unknown):
-        if isinstance(done.error, pymtml.NVMLError_InUse):
-            raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(done.error))
-        if done.not_supported:
-            raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
-        _fail(sentence, done.error)
+    busy = in_use(card)
+    done = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE)) if busy else _do(card, pymtml.mtmlDeviceReset)
+    if isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse):
+        raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(done.error))
+    if isinstance(done, Unknown) and done.not_supported:
+        raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
+    _known(sentence, done)
     gone = machine.restart()
     if gone:
         raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)
@@ -296,49 +293,28 @@ def _end(text, status):
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
-# What reads a value that is none gives None; an option that takes none, or whose value is not looked at, has no reader.
-# Option: (what reads its value, the change; of what no card can do the sentence, in which {gpu} is the card's address)
+# What some card can do, or has more than a sentence for
 CHANGES = {
-    "persistence-mode": (_SWITCH, "Setting persistence mode is not supported for GPU {gpu}."),
-    "ecc-config": (_SWITCH, _ecc_config),
-    "reset-ecc-errors": (_choice("VOLATILE", "AGGREGATE"), _reset_ecc_errors),
-    "compute-mode": (_choice(*_COMPUTE_MODES), _compute_mode),
-    "gom": (_choice("ALL_ON", "COMPUTE", "LOW_DP"), "GOM mode cannot be changed on GPU {gpu}."),
-    "gpu-reset": (_one_of(True, "bus"), _gpu_reset),
-    "virt-mode": (_one_of("3", "4", "VGPU", "VSGA"), "Setting virtualization mode is not supported for GPU {gpu}."),
-    "lock-gpu-clocks": (_numbers(1, 2), "Setting locked GPU clocks is not supported for GPU {gpu}."),
-    "reset-gpu-clocks": (None, "Setting locked gpu clocks is not supported for GPU {gpu}."),
-    "lock-memory-clocks": (_numbers(1, 2), _lock_memory_clocks),
-    "reset-memory-clocks": (None, "Setting locked Memory clocks is not supported for GPU {gpu}."),
-    "lock-memory-clocks-deferred": (_numbers(1, 1), _DEFERRED),
-    "reset-memory-clocks-deferred": (None, _DEFERRED),
-    "applications-clocks": (_numbers(2, 2), _APPLICATIONS),
-    "reset-applications-clocks": (None, _APPLICATIONS),
-    "applications-clocks-permission": (_RESTRICTION, _DEPRECATED),
-    "power-limit": (_watts, _power_limit),
-    "cuda-clocks": (_choice("RESTORE_DEFAULT", "OVERRIDE"), _CUDA_CLOCKS),
-    "accounting-mode": (_SWITCH, _accounting_mode),
-    "clear-accounted-apps": (None, "Unable to clear Accounted PIDs for GPU {gpu}: Not Supported"),
-    "auto-boost-default": (_SWITCH, "Enabling/disabling default auto boosted clocks is" + _NOT_FOR),
-    "auto-boost-permission": (_RESTRICTION, "Changing auto boosted clocks permissions is" + _NOT_FOR),
-    "multi-instance-gpu": (_SWITCH, _multi_instance_gpu),
-    "gpu-target-temp": (_numbers(1, 1), "GPU Target Temperature Threshold not supported for GPU {gpu}."),
-    "dram-encryption": (_SWITCH, "Unable to set DRAM Encryption config for GPU {gpu}: Not Supported"),
-    "driver-model": (_DRIVER_MODEL, _DRIVER_MODELS),
-    "force-driver-model": (_DRIVER_MODEL, _DRIVER_MODELS),
-    "set-hostname": (None, "Setting hostname is not supported for GPU {gpu}."),
+    "ecc-config": _ecc_config,
+    "reset-ecc-errors": _reset_ecc_errors,
+    "compute-mode": _compute_mode,
+    "gpu-reset": _gpu_reset,
+    "lock-memory-clocks": _lock_memory_clocks,
+    "power-limit": _power_limit,
+    "accounting-mode": _accounting_mode,
+    "multi-instance-gpu": _multi_instance_gpu,
 }
 RESTARTING = ("gpu-reset", "multi-instance-gpu")  # after which C is initialized anew: each card is tried
 
 
-def _changed(machine, card, change, value):
+def _changed(machine, card, name, value):
     """What a change comes to (str).
 
     Raises: NotPossible, Failed.
     """
-    if isinstance(change, str):
-        raise NotPossible(change.format(gpu=address(card)))
-    return change(machine, card, value)
+    if name not in CHANGES:
+        raise NotPossible(SENTENCES[name].format(gpu=address(card)))
+    return CHANGES[name](machine, card, value)
 
 
 def answer(options):
@@ -351,7 +327,7 @@ def answer(options):
         for name, value in changes:
             for index in indices:
                 try:
-                    output.write(_changed(machine, machine.cards[index], CHANGES[name][1], value))
+                    output.write(_changed(machine, machine.cards[index], name, value))
                 except NotPossible as error:
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))

@@ -1,6 +1,7 @@
 """-q: everything in sections, with nvidia-smi's keys, columns and order; `xml_document` writes it as XML."""
 
 import pymtml
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
@@ -8,7 +9,6 @@ from pymtml_cli.language import SECTIONS
 from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME
-from pymtml_cli.smi import layout
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import show
 
@@ -47,7 +47,7 @@ class Line:
 def _tree():
     """The lines of the first level, with those below them (list of Line)."""
     levels = [[]]
-    for text in layout.lines("sections.txt"):
+    for text in layout.blocks("smi/sections.txt")["card"].split("\n"):
         del levels[(len(text) - len(text.lstrip())) // 4 + 1 :]
         line = Line(text)
         levels[-1].append(line)

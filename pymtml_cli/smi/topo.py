@@ -13,10 +13,10 @@ from pymtml_cli.smi.lost import status
 OPTIONS = {  # whose help is USAGE
     "-m, --matrix": None,
     "-mp, --matrix_pci": None,
-    "-p2p, --p2pstatus CAP": None,
+    "-p2p, --p2pstatus r|w|n|a|p": None,
     "-i, --id CARDS": None,
     "-p, --gpu_path": None,
-    "-n, --nearest_gpus LEVEL": None,
+    "-n, --nearest_gpus 0|1|2|3|4|5": None,
     "-c, --cpu CPU": None,
     "-C, --get-numa-id-of-nearby-cpu": None,
     "-M, --get-numa-id-of-nearby-mem": None,

@@ -182,9 +182,9 @@ def test_what_a_frozen_program_lacks(monkeypatch):
     result = invoke("topo", "-m")
     said = "pymtml: this program was frozen without %s; PyInstaller takes all with --collect-all pymtml_cli\n"
     assert (result.status, result.stdout, result.stderr) == (255, "", said % module)
-    for name in ("sections", "layout"):
-        file_of("smi." + name)
-        monkeypatch.delitem(sys.modules, "pymtml_cli.smi." + name)
+    for name in ("smi.sections", "common.layout"):
+        file_of(name)
+        monkeypatch.delitem(sys.modules, "pymtml_cli." + name)
     monkeypatch.setattr(os.path, "dirname", lambda path: "/nowhere")
     result = invoke("-q")
     assert (result.status, result.stdout, result.stderr) == (255, "", said % "sections.txt")
