@@ -1936,11 +1936,12 @@ def _retire(life, retired):
             retired.append((handle, registry, key, handle))  # before it is removed, so that it can always be restored
             registry.pop(key, None)
     for handle, slot in life.filled:  # the list grows while other threads fill slots
-        try:
-            retired.append((handle, handle, slot, getattr(handle, slot)))
-            delattr(handle, slot)
-        except AttributeError:
-            pass  # the slot is empty already
+        if hasattr(handle, slot):
+            try:
+                retired.append((handle, handle, slot, getattr(handle, slot)))
+                delattr(handle, slot)
+            except AttributeError:
+                pass  # another thread has emptied the slot meanwhile
 
 
 # ---- Stacks ----
@@ -3278,8 +3279,7 @@ def mtmlLogSetConfiguration(configuration) -> "None":
     """
     if not issubclass(type(configuration), c_mtmlLogConfiguration_t):
         raise _mtml_error(MTML_ERROR_INVALID_ARGUMENT)
-    callback = ctypes.cast(configuration.callbackConfig.callback, c_void_p).value
-    _hold(_locks.log, _set_log, configuration, callback)
+    _hold(_locks.log, _set_log, configuration, ctypes.cast(configuration.callbackConfig.callback, c_void_p).value)
 
 
 def _set_log(configuration, callback):
@@ -5987,7 +5987,7 @@ def _pci_word(handle, word):
     if status:
         raise _nvml_error(status)
     number = words[word]
-    return number if 0 < number <= 0x3FFFFFFF else _known(_measured(number))
+    return number if 0 < number <= 0x3FFFFFFF else _known(_measured(number))  # the calls alone: a seventh of the time
 
 
 def _known(value):
