@@ -8,6 +8,7 @@ import argparse
 import re
 import sys
 import time
+from functools import lru_cache
 
 import pymtml
 
@@ -16,49 +17,34 @@ WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
 MOST = 256  # cards, fans, displays or links that are asked, whatever number of them the driver claims
 
+GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
+NEWEST = "PINGHU"
 
+# What tells one machine from another; the nodes as Linux names them do not
+MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
+NODES = {"gpu_path": "/dev/mtgpu.", "primary_path": "/dev/dri/card", "render_path": "/dev/dri/renderD"}
+SERIAL_LENGTH, SERIAL_KEPT = 12, 4
+MASKED_TEXT = """\
+# Masked: serial numbers, UUIDs, names of slots, paths of nodes that are not Linux's own.
+# Left in: names, versions, PCI addresses and ids, numbers of slots, CPUs and NUMA nodes, and what was measured."""
+
+
+@lru_cache(None)
 def words(prefix):
     """The words that profiles have for the values of an enum of C: the ends of their names, without its size (dict)."""
     names = [name for name in dir(pymtml) if name.startswith(prefix) and not name.endswith(("_COUNT", "_MAX"))]
     return {getattr(pymtml, name): name[len(prefix) :] for name in names}
 
 
-BRANDS = words("MTML_BRAND_")
-MEMORY_TYPES = words("MTML_MEM_TYPE_")
-LEVELS = words("MTML_TOPOLOGY_")
-P2P = words("MTML_P2P_STATUS_")
-LINK_STATES = words("MTML_MTLINK_STATE_")
-LINK_STATUS = words("MTML_MTLINK_CAP_STATUS_")
-DISPLAYS = words("MTML_DISP_INTF_TYPE_")
-CODECS = words("MTML_CODEC_TYPE_")
-SESSION_STATES = words("MTML_CODEC_SESSION_STATE_")
-SWITCH = {0: "DISABLE", 1: "ENABLE"}
-# The C API does not tell the generation; the high byte of the PCI device id does.
-GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
-NEWEST_GENERATION = "PINGHU"
-# The codes of C, by the names that profiles have for them; the others are pymtml's own.
-CODES = {
-    code: name
-    for code, name in words("MTML_ERROR_").items()
-    if not pymtml.MTML_ERROR_UNINITIALIZED <= code <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
-}
-
-# What tells one machine from another; the nodes as Linux names them do not
-MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
-NODE_FORMS = {"gpu_path": "/dev/mtgpu.%d", "primary_path": "/dev/dri/card%d", "render_path": "/dev/dri/renderD%d"}
-NODES = {kind: re.compile(re.escape(form).replace("%d", "[0-9]+") + r"\Z") for kind, form in NODE_FORMS.items()}
-SERIAL_LENGTH, SERIAL_KEPT = 12, 4
-MASKED_TEXT = "Masked: serial numbers, UUIDs, names of slots, paths of nodes that are not Linux's own."
-LEFT_TEXT = (
-    "Left in: names, versions, PCI addresses and ids, numbers of slots, CPUs and NUMA nodes, and what was measured."
-)
+def named(prefix, code, unknown=None):
+    """A value of the enum whose names begin so: its word, or the number that has none; ``unknown`` for None."""
+    return unknown if code is None else words(prefix).get(code, str(code))
 
 
-class Failed:
-    """In the place of an answer: the MTML code that a function gave."""
-
-    def __init__(self, code):
-        self.code = code
+def code_name(code):
+    """A code of C; those that are pymtml's own have no word in profiles."""
+    own = pymtml.MTML_ERROR_UNINITIALIZED <= code <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
+    return str(code) if own else named("MTML_ERROR_", code)
 
 
 class Walk:
@@ -73,23 +59,18 @@ class Walk:
         self.label = "machine"
 
     def ask(self, function, *arguments):
-        """What a function answers, or a Failed."""
+        """What a function answers, or None if it fails."""
         try:
             return getattr(pymtml, function)(*arguments)
         except pymtml.MTMLError as error:
             code = error.mtml_code if error.mtml_code is not None else error.value
             self.failures.append((function, self.label, code))
-            return Failed(code)
-
-    def items(self, function, *arguments):
-        """The list that a function answers; none of them if it fails."""
-        answer = self.ask(function, *arguments)
-        return [] if isinstance(answer, Failed) else answer
+            return None
 
     def count(self, function, *arguments, otherwise=0):
         """How many of something there are, at most MOST; ``otherwise`` if that fails."""
-        answer = self.ask(function, *arguments)
-        return otherwise if isinstance(answer, Failed) else self.bounded(function, answer)
+        number = self.ask(function, *arguments)
+        return otherwise if number is None else self.bounded(function, number)
 
     def bounded(self, function, number):
         """A number of things that a function told, at most MOST."""
@@ -104,7 +85,8 @@ class Walk:
 
     def masked(self, kind, text):
         """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
-        if self.unmasked or not text or (kind in NODES and NODES[kind].match(text)):
+        node = NODES.get(kind)
+        if self.unmasked or not text or (node and re.match(re.escape(node) + r"[0-9]+\Z", text)):
             return text
         number = len([key for key in self.masks if key[0] == kind]) + 1
         number = self.masks.setdefault((kind, text), number)
@@ -112,67 +94,51 @@ class Walk:
             return "00000000-0000-0000-0000-%012x" % number
         if kind == "slot_name":
             return "slot %d" % number
-        if kind in NODES:
-            return NODE_FORMS[kind] % (number - 1)
+        if node:
+            return "%s%d" % (node, number - 1)
         kept = SERIAL_KEPT if len(text) >= SERIAL_LENGTH else 0  # the product, of one that is long enough to tell more
         return text[:kept] + ("%d" % number).rjust(len(text) - kept, "0")
 
 
+ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", " ": "\\s"}
+
+
 def escaped(text):
-    """A text as profiles write it, in ASCII whatever the locale."""
-    result = ""
-    for character in text:
-        if character == "\\":
-            result += "\\\\"
-        elif character.isascii() and character.isprintable():
-            result += character
-        else:
-            encoded = character.encode("utf-8")
-            result += {"\n": "\\n", "\t": "\\t"}.get(character) or "".join("\\x%02x" % byte for byte in encoded)
-    if result.startswith(" "):
-        result = "\\s" + result[1:]
-    return result[:-1] + "\\s" if result.endswith(" ") else result
+    """A text as profiles write it, in ASCII whatever the locale; blanks are escaped at its ends only."""
 
+    def escape(match):
+        return ESCAPES.get(match.group()) or "".join("\\x%02x" % byte for byte in match.group().encode("utf-8"))
 
-def identifier(text):
-    """A text as the name of a section, which has no escapes."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
-
-
-def named(names, code):
-    """An enumeration's value by name, or the number that has none."""
-    return names.get(code, str(code))
-
-
-def written(value):
-    """A value as profiles have it."""
-    return escaped(value) if isinstance(value, str) else "%g" % value if isinstance(value, float) else str(value)
+    return re.sub(r"\A | \Z|[^ -\[\]-~]", escape, text)
 
 
 def keys_of(walk, answer, keys):
-    """Keys with their values in an answer: "key" of the answer itself, "key=member" or "key=member:form" (dict)."""
+    """Keys with their values in an answer (dict): "key" of the answer itself, "key=member" of a struct, "key=0" of two.
+
+    Behind a colon stands the form of the value, or how the names of its enum begin.
+    """
     found = {}
     for part in keys.split():
         key, _, member = part.partition("=")
         member, _, form = member.partition(":")
-        value = getattr(answer, member) if member else answer
-        value = walk.masked(key, value) if key in MASKED else value
-        found[key] = form % value if form else written(value)
+        value = answer[int(member)] if member.isdigit() else getattr(answer, member) if member else answer
+        if isinstance(value, str):
+            value = escaped(walk.masked(key, value) if key in MASKED else value)
+        form = form or ("%g" if isinstance(value, float) else "%s")
+        found[key] = form % value if "%" in form else named(form, value)
     return found
 
 
 def mask_ranges(words):
     """Bits of words as 0-31,64-95."""
-    numbers = [
-        word * WORD_BITS + bit for word, value in enumerate(words) for bit in range(WORD_BITS) if value >> bit & 1
-    ]
-    parts = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in parts)
+    bits = "".join(format(word, "0%db" % WORD_BITS)[::-1] for word in words)
+    runs = [(run.start(), run.end() - 1) for run in re.finditer("1+", bits)]
+    return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in runs)
+
+
+def yes_no(code):
+    """A switch as profiles write it."""
+    return {0: "no", 1: "yes"}.get(code, str(code))
 
 
 def unique(names):
@@ -196,24 +162,9 @@ def asked(keys, function, *arguments, made=None):
 
     def question(walk, device):
         answer = walk.ask(function, device, *arguments)
-        if isinstance(answer, Failed):
+        if answer is None:
             return {}
         return keys_of(walk, answer, keys) if made is None else {keys: made(answer)}
-
-    return question
-
-
-def one_of(names):
-    """What makes of an enumeration's value its name."""
-    return lambda code: named(names, code)
-
-
-def pair(first, second, function, made=str):
-    """A question for two answers of one function."""
-
-    def question(walk, device):
-        answer = walk.ask(function, device)
-        return {} if isinstance(answer, Failed) else dict(zip((first, second), map(made, answer)))
 
     return question
 
@@ -224,45 +175,43 @@ def each(key, count, function, made=str, otherwise=0):
     def question(walk, device):
         numbers = range(walk.count(count, device, otherwise=otherwise))
         answers = [walk.ask(function, device, number) for number in numbers]
-        return {key: ", ".join(made(answer) for answer in answers if not isinstance(answer, Failed))}
+        return {key: ", ".join(made(answer) for answer in answers if answer is not None)}
 
     return question
 
 
 def display(spec):
     """A display interface as profiles write it."""
-    return "%s %dx%d@%g" % (named(DISPLAYS, spec.type), spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate)
+    kind = named("MTML_DISP_INTF_TYPE_", spec.type)
+    return "%s %dx%d@%g" % (kind, spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate)
 
 
 def engines(walk, device):
     """Utilization by engine, if all of them are told."""
     answers = [walk.ask("mtmlGpuGetEngineUtilization", device, engine) for engine in range(pymtml.MTML_GPU_ENGINE_MAX)]
-    failed = any(isinstance(answer, Failed) for answer in answers)
-    return {} if failed else {"engine_utilization": ", ".join(map(str, answers))}
+    return {} if None in answers else {"engine_utilization": ", ".join(map(str, answers))}
+
+
+METRICS = """
+    pid=pid width=hResolution height=vResolution fps=frameRate bitrate=bitRate latency=latency
+    codec=codecType:MTML_CODEC_TYPE_
+"""
 
 
 def sessions(key, kind):
     """A question for the sessions of the video engine that are in use."""
 
     def question(walk, device):
-        texts = [
-            session_text(walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId), session)
-            for session in walk.items("mtmlVpuGet%sSessionStates" % kind, device)
-            if session.state != pymtml.MTML_CODEC_SESSION_STATE_IDLE
-        ]
+        texts = []
+        for session in walk.ask("mtmlVpuGet%sSessionStates" % kind, device) or ():
+            if session.state != pymtml.MTML_CODEC_SESSION_STATE_IDLE:
+                metrics = walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId)
+                found = {} if metrics is None else keys_of(walk, metrics, METRICS)
+                found = dict(found, state=named("MTML_CODEC_SESSION_STATE_", session.state))
+                texts.append(" ".join("%s=%s" % pair for pair in [("id", session.sessionId), *found.items()]))
         return {key: ", ".join(texts)}
 
     return question
-
-
-def session_text(metrics, session):
-    """A session as profiles write it."""
-    text, state = "id=%d" % session.sessionId, named(SESSION_STATES, session.state)
-    if not isinstance(metrics, Failed):
-        form = " pid=%d width=%d height=%d fps=%d bitrate=%d latency=%d codec="
-        sizes = (metrics.hResolution, metrics.vResolution, metrics.frameRate, metrics.bitRate, metrics.latency)
-        text += form % ((metrics.pid,) + sizes) + named(CODECS, metrics.codecType)
-    return "%s state=%s" % (text, state)
 
 
 def retired_pages(walk, device):
@@ -270,16 +219,11 @@ def retired_pages(walk, device):
     keys = {}
     counts = walk.ask("mtmlMemoryGetRetiredPagesCount", device)
     for key, cause, count in (("retired_pages_sbe", 0, "singleBitEcc"), ("retired_pages_dbe", 1, "doubleBitEcc")):
-        size = 1 if isinstance(counts, Failed) else max(getattr(counts, count), 1)
+        size = 1 if counts is None else max(getattr(counts, count), 1)
         pages = walk.ask("mtmlMemoryGetRetiredPages", device, cause, size)
-        if not isinstance(pages, Failed):
+        if pages is not None:
             keys[key] = ", ".join("0x%x@%d" % (page.address, page.timestamp) for page in pages)
     return keys
-
-
-def generation(info):
-    """The generation of a card by its PCI id."""
-    return GENERATIONS.get(info.pciDeviceId >> 24, NEWEST_GENERATION)
 
 
 PCI = """
@@ -298,7 +242,7 @@ QUESTIONS = (
     asked("gpu_path", "mtmlDeviceGetGpuPath"),
     asked("primary_path", "mtmlDeviceGetPrimaryPath"),
     asked("render_path", "mtmlDeviceGetRenderPath"),
-    asked("brand", "mtmlDeviceGetBrand", made=one_of(BRANDS)),
+    asked("brand=:MTML_BRAND_", "mtmlDeviceGetBrand"),
     asked("gpu_cores", "mtmlDeviceCountGpuCores"),
     asked("power_usage", "mtmlDeviceGetPowerUsage"),
     asked("gpu_utilization", "mtmlGpuGetUtilization"),
@@ -315,14 +259,14 @@ QUESTIONS = (
     asked("memory_bandwidth", "mtmlMemoryGetBandwidth"),
     asked("memory_speed", "mtmlMemoryGetSpeed"),
     asked("memory_vendor", "mtmlMemoryGetVendor"),
-    asked("memory_type", "mtmlMemoryGetType", made=one_of(MEMORY_TYPES)),
+    asked("memory_type=:MTML_MEM_TYPE_", "mtmlMemoryGetType"),
     asked("vpu_clock", "mtmlVpuGetClock"),
     asked("vpu_max_clock", "mtmlVpuGetMaxClock"),
     asked("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", 0, 0, DRAM),
     asked("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", 0, 1, DRAM),
     asked("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", 1, 0, DRAM),
     asked("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", 1, 1, DRAM),
-    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=one_of({0: "no", 1: "yes"})),
+    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=yes_no),
     asked("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter"),
     asked("performance_state", "mtmlDeviceGetPerformanceState"),
     asked("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit"),
@@ -332,7 +276,8 @@ QUESTIONS = (
     asked("gpu_voltage", "mtmlGpuGetVoltage"),
     asked("memory_temperature", "mtmlMemoryGetTemperature"),
     asked("", "mtmlDeviceGetVbiosVersion"),  # so that a refusal is known; mtbios_version is the answer
-    asked("generation", "mtmlDeviceGetPciInfo", made=generation),
+    # The C API does not tell the generation; the high byte of the PCI device id does.
+    asked("generation", "mtmlDeviceGetPciInfo", made=lambda info: GENERATIONS.get(info.pciDeviceId >> 24, NEWEST)),
     asked(PCI, "mtmlDeviceGetPciInfo"),
     asked("slot_id=slotId slot_name=slotName", "mtmlDeviceGetPcieSlotInfo"),
     # If the number of fans is not told, the first is asked nevertheless, so that its refusal is known.
@@ -341,35 +286,26 @@ QUESTIONS = (
     each("displays", "mtmlDeviceCountDisplayInterface", "mtmlDeviceGetDisplayInterfaceSpec", display),
     engines,
     asked(VPU, "mtmlVpuGetUtilization"),
-    pair("encoder_capacity", "decoder_capacity", "mtmlVpuGetCodecCapacity"),
+    asked("encoder_capacity=0 decoder_capacity=1", "mtmlVpuGetCodecCapacity"),
     sessions("encoder_sessions", "Encoder"),
     sessions("decoder_sessions", "Decoder"),
-    pair("ecc_mode", "ecc_pending_mode", "mtmlMemoryGetEccMode", one_of(SWITCH)),
+    asked("ecc_mode=0:MTML_MEMORY_ECC_ ecc_pending_mode=1:MTML_MEMORY_ECC_", "mtmlMemoryGetEccMode"),
     retired_pages,
     asked("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS, made=mask_ranges),
     asked("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS, made=mask_ranges),
-    asked(
-        "musa_compute_capability", "mtmlDeviceGetMusaComputeCapability", made=lambda version: "%d.%d" % tuple(version)
-    ),
+    asked("musa_compute_capability=:%d.%d", "mtmlDeviceGetMusaComputeCapability"),
 )
-MPC_PROFILE = "name=name cores=coreCount memory=memorySizeMB"
-VIRT_TYPE = """
-    name=name api=api horizontal_resolution=horizontalResolution vertical_resolution=verticalResolution
-    frame_buffer=frameBuffer max_encode=maxEncodeNum max_decode=maxDecodeNum max_instances=maxInstances
-    max_displays=maxVirtualDisplay
-"""
 
 
 # ---- The machine ----
 
 
 class Card:
-    """A card, its keys, its instances and its virtual devices."""
+    """A card, its keys, its instances and its virtual devices: sections behind that of the card."""
 
     def __init__(self, device, number):
         self.device, self.number = device, number
-        self.keys = {}
-        self.refused = []
+        self.keys, self.refused = {}, []
         self.children = []  # (section's end, keys, refused, None where nobody was asked)
         self.peers = []  # (number of the card, number of the link there) or None by link
 
@@ -379,13 +315,12 @@ def cards(walk):
     found = []
     for index in range(walk.count("mtmlLibraryCountDevice")):
         device = walk.ask("mtmlLibraryInitDeviceByIndex", index)
-        if isinstance(device, Failed):
+        if device is None:
             continue
         properties = walk.ask("mtmlDeviceGetProperty", device)
-        if not isinstance(properties, Failed) and properties.mpcType == pymtml.MTML_MPC_TYPE_INSTANCE:
-            if not isinstance(walk.ask("mtmlDeviceGetMpcParentDevice", device), Failed):
-                continue
-        found.append(Card(device, len(found)))
+        is_instance = properties is not None and properties.mpcType == pymtml.MTML_MPC_TYPE_INSTANCE
+        if not is_instance or walk.ask("mtmlDeviceGetMpcParentDevice", device) is None:
+            found.append(Card(device, len(found)))
     return found
 
 
@@ -394,7 +329,7 @@ def fill(walk, card):
     walk.label = "device.%d" % card.number
     properties = walk.ask("mtmlDeviceGetProperty", card.device)
     card.keys, card.refused = device_keys(walk, card.device)
-    if isinstance(properties, Failed):
+    if properties is None:
         return
     guest = properties.virtRole == pymtml.MTML_VIRT_ROLE_GUEST_VIRTDEVICE
     card.keys["virt_role"] = "GUEST_VIRTDEVICE" if guest else "NONE"
@@ -408,7 +343,7 @@ def fill(walk, card):
 
 def add_child(walk, card, end, device):
     """Keys of a child that are not its card's, and those that would follow from its profile or type."""
-    walk.label = "device.%d.%s" % (card.number, end)
+    walk.label = "device.%d%s" % (card.number, end)
     keys, refused = device_keys(walk, device)
     keys.pop("generation", None)
     differing = {key: value for key, value in keys.items() if key in CHILD_ALWAYS or card.keys.get(key) != value}
@@ -419,75 +354,84 @@ CHILD_ALWAYS = ("uuid", "memory_total", "memory_used", "gpu_cores", "encoder_cap
 CHILD_ALWAYS += ("encoder_sessions", "decoder_sessions")
 
 
+def fill_kinds(walk, card, key, function, define):
+    """What a card may be divided into, each with a section of its own."""
+    kinds = walk.ask(function, card.device)
+    if kinds is not None:
+        card.keys[key] = ", ".join(define(walk, kind) for kind in kinds)
+
+
 def fill_mpc(walk, card):
     """Profiles, configurations and instances."""
-    profiles = walk.ask("mtmlDeviceGetSupportedMpcProfiles", card.device)
-    configurations = walk.ask("mtmlDeviceGetSupportedMpcConfigurations", card.device)
-    if not isinstance(profiles, Failed):
-        card.keys["mpc_profiles"] = ", ".join(str(profile.id) for profile in profiles)
-        for profile in profiles:
-            walk.definitions["mpc_profile.%d" % profile.id] = keys_of(walk, profile, MPC_PROFILE)
-    if not isinstance(configurations, Failed):
-        card.keys["mpc_configurations"] = ", ".join(str(configuration.id) for configuration in configurations)
-        for configuration in configurations:
-            define_configuration(walk, configuration)
+    fill_kinds(walk, card, "mpc_profiles", "mtmlDeviceGetSupportedMpcProfiles", define_profile)
+    fill_kinds(walk, card, "mpc_configurations", "mtmlDeviceGetSupportedMpcConfigurations", define_configuration)
     mode = walk.ask("mtmlDeviceGetMpcMode", card.device)
-    if isinstance(mode, Failed):
-        return
     if mode == pymtml.MTML_DEVICE_MPC_ENABLE:
         current = walk.ask("mtmlDeviceGetMpcConfiguration", card.device)
-        if isinstance(current, Failed):
+        if current is None:
             return  # no profile has a card that is divided nobody knows how
-        define_configuration(walk, current)
-        card.keys["mpc_configuration"] = str(current.id)
-        fill_instances(walk, card, sum(profile >= 0 for profile in current.profileId))
-    card.keys["mpc_mode"] = named(SWITCH, mode)
+        card.keys["mpc_configuration"] = define_configuration(walk, current)
+        instances = walk.ask("mtmlDeviceGetMpcInstances", card.device) or ()
+        for number, instance in enumerate(instances):
+            add_child(walk, card, ".instance.%d" % number, instance)
+        for number in range(len(instances), sum(profile >= 0 for profile in current.profileId)):
+            card.children.append((".instance.%d" % number, {"visible": "no"}, None))  # nobody can see it
+        walk.label = "device.%d" % card.number
+    if mode is not None:
+        card.keys["mpc_mode"] = named("MTML_DEVICE_MPC_", mode)
+
+
+def fill_virtual(walk, card):
+    """Types of virtual devices, and those that are active."""
+    fill_kinds(walk, card, "virt_types", "mtmlDeviceGetSupportedVirtTypes", define_type)
+    number = 0
+    for uuid in walk.ask("mtmlDeviceGetActiveVirtDeviceUuids", card.device) or ():
+        walk.label = "device.%d" % card.number
+        device = walk.ask("mtmlDeviceInitVirtDevice", card.device, uuid)
+        if device is None:
+            continue
+        add_child(walk, card, ".virt.%d" % number, device)
+        number += 1
+        kind = walk.ask("mtmlDeviceGetVirtType", device)
+        if kind is not None:
+            card.children[-1][1]["virt_type"] = define_type(walk, kind)
+
+
+# ---- Sections that cards share: functions that write one and return its name, or its number ----
+
+
+def define_profile(walk, profile):
+    """A profile of MPC."""
+    keys = keys_of(walk, profile, "name=name cores=coreCount memory=memorySizeMB")
+    walk.definitions["mpc_profile.%d" % profile.id] = keys
+    return str(profile.id)
 
 
 def define_configuration(walk, configuration):
     """A configuration, and its profiles, with nothing in them as long as no answer tells of them."""
     ids = [str(profile) for profile in configuration.profileId if profile >= 0]
-    walk.definitions["mpc_configuration.%d" % configuration.id] = {
-        "name": escaped(configuration.name),
-        "profiles": ", ".join(ids),
-    }
+    keys = {"name": escaped(configuration.name), "profiles": ", ".join(ids)}
+    walk.definitions["mpc_configuration.%d" % configuration.id] = keys
     for profile in ids:
         walk.definitions.setdefault("mpc_profile." + profile, {})
+    return str(configuration.id)
 
 
-def fill_instances(walk, card, count):
-    """Instances that can be seen, and as many others as there are."""
-    instances = walk.items("mtmlDeviceGetMpcInstances", card.device)
-    for number, instance in enumerate(instances):
-        add_child(walk, card, "instance.%d" % number, instance)
-    for number in range(len(instances), count):
-        card.children.append(("instance.%d" % number, {"visible": "no"}, None))
-    walk.label = "device.%d" % card.number
-
-
-def fill_virtual(walk, card):
-    """Types of virtual devices, and those that are active."""
-    types = walk.ask("mtmlDeviceGetSupportedVirtTypes", card.device)
-    if not isinstance(types, Failed):
-        card.keys["virt_types"] = ", ".join(define_type(walk, kind) for kind in types)
-    number = 0
-    for uuid in walk.items("mtmlDeviceGetActiveVirtDeviceUuids", card.device):
-        walk.label = "device.%d" % card.number
-        device = walk.ask("mtmlDeviceInitVirtDevice", card.device, uuid)
-        if isinstance(device, Failed):
-            continue
-        add_child(walk, card, "virt.%d" % number, device)
-        number += 1
-        kind = walk.ask("mtmlDeviceGetVirtType", device)
-        if not isinstance(kind, Failed):
-            card.children[-1][1]["virt_type"] = define_type(walk, kind)
+VIRT_TYPE = """
+    name=name api=api horizontal_resolution=horizontalResolution vertical_resolution=verticalResolution
+    frame_buffer=frameBuffer max_encode=maxEncodeNum max_decode=maxDecodeNum max_instances=maxInstances
+    max_displays=maxVirtualDisplay
+"""
 
 
 def define_type(walk, kind):
-    """A type of virtual devices; the name of its section."""
-    name = identifier(kind.id)
+    """A type of virtual devices."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", kind.id)  # names of sections have no escapes
     walk.definitions["virt_type." + name] = keys_of(walk, kind, VIRT_TYPE)
     return name
+
+
+# ---- Cards together ----
 
 
 def fill_pairs(walk, found):
@@ -495,34 +439,33 @@ def fill_pairs(walk, found):
     for card in found:
         walk.label = "device.%d" % card.number
         before = len(walk.failures)
-        levels, reads, writes = [], [], []
+        lists = {"topology": [], "p2p_read": [], "p2p_write": []}
         for other in found:
-            if other is card:
-                levels.append("-")
-            else:
-                level = walk.ask("mtmlDeviceGetTopologyLevel", card.device, other.device)
-                levels.append("-" if isinstance(level, Failed) else named(LEVELS, level))
-            for statuses, capability in ((reads, pymtml.MTML_P2P_CAPS_READ), (writes, pymtml.MTML_P2P_CAPS_WRITE)):
-                status = walk.ask("mtmlDeviceGetP2PStatus", card.device, other.device, capability)
-                statuses.append("UNKNOWN" if isinstance(status, Failed) else named(P2P, status))
-        card.keys.update(topology=", ".join(levels), p2p_read=", ".join(reads), p2p_write=", ".join(writes))
+            pair = card.device, other.device
+            level = None if other is card else walk.ask("mtmlDeviceGetTopologyLevel", *pair)
+            lists["topology"].append(named("MTML_TOPOLOGY_", level, "-"))
+            for key, capability in (("p2p_read", pymtml.MTML_P2P_CAPS_READ), ("p2p_write", pymtml.MTML_P2P_CAPS_WRITE)):
+                status = walk.ask("mtmlDeviceGetP2PStatus", *pair, capability)
+                lists[key].append(named("MTML_P2P_STATUS_", status, "UNKNOWN"))
+        card.keys.update((key, ", ".join(values)) for key, values in lists.items())
         card.refused = unique(card.refused + walk.refused(before))
         if card.keys.get("mtlink_capability") == "yes":
             fill_links(walk, card, found)
 
 
-# Of each MtLink: (key, function, arguments, names)
+# Of each MtLink: (key, function, arguments, enum); 0 stands for what fails: a link that is down, or cannot
+STATUS = "mtmlDeviceGetMtLinkCapStatus"
 OF_LINK = (
-    ("mtlink_state", "mtmlDeviceGetMtLinkState", (), LINK_STATES),
-    ("mtlink_p2p_access", "mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ACCESS,), LINK_STATUS),
-    ("mtlink_p2p_atomics", "mtmlDeviceGetMtLinkCapStatus", (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), LINK_STATUS),
+    ("mtlink_state", "mtmlDeviceGetMtLinkState", (), "MTML_MTLINK_STATE_"),
+    ("mtlink_p2p_access", STATUS, (pymtml.MTML_MTLINK_CAP_P2P_ACCESS,), "MTML_MTLINK_CAP_STATUS_"),
+    ("mtlink_p2p_atomics", STATUS, (pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,), "MTML_MTLINK_CAP_STATUS_"),
 )
 
 
 def fill_links(walk, card, found):
     """MtLinks of a card, and where each one ends."""
     spec = walk.ask("mtmlDeviceGetMtLinkSpec", card.device)
-    if isinstance(spec, Failed):
+    if spec is None:
         return
     card.keys.update(keys_of(walk, spec, "mtlink_version=version mtlink_bandwidth=bandWidth"))
     links = walk.bounded("mtmlDeviceGetMtLinkSpec", spec.linkNum)
@@ -530,16 +473,15 @@ def fill_links(walk, card, found):
     ends = {}  # (number of the other card, link here): link there
     for other in found:
         if other is not card:
-            for layout in walk.items("mtmlDeviceGetMtLinkLayouts", card.device, other.device):
+            for layout in walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device) or ():
                 ends[other.number, layout.localLinkId] = layout.remoteLinkId
     lists = {key: [] for key, _, _, _ in OF_LINK}
     for link in range(links):
         for key, function, arguments, names in OF_LINK:
-            answer = walk.ask(function, card.device, link, *arguments)
-            lists[key].append(names[0] if isinstance(answer, Failed) else named(names, answer))
+            lists[key].append(named(names, walk.ask(function, card.device, link, *arguments) or 0))
         remote = walk.ask("mtmlDeviceGetMtLinkRemoteDevice", card.device, link)
-        other = None if isinstance(remote, Failed) else next((one for one in found if one.device == remote), None)
-        card.peers.append(None if other is None else [other.number, ends.get((other.number, link))])
+        other = next((one.number for one in found if one.device == remote), None)
+        card.peers.append(None if other is None else [other, ends.get((other, link))])
     card.keys.update((key, ", ".join(values)) for key, values in lists.items())
 
 
@@ -561,9 +503,11 @@ def join_ends(found):
 def includes_nearer(walk, found):
     """Whether a query by topology level counts nearer devices, too."""
     for card in found:
-        levels = [text for text in card.keys.get("topology", "").split(", ") if text in LEVELS.values()]
+        levels = [
+            text for text in card.keys.get("topology", "").split(", ") if text in words("MTML_TOPOLOGY_").values()
+        ]
         far = walk.ask("mtmlDeviceCountDeviceByTopologyLevel", card.device, pymtml.MTML_TOPOLOGY_SYSTEM)
-        if isinstance(far, Failed) or not levels:
+        if far is None or not levels:
             continue
         # Instances are devices at a level, too: only a machine without them tells.
         if any(one.children for one in found):
@@ -574,9 +518,8 @@ def includes_nearer(walk, found):
 
 def missing():
     """Functions that the library does not export."""
-    names = list(pymtml._PROTOTYPES) + list(pymtml._OPTIONAL_PROTOTYPES)
     found = []
-    for name in names:
+    for name in (*pymtml._PROTOTYPES, *pymtml._OPTIONAL_PROTOTYPES):
         try:
             pymtml._mtmlGetFunctionPointer(name)
         except pymtml.MTMLError:
@@ -595,17 +538,13 @@ def profile(unmasked):
     Raises: MTMLError_LibraryNotFound.
     """
     walk = Walk(unmasked)
-    try:
-        pymtml.mtmlLibraryInit()
-    except pymtml.MTMLError as error:
-        if isinstance(error, pymtml.NVMLError_LibraryNotFound):
-            raise
-        code = named(CODES, error.value)
+    code = init_code()
+    if code is not None:
         machine = {"library_version": "unknown-simulator", "driver_version": "unknown", "init": code}
         return "\n".join(heading("mtmlLibraryInit returns " + code, unmasked) + section("machine", machine)) + "\n"
     try:
-        library = walk.ask("mtmlLibraryGetVersion")
-        driver = walk.ask("mtmlSystemGetDriverVersion")
+        answers = walk.ask("mtmlLibraryGetVersion"), walk.ask("mtmlSystemGetDriverVersion")
+        library, driver = ["unknown" if answer is None else answer for answer in answers]
         found = cards(walk)
         for card in found:
             fill(walk, card)
@@ -615,7 +554,6 @@ def profile(unmasked):
     finally:
         pymtml.mtmlLibraryShutDown()
     absent = missing()
-    library, driver = ["unknown" if isinstance(answer, Failed) else answer for answer in (library, driver)]
     machine = {
         # The simulator never calls itself anything else.
         "library_version": escaped(library if "simulator" in library else library[:20] + "-simulator"),
@@ -625,33 +563,42 @@ def profile(unmasked):
         machine["missing"] = ", ".join(absent)
     if nearer:
         machine["topology_includes_nearer"] = "yes"
-    again = second_life()
-    if again:
+    again = init_code()
+    if again is None:
+        pymtml.mtmlLibraryShutDown()
+    else:
         machine["reinit"] = again
-    lines = (
-        heading("library %s, driver %s" % (library, driver), unmasked)
-        + failure_lines(walk, absent)
-        + section("machine", machine)
-    )
+    lines = heading("library %s, driver %s" % (library, driver), unmasked) + failure_lines(walk, absent)
+    lines += section("machine", machine)
     for name in sorted(walk.definitions, key=natural):
         lines += section(name, walk.definitions[name])
     for card in found:
-        lines += section("device.%d" % card.number, with_refused(card.keys, card.refused, absent))
-        for end, keys, refused in card.children:
-            keys = with_refused(keys, card.refused if refused is None else refused, absent, card.refused)
-            lines += section("device.%d.%s" % (card.number, end), keys)
+        of_card = [name for name in card.refused if name not in absent]
+        for end, keys, refused in [("", card.keys, card.refused)] + card.children:
+            names = of_card if refused is None else [name for name in refused if name not in absent]
+            if names != (of_card if end else []):  # a child refuses what its card does
+                keys = dict(keys, unsupported=", ".join(names))
+            lines += section("device.%d%s" % (card.number, end), keys)
     return "\n".join(lines) + "\n"
 
 
-def with_refused(keys, refused, absent, of_card=()):
-    """Keys with the functions that a device refuses, where a child's are not those of its card."""
-    names, inherited = ([name for name in one if name not in absent] for one in (refused, of_card))
-    return keys if names == inherited else dict(keys, unsupported=", ".join(names))
+def init_code():
+    """The code with which an init fails, or None.
+
+    Raises: MTMLError_LibraryNotFound.
+    """
+    try:
+        pymtml.mtmlLibraryInit()
+    except pymtml.NVMLError_LibraryNotFound:
+        raise
+    except pymtml.MTMLError as error:
+        return code_name(error.value)
+    return None
 
 
 def natural(name):
     """A key that sorts numbers by size."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in name.replace("-", ".").split(".")]
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split("[.-]", name)]
 
 
 def heading(text, unmasked):
@@ -659,8 +606,8 @@ def heading(text, unmasked):
     return [
         "# Captured by pymtml %s on %s: %s." % (pymtml.__version__, time.strftime("%Y-%m-%d"), escaped(text)),
         "# A profile of the MTML simulator. Values are those of one moment.",
-        "# Nothing is masked." if unmasked else "# " + MASKED_TEXT,
-    ] + ([] if unmasked else ["# " + LEFT_TEXT])
+        "# Nothing is masked." if unmasked else MASKED_TEXT,
+    ]
 
 
 def failure_lines(walk, absent):
@@ -673,18 +620,8 @@ def failure_lines(walk, absent):
         if function not in absent:
             by_failure.setdefault((function, code), []).append(label)
     for (function, code), labels in by_failure.items():
-        lines.append("# %s: %s (%s)" % (function, named(CODES, code), "; ".join(unique(labels))))
+        lines.append("# %s: %s (%s)" % (function, code_name(code), "; ".join(unique(labels))))
     return lines + walk.excesses
-
-
-def second_life():
-    """Code with which an init after the last shutdown fails, or None."""
-    try:
-        pymtml.mtmlLibraryInit()
-    except pymtml.MTMLError as error:
-        return named(CODES, error.value)
-    pymtml.mtmlLibraryShutDown()
-    return None
 
 
 def parser():
