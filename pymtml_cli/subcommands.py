@@ -5,7 +5,7 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, called
+from pymtml_cli.common.errors import CommandError, called
 
 
 class Subcommand:
@@ -68,7 +68,7 @@ def argument_parser(name):
 
     class Parser(argparse.ArgumentParser):
         def error(self, message):
-            raise CommandError("%s; see `%s --help`" % (message, self.prog), BAD_ARGUMENT)
+            raise CommandError("%s; see `%s --help`" % (message, self.prog))
 
         def add_number(self, option, metavar, least, most, help, default=None, whole=True):
             """An option that takes a number."""

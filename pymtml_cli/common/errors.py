@@ -49,13 +49,13 @@ def worded(text):
 
 
 class CommandError(Exception):
-    """Ends the command with an exit status and a text.
+    """Ends the command with an exit status, BAD_ARGUMENT if none is named, and a text.
 
     ``text`` goes to stdout as it stands if ``stdout``, as nvidia-smi's own texts do, else to stderr as one line.
     ``hint`` is a line on stderr beside a text on stdout: what to do about it.
     """
 
-    def __init__(self, text, status, stdout=False, hint=""):
+    def __init__(self, text, status=BAD_ARGUMENT, stdout=False, hint=""):
         Exception.__init__(self, text)
         self.text, self.status, self.stdout, self.hint = text, status, stdout, hint
 

@@ -9,9 +9,11 @@ from collections import namedtuple
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
+from pymtml_cli.readings.processes import compute_processes, unseen_text
 from pymtml_cli.readings.table import READINGS
 from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible
+from pymtml_cli.readings.topology import ranges
 
 OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
 SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
@@ -55,30 +57,19 @@ def default_limits():
 
 
 class Failed(Exception):
-    """Ends a question of which a part has no answer."""
-
-    def __init__(self, what, unknown):
-        self.what, self.unknown = what, unknown
+    """Ends a question of which a part has no answer: what that is, and the Unknown."""
 
 
-def told(what, answer):
-    """An answer.
+def told(what, answer, *default):
+    """An answer, or the default, if there is one, for what the card does not tell.
 
-    Raises: Failed for an Unknown.
+    Raises: Failed for an error, and without a default for any Unknown.
     """
-    if isinstance(answer, Unknown):
+    if not isinstance(answer, Unknown):
+        return answer
+    if fails(answer) or not default:
         raise Failed(what, answer)
-    return answer
-
-
-def told_or(default, what, answer):
-    """An answer, or a default for what the card does not tell.
-
-    Raises: Failed for an error.
-    """
-    if fails(answer):
-        raise Failed(what, answer)
-    return default if isinstance(answer, Unknown) else answer
+    return default[0]
 
 
 def is_not_told(unknown):
@@ -152,36 +143,33 @@ def idle(card, limits):
     busy = told("utilization", reading(card, "utilization.gpu"))
     if busy:
         return [well(busy)]
-    held, size = [told_or(None, "memory", reading(card, name)) for name in ("memory.used", "memory.total")]
+    held, size = [told("memory", reading(card, name), None) for name in ("memory.used", "memory.total")]
     used = 100.0 * held / size if size and held is not None else None
-    watts = told_or(None, "power", reading(card, "power.draw"))
-    most = told_or(None, "power limit", reading(card, "enforced.power.limit"))
+    watts = told("power", reading(card, "power.draw"), None)
+    most = told("power limit", reading(card, "enforced.power.limit"), None)
     drawn = 100.0 * watts / most if watts and most else None
-    clock = told_or(None, "clock", reading(card, "clocks.current.graphics"))
-    fastest = told_or(None, "greatest clock", reading(card, "clocks.max.graphics"))
+    clock = told("clock", reading(card, "clocks.current.graphics"), None)
+    fastest = told("greatest clock", reading(card, "clocks.max.graphics"), None)
     speed = 100.0 * clock / fastest if clock and fastest else None
     parts = ["%d %% of the memory in use" % used] if used is not None else []
     parts += ["%d W drawn" % (watts / 1000)] if watts else []
-    text = "utilization 0 %, with " + " and ".join(parts)
-    resting = speed is not None and speed < BUSY_CLOCK
+    text = "utilization 0 %%, with %s: " % " and ".join(parts)
+    wrong, resting = "the utilization cannot be right", speed is not None and speed < BUSY_CLOCK
     if drawn is not None and drawn > limits["max-idle-power"] and not resting:
-        text += ": the utilization cannot be right"
-        return [Outcome(WARNING, text, round(drawn, 1), limits["max-idle-power"])]
-    if used is not None and used > limits["max-idle-memory"]:
-        works = speed is not None if drawn is None else drawn > BUSY_POWER
-        if works and not resting:
-            text += ": the utilization cannot be right"
-            return [Outcome(WARNING, text, round(used, 1), limits["max-idle-memory"])]
-        text += ": held by an idle program, or the utilization is wrong"
-        return [Outcome(NOTE, text, round(used, 1), limits["max-idle-memory"])]
-    return [well(0)]
+        return [Outcome(WARNING, text + wrong, round(drawn, 1), limits["max-idle-power"])]
+    if used is None or used <= limits["max-idle-memory"]:
+        return [well(0)]
+    level, works = WARNING, speed is not None if drawn is None else drawn > BUSY_POWER
+    if resting or not works:
+        level, wrong = NOTE, "held by an idle program, or the utilization is wrong"
+    return [Outcome(level, text + wrong, round(used, 1), limits["max-idle-memory"])]
 
 
 def power_draw(card, limits):
     """Whether a card that works draws power. Its limit is asked, too, for `lower_power_limits`."""
     milliwatts = told("power", reading(card, "power.draw"))
-    busy = told_or(0, "utilization", reading(card, "utilization.gpu"))
-    told_or(None, "power limit", reading(card, "enforced.power.limit"))
+    busy = told("utilization", reading(card, "utilization.gpu"), 0)
+    told("power limit", reading(card, "enforced.power.limit"), None)
     if milliwatts or not busy:
         return [well(milliwatts / 1000)]
     if reading(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
@@ -194,7 +182,7 @@ def gpu_temperature(card, limits):
     value = told("temperature of the GPU", reading(card, "temperature.gpu"))
     limit = limits["max-temperature"]
     if limit is None:
-        limit = told_or(0, "slowdown temperature", reading(card, "temperature.slowdown"))
+        limit = told("slowdown temperature", reading(card, "temperature.slowdown"), 0)
         limit = limit if limit > 0 else HOTTEST
     return _temperature(value, limit, "%d C, and %d C is the limit")
 
@@ -211,7 +199,7 @@ def _temperature(value, limit, text):
 
 def ecc(card, limits):
     """Whether memory errors were left uncorrected since the driver was loaded."""
-    if told_or(True, "ECC mode", reading(card, "ecc.mode.current")) == 0:
+    if told("ECC mode", reading(card, "ecc.mode.current"), True) == 0:
         return [Outcome(NOT_TOLD, "ECC is off")]
     count = told("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
     limit, text = limits["max-ecc-errors"], "%d uncorrected memory error(s) since the driver was loaded" % count
@@ -249,8 +237,6 @@ def retired_pages(card, limits):
 
 def links(card, limits):
     """Whether all MtLinks are up, at full width."""
-    from pymtml_cli.readings.topology import ranges
-
     count = told("MtLinks", reading(card, "mtlink.count"))
     found, states, refused = [], {}, None
     for link in range(count):
@@ -282,7 +268,7 @@ def pcie_width(card, limits):
 def pcie_generation(card, limits):
     """The generation that the PCIe link runs at: it drops when the card is idle."""
     value, most = _pcie(card, "generation", "gen")
-    busy = told_or(0, "utilization", reading(card, "utilization.gpu"))
+    busy = told("utilization", reading(card, "utilization.gpu"), 0)
     least = limits["min-pcie-generation"] or most - 1  # many slots are one generation older than the card
     if value < least and busy > BUSY_UTILIZATION:
         text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
@@ -306,8 +292,6 @@ def pcie_replays(card, limits):
 
 def seen_processes(card, limits):
     """Whether all processes could be looked into, so that it is known who uses the card."""
-    from pymtml_cli.readings.processes import compute_processes, unseen_text
-
     _, unseen = told("processes", card.ask(compute_processes))
     if unseen:
         return [Outcome(NOTE, unseen_text(unseen), unseen, 0)]
@@ -411,12 +395,8 @@ def markdown():
 
 def identity(card):
     """(gpu, uuid, bus_id) of a card; None for what it does not tell."""
-    uuid, pci = uuid_of(card), card.ask(pymtml.nvmlDeviceGetPciInfo)
-    return (
-        card.index,
-        None if isinstance(uuid, Unknown) else safe(uuid),
-        None if isinstance(pci, Unknown) else safe(pci.busId),
-    )
+    answers = uuid_of(card), reading(card, "pci.bus_id")
+    return (card.index, *(None if isinstance(answer, Unknown) else safe(answer) for answer in answers))
 
 
 def outcomes(card, check, limits):
@@ -426,17 +406,21 @@ def outcomes(card, check, limits):
         try:
             found += [one if one.text else one._replace(text=good) for one in question(card, limits)]
         except Failed as failed:
-            if fails(failed.unknown):
-                found.append(Outcome(CRITICAL, "%s: %s" % (failed.what, failed.unknown.reason)))
-            else:
-                found.append(Outcome(NOT_TOLD, failed.what + " not reported"))
+            what, unknown = failed.args
+            failure = Outcome(CRITICAL, "%s: %s" % (what, unknown.reason))
+            found.append(failure if fails(unknown) else Outcome(NOT_TOLD, what + " not reported"))
     return found
 
 
 def finding(check, outcome, who=(None, None, None)):
     """An outcome as the Finding of a check, of a card or of the machine."""
     text = outcome.text + (": " + outcome.advice if outcome.advice else "")
-    return Finding(check, outcome.level, who[0], who[1], who[2], outcome.value, outcome.limit, safe(text))
+    return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text))
+
+
+def driver_finding(level, text, limit=None):
+    """The Finding of the check that is about the driver as a whole."""
+    return finding("driver", Outcome(level, text, None, limit))
 
 
 def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):

@@ -5,10 +5,12 @@ It answers through a pipe of its own, a line for each message: a token, and JSON
 
 import contextlib
 import errno
+import json
 import os
 import sys
 import time
 
+import pymtml
 import pymtml_cli
 from pymtml_cli.common.text import safe
 
@@ -99,9 +101,7 @@ class Child:
 
         Raises: OSError if it has ended.
         """
-        from json import dumps
-
-        self._process.stdin.write(dumps(value).encode("ascii") + b"\n")
+        self._process.stdin.write(json.dumps(value).encode("ascii") + b"\n")
         self._process.stdin.flush()
 
     def messages(self, deadline):
@@ -109,7 +109,6 @@ class Child:
 
         What is no message ends them, too: nobody knows what it stands in the place of.
         """
-        from json import loads
         from queue import Empty
 
         while True:
@@ -124,7 +123,7 @@ class Child:
                 continue  # the child ended in the middle
             token, _, text = line.decode("ascii", "replace").partition(" ")
             try:
-                message = loads(text)
+                message = json.loads(text)
             except (ValueError, RecursionError):
                 message = None
             if token != self._token or message is None:
@@ -163,9 +162,7 @@ class Child:
 
 def command(subcommand, request):
     """How the child is started: by this Python, without anything of the current folder or of variables of Python's."""
-    from json import dumps
-
-    asked = [subcommand, CHILD_OPTION, dumps(request)]
+    asked = [subcommand, CHILD_OPTION, json.dumps(request)]
     if getattr(sys, "frozen", False):
         return [sys.executable] + asked
     here = os.path.dirname(os.path.dirname(os.path.abspath(pymtml_cli.__file__)))
@@ -185,11 +182,9 @@ def _in_background(function, *arguments):
 
 def answer_parent(arguments, work):
     """Answer the parent, if the arguments of a subcommand are those of its child: ``work(wanted, send)``, then end."""
-    from json import dumps, loads
-
     if arguments[:1] != [CHILD_OPTION]:
         return
-    wanted = loads(arguments[1])
+    wanted = json.loads(arguments[1])
     _end_with(wanted["parent"])
     channel = wanted["channel"]
     if channel == STANDARD_OUTPUT:
@@ -198,7 +193,7 @@ def answer_parent(arguments, work):
     with os.fdopen(channel, "wb", 0) as pipe:
 
         def send(kind, value):
-            pipe.write(("%s %s\n" % (wanted["token"], dumps([kind, value]))).encode("ascii"))
+            pipe.write(("%s %s\n" % (wanted["token"], json.dumps([kind, value]))).encode("ascii"))
 
         work(wanted, send)
         send("end", None)
@@ -210,8 +205,6 @@ def _end_with(parent):
     if not sys.platform.startswith("linux"):
         return
     import signal
-
-    import pymtml
 
     pr_set_pdeathsig = 1
     pymtml.CDLL(None).prctl(pr_set_pdeathsig, int(signal.SIGKILL), 0, 0, 0)

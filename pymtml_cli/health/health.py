@@ -8,12 +8,17 @@ import sys
 import time
 from types import SimpleNamespace
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError, reason
+import pymtml
+from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read_text
+from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
 from pymtml_cli.health.child import Child, answer_parent
+from pymtml_cli.health.lock import Lock
+from pymtml_cli.readings.devices import Machine, Unknown, ask, host
+from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
@@ -64,7 +69,7 @@ def chosen(options):
     skipped = [name for name in options.skip.split(",") if name]
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
-        raise CommandError("no check %r; the checks are %s" % (unknown[0], ", ".join(CHECKS[1:])), BAD_ARGUMENT)
+        raise CommandError("no check %r; the checks are %s" % (unknown[0], ", ".join(CHECKS[1:])))
     limits = checks.default_limits() if options.limits is None else read_limits(options.limits)
     return limits, [name for name in CHECKS if name not in skipped]
 
@@ -74,29 +79,25 @@ def read_limits(path):
 
     Raises: CommandError.
     """
-    from pymtml_cli.common.numeric import number
-
     limits = checks.default_limits()
     try:
         written = read_text(path, LONGEST_FILE)
     except (OSError, ValueError) as error:
-        raise CommandError("cannot read %s: %s" % (path, reason(error)), BAD_ARGUMENT)
+        raise CommandError("cannot read %s: %s" % (path, reason(error)))
     if written is None:
-        raise CommandError(
-            "%s is not a file of limits: it is longer than %d bytes" % (path, LONGEST_FILE), BAD_ARGUMENT
-        )
+        raise CommandError("%s is not a file of limits: it is longer than %d bytes" % (path, LONGEST_FILE))
     for index, line in enumerate(written.splitlines(), 1):
         name, equals, value = (part.strip() for part in line.partition("#")[0].partition("="))
         if not name and not equals:
             continue
         if name not in checks.LIMITS:
             text = "%s:%d: no limit %r; the limits are %s" % (path, index, name, ", ".join(checks.LIMITS))
-            raise CommandError(text, BAD_ARGUMENT)
+            raise CommandError(text)
         _, least, most, _ = checks.LIMITS[name]
         limits[name] = number(value, least, most)
         if limits[name] is None:
             text = "%s:%d: %s must be a whole number from %d to %d" % (path, index, name, least, most)
-            raise CommandError(text, BAD_ARGUMENT)
+            raise CommandError(text)
     return limits
 
 
@@ -105,8 +106,6 @@ def read_limits(path):
 
 def lines(found):
     """A line for findings that differ in the card alone, by checks."""
-    from pymtml_cli.readings.topology import ranges
-
     groups = {}
     for one in sorted(found, key=lambda one: CHECKS.index(one.check)):
         groups.setdefault((one.check, one.level, one.text, one.gpu is None), []).append(one.gpu)
@@ -118,9 +117,6 @@ def lines(found):
 
 def as_json(report):
     """The report for programs."""
-    import pymtml
-    from pymtml_cli.readings.devices import host
-
     return json(
         {
             "schema": SCHEMA,
@@ -140,35 +136,29 @@ def as_json(report):
 
 def examine(wanted, timeout, lock_file=None):
     """What a child process finds (a report): the driver may take some seconds, an earlier check as many."""
-    from pymtml_cli.health.lock import Lock
-
-    lock = Lock(lock_file)
+    report, lock = SimpleNamespace(findings=[], driver=None, library=None), Lock(lock_file)
+    if lock.failure:
+        report.findings.append(checks.driver_finding(NOTE, "%s: two checks may run at once" % lock.failure))
     try:
         holder = lock.take(timeout)
-        if holder is not None:
+        if holder is None:
+            _take(report, wanted, timeout, lock)
+        else:
             text = "another check%s has not ended within %g seconds" % (holder, timeout)
-            return _report(checks.finding("driver", Outcome(CRITICAL, text, None, timeout)))
-        report = _asked(wanted, timeout, lock)
+            report.findings.append(checks.driver_finding(CRITICAL, text, timeout))
     finally:
         lock.leave()
-    if lock.failure:
-        text = "%s: two checks may run at once" % lock.failure
-        report.findings.insert(0, checks.finding("driver", Outcome(NOTE, text)))
     return report
 
 
-def _report(*findings):
-    """What a check found: findings, and the versions of the driver and the library, None where nobody tells them."""
-    return SimpleNamespace(findings=list(findings), driver=None, library=None)
-
-
-def _asked(wanted, timeout, lock):
-    """What a child process finds (a report)."""
+def _take(report, wanted, timeout, lock):
+    """Take into a report what a child process finds, and the versions, which are None if nobody tells them."""
     try:
         child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
     except (OSError, ValueError) as error:
-        return _report(checks.finding("driver", Outcome(CRITICAL, "cannot start the check: %s" % reason(error))))
-    report, asking, cards = _report(), None, []
+        report.findings.append(checks.driver_finding(CRITICAL, "cannot start the check: %s" % reason(error)))
+        return
+    asking, cards = None, []
     try:
         for kind, value in child.messages(time.monotonic() + timeout):
             if kind == "versions":
@@ -182,9 +172,8 @@ def _asked(wanted, timeout, lock):
             elif kind == "findings":
                 report.findings += [Finding(*one) for one in value]
             elif kind == "end":
-                return report
+                return
         report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
-        return report
     finally:
         child.stop()
 
@@ -192,7 +181,7 @@ def _asked(wanted, timeout, lock):
 def _unanswered(asking, cards, wanted, text):
     """Findings for what the child was asking when it fell silent, and for the cards that it did not come to."""
     if asking is None:
-        return [checks.finding("driver", Outcome(CRITICAL, text))]
+        return [checks.driver_finding(CRITICAL, text)]
     index, check = asking
     found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
     rest = Outcome(NOT_TOLD, checks.NOT_ASKED % ("GPU %d" % index))
@@ -206,22 +195,16 @@ def _unanswered(asking, cards, wanted, text):
 
 def _ask(wanted, send):
     """Ask all that is wanted, card by card."""
-    import pymtml
-    from pymtml_cli.readings.devices import Machine, Unknown, ask
-
     try:
         machine = Machine()
     except CommandError as error:
-        text = " ".join(error.text.split())
-        send("findings", [checks.finding("driver", Outcome(CRITICAL, text))])
+        send("findings", [checks.driver_finding(CRITICAL, " ".join(error.text.split()))])
         return
-    library = ask(pymtml.nvmlSystemGetNVMLVersion)
-    versions = [None if isinstance(value, Unknown) else value for value in (machine.driver_version, library)]
-    send("versions", versions)
-    driver = Outcome(OK, "answers")
+    versions = machine.driver_version, ask(pymtml.nvmlSystemGetNVMLVersion)
+    send("versions", [None if isinstance(value, Unknown) else value for value in versions])
+    found = [checks.driver_finding(OK, "answers")]
     if checks.fails(machine.driver_version):
-        driver = Outcome(CRITICAL, "version: %s" % machine.driver_version.reason)
-    found = [checks.finding("driver", driver)]
+        found = [checks.driver_finding(CRITICAL, "version: %s" % machine.driver_version.reason)]
     if "devices" in wanted["checks"]:
         found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
     send("findings", found)

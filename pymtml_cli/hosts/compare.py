@@ -7,7 +7,7 @@ is asked of a driver here.
 import collections
 import sys
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, CommandError
+from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
@@ -41,13 +41,13 @@ def run(arguments):
     """Read, compare and print (exit status: 0 all the same, 1 something differs, 2 a host that cannot be compared)."""
     options = parser().parse_args(arguments)
     if not options.files and sys.stdin.isatty():
-        raise CommandError("name files, or pipe the output of hosts into it; see `pymtml compare --help`", BAD_ARGUMENT)
+        raise CommandError("name files, or pipe the output of hosts into it; see `pymtml compare --help`")
     expected = None
     if options.hosts is not None:
         try:
             expected = hostlist.unfold(options.hosts)
         except ValueError as error:
-            raise CommandError("--hosts: %s" % error, BAD_ARGUMENT)
+            raise CommandError("--hosts: %s" % error)
     skipped = {name for name in options.skip.split(",") if name}
     result = Comparison(gathered.read(options.files or [STDIN]), expected, skipped)
     if options.json:
@@ -113,9 +113,7 @@ class Comparison:
                     host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
         unknown = sorted(set(skipped) - set(kinds))
         if unknown and self.hosts:
-            raise CommandError(
-                "--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(kinds)), BAD_ARGUMENT
-            )
+            raise CommandError("--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(kinds)))
         self.facts = {name: self._groups(name) for name in kinds if name not in skipped}
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 

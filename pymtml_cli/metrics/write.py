@@ -8,7 +8,7 @@ import sys
 import time
 from types import SimpleNamespace
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, OTHER, CommandError, called
+from pymtml_cli.common.errors import OTHER, CommandError, called
 from pymtml_cli.common.files import read_text, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
@@ -84,13 +84,13 @@ def _check(options):
     """Refuse options that do not belong together."""
     of_tls = [name for name in ("certfile", "keyfile", "client_cafile") if getattr(options, name) is not None]
     if of_tls and options.listen is None:
-        raise CommandError("--%s is for --listen" % of_tls[0].replace("_", "-"), BAD_ARGUMENT)
+        raise CommandError("--%s is for --listen" % of_tls[0].replace("_", "-"))
     if of_tls and options.certfile is None:
-        raise CommandError("TLS needs --certfile", BAD_ARGUMENT)
+        raise CommandError("TLS needs --certfile")
     if options.interval is not None and options.listen is None and options.textfile is None:
-        raise CommandError("--interval is for --listen and --textfile", BAD_ARGUMENT)
+        raise CommandError("--interval is for --listen and --textfile")
     if options.hpc_job_dir is not None and not os.path.isdir(options.hpc_job_dir):
-        raise CommandError("--hpc-job-dir %s is not a folder" % options.hpc_job_dir, BAD_ARGUMENT)
+        raise CommandError("--hpc-job-dir %s is not a folder" % options.hpc_job_dir)
 
 
 # ---- Ways to write it ----
@@ -132,7 +132,7 @@ def _serve(options, collector, writer):
     try:
         host, port = serve.address(options.listen)
     except ValueError as error:
-        raise CommandError("--listen %s: %s" % (options.listen, error), BAD_ARGUMENT)
+        raise CommandError("--listen %s: %s" % (options.listen, error))
     files = options.certfile, options.keyfile, options.client_cafile
     server = serve.Server(host, port, None if options.certfile is None else serve.tls_context(*files))
     try:
@@ -172,7 +172,7 @@ def _collect_alone(options, collector):
         collector.held = lock.descriptor
         collection = collector.collect()
         if collector.unstarted:
-            raise CommandError(collector.unstarted, BAD_ARGUMENT)
+            raise CommandError(collector.unstarted)
         return collection
     finally:
         lock.leave()
