@@ -216,7 +216,7 @@ def pytest_runtest_makereport(item, call):
         program, shown = case["program"], case["shows"]
     else:
         program = getattr(item.module, "PROGRAM", None) or getattr(item.module, "PROGRAMS", {}).get(item.originalname)
-        shown = (item.function.__doc__ or item.originalname).strip().splitlines()[0]
+        shown = (item.function.__doc__ or "").strip().partition("\n")[0]
     if program and (call.when == "call" or report.outcome != "passed"):
         told = {"version": program.version, "missing": program.missing, "how": program.how, "tests": {}}
         entry = _programs.setdefault(program.package, told)

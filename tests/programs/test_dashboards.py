@@ -91,7 +91,7 @@ EMPTY = {  # panels that show nothing of this fleet, and why
 
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_every_panel(server, name):
-    """Each query of the dashboards answers, in few series and few bytes."""
+    """Each query of the dashboards returns values, in few series and few bytes."""
     total = 0
     for panel in board(name)["panels"]:
         assert panel["maxDataPoints"] <= POINTS
@@ -112,7 +112,7 @@ def shown(server, title):
 
 
 def test_the_fleet_is_counted(server):
-    """GPUs expected, reporting, silent and missing, hosts down, stalled, drivers down."""
+    """Numbers of GPUs expected, reporting, silent and missing, of hosts down and stalled, of drivers down."""
     silent = 3 * CARDS + 2  # of hosts that are down, without a driver, with another page, and two
     assert shown(server, "GPUs expected") == HOSTS * CARDS
     assert shown(server, "GPUs reporting") == HOSTS * CARDS - silent
@@ -133,7 +133,7 @@ COUNTED = {  # GPUs reporting, silent, missing; whether the host is up
 
 @pytest.mark.parametrize("host", sorted(COUNTED))
 def test_the_page_of_a_host(server, host):
-    """Each panel with one number has one, and those that count cards are right; red where one is not well."""
+    """Each panel with one number has one; the counts of cards are right, and red if a card is not well."""
     numbers = {}
     for panel in board("host.json")["panels"]:
         if panel["type"] == "stat":
@@ -153,7 +153,7 @@ def test_alerts_of_others_are_not_counted(server):
 
 
 def test_the_worst_hosts(server):
-    """Each host in trouble stands there with what it is."""
+    """Each unhealthy host is listed with its problem."""
     (panel,) = [panel for panel in board("overview.json")["panels"] if panel["title"] == "Worst hosts"]
     _, result, _ = ask(server, panel["targets"][0]["expr"])
     rows = {(row["metric"]["instance"], row["metric"]["why"]) for row in result}
@@ -163,7 +163,7 @@ def test_the_worst_hosts(server):
 
 
 def test_heat_maps_hold_every_card(server):
-    """The buckets add up to all cards that tell the value."""
+    """The buckets of the heat maps add up to all cards that report the value."""
     for panel in board("overview.json")["panels"]:
         if panel["type"] == "heatmap":
             _, result, _ = ask(server, panel["targets"][0]["expr"])
@@ -178,6 +178,6 @@ def test_promtool_takes_the_configuration():
 
 
 def test_alerts_fire(server):
-    """The rules know the same hosts; none fires for one that is well."""
+    """Alerts fire for the unhealthy hosts, and for no other."""
     _, result, _ = ask(server, 'ALERTS{alertstate="firing"}')
     assert result, "no alert after a minute and a half"

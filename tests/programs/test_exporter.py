@@ -36,7 +36,7 @@ def expected_series(machine, gpu):
 
 @pytest.mark.parametrize("machine", ["changed", "header only"], indirect=True)
 def test_metrics(runner, machine):
-    """`/metrics`: utilization, memory, clocks, power and temperature of all eight GPUs, with name and UUID."""
+    """`/metrics`: utilization, memory, clocks, power and temperature, with name and UUID."""
     found = exporter_series(runner, runner.on_pymtml(machine))
     for gpu in machine.gpus:
         wanted = {"index": str(gpu.index), "devicename": gpu.name, "uuid": gpu.uuid}.items()
@@ -71,7 +71,7 @@ def test_processes(runner, machine, processes):
 
 @on_one_machine
 def test_lost_gpu(runner, machine):
-    """A GPU lost in the middle: its values turn to NaN, those of the other seven stay."""
+    """A GPU that is lost while it runs: its values become NaN, those of the other seven stay."""
     machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE@300"  # after some of the exporter's rounds
     machine.write()
     with exporter(runner, runner.on_pymtml(machine)) as url:
@@ -87,7 +87,7 @@ def test_lost_gpu(runner, machine):
 @needs_strace
 @on_one_machine
 def test_the_unit_of_the_fleet_allows_its_calls(runner, machine):
-    """With examples/fleet's unit and its file for this exporter: the system calls that it makes are allowed."""
+    """The unit in examples/fleet, with its file for this exporter, allows the system calls that it makes."""
     with open(os.path.join(FLEET, "systemd", "optional", "nvitop-exporter.conf")) as file:
         assert "/pymtml run nvitop-exporter --hostname %H --bind-address 0.0.0.0 --port 8000" in file.read()
     trace = os.path.join(runner.folder, "trace")

@@ -151,7 +151,7 @@ def test_a_dashboard_of_dcgm_answers(fleet):
 
 
 def test_names_of_dcgm_and_records_have_their_values(fleet):
-    """Of a machine on which no two numbers are the same."""
+    """Series by DCGM's names, and recorded ones, have the cards' values, on a machine whose numbers all differ."""
     running = fleet({"node01": (simulated.DISTINCT, 2)})
     until(lambda: len(running.query("DCGM_FI_DEV_RETIRED_PENDING")) == 2)
     for gpu in range(2):
@@ -168,7 +168,7 @@ def test_names_of_dcgm_and_records_have_their_values(fleet):
 
 
 def test_a_sound_fleet_is_not_red(fleet):
-    """And what is counted for the dashboard. The shipped s5000x8 has a card whose pages wait for a reboot."""
+    """A healthy fleet raises no alert, and is counted (without s5000x8, where a card's pages wait for a reboot)."""
     machines = {"a": ("s5000x8-cpu-hole", 8), "b": ("s4000x8", 8), "c": ("s3000-mpc", 2), "d": ("s3000-vgpu-guest", 1)}
     running = fleet(machines)
     until(lambda: running.query("mthreads_fleet:gpus_up:count") == [({"__name__": "mthreads_fleet:gpus_up:count"}, 19)])

@@ -31,7 +31,7 @@ def test_table(runner, machine):
 
 @on_one_machine
 def test_processes_by_open_files(runner, machine, open_files):
-    """A process that has a GPU's device file open, where the driver keeps no table."""
+    """A process that has a GPU's device file open, if the driver has no table."""
     pid = open_files([2, 3])
     shown = json.loads(runner.run([PROGRAM.script("gpustat"), "--json"], runner.on_pymtml(machine)))
     listed = {gpu["index"]: [p["pid"] for p in gpu["processes"]] for gpu in shown["gpus"]}
@@ -42,7 +42,7 @@ def test_processes_by_open_files(runner, machine, open_files):
     "profile, status, said", [("empty", 0, "(No GPUs are available)"), ("no-driver", 1, "Driver Not Loaded")]
 )
 def test_no_gpu(runner, tmp_path, profile, status, said):
-    """No GPU, or no driver: it says so."""
+    """No GPU or no driver: its message."""
     environment = runner.on_pymtml(Machine(tmp_path, profile))
     shown = runner.run([PROGRAM.script("gpustat"), "--no-color"], environment, status=status)
     assert said in shown

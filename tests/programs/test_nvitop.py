@@ -35,7 +35,7 @@ def test_screen(runner, machine):
     "profile, status, said", [("empty", 0, "No visible devices found"), ("no-driver", 1, "Driver Not Loaded")]
 )
 def test_no_gpu(runner, tmp_path, profile, status, said):
-    """No GPU, or no driver: it says so."""
+    """No GPU or no driver: its message."""
     environment = runner.on_pymtml(Machine(tmp_path, profile))
     shown = runner.run([PROGRAM.script("nvitop"), "-1", "--ascii"], environment, status=status)
     assert said in shown

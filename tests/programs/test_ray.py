@@ -220,7 +220,7 @@ def test_cards(ask_cluster):
 
 
 def test_cards_of_torchada(ask_cluster):
-    """torchada, which a task imports, leaves them as they are and passes them to CUDA programs."""
+    """A task that imports torchada keeps its cards, also in CUDA's variable."""
     folders = [TORCHADA.folder, STANDIN] + glob.glob(
         os.path.join(os.path.dirname(TORCH.python), "../lib/*/site-packages")
     )
@@ -233,14 +233,14 @@ def test_cards_of_torchada(ask_cluster):
 
 
 def test_cards_that_the_driver_chose(ask_cluster):
-    """A MUSA_VISIBLE_DEVICES of the user's own: Ray hands out these."""
+    """If the user sets MUSA_VISIBLE_DEVICES, Ray assigns only these cards."""
     shown = ask_cluster(PAIR, MUSA_VISIBLE_DEVICES="4,5")
     assert shown["resources"] == 2
     assert check(shown["pair"], 1) == {4, 5}
 
 
 def test_all_cards(ask_cluster):
-    """`MUSA_VISIBLE_DEVICES=all` is as unset."""
+    """`MUSA_VISIBLE_DEVICES=all` counts as unset."""
     shown = ask_cluster(PAIR, MUSA_VISIBLE_DEVICES="all")
     assert shown["resources"] == 8
     check(shown["pair"], 1)
@@ -248,20 +248,20 @@ def test_all_cards(ask_cluster):
 
 @pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
 def test_not_to_be_set(ask_cluster, vendor):
-    """RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES, and CUDA's: the variable is left alone."""
+    """RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES, or CUDA's, leaves the variable unchanged."""
     shown = ask_cluster(PAIR, **{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: "1"})
     for entry in shown["pair"]:
         assert (entry["musa"], len(entry["ids"]), len(entry["cards"])) == (None, 1, 8)
 
 
 def test_none_where_ray_is_told_to_hide_them(ask_cluster):
-    """RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO: a task without cards sees none."""
+    """With RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO a task without cards sees none."""
     shown = ask_cluster(NONE, RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="1")
     assert (shown["none"]["early"], shown["none"]["musa"], shown["none"]["cards"]) == ("", "", [])
 
 
 def test_without_a_library(ask_cluster):
-    """Without an MTML library Ray's own manager is in place, and its variable CUDA's."""
+    """Without an MTML library Ray keeps its own manager, and CUDA's variable."""
     shown = ask_cluster(
         PAIR, LD_LIBRARY_PATH="", PYMTML_LIBRARY="/nonexistent/libmtml.so", RAY_OPTIONS=json.dumps({"num_gpus": 2})
     )
@@ -271,7 +271,7 @@ def test_without_a_library(ask_cluster):
 
 
 def test_beside_an_nvidia_driver(ask_cluster, runner):
-    """Where a driver of NVIDIA's is present too, Ray's own manager is in place."""
+    """If NVIDIA's driver is present as well, Ray keeps its own manager."""
     os.makedirs(os.path.join(runner.proc, "driver", "nvidia"))
     with open(os.path.join(runner.proc, "driver", "nvidia", "version"), "w") as file:
         file.write("NVRM version\n")

@@ -64,7 +64,7 @@ print(json.dumps([pynvml.__name__, [[d.index, d.name(), d.uuid(), d.memory_used(
 
 
 def test_nvitop(runner, patched, machine):
-    """With [its patch](../examples/upstream/README.md), without the drop-in: its devices, and its screen."""
+    """With [its patch](../examples/upstream/README.md) instead of the drop-in: its devices and its screen."""
     environment = patched(NVITOP, machine)
     module, devices = runner.evaluate(NVITOP, DEVICES, environment)
     assert module == "pymtml"
@@ -77,7 +77,7 @@ def test_nvitop(runner, patched, machine):
 
 @pytest.mark.parametrize("what", ["a driver of NVIDIA's", "no card", "no driver"])
 def test_nvitop_beside_nvidia(runner, standin, patched, tmp_path, what):
-    """The patch changes nothing where NVIDIA's library is present, or no card of Moore Threads'."""
+    """The patch changes nothing if NVIDIA's library is present, or no Moore Threads card."""
     profile = {"no card": "empty", "no driver": "no-driver"}.get(what, "s5000x8")
     environment = patched(NVITOP, Machine(tmp_path, profile))
     if profile == "s5000x8":
@@ -106,7 +106,7 @@ print(json.dumps([manager.__name__, manager.get_current_node_num_accelerators(),
     ],
 )
 def test_ray(runner, patched, tmp_path, profile, lost, found):
-    """With [its patch](../examples/upstream/README.md), without the drop-in: its manager's count and type of cards."""
+    """With [its patch](../examples/upstream/README.md) instead of the drop-in: count and type of cards."""
     machine = Machine(tmp_path, profile)
     if lost is not None:
         machine.parser[machine.sections[lost]]["lost"] = "UNKNOWN"
@@ -130,7 +130,7 @@ print(json.dumps([ray.cluster_resources().get("GPU", 0), ray.get(look.options(nu
 
 @pytest.mark.parametrize("visible", [None, "6,1,4"])
 def test_ray_hands_out(runner, patched, tmp_path, visible):
-    """With the patch: a task has its cards in MUSA_VISIBLE_DEVICES, of those that the user chose."""
+    """With the patch: tasks get their cards in MUSA_VISIBLE_DEVICES, from those that the user chose."""
     environment = patched(RAY, Machine(tmp_path))
     if visible:
         environment["MUSA_VISIBLE_DEVICES"] = visible

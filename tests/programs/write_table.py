@@ -15,10 +15,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
-Programs as their users install them, run on eight simulated MTT S5000 with pymtml as their `pynvml` (by
-`PYTHONPATH`, one of the [three ways](drop-in.md)). What they show was compared with the simulated values, on two
-machines whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a
-stand-in for NVML that describes the same machine; both displays must agree.
+Programs as their users install them, run on eight simulated MTT S5000 with pymtml as their `pynvml` (by `PYTHONPATH`,
+one of the [three ways](drop-in.md)). What they show was compared with the simulated values of all eight, on two
+machines whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a stand-in for NVML
+that describes the same machine; both displays must agree.
 
 | run as | means |
 |---|---|
@@ -48,7 +48,7 @@ def result(entry):
 
 
 def row(package, entry):
-    shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in entry["tests"].values()))
+    shown = list(dict.fromkeys(test["shows"].rstrip(".") for test in entry["tests"].values() if test["shows"]))
     return "| %s | %s | %s | %s | %s |\n" % (
         package,
         entry["version"],
