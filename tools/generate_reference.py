@@ -4,8 +4,8 @@
     python tools/generate_reference.py            write docs/reference, which is not kept: make reference, make site
     python tools/generate_reference.py --check    write nothing; exit status 1 if a struct is not described
 
-What the fields of structs mean stands in facts/mtml_api.json and facts/struct_fields.csv. On which cards a function
-answers stands in facts/card_support.csv, which make record writes.
+facts/mtml_api.json and facts/struct_fields.csv have the meaning of structs' fields, facts/card_support.csv, which make
+record writes, the cards on which a function returns a value.
 """
 
 import argparse
@@ -81,22 +81,21 @@ NAME = re.compile(
 )
 
 INDEX = """\
-# Reference
+# Functions by task
 
-Every `mtml*` function, and every `nvml*` function that answers, by task. [Coverage](../coverage.md) lists the `nvml*`
-functions that do not answer, each with the reason. `help(pymtml.nvmlDeviceGetPowerUsage)` prints the same text as this
-reference.
+Every `mtml*` function, and every `nvml*` function that returns a value. [Coverage](../coverage.md) lists the `nvml*`
+functions that are not supported, each with the reason. `help(pymtml.nvmlDeviceGetPowerUsage)` prints the same text.
 
-- `nvml*` functions have NVIDIA's names, units and errors: for programs that are written for both makers. `mtml*`
-  functions are those of the C library, one for one.
-- **Unit** is the unit of the answer. **Cards** are the simulated ones that answer. Their profiles hold what is publicly
-  known of the real cards, and something possible where nothing is known: see [supported cards](../support.md).
+- `nvml*` functions have NVIDIA's names, units and errors, for programs that support both vendors. `mtml*` functions are
+  those of the C library.
+- **Unit** is that of the result. **Cards** are the simulated ones on which the function returns a value. Their profiles
+  have what is publicly known of the real cards, and otherwise something possible: see [supported cards](../support.md).
 - "Raises" lists what is particular to a function. Every function raises `Uninitialized` before the first init, and
-  `InvalidArgument` for what is no live handle.
+  `InvalidArgument` for anything but a live handle.
 
 ## What most programs call
 
-| function | answer | unit |
+| function | returns | unit |
 |---|---|---|
 {first}
 
@@ -110,16 +109,16 @@ The [quick start](../../README.md#quick-start) shows them.
 
 ## Data
 
-- [Structs](structs.md): the fields of what functions hand out, with units
+- [Structs](structs.md): the fields of what functions return, with units
 - [Errors](errors.md): classes and codes
-- Constants stand in `pymtml.py`, a line each: MTML's in section 1, NVML's in sections 2, 9 and 16
+- Constants are in `pymtml.py`, one per line: MTML's in section 1, NVML's in sections 2, 9 and 16
 """
 
 STRUCTS = """\
 # Structs
 
-What functions hand out, field by field. Fields named `rsvd` are left out. Structs print with their fields, and text
-fields are `str`. "Also" are further names, which other bindings have.
+What functions return, field by field. Fields named `rsvd` are left out. Structs print with their fields, and text
+fields are `str`. "Also" lists further names, from other bindings.
 """
 
 ERRORS = """\
@@ -127,7 +126,7 @@ ERRORS = """\
 
 `mtml*` functions raise `MTMLError_*`, with MTML's code as `value`. `nvml*` functions raise `NVMLError_*`, with NVML's.
 Each MTML class derives from its NVML class, so `except NVMLError` and `except MTMLError` both catch every error.
-`mtml_code` is what MTML answered, `None` where pymtml itself found the error; `detail` says what else is known.
+`mtml_code` is MTML's code, `None` if pymtml itself found the error; `detail` is more about it.
 [Reliability](../reliability.md#faults) lists which code of MTML becomes which class.
 
 | class | code | constant | meaning |
@@ -293,7 +292,7 @@ def cards(row):
 def entry(function, links, plain, support):
     """A function's part of its page (list of lines)."""
     own = plain[function.name]
-    returns = " gives `%s`" % function.returns if function.returns not in ("", "_Any") else ""
+    returns = " returns `%s`" % function.returns if function.returns not in ("", "_Any") else ""
     lines = ["### %s" % function.name, "", "`%s`%s" % (function.call, returns), ""]
     lines += [links.text(function.summary, function.name), ""]
     for paragraph in function.prose:
@@ -314,7 +313,7 @@ def entry(function, links, plain, support):
     if answered:
         lines.append("- Cards: %s" % answered)
     elif coverage.other_sources(own, plain):
-        lines.append("- Cards: the system tells it, whatever the card")
+        lines.append("- Cards: any, as the system reports it")
     return lines + [""] * (lines[-1] != "")
 
 
@@ -328,7 +327,7 @@ def page_of(page, functions, plain, links, support):
         members = [function for function in functions.values() if function.page == page.name and fits(function.name)]
         if not members:
             continue
-        lines += ["## %s" % title, "", "| function | answer | unit |", "|---|---|---|"]
+        lines += ["## %s" % title, "", "| function | returns | unit |", "|---|---|---|"]
         for function in members:
             lines.append(row(function, plain, links))
         lines.append("")

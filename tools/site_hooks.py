@@ -84,8 +84,13 @@ def on_page_markdown(markdown, page, config, files):
     return re.sub(r"\]\(([^)\s:]+)\)", led, markdown)
 
 
-# The command's table has 91 columns: it is to be seen without scrolling on a screen of 1280 pixels.
-STYLE = "<style>.md-grid{max-width:76rem}.md-typeset pre>code{font-size:.72em}</style>"
+# The command's table has 91 columns, and docs/programs.md five of text: to be seen without scrolling at 1280 pixels. A
+# name in the first column of a table stays in one piece.
+STYLE = (
+    "<style>.md-grid{max-width:76rem}.md-typeset pre>code{font-size:.72em}"
+    "@media(min-width:76.25em){.md-typeset table:not([class]) :is(th,td){min-width:0;padding:.7em .6em}"
+    ".md-typeset td:first-child code{word-break:normal}}</style>"
+)
 
 
 def on_post_page(output, page, config):

@@ -204,7 +204,7 @@ def check(found, count, distinct=True):
 
 
 def test_cards(ask_cluster):
-    """Tasks and actors find their own cards in MUSA_VISIBLE_DEVICES: several, parts, placement groups, none."""
+    """Tasks and actors find their own cards in `MUSA_VISIBLE_DEVICES`: several, parts, placement groups, none."""
     shown = ask_cluster(EVERYTHING)
     assert (shown["resources"], shown["name"]) == (8, "MUSA_VISIBLE_DEVICES")
     assert check(shown["one each"], 1) == set(range(8))
@@ -233,7 +233,7 @@ def test_cards_of_torchada(ask_cluster):
 
 
 def test_cards_that_the_driver_chose(ask_cluster):
-    """If the user sets MUSA_VISIBLE_DEVICES, Ray assigns only these cards."""
+    """If the user sets `MUSA_VISIBLE_DEVICES`, Ray assigns only these cards."""
     shown = ask_cluster(PAIR, MUSA_VISIBLE_DEVICES="4,5")
     assert shown["resources"] == 2
     assert check(shown["pair"], 1) == {4, 5}
@@ -248,14 +248,14 @@ def test_all_cards(ask_cluster):
 
 @pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
 def test_not_to_be_set(ask_cluster, vendor):
-    """RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES, or CUDA's, leaves the variable unchanged."""
+    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES`, or CUDA's, leaves the variable unchanged."""
     shown = ask_cluster(PAIR, **{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: "1"})
     for entry in shown["pair"]:
         assert (entry["musa"], len(entry["ids"]), len(entry["cards"])) == (None, 1, 8)
 
 
 def test_none_where_ray_is_told_to_hide_them(ask_cluster):
-    """With RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO a task without cards sees none."""
+    """With `RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO` a task without cards sees none."""
     shown = ask_cluster(NONE, RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="1")
     assert (shown["none"]["early"], shown["none"]["musa"], shown["none"]["cards"]) == ("", "", [])
 
