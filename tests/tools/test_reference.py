@@ -50,7 +50,7 @@ def test_no_function_of_the_library_is_among_the_rest():
 
 def test_calls_are_those_of_the_module():
     """The parameters that the reference shows are those that Python sees."""
-    calls = re.findall(r"(?m)^`(\w+)\((.*?)\)`(?: gives `.+`)?$", "\n".join(PAGES.values()))
+    calls = re.findall(r"(?m)^`(\w+)\((.*?)\)`(?: returns `.+`)?$", "\n".join(PAGES.values()))
     assert len(calls) > 250
     for name, shown in calls:
         names = [parameter.partition("=")[0] for parameter in shown.split(", ") if parameter]
@@ -160,7 +160,7 @@ def entry(name):
 
 def test_entry_says_what_the_docstring_says():
     text = entry("nvmlDeviceGetEnforcedPowerLimit")
-    assert "`nvmlDeviceGetEnforcedPowerLimit(handle)` gives `int`" in text
+    assert "`nvmlDeviceGetEnforcedPowerLimit(handle)` returns `int`" in text
     assert "Power limit in force, in mW." in text and "- Unit: mW\n" in text
     assert "- From: [`mtmlGpuGetEnforcedPowerLimit`](#mtmlgpugetenforcedpowerlimit) (optional)\n" in text
     assert ctypes.sizeof(pymtml.c_nvmlMemory_t) == 24 and "| `free` | bytes |" in PAGES["structs.md"]
