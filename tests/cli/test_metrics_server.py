@@ -166,14 +166,14 @@ def test_too_many_connections(serving, monkeypatch, capsys):
         for number in (0, 3, 1):
             held[number].sendall(b"GET / HTTP/1.1\r\n\r\n")
             assert answer(streams[number])[0] == "HTTP/1.1 200 OK" and streams[number].read(len(WHERE)) == WHERE
-        wait_until(lambda: len(server._due) == 5 and not busy(server))
+            # A connection counts as busy, and not as idle, until its thread waits for the next request.
+            wait_until(lambda: len(server._due) == 5 and not busy(server))
         for asking, number in enumerate((0, 2, 4), 1):
             held[number].sendall(b"GET / HTTP/1.1\r\n")
             wait_until(lambda: busy(server) == asking)
         for number, others in ((3, 3), (1, 4), (0, 4)):
             held.append(stack.enter_context(connection(server)))
             assert held[number].recv(100) == b""
-            # A connection counts as busy until its thread waits for a request.
             wait_until(lambda: len(server._due) == 5 and busy(server) == others)
             held[-1].sendall(b"GET / HTTP/1.1\r\n")
             wait_until(lambda: busy(server) == others + 1)

@@ -145,7 +145,7 @@ CHECKS = {
 
 
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     database=None,
