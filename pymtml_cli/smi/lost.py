@@ -16,11 +16,19 @@ def status(cards):
     return CARD_IS_LOST if any(isinstance(card.handle, Unknown) for card in cards) else 0
 
 
-def show(options, output, sample):
-    """Write samples of the cards that -i names (exit status); ``sample`` makes the text of one."""
+def show(options, output, sample, aside=False):
+    """Write samples of the cards that -i names (exit status); ``sample`` makes the text of one.
+
+    ``aside``: the sentences go to stderr, so that csv and XML on stdout stay what they are.
+    """
     with Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-        repeat(machine, options.seconds, lambda first: output.write(sample(machine, opened)))
+
+        def write(first):
+            output.write(sample(machine, opened))
+            sys.stderr.write(opened.sentences if aside else "")
+
+        repeat(machine, options.seconds, write)
     return opened.status
 
 
@@ -33,10 +41,6 @@ class Opened:
         self.cards = [card for card in cards if card not in lost] if by_nvidia else cards
         self.sentences = "".join(map(_sentence, lost)) if by_nvidia else ""
         self.status = status(cards)
-
-    def say_aside(self):
-        """Write the sentences to stderr: csv and XML on stdout stay what they are."""
-        sys.stderr.write(self.sentences)
 
 
 def _sentence(card):

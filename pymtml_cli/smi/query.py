@@ -1,37 +1,55 @@
 """The csv language: --query-gpu and its kin, and the --help-query-* that list their properties."""
 
+import sys
+
 import pymtml
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import refuse, worded
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, nobody_tells
+from pymtml_cli.readings.devices import Machine, Unknown, nobody_tells, then
 from pymtml_cli.readings.processes import processes, say_to_people
-from pymtml_cli.readings.table import address, mebibytes
-from pymtml_cli.smi.fields import FIELDS
+from pymtml_cli.readings.table import BY_NAME, address, mebibytes
 from pymtml_cli.smi.lost import Opened
 
 
-class Row:
-    """A line of a query: the card and what else the line is about."""
+def _properties():
+    """Of each query, (names, of which the first heads the column, unit, what makes of a Device the text, help)."""
+    queries, known = {}, {}
+    for kind, rows in layout.tables("smi/fields.txt").items():
+        for names, *rest in rows:
+            names = tuple(names.split())
+            if not rest:
+                found = known[names[0]]
+            elif len(rest) == 1:
+                reading = BY_NAME[names[0]]
+                found = (reading.unit, reading.cell, rest[0])
+            else:
+                found = (rest[0], nobody_tells, rest[1])
+            queries.setdefault(kind, []).append((names,) + found)
+            known.update((name, found) for name in names if kind == "gpu")
+    return queries
 
-    def __init__(self, card, subject=None):
-        self.card, self.subject = card, subject
+
+# ---- The lines of a card: of each the values by the first name of their property, but for those of the card ----
 
 
-def of_card(value):
-    """A value of the row's card."""
-    return lambda row: value(row.card)
-
-
-def _cards(card):
-    """One line for the card."""
-    return [Row(card)]
+def _of_card(card):
+    return [{}]
 
 
 def _processes(card):
     """A line for each process that computes; none where nothing tells them."""
     known = processes(card)
-    return [] if isinstance(known, Unknown) else [Row(card, process) for process in known if "C" in process.kind]
+    return [
+        {
+            "pid": process.pid,
+            "process_name": process.name,
+            "used_gpu_memory": nobody_tells() if process.memory is None else mebibytes(process.memory),
+        }
+        for process in ([] if isinstance(known, Unknown) else known)
+        if "C" in process.kind
+    ]
 
 
 _CAUSES = (
@@ -45,109 +63,39 @@ def _retired_pages(card):
     rows = []
     for cause, text in _CAUSES:
         pages = card.ask(pymtml.nvmlDeviceGetRetiredPages_v2, cause)
-        if isinstance(pages, Unknown):
-            rows.append(Row(card, (pages, pages, text)))
-        else:
-            rows.extend(Row(card, (address(page["address"]), str(page["timestamp"]), text)) for page in pages)
+        unknown = isinstance(pages, Unknown)
+        found = [(pages, pages)] if unknown else [(address(page["address"]), page["timestamp"]) for page in pages]
+        names = ("retired_pages.address", "retired_pages.timestamp", "retired_pages.cause")
+        rows += [dict(zip(names, (place, when, text))) for place, when in found]
     return rows
 
 
 def _supported_clocks(card):
     """A line for each pair of memory and graphics clock, or one that nothing tells them."""
-    memory_clocks = card.ask(pymtml.nvmlDeviceGetSupportedMemoryClocks)
-    if isinstance(memory_clocks, Unknown):
-        return [Row(card, (memory_clocks, memory_clocks))]
-    rows = []
-    for memory in memory_clocks:
-        graphics_clocks = card.ask(pymtml.nvmlDeviceGetSupportedGraphicsClocks, memory)
-        if isinstance(graphics_clocks, Unknown):
-            graphics_clocks = [graphics_clocks]
-        rows.extend(Row(card, (str(memory), str(graphics))) for graphics in graphics_clocks)
+    rows, memory_clocks = [], card.ask(pymtml.nvmlDeviceGetSupportedMemoryClocks)
+    for memory in [memory_clocks] if isinstance(memory_clocks, Unknown) else memory_clocks:
+        clocks = then(memory, lambda clock: card.ask(pymtml.nvmlDeviceGetSupportedGraphicsClocks, clock))
+        clocks = [clocks] if isinstance(clocks, Unknown) else clocks
+        rows += [{"memory": memory, "graphics": graphics} for graphics in clocks]
     return rows
 
 
-def _no_rows(_):
+def _no_lines(card):
     """The driver keeps no accounts of processes."""
     return []
 
 
-def _subject(index):
-    return lambda row: row.subject[index]
-
-
-def _process_memory(row):
-    memory = row.subject.memory
-    return nobody_tells() if memory is None else str(mebibytes(memory))
-
-
-def _unknown(_):
-    return nobody_tells()
-
-
-def _named(name, *canonical):
-    """A property of --query-gpu under the names that another query has for it."""
-    unit, value, text = next(row[1:] for row in FIELDS if name in row[0])
-    return (canonical or (name,)), unit, of_card(value), text
-
-
-_IDENTITY = [_named("timestamp")] + [_named(name) for name in ("gpu_name", "gpu_bus_id", "gpu_serial", "gpu_uuid")]
-
-# Query: (properties, lines of a card)
-QUERIES = {
-    "gpu": ([(names, unit, of_card(value), text) for names, unit, value, text in FIELDS], _cards),
-    "compute-apps": (
-        _IDENTITY
-        + [
-            (("pid",), "", lambda row: str(row.subject.pid), "Process id."),
-            (("process_name", "name"), "", lambda row: row.subject.name, "Program of the process."),
-            (
-                ("used_gpu_memory", "used_memory"),
-                "MiB",
-                _process_memory,
-                "Device memory of the process; MTML does not report it.",
-            ),
-        ],
-        _processes,
-    ),
-    "retired-pages": (
-        _IDENTITY
-        + [
-            (("retired_pages.address",), "", _subject(0), "Address of the page."),
-            (("retired_pages.timestamp",), "", _subject(1), "When the page was retired, as MTML reports it."),
-            (("retired_pages.cause",), "", _subject(2), "Why: Single Bit ECC or Double Bit ECC."),
-        ],
-        _retired_pages,
-    ),
-    "remapped-rows": (
-        _IDENTITY
-        + [
-            (names, unit, of_card(value), text)
-            for names, unit, value, text in FIELDS
-            if names[0].startswith("remapped_rows.")
-        ],
-        _cards,
-    ),
-    "supported-clocks": (
-        _IDENTITY
-        + [
-            (("memory", "mem"), "MHz", _subject(0), "Clock of the device memory."),
-            (("graphics", "gr"), "MHz", _subject(1), "Clock of the GPU that goes with it."),
-        ],
-        _supported_clocks,
-    ),
-    "accounted-apps": (
-        _IDENTITY
-        + [
-            (("vgpu_instance",), "", _unknown, "Virtual device of the process."),
-            (("pid",), "", _unknown, "Process id."),
-            (("gpu_utilization", "gpu_util"), "%", _unknown, "Utilization of the GPU by the process."),
-            (("mem_utilization", "mem_util"), "%", _unknown, "Utilization of the device memory by the process."),
-            (("max_memory_usage",), "MiB", _unknown, "Greatest device memory of the process."),
-            (("time",), "ms", _unknown, "Time in which the process computed."),
-        ],
-        _no_rows,
-    ),
+_LINES = {
+    "gpu": _of_card,
+    "compute-apps": _processes,
+    "retired-pages": _retired_pages,
+    "remapped-rows": _of_card,
+    "supported-clocks": _supported_clocks,
+    "accounted-apps": _no_lines,
 }
+# Query: (properties, lines of a card)
+QUERIES = {kind: (properties, _LINES[kind]) for kind, properties in _properties().items()}
+FIELDS = QUERIES["gpu"][0]
 
 FORMATS = ("csv", "noheader", "nounits")
 
@@ -170,7 +118,7 @@ def _repeat(options, kind, output):
         def sample(first):
             lines = (query.header() if first else []) + query.lines(opened.cards)
             output.write("".join(line + "\n" for line in lines))
-            opened.say_aside()
+            sys.stderr.write(opened.sentences)
             if kind == "compute-apps":
                 say_to_people(opened.cards, said)
 
@@ -185,7 +133,7 @@ class Query:
     """
 
     def __init__(self, kind, names, formats):
-        properties, self._rows = QUERIES[kind]
+        properties, self._lines = QUERIES[kind]
         by_name = {name: line for line in properties for name in line[0]}
         self._columns = []
         for name in filter(None, names.split(",")):
@@ -210,9 +158,12 @@ class Query:
     def lines(self, cards):
         """The lines of a sample."""
         return [
-            ", ".join(self._cell(value(row), unit) for _, unit, value, _ in self._columns)
+            ", ".join(
+                self._cell(found[names[0]] if names[0] in found else value(card), unit)
+                for names, unit, value, _ in self._columns
+            )
             for card in cards
-            for row in self._rows(card)
+            for found in self._lines(card)
         ]
 
     def _cell(self, value, unit):

@@ -6,7 +6,7 @@ from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid, then
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi.listing import profile
@@ -26,41 +26,61 @@ OF_PROCESS = (
 
 
 class Line:
-    """A line of -q: key, XML tag or None, what the reading is called, and the lines below it.
+    """A line of -q: key or None, XML tag or None, what the reading is called, and the lines below it.
 
     ``section`` is that of -d; ``only_chosen`` lines are shown where -d asks for them alone.
     """
 
-    def __init__(self, text):
-        key, tag, self.reading, section = ([part.strip() for part in text.split("|")] + [""] * 3)[:4]
-        self.key, self.tag, self.below = key.replace("~", " "), tag or None, []
+    def __init__(self, key, tag="", reading="", section=""):
+        self.key, self.tag, self.reading, self.below = key.strip().replace("~", " "), tag or None, reading, []
+        self.key = self.key if self.key != "-" else None
         self.section, _, only = section.partition(" ")
         self.only_chosen = bool(only)
         if self.reading == "samples":
             self.below = [Line(title) for title in ("Duration", "Number of Samples", "Max", "Min", "Avg")]
 
-    def value(self, device):
-        """The text of a line without others below it."""
-        return "None" if self.reading == "none" else value_of(device, self.reading)
 
-
-def _tree():
+def _tree(rows):
     """The lines of the first level, with those below them (list of Line)."""
     levels = [[]]
-    for text in layout.blocks("smi/sections.txt")["card"].split("\n"):
-        del levels[(len(text) - len(text.lstrip())) // 4 + 1 :]
-        line = Line(text)
+    for row in rows:
+        del levels[(len(row[0]) - len(row[0].lstrip())) // 4 + 1 :]
+        line = Line(*row)
         levels[-1].append(line)
         levels.append(line.below)
     return levels[0]
 
 
-TREE = _tree()
+TREE, OF_INSTANCE = map(_tree, layout.tables("smi/sections.txt").values())
+
+# What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
+DEPRECATED = "Requested functionality has been deprecated"
+
+
+def _power_state(card):
+    """The performance state by its old name."""
+    state = BY_NAME["pstate"].cell(card)
+    return DEPRECATED if isinstance(state, Unknown) else state
+
+
+def _cores(instance):
+    return then(instance.ask(pymtml.nvmlDeviceGetAttributes_v2), lambda answer: answer.multiprocessorCount)
+
+
+# What lines have that is no reading
+MORE = {
+    "": lambda device: "N/A",
+    "none": lambda device: "None",
+    "power_state": _power_state,
+    "profile": profile,
+    "instance_uuid": shown_uuid,
+    "cores_of_instance": _cores,
+}
 
 
 def value_of(device, name):
-    """Text of a reading, with its unit; an empty name is that of one which nobody answers."""
-    return BY_NAME[name].line(device) if name else "N/A"
+    """Text of a reading, with its unit, or of MORE."""
+    return str(MORE[name](device)) if name in MORE else BY_NAME[name].line(device)
 
 
 def answer(options):
@@ -122,7 +142,8 @@ class Screen:
                 lines += _branch(card, line, 1, self._smi)
             if line.tag == "mig_mode":
                 for instance in card.instances:
-                    lines += _instance_lines(instance, self._smi)
+                    lines += ["    MIG Device" if self._smi else "    MPC Instance"]
+                    lines += _branches(instance, OF_INSTANCE, 2, self._smi)
         return lines
 
 
@@ -131,13 +152,16 @@ def _line(key, value, level=0, width=KEY_WIDTH):
 
 
 def _branch(device, line, level, smi):
+    if line.key is None:
+        return []
     key = "MPC Mode" if line.tag == "mig_mode" and not smi else line.key
     if not line.below:
-        return [_line(key, line.value(device), level)]
-    lines = [" " * (4 * level) + key]
-    for child in line.below:
-        lines += _branch(device, child, level + 1, smi)
-    return lines
+        return [_line(key, value_of(device, line.reading), level)]
+    return [" " * (4 * level) + key] + _branches(device, line.below, level + 1, smi)
+
+
+def _branches(device, lines, level, smi):
+    return [text for line in lines for text in _branch(device, line, level, smi)]
 
 
 def _process_lines(card):
@@ -151,18 +175,4 @@ def _process_lines(card):
     lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
         lines += [_line(key, value(process), level, PROCESS_KEY_WIDTH) for key, level, _, value in OF_PROCESS]
-    return lines
-
-
-def _instance_lines(instance, smi):
-    lines = ["    MIG Device" if smi else "    MPC Instance"]
-    rows = (("Index", instance.index), ("GPU Instance ID", instance.index), ("Profile", profile(instance)))
-    lines += [_line(key, value, 2) for key, value in rows]
-    lines.append(_line("UUID", shown_uuid(instance), 2))
-    for title, names in (
-        ("FB Memory Usage", (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free"))),
-        ("Utilization", (("GPU", "utilization.gpu"), ("Memory", "utilization.memory"))),
-    ):
-        lines.append("        " + title)
-        lines += [_line(key, value_of(instance, name), 3) for key, name in names]
     return lines

@@ -5,45 +5,66 @@ Elements and their order are those of nvidia-smi's own DTD, under both names of 
 
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
-from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import xml
-from pymtml_cli.readings.devices import Device, Machine, Moment, Unknown, nobody_tells, shown_driver, shown_musa
+from pymtml_cli.readings.devices import Device, Moment, Unknown, nobody_tells, shown_driver, shown_musa
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
-from pymtml_cli.readings.table import BY_NAME, address
+from pymtml_cli.readings.table import address
 from pymtml_cli.readings.table import answer as answer_to
-from pymtml_cli.smi.dtd import declarations
-from pymtml_cli.smi.lost import Opened
-from pymtml_cli.smi.sections import OF_PROCESS, TREE, value_of
+from pymtml_cli.smi.lost import show
+from pymtml_cli.smi.sections import OF_INSTANCE, OF_PROCESS, TREE, value_of
 
-# What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
-DEPRECATED = "Requested functionality has been deprecated"
 DOCTYPE = '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_%s_v13.dtd">'
 
 
 def answer(options):
     """Print the answer to -q -x, a whole document for each sample, or to --dtd (exit status)."""
     kind, write = ("unit", _units) if options.get("unit") else ("device", _gpus)
-    if options.question == "dtd":
-        with Output(options.get("filename")) as output:
-            output.write(declarations(kind, [write(Nobody(), Nobody().cards)]))
-        return 0
+    any_machine = write(Nobody(), Nobody().cards) if options.get("dtd") else ""
 
-    def document(machine, cards):
-        text = write(machine, cards)
-        if not options.get("dtd"):
-            return text
-        declared = "<!DOCTYPE nvidia_smi_log [\n%s]>" % declarations(kind, [write(Nobody(), Nobody().cards), text])
-        return text.replace(DOCTYPE % kind, declared, 1)
+    def document(machine, opened):
+        text = write(machine, opened.cards)
+        declared = "<!DOCTYPE nvidia_smi_log [\n%s]>" % declarations(kind, [any_machine, text]) if any_machine else ""
+        return text.replace(DOCTYPE % kind, declared, 1) if declared else text
 
-    with Output(options.get("filename")) as output, Machine() as machine:
-        opened = Opened(machine.chosen(options.get("id")))
+    with Output(options.get("filename")) as output:
+        if options.question != "dtd":
+            return show(options, output, document, aside=True)
+        output.write(declarations(kind, [any_machine]))
+    return 0
 
-        def sample(first):
-            output.write(document(machine, opened.cards))
-            opened.say_aside()
 
-        repeat(machine, options.seconds, sample)
-    return opened.status
+# Elements that not every machine has
+RARE = {
+    "processes": ("process_info",),
+    "process_info": tuple(tag for _, _, tag, _ in OF_PROCESS),
+    "retired_pagelist": ("retired_page",),
+    "retired_page": ("retired_page_address",),
+    "gpu": ("voltage",),
+    "voltage": ("graphics_volt",),
+}
+
+
+def declarations(kind, documents):
+    """The DTD of a kind that these documents fit, and those of other machines."""
+    from xml.etree.ElementTree import fromstring
+
+    children, attributes = {}, {}
+    for document in documents:
+        for element in fromstring(document).iter():
+            children.setdefault(element.tag, []).extend(child.tag for child in element)
+            attributes.setdefault(element.tag, set()).update(element.attrib)
+    if kind == "device":
+        for tag, below in RARE.items():
+            children.setdefault(tag, []).extend(below)
+            for child in below:
+                children.setdefault(child, [])
+    lines = ["<!-- nvsmi_%s_v13.dtd -->" % kind]
+    for tag, below in children.items():
+        content = " | ".join(["#PCDATA"] + sorted(set(below), key=below.index))
+        lines.append("<!ELEMENT %s (%s)%s>" % (tag, content, "*" if below else ""))
+        lines += ["<!ATTLIST %s %s CDATA #REQUIRED>" % (tag, name) for name in sorted(attributes.get(tag, ()))]
+    return "\n".join(lines) + "\n"
 
 
 class Nobody:
@@ -56,76 +77,66 @@ class Nobody:
         self.cards = [card]
 
 
+# An element is (tag, text), or (tag, list of the elements in it); what stands between elements is (None, text).
+
+
+def _lines(element, level):
+    tag, content = element
+    tab = "\t" * level
+    if tag is None:
+        return [tab + content]
+    if isinstance(content, list):
+        below = [line for child in content for line in _lines(child, level + 1)]
+        return ["%s<%s>" % (tab, tag)] + below + ["%s</%s>" % (tab, tag.split()[0])]
+    return ["%s<%s>%s</%s>" % (tab, tag, xml(content), tag)]
+
+
 def _gpus(machine, cards):
-    lines = [_element("attached_gpus", len(machine.cards), 1)]
+    gpus = [("attached_gpus", len(machine.cards))]
     for card in cards:
-        lines.append('\t<gpu id="%s">' % xml(value_of(card, "pci.bus_id")))
-        lines += [line for branch in TREE for line in _card_lines(card, branch)]
-        lines += ["\t</gpu>", ""]
-    return _document(machine, "device", lines)
+        gpus += [('gpu id="%s"' % xml(value_of(card, "pci.bus_id")), _card(card)), ("", "")]
+    return _document(machine, "device", gpus)
 
 
 def _units(machine, _):
-    return _document(machine, "unit", _nested("hic_info", [], 1) + [_element("attached_units", 0, 1)])
+    return _document(machine, "unit", [("hic_info", []), ("attached_units", 0)])
 
 
-def _document(machine, kind, lines):
-    """The document of a kind, with the lines in it."""
-    head = [
-        '<?xml version="1.0" ?>' if called() == NVIDIA_SMI else '<?xml version="1.0" encoding="UTF-8" ?>',
-        DOCTYPE % kind,
-        "<nvidia_smi_log>",
-        _element("timestamp", machine.time.long, 1),
-        _element("driver_version", shown_driver(machine.driver_version), 1),
-        _element("cuda_version", shown_musa(), 1),
-    ]
-    return "\n".join(head + lines + ["</nvidia_smi_log>"]) + "\n"
+def _document(machine, kind, elements):
+    """The document of a kind, with the elements in it."""
+    elements = [
+        ("timestamp", machine.time.long),
+        ("driver_version", shown_driver(machine.driver_version)),
+        ("cuda_version", shown_musa()),
+    ] + elements
+    lines = ['<?xml version="1.0" ?>' if called() == NVIDIA_SMI else '<?xml version="1.0" encoding="UTF-8" ?>']
+    lines += [DOCTYPE % kind, "<nvidia_smi_log>"]
+    for element in elements:
+        lines += _lines(element, 1) if element[0] else [""]
+    return "\n".join(lines + ["</nvidia_smi_log>"]) + "\n"
 
 
-def _card_lines(card, branch):
-    """What a line of the first level is in the document."""
-    tag = branch.tag
-    if tag in ("gpu_power_readings", "module_power_readings"):
-        first, *rest = _lines(card, branch, 2)
-        return [first, _element("power_state", _power_state(card), 3)] + rest
-    if tag == "retired_pages":
-        return _retired_pages(card)
-    if tag == "voltage" and isinstance(answer_to(card, "power.voltage"), Unknown):
-        return []  # drivers that do not tell it leave it out
-    if tag == "processes":
-        return _process_lines(card)
-    if tag == "accounted_processes":
-        return _nested(tag, [], 2)
-    lines = _lines(card, branch, 2)
-    return lines + _instances(card) if tag == "mig_mode" else lines
+def _elements(device, branches):
+    found = []
+    for branch in branches:
+        value = _elements(device, branch.below) if branch.below else value_of(device, branch.reading)
+        if branch.tag and branch.tag.startswith("pci_") and value[:2] == "0x":
+            value = value[2:]
+        found += [(branch.tag, value)] if branch.tag else []
+    return found
 
 
-def _element(tag, value, level):
-    return "%s<%s>%s</%s>" % ("\t" * level, tag, xml(value), tag)
-
-
-def _nested(tag, lines, level):
-    """An element that holds others."""
-    tab = "\t" * level
-    return ["%s<%s>" % (tab, tag)] + lines + ["%s</%s>" % (tab, tag)]
-
-
-def _lines(device, branch, level):
-    if branch.tag is None:
-        return []
-    if branch.below:
-        lines = [line for child in branch.below for line in _lines(device, child, level + 1)]
-        return _nested(branch.tag, lines, level)
-    value = branch.value(device)
-    if branch.tag.startswith("pci_") and value.startswith("0x"):
-        value = value[2:]
-    return [_element(branch.tag, value, level)]
-
-
-def _power_state(card):
-    """The performance state by its old name."""
-    state = BY_NAME["pstate"].cell(card)
-    return DEPRECATED if isinstance(state, Unknown) else state
+def _card(card):
+    found = []
+    for branch in TREE:
+        if branch.tag in OF_CARD:
+            found.append((branch.tag, OF_CARD[branch.tag](card)))
+        elif branch.tag != "voltage" or not isinstance(answer_to(card, "power.voltage"), Unknown):
+            found += _elements(card, [branch])  # drivers that do not tell the voltage leave it out
+        if branch.tag == "mig_mode":
+            instances = [("mig_device", _elements(instance, OF_INSTANCE)) for instance in card.instances]
+            found.append(("mig_devices", instances or [(None, "None")]))
+    return found
 
 
 _CAUSES = (
@@ -136,59 +147,24 @@ _CAUSES = (
 
 def _retired_pages(card):
     """Counts, addresses, and the two names for whether pages wait for a reboot."""
-    lines = []
+    found = []
     for tag, cause in _CAUSES:
-        pages = card.ask(pymtml.nvmlDeviceGetRetiredPages, cause)
-        if isinstance(pages, Unknown):
-            below = [_element("retired_count", pages, 4), _element("retired_pagelist", pages, 4)]
-        else:
-            addresses = [
-                line
-                for page in pages
-                for line in _nested("retired_page", [_element("retired_page_address", address(page), 6)], 5)
-            ]
-            below = [_element("retired_count", len(pages), 4)] + _nested("retired_pagelist", addresses, 4)
-        lines += _nested(tag, below, 3)
+        pages = count = card.ask(pymtml.nvmlDeviceGetRetiredPages, cause)
+        if not isinstance(pages, Unknown):
+            count = len(pages)
+            pages = [("retired_page", [("retired_page_address", address(page))]) for page in pages]
+        found.append((tag, [("retired_count", count), ("retired_pagelist", pages)]))
     pending = value_of(card, "retired_pages.pending")
-    lines += [_element(tag, pending, 3) for tag in ("pending_blacklist", "pending_retirement")]
-    return _nested("retired_pages", lines, 2)
+    return found + [("pending_blacklist", pending), ("pending_retirement", pending)]
 
 
-_MEMORY = (("total", "memory.total"), ("reserved", ""), ("used", "memory.used"), ("free", "memory.free"))
-
-
-def _instances(card):
-    """MPC instances in the form of MIG devices."""
-    if not card.instances:
-        return _nested("mig_devices", ["\t\t\tNone"], 2)
-    lines = []
-    for instance in card.instances:
-        attributes = instance.ask(pymtml.nvmlDeviceGetAttributes_v2)
-        cores = attributes if isinstance(attributes, Unknown) else attributes.multiprocessorCount
-        shared = [_element("multiprocessor_count", cores, 6)]
-        for engine in ("copy_engine", "encoder", "decoder", "ofa", "jpg"):
-            shared.append(_element(engine + "_count", "N/A", 6))
-        errors = [_element("sram_uncorrectable", value_of(instance, "ecc.errors.uncorrected.volatile.sram"), 6)]
-        below = [
-            _element("index", instance.index, 4),
-            _element("gpu_instance_id", instance.index, 4),
-            _element("compute_instance_id", "N/A", 4),
-        ]
-        below += _nested("device_attributes", _nested("shared", shared, 5), 4)
-        below += _nested("ecc_error_count", _nested("volatile_count", errors, 5), 4)
-        below += _nested("fb_memory_usage", [_element(tag, value_of(instance, name), 5) for tag, name in _MEMORY], 4)
-        bar1 = [_element(tag, "N/A", 5) for tag in ("total", "used", "free")]
-        lines += _nested("mig_device", below + _nested("bar1_memory_usage", bar1, 4), 3)
-    return _nested("mig_devices", lines, 2)
-
-
-def _process_lines(card):
-    known = processes(card)
+def _processes(card):
+    known, number = processes(card), unseen([card])
     if isinstance(known, Unknown):
-        return [_element("processes", known, 2)]
-    number = unseen([card])
-    lines = ["\t\t\t<!-- there may be others: %s -->" % xml(unseen_text(number))] if number else []
-    for process in known:
-        below = [_element(tag, value(process), 4) for _, _, tag, value in OF_PROCESS]
-        lines += _nested("process_info", below, 3)
-    return _nested("processes", lines, 2)
+        return known
+    found = [(None, "<!-- there may be others: %s -->" % xml(unseen_text(number)))] if number else []
+    return found + [("process_info", [(tag, value(one)) for _, _, tag, value in OF_PROCESS]) for one in known]
+
+
+# What has more in it than its line in sections.txt
+OF_CARD = {"retired_pages": _retired_pages, "processes": _processes, "accounted_processes": lambda card: []}

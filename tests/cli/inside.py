@@ -23,9 +23,8 @@ from pymtml_cli.language import ANSWERED_BY, BY_SPELLING, KINDS, SECTIONS
 from pymtml_cli.main import main
 from pymtml_cli.readings.devices import Machine, Moment, Unknown
 from pymtml_cli.readings.processes import compute_processes
-from pymtml_cli.smi.fields import FIELDS
 from pymtml_cli.smi.lost import Opened
-from pymtml_cli.smi.query import QUERIES
+from pymtml_cli.smi.query import FIELDS, QUERIES
 from pymtml_cli.smi.terminal import OtherScreen
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS, Subcommand
 
