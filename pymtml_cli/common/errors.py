@@ -30,15 +30,6 @@ _WORDS = (("MPC instance", "MIG device"), ("MPC", "MIG"), ("MUSA", "CUDA"), ("Mt
 # (title, vendor, what the library is called) in the texts of nvidia-smi and in ours
 VENDOR_WORDS = {NVIDIA_SMI: ("NVIDIA-SMI", "NVIDIA", "NVML"), PYMTML: ("pymtml", "Moore Threads", "MTML")}
 
-NO_LIBRARY_TEXTS = {
-    NVIDIA_SMI: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA "
-    "Display Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
-    "libnvidia-ml.so to your system PATH.\n",
-    PYMTML: "pymtml couldn't find libmtml.so.2 library in your system. Please make sure that the Moore Threads "
-    "driver is properly installed and present in your system.\nPYMTML_LIBRARY may name the file; `pymtml doctor` "
-    "shows what was tried.\n",
-}
-
 
 def worded(text):
     """A text of ours in NVIDIA's words where the command goes by NVIDIA's name."""

@@ -7,7 +7,6 @@ import pymtml
 from pymtml_cli.common.errors import (
     NO_DRIVER,
     NO_LIBRARY,
-    NO_LIBRARY_TEXTS,
     NO_SUCH_DEVICE,
     NVIDIA_SMI,
     OTHER,
@@ -364,7 +363,10 @@ def initialization_error(error):
     title, vendor, library = VENDOR_WORDS[name]
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
         hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
-        return refuse(NO_LIBRARY_TEXTS[name], NO_LIBRARY, hint)
+        from pymtml_cli.common import layout
+
+        text = layout.blocks("smi/texts.txt")["no library for " + name] + "\n"
+        return refuse(text, NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
         return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER, _DOCTOR)

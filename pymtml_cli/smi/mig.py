@@ -7,6 +7,7 @@ is used whole, as one compute instance that MTML has no number for.
 import sys
 
 import pymtml
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
@@ -76,13 +77,16 @@ def _instances(card, numbers):
 # ---- lists ----
 
 
-def _table(title, heads, rows, width):
-    """A list in nvidia-smi's frame."""
-    lines = ["+" + "-" * width + "+", "| " + left(title, width - 2) + " |"]
-    lines += ["|" + left(head, width) + "|" for head in heads] + ["|" + "=" * width + "|"]
+def _table(title, rows):
+    """Print a list in nvidia-smi's frame, and in the form that it has in texts.txt."""
+    lines = layout.blocks("smi/texts.txt")[title].split("\n")
+    rule = next(index for index, line in enumerate(lines) if line.startswith("="))
+    width = len(lines[rule])
+    edge, framed = "+" + "-" * width + "+", [" %s:" % (title[0].upper() + title[1:])] + lines[: rule + 1]
     for row in rows:
-        lines += ["|" + left(line, width) + "|" for line in row] + ["+" + "-" * width + "+"]
-    sys.stdout.write("".join(line + "\n" for line in lines))
+        framed += [edge] * (len(framed) > rule + 2) + [form.format(**row) for form in lines[rule + 1 :]]
+    framed = [line if line is edge else "|" + left(line, width) + "|" for line in framed]
+    sys.stdout.write("".join(line + "\n" for line in [edge] + framed + [edge]))
     return 0
 
 
@@ -115,31 +119,34 @@ def _members(configuration):
 
 
 def _list_profiles(machine, cards, numbers, options):
-    rows = []
+    rows, what = [], "list GPU instance profiles"
     for card in cards:
-        what = "list GPU instance profiles"
         ways = [_members(configuration) for configuration in _configurations(card, what)]
         for offered in _profiles(card, what):
             most = max([members.count(offered.id) for members in ways] or [0])
-            form = "%4d  %-18s %3d     %-9s  %-9.2f  N/A %6d    N/A   N/A"
-            size = offered.memorySizeMB / 1024.0
-            first = form % (card.index, _kind(offered.name), offered.id, "N/A/%d" % most, size, offered.coreCount)
-            rows.append([first, " " * 60 + "N/A   N/A   N/A"])
-    heads = [
-        " GPU   Name               ID    Instances   Memory     P2P    SM    DEC   ENC  ",
-        "                                Free/Total   GiB              CE    JPEG  OFA  ",
-    ]
-    return _table("GPU instance profiles:", heads, rows, 79)
+            row = {"card": card.index, "kind": _kind(offered.name), "id": offered.id, "count": "N/A/%d" % most}
+            rows.append(dict(row, size=offered.memorySizeMB / 1024.0, cores=offered.coreCount))
+    return _table("GPU instance profiles", rows)
 
 
-def _list(what, heads, row):
-    """The function that lists something of instances; ``row`` makes the lines of a card and an instance."""
+def _list(what):
+    """The function that lists something of instances."""
 
     def answer(machine, cards, numbers, options):
-        rows = [row(card, instance) for card in cards for instance in _instances(card, numbers)]
+        rows = [
+            {
+                "card": card.index,
+                "instance": instance.index,
+                "kind": _kind(profile(instance)),
+                "id": str(_of_profile(instance, "id")),
+                "cores": str(_of_profile(instance, "coreCount")),
+            }
+            for card in cards
+            for instance in _instances(card, numbers)
+        ]
         if not rows:
             raise refuse("No %s found: Not Found\n" % what, NO_SUCH_DEVICE)
-        return _table(what[0].upper() + what[1:] + ":", heads, rows, len(heads[0]))
+        return _table(what, rows)
 
     return answer
 
@@ -147,38 +154,6 @@ def _list(what, heads, row):
 def _of_profile(instance, name):
     """A number of the profile that an instance was made of, or an Unknown."""
     return then(instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo), lambda info: getattr(info, name))
-
-
-def _gpu_instance(card, instance):
-    form = "%4d  %-18s %5s     %4d          N/A"
-    return [form % (card.index, _kind(profile(instance)), _of_profile(instance, "id"), instance.index)]
-
-
-def _compute_profile(card, instance):
-    form = "%4d   %4d       %-18s N/A     0/1      %6s       N/A   N/A   N/A"
-    cores = _of_profile(instance, "coreCount")
-    return [form % (card.index, instance.index, _kind(profile(instance)), cores), " " * 69 + "N/A   N/A"]
-
-
-def _compute_instance(card, instance):
-    form = "%4d   %4d       %-18s N/A       N/A         N/A"
-    return [form % (card.index, instance.index, _kind(profile(instance)))]
-
-
-GPU_INSTANCES = (
-    " GPU   Name               Profile  Instance   Placement  ",
-    "                            ID       ID       Start:Size ",
-)
-COMPUTE_PROFILES = (
-    " GPU     GPU       Name             Profile  Instances   Exclusive       Shared       ",
-    "       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  ",
-    "         ID                                                          CE    JPEG       ",
-)
-COMPUTE_INSTANCES = (
-    " GPU     GPU       Name             Profile   Instance   Placement  ",
-    "       Instance                       ID        ID       Start:Size ",
-    "         ID                                                         ",
-)
 
 
 # ---- changes ----
@@ -288,9 +263,9 @@ def _compute_instances(verb):
 
 _ACTIONS = {
     "-lgip": _list_profiles,
-    "-lgi": _list("GPU instances", GPU_INSTANCES, _gpu_instance),
-    "-lcip": _list("compute instance profiles", COMPUTE_PROFILES, _compute_profile),
-    "-lci": _list("compute instances", COMPUTE_INSTANCES, _compute_instance),
+    "-lgi": _list("GPU instances"),
+    "-lcip": _list("compute instance profiles"),
+    "-lci": _list("compute instances"),
     "-cgi": _create,
     "-dgi": _destroy,
     "-cci": _compute_instances("create"),

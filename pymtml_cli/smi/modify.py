@@ -255,15 +255,6 @@ def _multi_instance_gpu(machine, card, value):
     return worded("%s MPC Mode for GPU %s\n") % (word, place)
 
 
-_BUSY = """\
-The following GPUs could not be reset:
-  GPU {gpu}: In use by another client
-
-1 device is currently being used by one or more other processes (e.g., Fabric Manager, CUDA application, graphics \
-application such as an X server, or a monitoring application such as another instance of {name}). Please first \
-kill all processes using this device and all compute applications running in the system."""
-
-
 def _gpu_reset(machine, card, value):
     place = address(card)
     sentence = "Unable to reset GPU %s" % place
@@ -272,7 +263,8 @@ def _gpu_reset(machine, card, value):
     busy = in_use(card)
     done = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE)) if busy else _do(card, pymtml.mtmlDeviceReset)
     if isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse):
-        raise Failed(_BUSY.format(gpu=place, name=called()), exit_status(done.error))
+        text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"]
+        raise Failed(text.format(gpu=place, name=called()), exit_status(done.error))
     if isinstance(done, Unknown) and done.not_supported:
         raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
     _known(sentence, done)

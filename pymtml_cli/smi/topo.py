@@ -3,14 +3,14 @@
 import sys
 
 import pymtml
-from pymtml_cli.common import numeric
-from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.common import layout, numeric
+from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse, worded
 from pymtml_cli.common.options import parse
 from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 from pymtml_cli.smi.lost import status
 
-OPTIONS = {  # whose help is USAGE
+OPTIONS = {  # whose help is in texts.txt
     "-m, --matrix": None,
     "-mp, --matrix_pci": None,
     "-p2p, --p2pstatus r|w|n|a|p": None,
@@ -23,20 +23,6 @@ OPTIONS = {  # whose help is USAGE
     "-nvme, --matrix_nvme": None,
     "-h, --help": None,
 }
-
-USAGE = """\
-usage: {name} topo [OPTION]...
-
-  -m, --matrix            paths between all cards, and the processors and memory next to each
-  -mp, --matrix_pci       the same by PCIe only
-  -p2p, --p2pstatus CAP   whether cards reach each other: r (read), w (write), n ({link}), a (atomics), p (PCIe)
-  -p -i CARD,CARD         the path between two cards
-  -n LEVEL -i CARD        cards at a level: 0 board, 1 PCIe switch, 2 switches, 3 host bridge, 4 node, 5 system
-  -c CPU                  cards next to a processor
-  -C -i CARD              NUMA node of the processors next to a card
-  -M -i CARD              NUMA node of the memory next to a card
-  -nvme, --matrix_nvme    paths to NVMe devices (not possible with these cards)
-"""
 
 LAST_CPU = (1 << 31) - 1
 
@@ -67,30 +53,6 @@ P2P_STATUS = {
     pymtml.NVML_P2P_STATUS_UNKNOWN: "U",
 }
 
-LEGEND = """
-Legend:
-
-  X    = Self
-  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
-  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node
-  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)
-  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
-  PIX  = Connection traversing at most a single PCIe bridge
-"""
-LINK_LEGEND = "  %s#  = Connection traversing a bonded set of # %ss\n"
-
-P2P_LEGEND = """
-Legend:
-
-  X    = Self
-  OK   = Status Ok
-  CNS  = Chipset not supported
-  GNS  = GPU not supported
-  TNS  = Topology not supported
-  NS   = Not supported
-  U    = Unknown
-"""
-
 PATH_NEEDS_TWO = (
     "Path command line flag must be used in conjection with the -i argument which must be two GPU identifiers.\n\n"
 )
@@ -102,7 +64,7 @@ def run(arguments):
     options = parse(arguments, OPTIONS)
     smi = called() == NVIDIA_SMI
     if not options or "-h" in options:
-        sys.stdout.write(USAGE.format(name=called(), link="NVLink" if smi else "MtLink"))
+        sys.stdout.write(worded(_text("topo --help")).format(name=called()))
         return 0
     if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
         raise refuse("Invalid p2p capability index specified at the command-line\n")
@@ -114,6 +76,10 @@ def run(arguments):
         chosen = machine.chosen(options["-i"]) if "-i" in options else []
         sys.stdout.write(_answer(options, machine.cards, chosen, smi))
         return status(chosen or machine.cards)
+
+
+def _text(title):
+    return layout.blocks("smi/texts.txt")[title] + "\n"
 
 
 def _answer(options, cards, chosen, smi):
@@ -147,8 +113,8 @@ def _matrix(cards, links, smi):
         cells = ["GPU%d" % card.index]
         cells += [" X " if other is card else path(card, other, links, "NV" if smi else "MT") for other in cards]
         lines.append("\t".join(cells + [str(cpu_list(card)), str(node_list(card)), "", "N/A"]))
-    legend = LEGEND + (LINK_LEGEND % (("NV", "NVLink") if smi else ("MT", "MtLink")) if links else "")
-    return "\n".join(lines) + "\n" + legend
+    of_links = worded(_text("topo -m, also")).replace("MT", "NV" if smi else "MT") if links else ""
+    return "\n".join(lines) + "\n\n" + _text("topo -mp") + of_links
 
 
 def path(card, other, links, prefix):
@@ -168,7 +134,7 @@ def _p2p_matrix(cards, index, smi):
     for card in cards:
         cells = ["X" if other is card else p2p_status(card, other, index) for other in cards]
         lines.append(" GPU%d\t%s\t" % (card.index, "\t".join(cells)))
-    return "\n".join(lines) + "\n" + P2P_LEGEND
+    return "\n".join(lines) + "\n\n" + _text("topo -p2p")
 
 
 def p2p_status(card, other, index):
