@@ -56,11 +56,10 @@ PROSE = ("text",)  # what a program prints
 
 # Commands that are not run, by what they are in whole, and why.
 NOT_RUN = {
-    r"make (test|test-all|-C simulator test)": "runs tests that run already",
-    r"make (test-tools|build|sanitize|format lint|-C simulator sanitize)": "is a part of .ci/run",
-    r"make (test-programs|release-check|site|\.venv/\.installed sim)": "installs programs from the package index",
-    r"make (fuzz|bench.*)": "takes minutes, and finds what it finds by lot, or writes the results that are kept",
-    r"make (pictures|generate record)": "writes into the checkout; tests and make lint say what is stale",
+    r"make (test|-C simulator test)": "runs tests that run already",
+    r"make (build|format lint|-C simulator sanitize)": "is a part of .ci/run",
+    r"make (test-programs|\.venv/\.installed sim)": "installs programs from the package index",
+    r"make bench.*": "takes minutes, and writes the results that are kept",
     r"(python3 -m |\S*/)?pip (un)?install .*|python3 -m venv .*": "changes an environment; tests/tools/test_install.py "
     "and test_distribution.py, test_package_wheel.py of the simulator do it in one of their own",
     r"pymtml (doctor.*|health)": "its exit status says that a simulated card waits for a reboot; tests/cli runs it",
