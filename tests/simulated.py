@@ -204,6 +204,18 @@ def header_only_setting(name):
     return "machine.missing=" + ", ".join(filter(None, [profile(name)["machine"].get("missing"), "beyond-header"]))
 
 
+def shim(folder, source):
+    """A library of a C text, which is the simulator in all that the text does not define (path)."""
+    path = str(folder / "shim")
+    (folder / "shim.c").write_text(source)
+    run(
+        ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + BUILD, "-o", path + ".so", path + ".c"]
+        + ["-L" + BUILD, "-l:libmtml.so.2", "-ldl"],
+        check=True,
+    )
+    return path + ".so"
+
+
 def environment(name="s5000x8", frozen=True, header_only=False, **variables):
     """Environment for another process on a simulated machine (dict)."""
     if header_only:

@@ -45,16 +45,7 @@ def variables(tmp_path):
 
 def run(command, env, folder, status=0, stdin=""):
     """What the command prints to stdout; to stderr where it is to fail."""
-    done = subprocess.run(
-        command,
-        env=env,
-        cwd=str(folder),
-        input=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    done = simulated.run(command, env=env, cwd=str(folder), input=stdin)
     assert done.returncode == status, "%s: %d\n%s\n%s" % (command, done.returncode, done.stdout, done.stderr)
     if status == 0:
         assert done.stderr == ""

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 import pytest
+import simulated
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -58,13 +59,7 @@ def compile_source(request, tmp_path):
     def run(source, *options):
         path = tmp_path / "source"
         path.write_text(PREAMBLE + source, encoding="utf-8")
-        return subprocess.run(
-            command + STRICT + list(options) + [str(path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-            cwd=str(tmp_path),
-        )
+        return simulated.run(command + STRICT + list(options) + [str(path)], cwd=str(tmp_path))
 
     return run
 
@@ -171,9 +166,7 @@ def test_bit_fields_and_texts(compile_source, tmp_path):
     body += ['printf("%s %%s\\n", %s);\n' % (name, name) for name in texts]
     result = compile_source("int main(void) {\n%sreturn 0;\n}\n" % "".join(body), "-o", "program")
     assert result.returncode == 0, result.stderr
-    printed = subprocess.run(
-        [str(tmp_path / "program")], stdout=subprocess.PIPE, universal_newlines=True, check=True
-    ).stdout.splitlines()
+    printed = simulated.run([str(tmp_path / "program")], check=True).stdout.splitlines()
     expected = [
         "%s.%s %s" % (struct, field["name"], field["word_mask"])
         for struct, facts in API["structs"].items()

@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 
 import simulated
@@ -93,14 +92,7 @@ def write(path, text):
 
 def run_command(*arguments, **options):
     """Run the command in another process (CompletedProcess with texts; options as for simulated.environment)."""
-    return subprocess.run(
-        COMMAND + list(arguments),
-        env=command_environment(**options),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    return simulated.run(COMMAND + list(arguments), env=command_environment(**options))
 
 
 def command_environment(**options):

@@ -313,14 +313,12 @@ def test_versions_and_failures_are_told():
 
 def test_a_library_that_is_no_simulator_becomes_one(tmp_path):
     """As each library that is captured in the field: its name is cut, so that there is room for the addition."""
-    source, library = tmp_path / "named.c", tmp_path / "named.so"
-    source.write_text(
+    library = simulated.shim(
+        tmp_path,
         "#include <stdio.h>\nint mtmlLibraryGetVersion(void *library, char *text, unsigned int size)\n"
-        '{ (void)library; snprintf(text, size, "2.3.0+abcdefghijklmnopqrstuvwxyz"); return 0; }\n'
+        '{ (void)library; snprintf(text, size, "2.3.0+abcdefghijklmnopqrstuvwxyz"); return 0; }\n',
     )
-    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", str(library)]
-    subprocess.run(command + [str(source), "-L" + simulated.BUILD, "-l:libmtml.so.2"], check=True)
-    result = run_command("capture", name="s80", extra_environment={"PYMTML_LIBRARY": str(library)})
+    result = run_command("capture", name="s80", extra_environment={"PYMTML_LIBRARY": library})
     assert parsed(result.stdout)["machine"]["library_version"] == "2.3.0+abcdefghijklmn-simulator"
     assert "library 2.3.0+abcdefghijklmnopqrstuvwxy, driver " in result.stdout.splitlines()[0]
 

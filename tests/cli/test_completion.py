@@ -93,14 +93,10 @@ def _read(fd, enough, seconds=20):
 def fish(line, folder):
     """What fish offers for a line (list of str)."""
     need("fish")
-    done = subprocess.run(
+    done = simulated.run(
         ["fish", "--no-config", "-c", 'source %s; complete -C "%s"' % (script("fish", folder), line)],
         env=environment(folder),
         cwd=str(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return [line.split("\t")[0] for line in done.stdout.splitlines()]

@@ -103,12 +103,7 @@ int mtmlGpuGetTemperature(void *gpu, void *value)
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
     """A library that does one thing of its own, by the variable SHIM, and is the simulator else."""
-    folder = tmp_path_factory.mktemp("shim")
-    source, library = folder / "shim.c", folder / "libshim.so"
-    source.write_text(SHIM)
-    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", str(library)]
-    subprocess.run(command + [str(source), "-L" + simulated.BUILD, "-l:libmtml.so.2", "-ldl"], check=True)
-    return str(library)
+    return simulated.shim(tmp_path_factory.mktemp("shim"), SHIM)
 
 
 @pytest.fixture
@@ -135,18 +130,14 @@ def test_what_the_driver_prints_is_in_no_answer(shim, arguments):
 
     def said(what):
         extra = {"PYMTML_LIBRARY": shim, "SHIM": what}
-        return subprocess.run(
-            COMMAND + arguments,
-            env=command_environment(name="s3000x2", extra_environment=extra),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        env = command_environment(name="s3000x2", extra_environment=extra)
+        return simulated.run(COMMAND + arguments, env=env, errors="replace")
 
     quiet, noisy = said("nothing"), said("noise")
-    times = re.compile(rb"\d\d:\d\d:\d\d(\.\d+)?")
-    assert times.sub(b"", noisy.stdout) == times.sub(b"", quiet.stdout)
+    times = re.compile(r"\d\d:\d\d:\d\d(\.\d+)?")
+    assert times.sub("", noisy.stdout) == times.sub("", quiet.stdout)
     assert noisy.returncode == quiet.returncode == 0
-    assert b"a line on stdout" in noisy.stderr and quiet.stderr == b""
+    assert "a line on stdout" in noisy.stderr and quiet.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -355,13 +346,8 @@ def test_a_check_that_cannot_start_is_critical(check, monkeypatch, executable, w
 def test_too_few_files_are_never_ok(tmp_path):
     command = COMMAND + ["health", "--lock", str(tmp_path / "lock")]
     for files in (5, 8, 13):  # with 5, Python 3.14 cannot even load the subcommand: 255
-        result = subprocess.run(
-            ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command,
-            env=command_environment(name="s3000x2"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-            timeout=60,
+        result = simulated.run(
+            ["sh", "-c", 'ulimit -n %d; exec "$@"' % files, "sh"] + command, env=command_environment(name="s3000x2")
         )
         assert "Traceback" not in result.stderr, files
         well = result.returncode == 0 and "OK       temperature" in result.stdout
@@ -374,16 +360,12 @@ def test_too_few_files_are_never_ok(tmp_path):
 )
 def test_no_thread_can_be_started(arguments, tmp_path):
     """As under RLIMIT_NPROC and pids.max: it is said in a line, and never "degraded"."""
-    result = subprocess.run(
+    result = simulated.run(
         ["sh", "-c", 'ulimit -s 4000000 && ulimit -v 1000000 || exit 77; exec "$@"', "sh"]
         + COMMAND
         + arguments
         + ["--lock", str(tmp_path / "lock")],
         env=command_environment(name="s3000x2"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=60,
     )
     if result.returncode == 77:
         pytest.skip("limits cannot be set here")

@@ -93,13 +93,7 @@ def test_startup_loads_nothing_heavy(arguments):
 def test_a_module_of_the_same_name_is_told_apart(arguments, tmp_path):
     (tmp_path / "pymtml.py").write_text("def nvmlInit():\n    pass\n")
     shutil.copytree(os.path.join(simulated.ROOT, "pymtml_cli"), str(tmp_path / "pymtml_cli"), ignore=wheels.UNCOMPILED)
-    result = subprocess.run(
-        [sys.executable, "-m", "pymtml_cli"] + arguments,
-        cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    result = simulated.run([sys.executable, "-m", "pymtml_cli"] + arguments, cwd=str(tmp_path))
     assert (result.returncode, result.stdout) == (255, "")
     assert result.stderr.count("\n") == 1
     assert "another module" in result.stderr and str(tmp_path / "pymtml.py") in result.stderr
@@ -204,13 +198,10 @@ def test_packages_in_the_current_folder_are_not_ours(package, tmp_path):
         if name != package:
             (trap / name).mkdir()
             (trap / name / "__init__.py").write_text("raise SystemExit('imported')\n")
-    result = subprocess.run(
+    result = simulated.run(
         [sys.executable, "-m", package, "-L"],
         cwd=str(trap),
         env=command_environment(name="s80", extra_environment={"PYTHONPATH": str(tmp_path / "site")}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
     )
     assert (result.returncode, result.stderr) == (0, "") and result.stdout.startswith("GPU 0: MTT S80 (")
 

@@ -128,12 +128,7 @@ int mtmlDeviceGetPowerUsage(void *device, unsigned *power)
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
     """A library in which a card can hang (path)."""
-    folder = tmp_path_factory.mktemp("shim")
-    (folder / "shim.c").write_text(SHIM)
-    library = str(folder / "libshim.so")
-    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath," + simulated.BUILD, "-o", library]
-    subprocess.run(command + [str(folder / "shim.c"), "-L" + simulated.BUILD, "-l:libmtml.so.2", "-ldl"], check=True)
-    return library
+    return simulated.shim(tmp_path_factory.mktemp("shim"), SHIM)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import sys
 
 import oracle
 import pytest
+import simulated
 
 import pymtml
 
@@ -63,14 +64,7 @@ def machine(tmp_path_factory):
 
 def run(environment, *arguments):
     """A finished Python process with its texts."""
-    return subprocess.run(
-        [sys.executable] + list(arguments),
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=300,
-    )
+    return simulated.run([sys.executable] + list(arguments), env=environment)
 
 
 def nvidia_smi(folder, *replacements):

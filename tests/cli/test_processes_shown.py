@@ -124,13 +124,7 @@ def test_the_host_s_namespace(monkeypatch):
     unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
     module = processes.in_a_namespace_of_its_own.__module__
     code = "from %s import in_a_namespace_of_its_own as own; print(own())" % module
-    inside = subprocess.run(
-        unshare + COMMAND[:1] + ["-c", code],
-        env=command_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    inside = simulated.run(unshare + COMMAND[:1] + ["-c", code], env=command_environment())
     if inside.returncode:
         pytest.skip("namespaces are not permitted here: %s" % inside.stderr.strip())
     assert inside.stdout == "True\n"

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -108,13 +107,10 @@ def test_the_recipes(tmp_path):
     ]
     with_metrics = importlib.util.find_spec("prometheus_client") is not None
     lines += ["metrics --lock %s" % (tmp_path / "lock")] * with_metrics
-    done = subprocess.run(
+    done = simulated.run(
         [sys.executable, "-c", RUN, json.dumps([line.split() for line in lines])],
         cwd=str(tmp_path),
         env=dict(simulated.environment("s80"), PYMTML_COMMAND_NAME="pymtml"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
     )
     assert not done.stderr, done.stderr
     texts, compared = json.loads(done.stdout)

@@ -42,15 +42,7 @@ def trap(tmp_path):
 
 
 def in_folder(folder, command, **extra):
-    return subprocess.run(
-        command,
-        cwd=str(folder),
-        env=command_environment(name="s3000x2", extra_environment=extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=120,
-    )
+    return simulated.run(command, cwd=str(folder), env=command_environment(name="s3000x2", extra_environment=extra))
 
 
 def seen(folder):
@@ -170,11 +162,7 @@ def test_a_python_without_its_home_is_no_reason_to_fail(tmp_path):
     with open(str(tmp_path / os.path.relpath(checks.__file__, simulated.ROOT)), "a") as file:
         file.write("\nHOTTEST = 1\n")
     command = [sys.executable, "-m", "pymtml", "health", "--lock", str(tmp_path / "lock")]
-    result = subprocess.run(
-        command,
-        cwd="/",
-        env=dict(command_environment(name="s3000x2", set="*.slowdown_temperature=0"), **environment),
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
+    result = simulated.run(
+        command, cwd="/", env=dict(command_environment(name="s3000x2", set="*.slowdown_temperature=0"), **environment)
     )
     assert "and 1 C is the limit" in result.stdout

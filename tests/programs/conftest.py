@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import simulated
 import wheels
 import write_table
 from machines import CHANGES, ROOT, SIMULATOR, Machine
@@ -103,16 +104,7 @@ class Runner:
 
     def run(self, command, environment, timeout=180, status=0):
         """What the command prints to stdout, or to stderr where it is to fail with a status of its own."""
-        done = subprocess.run(
-            command,
-            env=environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-            timeout=timeout,
-        )
+        done = simulated.run(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, timeout=timeout)
         words = str(command)[-3000:]  # the end of the code, not what all code begins with
         said = "%s: exit status %d\n%s\n%s" % (words, done.returncode, done.stdout, done.stderr)
         assert done.returncode == status, said

@@ -75,9 +75,7 @@ RECORDED = {
 def promtool(*arguments, **options):
     """What promtool says (CompletedProcess)."""
     command = [PROMETHEUS.find("promtool")] + list(arguments)
-    return subprocess.run(
-        command, cwd=FLEET, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, **options
-    )
+    return simulated.run(command, cwd=FLEET, stderr=subprocess.STDOUT, **options)
 
 
 @pytest.mark.parametrize("name", ["rules.yml", "dcgm.rules.yml"])
