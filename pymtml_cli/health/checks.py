@@ -19,11 +19,12 @@ OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICA
 SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
 
 # gpu, uuid and bus_id are None for what concerns no card, value and limit where there is none
-Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text")
+Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text asked")
 
 # What a question comes to: ``advice`` is what to do about it beyond the advice of its check; ``silent``: the card
-# answers nothing at all. Health makes a Finding of it, doctor one of its own.
-Outcome = namedtuple("Outcome", "level text value limit advice silent", defaults=(None, None, "", False))
+# answers nothing at all; ``asked``: false for what nobody asked therefore. Health makes a Finding of it, doctor one of
+# its own.
+Outcome = namedtuple("Outcome", "level text value limit advice silent asked", defaults=(None, None, "", False, True))
 
 # A check: its questions in the order in which they are asked (none: it is about the machine), each with the text for an
 # outcome that is well; what doctor advises; ``noted``: whether a NOTE is one for doctor, too (the others are counters,
@@ -44,7 +45,6 @@ LIMITS = {
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
 DRAIN = "drain the card and reboot"
-NOT_ASKED = "not asked, as %s does not answer"
 HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
 # Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
@@ -80,6 +80,11 @@ def is_not_told(unknown):
 def fails(answer):
     """Whether an answer is an Unknown for what hardware, driver and library could tell."""
     return isinstance(answer, Unknown) and not is_not_told(answer)
+
+
+def not_asked(who):
+    """The outcome of a question that is not asked, as a card does not answer."""
+    return Outcome(NOT_TOLD, "not asked, as %s does not answer" % who, silent=True, asked=False)
 
 
 def well(value=None, limit=None):
@@ -415,7 +420,7 @@ def outcomes(card, check, limits):
 def finding(check, outcome, who=(None, None, None)):
     """An outcome as the Finding of a check, of a card or of the machine."""
     text = outcome.text + (": " + outcome.advice if outcome.advice else "")
-    return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text))
+    return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text), outcome.asked)
 
 
 def driver_finding(level, text, limit=None):
@@ -431,7 +436,7 @@ def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
     found = []
     for check in names:
         if is_silent(found):
-            found = [Outcome(NOT_TOLD, NOT_ASKED % "the card", silent=True)]
+            found = [not_asked("the card")]
         else:
             asking(check)
             found = outcomes(card, check, limits)

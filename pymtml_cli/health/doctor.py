@@ -30,8 +30,10 @@ MODULES = ("pymtml", "pynvml")
 NAMES_SHOWN = 6
 
 
-# A level, what was checked, what was found, what to do
-Finding = namedtuple("Finding", "level check text next_step", defaults=(None,))
+class Finding(namedtuple("Finding", "level check text next_step", defaults=(None,))):
+    """A level, what was checked, what was found, what to do; ``gpus``: the cards that the text begins with, if any."""
+
+    gpus = None
 
 
 def parser():
@@ -57,7 +59,7 @@ def run(arguments):
     elif WARN in levels:
         status, text = 1, "works in part: %d warning(s) above" % levels.count(WARN)
     if options.json:
-        objects = [finding._asdict() for finding in findings]
+        objects = [dict(finding._asdict(), gpus=finding.gpus) for finding in findings]
         sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
     else:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
@@ -342,20 +344,28 @@ def grouped(cards):
         if found <= set(quiet):
             quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
     for finding, indices in groups.items():
-        yield finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
+        yield of_cards(finding, indices)
     if not any(finding.level == WARN for finding in groups):
-        for text in checks_by_cards(quiet[OK]):
-            yield Finding(OK, "cards", text + " as they should be")
-    for text in checks_by_cards(quiet[NOT_APPLICABLE]):
-        yield Finding(NOT_APPLICABLE, "unreported", text + " not reported, or in part")
+        yield from checks_by_cards(quiet[OK], Finding(OK, "cards", "%s as they should be"))
+    yield from checks_by_cards(
+        quiet[NOT_APPLICABLE], Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
+    )
 
 
-def checks_by_cards(cards_by_check):
-    """Checks that came out alike, behind the cards on which they did (list of str)."""
+def of_cards(finding, indices):
+    """A finding as one of some cards."""
+    finding = finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
+    finding.gpus = indices
+    return finding
+
+
+def checks_by_cards(cards_by_check, form):
+    """A finding for the checks that came out alike on the same cards (iterator)."""
     found = {}
     for check, indices in cards_by_check.items():
         found.setdefault(tuple(indices), []).append(check)
-    return ["GPU %s: %s" % (ranges(indices), ", ".join(names)) for indices, names in found.items()]
+    for indices, names in found.items():
+        yield of_cards(form._replace(text=form.text % ", ".join(names)), list(indices))
 
 
 def visible_finding(cards):
@@ -377,13 +387,7 @@ def visible_finding(cards):
     return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
-LEVELS = {
-    checks.OK: OK,
-    checks.NOTE: NOTE,
-    checks.NOT_TOLD: NOT_APPLICABLE,
-    checks.WARNING: WARN,
-    checks.CRITICAL: WARN,
-}
+LEVELS = {checks.OK: OK, checks.NOTE: NOTE, checks.NOT_TOLD: NOT_APPLICABLE}  # of health's; all others: WARN
 
 
 def findings_of_cards(cards):
@@ -403,7 +407,7 @@ def findings_of_cards(cards):
 def finding_of(name, outcome):
     """What doctor makes of an outcome of a check (Finding)."""
     check, title = checks.CHECKS[name], "cards" if name == "answers" else name
-    level = OK if outcome.level == checks.NOTE and not check.noted else LEVELS[outcome.level]
+    level = OK if outcome.level == checks.NOTE and not check.noted else LEVELS.get(outcome.level, WARN)
     return Finding(level, title, outcome.text, outcome.advice or check.advice)
 
 

@@ -14,7 +14,7 @@ from pymtml_cli.common.files import read_text
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
-from pymtml_cli.health.checks import CRITICAL, NOT_TOLD, NOTE, OK, WARNING, Finding, Outcome
+from pymtml_cli.health.checks import CRITICAL, NOTE, OK, WARNING, Finding, Outcome
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.readings.devices import Machine, Unknown, ask, host
@@ -184,7 +184,7 @@ def _unanswered(asking, cards, wanted, text):
         return [checks.driver_finding(CRITICAL, text)]
     index, check = asking
     found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
-    rest = Outcome(NOT_TOLD, checks.NOT_ASKED % ("GPU %d" % index))
+    rest = checks.not_asked("GPU %d" % index)
     later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
     found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
     return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]

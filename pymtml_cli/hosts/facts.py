@@ -25,7 +25,6 @@ CARD_KEYS.update({"processes.list": TOLD, "processes.unseen": APART})
 NOT_TOLD_REASONS = ("not supported", "function not found")
 HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
 NOT_TOLD = "N/A"
-NOT_ASKED = "not asked, as "  # how the text of health begins where a card does not answer, or one before it
 
 # Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
 EXACT_CHECKS = ("driver", "devices", "answers", "links")
@@ -254,7 +253,7 @@ def _of_findings(kind, findings):
     for check, by_card in found.items():
         cards.update(index for index in by_card if index is not None)
         # What was not asked because a card does not answer is told by the check that it does not answer to.
-        asked = {index: ones for index, ones in by_card.items() if not ones[0]["text"].startswith(NOT_ASKED)}
+        asked = {index: ones for index, ones in by_card.items() if ones[0].get("asked", True)}
         texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
         values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
         if values:
@@ -275,7 +274,7 @@ def _statement(kind, check, findings):
             key = text if check in EXACT_CHECKS else _NUMBER.sub("#", text)
         else:
             text = text if level in _WELL[DOCTOR] else "%s: %s" % (level, text)
-            head, colon, rest = text.partition(": ") if text.startswith("GPU ") else ("", "", text)
+            head, colon, rest = text.partition(": ") if one.get("gpus") else ("", "", text)  # "GPU 0-3: ..."
             key = head + colon + _NUMBER.sub("#", rest) if check in MEASURED_CHECKS else text
         compared.append(key)
         shown.append(text)

@@ -384,8 +384,9 @@ def test_a_card_that_does_not_answer_beside_one_that_is_not_well(checked, folder
     lost = copy.deepcopy(narrow)
     for one in lost["findings"]:
         if one["gpu"] == 3:
-            one.update(level="N/A", text="not asked, as the card does not answer")
-    next(one for one in lost["findings"] if one["gpu"] == 3).update(level="CRITICAL", text="no answer: Timeout")
+            one.update(level="N/A", text="not asked, as the card does not answer", asked=False)
+    first = next(one for one in lost["findings"] if one["gpu"] == 3)
+    first.update(level="CRITICAL", text="no answer: Timeout", asked=True)
     result = invoke("compare", folder(a=narrow, b=narrow, c=lost))
     assert result.lines[0] == "health.answers" and result.lines[-1].endswith("1 differ")
     worse = health_with(narrow, 3, "pcie", "WARNING", "PCIe x8, and the card has x16")

@@ -123,6 +123,7 @@ def test_text_and_json_say_the_same():
     for finding in report["findings"]:
         if finding["check"] != "cost":
             assert "%-5s %-10s %s" % (finding["level"], finding["check"], finding["text"]) in text.lines
+        assert finding["gpus"] == (list(range(8)) if finding["text"].startswith("GPU 0-7: ") else None)
 
 
 class Terminal(io.StringIO):
