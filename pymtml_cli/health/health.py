@@ -25,21 +25,21 @@ SCHEMA = 1
 EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
 CHECKS = tuple(checks.CHECKS)
 LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
+EXPECT = "number of cards that must be present (default: at least one)"
 
 
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("health")
-    parser.add_number("--expect", "N", 0, MOST_CARDS, "number of cards that must be present (default: at least one)")
+    parser.add_number("--expect", "N", 0, MOST_CARDS, EXPECT)
     text = "time that the driver may take (default 30), and another check"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default
         parser.add_number("--" + name, "N", least, most, "limit: " + text.replace("%", "%%") + shown)
     parser.add_file("--limits", "a file of limits, one per line: max-temperature = 85")
-    parser.add_argument(
-        "--skip", metavar="CHECKS", default="", help="leave out, separated by commas: " + ", ".join(CHECKS[1:])
-    )
+    text = "leave out, separated by commas: " + ", ".join(CHECKS[1:])
+    parser.add_argument("--skip", metavar="CHECKS", default="", help=text)
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     parser.add_file("--lock", "lock file, which allows one check at a time (default: one per user)")
     parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"

@@ -7,6 +7,7 @@ differ, and ``done``. ``cards`` may come again: handles had died, and all is ask
 which that was noticed.
 """
 
+import contextlib
 import copy
 import json
 import sys
@@ -113,7 +114,7 @@ class Collector:
                 self._start({"last": self._last, "processes": processes})
                 for kind, value in self._child.messages(deadline):
                     if kind == "done":
-                        return found.driver_failure()
+                        return "it does not report its version" if found.driver_failed else None
                     if kind == "driver":
                         self.stop()
                         return value
@@ -133,12 +134,10 @@ class Collector:
     def _start(self, request):
         """Have a child that was asked: the one of before if it lives."""
         if self._child is not None:
-            try:
+            with contextlib.suppress(OSError):
                 if not self._child.ended:
                     self._child.tell(request)
                     return
-            except OSError:
-                pass
             self.stop()
         wanted = {"limits": self.settings.limits, "checks": self.settings.names}
         inherited = [] if self.held is None else [self.held]
@@ -175,12 +174,12 @@ class Collector:
         card = found.cards.get(index)
         if card is None:
             card = {"gpu": index, "uuid": "", "info": [], "up": False, "parts": [], "values": [], "status": {}}
-        if not card["up"] and not card["uuid"]:
+        if card["up"]:
+            self._with_processes(card, found)
+        elif not card["uuid"]:
             uuid, info = self._known.get(index, ["", []])
             if not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
-        if card["up"]:
-            self._with_processes(card, found)
         return card
 
     def _with_processes(self, card, found):
@@ -226,7 +225,10 @@ class Collector:
 
 
 class Round:
-    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index."""
+    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index.
+
+    ``driver_failed``: whether the driver, which answered, does not tell its version.
+    """
 
     def __init__(self):
         self.errors, self.walks, self.failure = [], False, None
@@ -234,14 +236,14 @@ class Round:
 
     def begin_again(self):
         """Forget the answers: all is asked anew."""
-        self.order = self._driver_failed = None
+        self.order = self.driver_failed = None
         self.cards, self.among = {}, {}
 
     def take(self, kind, value):
         """Note a message."""
         if kind == "cards":
             self.begin_again()
-            self.order, self._driver_failed = value["order"], value["driver_failed"]
+            self.order, self.driver_failed = value["order"], value["driver_failed"]
         elif kind == "card":
             self.cards[value["gpu"]] = value
         elif kind == "among":
@@ -255,10 +257,6 @@ class Round:
         if self.failure is None or self.order is None:
             return None
         return next((gpu for gpu in self.order if gpu not in self.cards), None)
-
-    def driver_failure(self):
-        """Why a driver that answered is not up all the same, or None."""
-        return "it does not report its version" if self._driver_failed else None
 
 
 # ---- In the child ----
@@ -278,8 +276,7 @@ class Asking:
     def __init__(self, wanted):
         self._limits = wanted["limits"]
         self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
-        self._machine = self._is_new = self._failed = None  # until a life begins
-        self._has_lived = False
+        self._machine = self._is_new = self._failed = self._has_lived = None  # until a life begins
         self._identities = {}  # of the cards in this life: they do not change while it lasts
 
     def collect(self, asked, send):
@@ -306,24 +303,19 @@ class Asking:
     def _begin(self):
         if self._machine is not None:
             ask(pymtml.nvmlShutdown)
-            self._machine = None
-        self._identities = {}
+        self._machine, self._identities = None, {}
         self._machine = Machine()
-        self._is_new, self._failed = True, False
-        self._has_lived = True
+        self._is_new, self._failed, self._has_lived = True, False, True
 
     def _cards(self, asked, send):
         """Ask the cards (whether that is all; else the handles died, and all must be asked anew)."""
-        machine = self._machine
-        driver = text_or_empty(machine.driver_version)
-        cards = machine.cards
+        version = self._machine.driver_version
         # Cards that hung come last, so that the others are heard.
-        cards = sorted(cards, key=lambda card: card.index in asked["last"])
-        failed = checks.fails(machine.driver_version)
-        send("cards", {"order": [card.index for card in cards], "driver_failed": failed})
+        cards = sorted(self._machine.cards, key=lambda card: card.index in asked["last"])
+        send("cards", {"order": [card.index for card in cards], "driver_failed": checks.fails(version)})
         answering = []
         for card in cards:
-            found, failure = self._card(card, driver, asked["processes"])
+            found, failure = self._card(card, text_or_empty(version), asked["processes"])
             if failure is not None and not self._is_new:
                 send("error", [card.index, failure])
                 return False
@@ -344,8 +336,7 @@ class Asking:
         if wanted != NO_PROCESSES and reading.answered:
             _take_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
-        found["values"] = reading.as_list()
-        found["errors"] = reading.errors
+        found.update(values=reading.as_list(), errors=reading.errors)
         failed = [error for error in reading.errors if error[1] != IMPLAUSIBLE]  # that is no handle's fault
         return found, failed[0] if failed else None
 
@@ -377,13 +368,10 @@ class Asking:
 
     def _status(self, card, wanted, reading):
         """Worst level of each check of a card of which anything is told ({check: 0, 1 or 2})."""
-        names = self._checks
-        if wanted == NO_PROCESSES:
-            names = [name for name in names if name != "processes"]
-        if not reading.answered:
-            names = [name for name in names if name == "answers"]
         status = {}
-        for name in names:
+        for name in self._checks:
+            if name == "processes" and wanted == NO_PROCESSES or name != "answers" and not reading.answered:
+                continue
             if name == "readings":  # of what was asked already
                 status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]
                 continue

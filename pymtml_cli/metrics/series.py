@@ -11,36 +11,30 @@ from pymtml_cli.readings.table import READINGS, SERIES
 from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible, ratio
 
-GAUGE, COUNTER = "gauge", "counter"
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
 PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all that is a card's; those without a text are left out
 
-# Series of the machine: (type, labels, help)
+TOTAL = "_total"  # how the names of counters end; the others are gauges
+
+# Series of the machine: (labels, help)
 MACHINE_SERIES = {
-    "driver_up": (GAUGE, (), "1 if the driver answered all queries of the last collection in time, else 0."),
-    "gpus": (GAUGE, (), "Number of whole cards that the driver counts."),
-    "gpus_expected": (GAUGE, (), "Number of cards that must be present, by the option --expect."),
-    "collect_timestamp_seconds": (GAUGE, (), "When the last collection ended, in seconds since 1970."),
-    "collect_duration_seconds": (GAUGE, (), "Time that the last collection took."),
-    "health_status": (
-        GAUGE,
-        ("check",),
-        "Worst finding of a check of pymtml health: 0 in order, 1 warning, 2 critical.",
-    ),
+    "driver_up": ((), "1 if the driver answered all queries of the last collection in time, else 0."),
+    "gpus": ((), "Number of whole cards that the driver counts."),
+    "gpus_expected": ((), "Number of cards that must be present, by the option --expect."),
+    "collect_timestamp_seconds": ((), "When the last collection ended, in seconds since 1970."),
+    "collect_duration_seconds": ((), "Time that the last collection took."),
+    "health_status": (("check",), "Worst finding of a check of pymtml health: 0 in order, 1 warning, 2 critical."),
 }
 
-# Series of a card: (type, labels beside those of PLACE, help)
+# Series of a card: (labels beside those of PLACE, help)
 CARD_SERIES = {
-    "info": (GAUGE, ("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
-    "up": (GAUGE, (), "1 if the card answered in the last collection, else 0."),
-    "query_errors_total": (COUNTER, ("query", "code"), "Queries of the card that failed."),
-    **{
-        name: (COUNTER if name.endswith("_total") else GAUGE, labels, text)
-        for name, (_, _, labels, text) in SERIES.items()
-    },
-    "mtlinks": (GAUGE, ("state",), "MtLinks of the card in a state."),
-    "processes": (GAUGE, (), "Processes that use the card, counted at most every 30 seconds."),
-    "process_info": (GAUGE, ("pid", "kind", "name"), "A process that uses the card; the value is 1."),
+    "info": (("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
+    "up": ((), "1 if the card answered in the last collection, else 0."),
+    "query_errors_total": (("query", "code"), "Queries of the card that failed."),
+    **{name: (labels, text) for name, (_, _, labels, text) in SERIES.items()},
+    "mtlinks": (("state",), "MtLinks of the card in a state."),
+    "processes": ((), "Processes that use the card, counted at most every 30 seconds."),
+    "process_info": (("pid", "kind", "name"), "A process that uses the card; the value is 1."),
 }
 
 MOST_FANS = 8
@@ -51,7 +45,6 @@ LINK_STATES = {
     pymtml.MTML_MTLINK_STATE_DOWN: "down",
     pymtml.MTML_MTLINK_STATE_DOWNGRADE: "downgraded",
 }
-OTHER_LINK_STATE = "other"
 
 
 # ---- Questions: (series, its own labels, answer) of a card or a part of it (iterators) ----
@@ -88,19 +81,16 @@ def links(card):
     if isinstance(count, Unknown):
         yield "mtlinks", (), count
         return
-    counts = {}
+    counts = dict.fromkeys(LINK_STATES.values(), 0)
     for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
         if isinstance(state, Unknown):
             yield "mtlinks", (), state
         else:
-            name = LINK_STATES.get(state, OTHER_LINK_STATE)
+            name = LINK_STATES.get(state, "other")
             counts[name] = counts.get(name, 0) + 1
-    if counts:
-        for name in LINK_STATES.values():
-            yield "mtlinks", (name,), counts.get(name, 0)
-        if OTHER_LINK_STATE in counts:
-            yield "mtlinks", (OTHER_LINK_STATE,), counts[OTHER_LINK_STATE]
+    if any(counts.values()):
+        yield from (("mtlinks", (name,), number) for name, number in counts.items())
 
 
 # What `query` of query_errors_total calls it: the questions

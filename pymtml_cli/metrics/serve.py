@@ -94,10 +94,8 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     request_queue_size = 64
 
     def __init__(self, host, port, tls=None):
-        self.page, self._tls = None, tls
+        self.page, self._tls, self._thread, self._said = None, tls, None, set()
         self._due = {}  # by the socket of a connection: (whether a request is under way, when its time is over)
-        self._said = set()
-        self._thread = None
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             self.address_family, where = found[0][0], found[0][4]
@@ -205,15 +203,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         http.server.BaseHTTPRequestHandler.handle_one_request(self)
 
     def do_GET(self):
-        self._answer(True)
-
-    def do_HEAD(self):
-        self._answer(False)
-
-    def _answer(self, with_body):
         path = self.path.partition("?")[0]
-        status, headers = 200, ()
-        content_type = "text/plain; charset=utf-8"
+        status, content_type, headers = 200, "text/plain; charset=utf-8", ()
         if path == PATH:
             page = self.server.page
             content_type = page.content_type
@@ -223,13 +214,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             status, body = 404, b"there is only /metrics\n"
         self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers:
+        for name, value in (("Content-Type", content_type), ("Content-Length", str(len(body))), *headers):
             self.send_header(name, value)
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             self.wfile.write(body)
+
+    do_HEAD = do_GET
 
     def log_message(self, format, *arguments):
         pass

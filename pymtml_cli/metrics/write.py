@@ -15,13 +15,13 @@ from pymtml_cli.health import health
 from pymtml_cli.health.child import answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
-from pymtml_cli.metrics.series import CARD_SERIES, COUNTER, MACHINE_SERIES, OF_CARD, OF_MACHINE
+from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL
 from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_FILE = 16 << 20  # bytes of a text that is read again
 LONGEST_JOBS, MOST_JOBS = 1 << 16, 16  # bytes of a file of jobs, and jobs on a card
-INFO_LABELS = CARD_SERIES["info"][1]
+INFO_LABELS = CARD_SERIES["info"][0]
 
 
 def parser():
@@ -29,25 +29,17 @@ def parser():
     parser = argument_parser("metrics")
     where = parser.add_mutually_exclusive_group()
     parser.add_file("--textfile", "write FILE for node_exporter instead of printing", where)
-    where.add_argument(
-        "--listen", metavar="[HOST:]PORT", help="serve /metrics (default host: 127.0.0.1; 0.0.0.0: all addresses)"
-    )
+    text = "serve /metrics (default host: 127.0.0.1; 0.0.0.0: all addresses)"
+    where.add_argument("--listen", metavar="[HOST:]PORT", help=text)
     text = "time from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
     parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
-    parser.add_number(
-        "--expect", "N", 0, health.MOST_CARDS, "number of cards that must be present (default: at least one)"
-    )
+    parser.add_number("--expect", "N", 0, health.MOST_CARDS, health.EXPECT)
     text = "time that the driver may take for a collection (default %d)" % TIMEOUT
     parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as pymtml health takes them")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as pymtml health does")
-    parser.add_argument(
-        "--processes",
-        choices=(NO_PROCESSES, COUNTED, NAMED),
-        default=COUNTED,
-        help="whether to look for processes, every 30 seconds at most, and to publish their names (default %s)"
-        % COUNTED,
-    )
+    text = "whether to look for processes, every 30 seconds at most, and to publish their names (default %s)" % COUNTED
+    parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, NAMED), default=COUNTED, help=text)
     text = "folder with a file for each card, named by its index: the jobs on it, one per line"
     parser.add_argument("--hpc-job-dir", metavar="DIR", help=text)
     parser.add_file("--certfile", "serve by TLS, with this certificate")
@@ -104,25 +96,21 @@ def _write_file(options, collector, writer):
         replace_file(options.textfile, writer.page(_collect_alone(options, collector)))
         return
     _end_in_good_order()
-    first = True
-    for collection in _again_and_again(collector, options.interval):
+    for number, collection in enumerate(_again_and_again(collector, options.interval)):
         try:
             replace_file(options.textfile, writer.page(collection))
         except CommandError as error:  # a full disk may have room again
-            if first:
+            if not number:
                 raise
             _say(error.text)
-        first = False
 
 
 def _remember(path, collector):
     """Let what the file of before knew go on."""
-    text = read(path)
-    if text is not None:
-        try:
-            collector.remember(*earlier(text))
-        except Exception:  # of a parser, which reads what anybody may have written
-            _say("%s was not a file of metrics: errors are counted from 0" % path)
+    try:
+        collector.remember(*earlier(read(path)))
+    except Exception:  # of a parser, which reads what anybody may have written
+        _say("%s was not a file of metrics: errors are counted from 0" % path)
 
 
 def _serve(options, collector, writer):
@@ -196,17 +184,15 @@ def _say(text):
 
 
 def _check_library():
-    """Look for prometheus_client.
-
-    Raises: CommandError where it is missing.
-    """
+    """Look for prometheus_client, without which there is no page."""
     try:
         import prometheus_client.core  # noqa: F401
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "prometheus_client":
             raise
-        text = "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'"
-        raise CommandError(text, OTHER)
+        raise CommandError(
+            "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'", OTHER
+        )
 
 
 # ---- The page ----
@@ -257,10 +243,10 @@ def _families(collection, expected, job_folder):
 
     families = {}
     for prefix, table in ((OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)):
-        for name, (kind, _, text) in table.items():
+        for name, (_, text) in table.items():
             # A counter's family is named without the end that its samples have.
-            family = name[: -len("_total")] if kind == COUNTER else name
-            families[prefix + name] = Metric(prefix + family, text, kind)
+            family = name[: -len(TOTAL)] if name.endswith(TOTAL) else name
+            families[prefix + name] = Metric(prefix + family, text, "gauge" if family == name else "counter")
     _machine(families, collection, expected)
     for card in collection.cards:
         for device, place in [(card, _place(card))] + [(part, _place(part, card)) for part in card["parts"]]:
@@ -305,15 +291,14 @@ def _device(families, device, place, jobs):
     _add(families, OF_CARD + "up", place, int(device["up"]))
     places = [dict(place, hpc_job=job) for job in jobs] or [place]
     for series, labels, value in device["values"]:
-        own = dict(zip(CARD_SERIES[series][1], labels))
+        own = dict(zip(CARD_SERIES[series][0], labels))
         for one in places:
             _add(families, OF_CARD + series, dict(one, **own) if own else one, value)
 
 
 def jobs(folder, name):
     """The jobs on a card, or an instance of it, by the file that a scheduler's prolog writes (list of str)."""
-    text = read(os.path.join(folder, name), LONGEST_JOBS)
-    lines = [] if text is None else [safe(line.strip()) for line in text.split("\n")]
+    lines = [safe(line.strip()) for line in read(os.path.join(folder, name), LONGEST_JOBS).split("\n")]
     return list(dict.fromkeys(line for line in lines if line))[:MOST_JOBS]
 
 
@@ -340,8 +325,8 @@ def earlier(text):
 
 
 def read(path, most=LONGEST_FILE):
-    """The text of a file (str), or None where there is none that can be read, or it is longer."""
+    """The text of a file (str); nothing if there is none that can be read, or it is longer."""
     try:
-        return read_text(path, most)
+        return read_text(path, most) or ""
     except (OSError, ValueError):
-        return None
+        return ""

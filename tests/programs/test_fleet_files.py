@@ -337,7 +337,7 @@ def test_names_of_the_collector():
     assert re.fullmatch(common["include"], "hw.power") and common["match_type"] == "regexp"
     for one in each:
         assert one["include"].startswith(metrics_series.OF_CARD), one
-        _, labels, _ = metrics_series.CARD_SERIES[one["include"][len(metrics_series.OF_CARD) :]]
+        labels, _ = metrics_series.CARD_SERIES[one["include"][len(metrics_series.OF_CARD) :]]
         used = {operation["label"] for operation in one.get("operations", ()) if operation["action"] == "update_label"}
         assert used | set(one.get("experimental_match_labels", ())) == set(labels) - {"fan"}, one
     assert len({one["include"] for one in each}) == len({one["new_name"] for one in each}) == len(each)
@@ -563,9 +563,9 @@ def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
     of_target = {"job", "instance", "gpus"}
     labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity", "problem"}}
-    for key, (_, more, _) in metrics_series.MACHINE_SERIES.items():
+    for key, (more, _) in metrics_series.MACHINE_SERIES.items():
         labels[metrics_series.OF_MACHINE + key] = of_target | set(more)
-    for key, (_, more, _) in metrics_series.CARD_SERIES.items():
+    for key, (more, _) in metrics_series.CARD_SERIES.items():
         labels[metrics_series.OF_CARD + key] = of_target | set(metrics_series.PLACE) | set(more)
     labels.update((rule["record"], set()) for file in RULES for rule in rules(file) if "record" in rule)
     for query in queries(name):
