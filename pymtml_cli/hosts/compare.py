@@ -12,6 +12,7 @@ from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
 from pymtml_cli.hosts.gathered import STDIN
+from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
@@ -268,18 +269,11 @@ def _differing(groups):
     cards = set(groups[0].fact.values)
     if any(not group.fact.uniform and set(group.fact.values) != cards for group in groups):
         return None
-    return {card for card in cards if len({_at(group, card) for group in groups}) > 1}
-
-
-def _at(group, card):
-    values = group.fact.values
-    return next(iter(values.values())) if group.fact.uniform else values[card]
+    return {card for card in cards if len({group.fact.at(card) for group in groups}) > 1}
 
 
 def _text(group, cards):
     """What a group answers, of these cards or of all."""
-    from pymtml_cli.readings.topology import ranges
-
     values = group.shown
     if len(set(values.values())) == 1:
         return next(iter(values.values()))
@@ -287,11 +281,8 @@ def _text(group, cards):
     for index, value in values.items():
         if cards is None or index in cards:
             found.setdefault(value, []).append(index)
-    parts = []
-    for value, indices in found.items():
-        numbers = [index for index in indices if index is not None]
-        parts.append(("GPU %s: %s" % (ranges(numbers), value)) if numbers else "machine: %s" % value)
-    return "; ".join(parts)
+    numbers = {value: ranges(index for index in indices if index is not None) for value, indices in found.items()}
+    return "; ".join("%s: %s" % ("GPU " + text if text else "machine", value) for value, text in numbers.items())
 
 
 def _group_object(group):

@@ -10,6 +10,7 @@ import re
 
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
+from pymtml_cli.readings.topology import ranges
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
 DEEPEST = 8  # objects within objects
@@ -31,7 +32,8 @@ EXACT_CHECKS = ("driver", "devices", "answers", "links")
 # Checks of doctor whose texts have numbers that are measured
 MEASURED_CHECKS = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-_WELL = {HEALTH: ("OK", "NOTE"), DOCTOR: ("ok", "note", "n/a")}
+# Levels at which nothing is wrong; what health says at them is the same to all hosts.
+_WELL = {HEALTH: {"OK": "OK", "NOTE": "OK", NOT_TOLD: NOT_TOLD}, DOCTOR: ("ok", "note", "n/a")}
 _ILL = {HEALTH: ("WARNING", "CRITICAL"), DOCTOR: ("warn",)}
 # Facts of `pymtml --json` that are not well, though they be the same on all hosts
 TROUBLES = {
@@ -59,12 +61,14 @@ class Fact:
         """Whether all cards answer the same."""
         return len(set(self.values.values())) == 1
 
+    def at(self, card):
+        """The value of a card, which may not be here if all answer the same."""
+        return next(iter(self.values.values())) if self.uniform else self.values[card]
+
     @property
     def key(self):
         """What is the same for hosts that answer the same."""
-        if self.uniform:
-            return (None, next(iter(self.values.values())))
-        return frozenset(self.values.items())
+        return (None, self.at(None)) if self.uniform else frozenset(self.values.items())
 
 
 def facts_of(kind, content):
@@ -76,22 +80,22 @@ def facts_of(kind, content):
 
 def _of_machine(content):
     """The facts of a document of `pymtml --json`."""
-    facts, failing, told = {}, {}, {}
+    columns, failing, told = [collections.defaultdict(of) for of in (dict, list, list)]
+    facts, devices = {}, content["devices"]
     for name in MACHINE_KEYS:
-        reason = _reasons(content).get(name)
-        if content.get(name) is None and _fails(reason):
-            failing.setdefault(None, []).append((name, reason))
+        value, reason = content.get(name), _reasons(content).get(name)
+        if value is None and _fails(reason):
+            failing[None].append((name, reason))
         else:
-            facts[name] = Fact(MACHINE, {None: _shown(name, content.get(name))})
-    columns = collections.defaultdict(dict)
-    silent = [index for index, card in enumerate(content["devices"]) if _is_silent(card)]
-    for index, card in enumerate(content["devices"]):
+            facts[name] = Fact(MACHINE, {None: _shown(name, value)})
+    silent = [index for index, card in enumerate(devices) if _is_silent(card)]
+    for index, card in enumerate(devices):
         failed = set()  # lists of which an item failed
         for name, value, reason in _leaves(card):
             if value is None and _fails(reason):
                 failed.add(name.partition("[")[0])
                 if not _is_of(name, card, silent):
-                    failing.setdefault(index, []).append((name, reason))
+                    failing[index].append((name, reason))
                 continue
             how = CARD_KEYS.get(name, TOLD)
             if how == VALUE:
@@ -99,22 +103,19 @@ def _of_machine(content):
             elif how == ZERO:
                 columns[name][index] = NOT_TOLD if value is None else "0" if value == 0 else "more than 0"
             elif how == TOLD and value is None:
-                told.setdefault(index, []).append(name)
+                told[index].append(name)
         if "mtlink.count" in failed:
             failed.add("mtlink.links")
         for name, (write, _) in LISTS.items():
             if not name.startswith(tuple(failed)):
                 columns[name][index] = write(card)
-    count = len(content["devices"])
+    indices = range(len(devices))
     for name, values in columns.items():
-        if values:
-            _, ordered = LISTS.get(name, (None, False))
-            facts[name] = Fact(MACHINE, values, whole=len(values) == count, ordered=ordered)
-    if count:
-        facts["not_told"] = Fact(MACHINE, {index: _listed(told.get(index, [])) for index in range(count)})
-    which = list(range(count)) + [None]
-    failures = {"failing": Fact(MACHINE, {index: _by_reason(failing.get(index, [])) for index in which})}
-    facts = {**failures, **facts}
+        _, ordered = LISTS.get(name, (None, False))
+        facts[name] = Fact(MACHINE, values, whole=len(values) == len(devices), ordered=ordered)
+    if devices:
+        facts["not_told"] = Fact(MACHINE, {index: _listed(told[index]) for index in indices})
+    facts = {"failing": Fact(MACHINE, {index: _by_reason(failing[index]) for index in (*indices, None)}), **facts}
     for name in set(TROUBLES) & set(facts):
         facts[name].ill = any(re.match(TROUBLES[name], text) for text in facts[name].values.values())
     return facts
@@ -201,28 +202,29 @@ def _items(card, *path):
     return [item for item in card if isinstance(item, dict)] if isinstance(card, list) else []
 
 
-def _instances(card):
-    items = _items(card, "mpc", "instances")
-    if items is None:
-        return NOT_TOLD
-    profiles = [item.get("profile") for item in items]
-    return ", ".join(_shown("name", one.get("name") if isinstance(one, dict) else None) for one in profiles) or "none"
+def _each(written, *path):
+    """What writes the items of a list."""
+
+    def write(card):
+        items = _items(card, *path)
+        return NOT_TOLD if items is None else _listed(map(written, items))
+
+    return write
 
 
-def _displays(card):
-    items = _items(card, "displays")
-    if items is None:
-        return NOT_TOLD
-    forms = ["%s %s x %s" % (one.get("type"), one.get("max_width"), one.get("max_height")) for one in items]
-    return safe(", ".join(forms)) or "none"
+def _instance(item):
+    profile = item.get("profile")
+    return _shown("name", profile.get("name") if isinstance(profile, dict) else None)
+
+
+def _display(item):
+    return "%s %s x %s" % (item.get("type"), item.get("max_width"), item.get("max_height"))
 
 
 def _numbers_by(value, key, *path):
     """What writes `up: 0-5, down: 6`: the numbers of items of a list by what they say."""
 
     def write(card):
-        from pymtml_cli.readings.topology import ranges
-
         found = {}
         for item in _items(card, *path) or ():
             if isinstance(item.get(key), int):
@@ -235,23 +237,22 @@ def _numbers_by(value, key, *path):
 PAIRS = ("level", "mtlinks", "read", "write")  # what is said of two cards
 # Lists of a card: (what they are as text, whether they speak of other cards)
 LISTS = {
-    "mpc.instances": (_instances, False),
+    "mpc.instances": (_each(_instance, "mpc", "instances"), False),
     "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False),
     "mtlink.links.remote": (_numbers_by("remote", "link", "mtlink", "links"), True),
     **{"topology." + what: (_numbers_by(what, "device", "topology"), True) for what in PAIRS},
-    "displays": (_displays, False),
+    "displays": (_each(_display, "displays"), False),
 }
 
 
 def _of_findings(kind, findings):
     """(number of cards, facts) of a document of health or doctor."""
-    found = {}
+    found, facts, cards = {}, {}, set()
     for one in findings:
         gpu = one.get("gpu") if isinstance(one.get("gpu"), int) else None
         found.setdefault(safe(one["check"]), {}).setdefault(gpu, []).append(one)
-    facts, cards = {}, set()
     for check, by_card in found.items():
-        cards.update(index for index in by_card if index is not None)
+        cards.update(set(by_card) - {None})
         # What was not asked because a card does not answer is told by the check that it does not answer to.
         asked = {index: ones for index, ones in by_card.items() if ones[0].get("asked", True)}
         texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
@@ -265,17 +266,14 @@ def _of_findings(kind, findings):
 def _statement(kind, check, findings):
     """(what is compared, what is shown) of the findings of a check on a card."""
     compared, shown = [], []
+    measured = check in MEASURED_CHECKS if kind == DOCTOR else check not in EXACT_CHECKS
     for one in findings:
         level, text = safe(one["level"]), safe(one["text"])
         if kind == HEALTH and level in _WELL[HEALTH]:
-            key = text = _WELL[HEALTH][0]
-        elif kind == HEALTH:
-            key = text = level if level == NOT_TOLD else "%s: %s" % (level, text)
-            key = text if check in EXACT_CHECKS else _NUMBER.sub("#", text)
-        else:
-            text = text if level in _WELL[DOCTOR] else "%s: %s" % (level, text)
-            head, colon, rest = text.partition(": ") if one.get("gpus") else ("", "", text)  # "GPU 0-3: ..."
-            key = head + colon + _NUMBER.sub("#", rest) if check in MEASURED_CHECKS else text
-        compared.append(key)
+            text = _WELL[HEALTH][level]
+        elif level not in _WELL[kind]:
+            text = "%s: %s" % (level, text)
+        head, colon, rest = text.partition(": ") if one.get("gpus") else ("", "", text)  # "GPU 0-3: ..."
+        compared.append(head + colon + _NUMBER.sub("#", rest) if measured else text)
         shown.append(text)
     return ", ".join(sorted(set(compared))), ", ".join(sorted(set(shown)))

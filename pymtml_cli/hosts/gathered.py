@@ -117,10 +117,7 @@ def _text(path, alone):
 
 
 def _open_regular(path, flags):
-    """Open a regular file, no link to one.
-
-    Raises: _Bad for anything else.
-    """
+    """Open a regular file, no link to one; anything else is _Bad."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise _Bad("not a regular file")
     # Who owns the folder may put a link or a pipe there meanwhile: neither is followed, nor waited for.
@@ -277,10 +274,7 @@ def _host(content):
 
 
 def _kind(content):
-    """The kind of a document.
-
-    Raises: _Bad for one that is not pymtml's, or says an error.
-    """
+    """The kind of a document; one that is not pymtml's, or says an error, is _Bad."""
     if not isinstance(content, dict):
         raise _Bad("not a document of pymtml")
     schema = content.get("schema", SCHEMA)

@@ -19,20 +19,20 @@ from pymtml_cli.readings.devices import (
 )
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import answer as answer_to
-from pymtml_cli.readings.table import fan, pairs, readings_of
+from pymtml_cli.readings.table import fan, named, pairs, readings_of
 from pymtml_cli.readings.topology import link_count
 
 SCHEMA = 1
 
 
 def words(prefix, names):
-    """What is said for the values of an enum ({value: name})."""
-    return {getattr(pymtml, prefix + name.upper()): name for name in names.split()}
+    """What makes of a value of an enum its word, or its number."""
+    return named({getattr(pymtml, prefix + name.upper()): name for name in names.split()})
 
 
-LINK_STATES = words("MTML_MTLINK_STATE_", "down up downgrade")
-DISPLAY_TYPES = words("MTML_DISP_INTF_TYPE_", "DP eDP VGA HDMI LVDS")
-LEVEL_NAMES = words("NVML_TOPOLOGY_", "internal single multiple hostbridge node system")
+link_state = words("MTML_MTLINK_STATE_", "down up downgrade")
+display_type = words("MTML_DISP_INTF_TYPE_", "DP eDP VGA HDMI LVDS")
+level_name = words("NVML_TOPOLOGY_", "internal single multiple hostbridge node system")
 
 
 def known(*pairs):
@@ -74,7 +74,6 @@ def failure(error):
 
 
 def machine_object(machine, cards):
-    """The machine."""
     return known(
         ("schema", SCHEMA),
         ("host", host()),
@@ -107,14 +106,11 @@ def card_object(card):
 
 
 def instance_object(instance):
-    """An MPC instance."""
     result = device_object(instance)
     profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
-    result["profile"] = known(
-        ("name", attribute(profile, "name")),
-        ("cores", attribute(profile, "coreCount")),
-        ("memory_bytes", then(profile, lambda info: info.memorySizeMB << 20)),
-    )
+    memory = then(profile, lambda info: info.memorySizeMB << 20)
+    names = ("name", attribute(profile, "name")), ("cores", attribute(profile, "coreCount"))
+    result["profile"] = known(*names, ("memory_bytes", memory))
     return result
 
 
@@ -147,15 +143,12 @@ def fans(card):
     """Fans: target in percent, revolutions per minute."""
     result = known(*pairs(card, "fans"))
     if result["count"] is not None:
-        result["speeds"] = [
-            known(*[(reading.name, reading.question(card)) for reading in fan(number)])
-            for number in range(result["count"])
-        ]
+        rows = [fan(number) for number in range(result["count"])]
+        result["speeds"] = [known(*((reading.name, reading.question(card)) for reading in row)) for row in rows]
     return result
 
 
 def mtlink_object(card):
-    """MtLinks."""
     result = known(*pairs(card, "mtlink"))
     result["links"] = [link_object(card, link) for link in range(result["count"] or 0)]
     return result
@@ -165,9 +158,7 @@ def link_object(card, link):
     """An MtLink: its state, and the card at its other end."""
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
     remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: index_of(card, handle))
-    return known(
-        ("link", link), ("state", then(state, lambda code: LINK_STATES.get(code, str(code)))), ("remote", remote)
-    )
+    return known(("link", link), ("state", then(state, link_state)), ("remote", remote))
 
 
 def index_of(card, handle):
@@ -179,11 +170,7 @@ def index_of(card, handle):
 def pair_object(card, other):
     """How a card is joined to another."""
     level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
-    found = [
-        ("device", other.index),
-        ("level", then(level, lambda code: LEVEL_NAMES.get(code, str(code)))),
-        ("mtlinks", link_count(card, other)),
-    ]
+    found = [("device", other.index), ("level", then(level, level_name)), ("mtlinks", link_count(card, other))]
     for name, index in (("read", pymtml.NVML_P2P_CAPS_INDEX_READ), ("write", pymtml.NVML_P2P_CAPS_INDEX_WRITE)):
         status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
         found.append((name, then(status, lambda code: code == pymtml.NVML_P2P_STATUS_OK)))
@@ -198,14 +185,9 @@ def displays(card):
     result = []
     for number in range(count):
         spec = card.ask(pymtml.mtmlDeviceGetDisplayInterfaceSpec, number)
-        result.append(
-            known(
-                ("type", then(attribute(spec, "type"), lambda code: DISPLAY_TYPES.get(code, str(code)))),
-                ("max_width", attribute(spec, "maxHoriRes")),
-                ("max_height", attribute(spec, "maxVertRes")),
-                ("max_refresh_hertz", attribute(spec, "maxRefreshRate")),
-            )
-        )
+        sizes = (("max_width", "maxHoriRes"), ("max_height", "maxVertRes"), ("max_refresh_hertz", "maxRefreshRate"))
+        kind = ("type", then(attribute(spec, "type"), display_type))
+        result.append(known(kind, *((key, attribute(spec, name)) for key, name in sizes)))
     return result
 
 
