@@ -14,7 +14,7 @@ import types
 import pytest
 import simulated
 from command import invoke, run_command
-from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor
+from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor, topo
 
 import pymtml
 
@@ -123,7 +123,8 @@ def test_text_and_json_say_the_same():
     for finding in report["findings"]:
         if finding["check"] != "cost":
             assert "%-5s %-10s %s" % (finding["level"], finding["check"], finding["text"]) in text.lines
-        assert finding["gpus"] == (list(range(8)) if finding["text"].startswith("GPU 0-7: ") else None)
+        begins = "GPU %s: " % topo.ranges(finding["gpus"]) if finding["gpus"] else "GPU "
+        assert finding["text"].startswith(begins) == (finding["gpus"] is not None)
 
 
 class Terminal(io.StringIO):
