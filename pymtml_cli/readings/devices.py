@@ -4,18 +4,8 @@ import os
 import time
 
 import pymtml
-from pymtml_cli.common.errors import (
-    NO_DRIVER,
-    NO_LIBRARY,
-    NO_SUCH_DEVICE,
-    NVIDIA_SMI,
-    OTHER,
-    VENDOR_WORDS,
-    CommandError,
-    called,
-    refuse,
-    worded,
-)
+from pymtml_cli.common import errors
+from pymtml_cli.common.errors import OTHER, CommandError, called, refuse
 from pymtml_cli.common.text import safe
 
 if not hasattr(pymtml, "unseen_processes"):
@@ -106,7 +96,7 @@ def uuid_of(device):
 
 def prefixed(uuid, prefix="GPU-"):
     """A UUID as it is printed: under NVIDIA's name it begins with GPU- or MIG-."""
-    return prefix + uuid if uuid and called() == NVIDIA_SMI else uuid
+    return prefix + uuid if uuid and called() == errors.NVIDIA_SMI else uuid
 
 
 def shown_uuid(device):
@@ -116,7 +106,7 @@ def shown_uuid(device):
 
 def shown_driver(version):
     """A driver version as it is printed: under NVIDIA's name its leading digits and dots."""
-    if called() != NVIDIA_SMI or isinstance(version, Unknown):
+    if called() != errors.NVIDIA_SMI or isinstance(version, Unknown):
         return version
     rest = version.lstrip("0123456789.")
     return version[: len(version) - len(rest)].rstrip(".") or nobody_tells()
@@ -124,7 +114,7 @@ def shown_driver(version):
 
 def shown_musa():
     """Version of the MUSA driver API as it is printed: it is not CUDA's, so there is none under NVIDIA's name."""
-    return nobody_tells() if called() == NVIDIA_SMI else musa_version()
+    return nobody_tells() if called() == errors.NVIDIA_SMI else musa_version()
 
 
 def host():
@@ -287,7 +277,7 @@ _DOCTOR = "`pymtml doctor` reports why, and what to do about it"
 
 def no_devices(hint=_DOCTOR):
     """The error for a machine without devices, or without one that was asked for."""
-    return refuse("No devices were found\n", NO_SUCH_DEVICE, hint)
+    return refuse("No devices were found\n", errors.NO_SUCH_DEVICE, hint)
 
 
 def _not_found(names, cards):
@@ -298,7 +288,7 @@ def _not_found(names, cards):
         if instance is None:
             parts.append("there is no card %s" % (name or "''"))
         else:
-            form = worded("%s is MPC instance %d of card %d, and -i takes cards")
+            form = errors.worded("%s is MPC instance %d of card %d, and -i takes cards")
             parts.append(form % (name, instance.index, instance.parent.index))
     here = "card 0" if len(cards) == 1 else "cards 0 to %d" % (len(cards) - 1)
     return "%s; %s -L lists %s" % (", ".join(parts), called(), here)
@@ -360,15 +350,15 @@ def describe(error):
 def initialization_error(error):
     """The CommandError for a library that cannot be initialized, in nvidia-smi's words."""
     name = called()
-    title, vendor, library = VENDOR_WORDS[name]
+    title, vendor, library = errors.VENDOR_WORDS[name]
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
         hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
         from pymtml_cli.common import layout
 
         text = layout.blocks("smi/texts.txt")["no library for " + name] + "\n"
-        return refuse(text, NO_LIBRARY, hint)
+        return refuse(text, errors.NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
-        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), NO_DRIVER, _DOCTOR)
+        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), errors.NO_DRIVER, _DOCTOR)
     code = error.value if 0 < error.value < OTHER else OTHER
     return refuse("Failed to initialize %s: %s\n" % (library, pymtml.nvmlErrorString(error.value)), code, _DOCTOR)

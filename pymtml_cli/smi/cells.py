@@ -40,27 +40,26 @@ def temperature(card):
     return Cell(short(value, "%dC"), color)
 
 
-def _share_color(used, total):
-    share = 100.0 * used / total if total else 0
-    return RED if share > FULL_PERCENT + 5 else YELLOW if share > FULL_PERCENT else ""
+def _of_all(used, total, form, texts):
+    """What is used of something, colored by its share."""
+    color = ""
+    if not isinstance(used, Unknown) and not isinstance(total, Unknown):
+        share = 100.0 * used / total if total else 0
+        color = RED if share > FULL_PERCENT + 5 else YELLOW if share > FULL_PERCENT else ""
+    return Cell(form % texts, color)
 
 
 def power(card, form="%6s / %5s"):
     """Power and its limit."""
-    usage, limit = answer(card, "power.draw"), answer(card, "enforced.power.limit")
-    known = not isinstance(usage, Unknown) and not isinstance(limit, Unknown)
-    texts = [
-        short(value if isinstance(value, Unknown) else int(value / 1000.0 + 0.5), "%dW") for value in (usage, limit)
-    ]
-    return Cell(form % tuple(texts), _share_color(usage, limit) if known else "")
+    both = answer(card, "power.draw"), answer(card, "enforced.power.limit")
+    return _of_all(*both, form, tuple(short(then(one, lambda milli: int(milli / 1000.0 + 0.5)), "%dW") for one in both))
 
 
 def memory(device, form="%10s / %9s", unit="MiB"):
     """Memory in use and all of it; ``unit`` stands behind the first."""
     used, total = answer(device, "memory.used"), answer(device, "memory.total")
     texts = short(then(used, mebibytes), "%d" + unit), short(then(total, mebibytes), "%dMiB")
-    known = not isinstance(used, Unknown) and not isinstance(total, Unknown)
-    return Cell(form % texts, _share_color(used, total) if known else "")
+    return _of_all(used, total, form, texts)
 
 
 def utilization(device):

@@ -52,12 +52,13 @@ def text(machine, cards, room, paint):
     columns = _chosen(room)
     width = _total(columns)
     rule = "+" + "-" * (width - 2) + "+"
-    lines = [_head(machine, width), _titles(columns)]
+    titles = [left(title, wide) if title == "Name" else title.rjust(wide) for title, wide, _ in columns]
+    lines = [_head(machine, width), "| %s |" % " ".join(titles)]
     for card in cards:
         for device in [card] + card.instances:
-            lines.append(_row(device, columns, paint and width <= room))
-    lines.append(rule)
-    lines += _processes(cards, width) + [rule]
+            parts = [_cell(show(device), title, wide, paint and width <= room) for title, wide, show in columns]
+            lines.append("| %s |" % " ".join(parts))
+    lines += [rule] + _processes(cards, width) + [rule]
     return "".join((line if width <= room else line[:room]) + "\n" for line in lines)
 
 
@@ -67,15 +68,12 @@ def _total(columns):
 
 def _chosen(room):
     """The columns that a terminal has room for, with the width that is left over for names."""
-    titles = []
-    for title in IMPORTANCE:
-        columns = [column for column in COLUMNS if column[0] in titles + [title]]
-        if len(titles) > 1 and _total(columns) > room:
-            break
-        titles.append(title)
-    columns = [column for column in COLUMNS if column[0] in titles]
+    columns = COLUMNS
+    for title in IMPORTANCE[:1:-1]:
+        if _total(columns) > room:
+            columns = [column for column in columns if column[0] != title]
     left_over = max(0, room - _total(columns))
-    return [(title, width + left_over if title == "Name" else width, cell) for title, width, cell in columns]
+    return [(title, width + left_over if title == "Name" else width, show) for title, width, show in columns]
 
 
 def _head(machine, width):
@@ -92,36 +90,21 @@ def _head(machine, width):
     return "+- %s %s %s -+" % (versions, "-" * (room - 1 - text_width(versions)), clock)
 
 
-def _titles(columns):
-    parts = [left(title, width) if title == "Name" else title.rjust(width) for title, width, _ in columns]
-    return "| %s |" % " ".join(parts)
-
-
-def _row(device, columns, paint):
-    parts = []
-    for title, width, show in columns:
-        cell = show(device)
-        if title == "Name":
-            parts.append(left(fit(cell, width), width))
-        else:
-            cell = cell if isinstance(cell, cells.Cell) else cells.Cell(cell)
-            parts.append(cell.padded(width, paint))
-    return "| %s |" % " ".join(parts)
+def _cell(cell, title, width, paint):
+    if title == "Name":
+        return left(fit(cell, width), width)
+    return (cell if isinstance(cell, cells.Cell) else cells.Cell(cell)).padded(width, paint)
 
 
 def _processes(cards, width):
-    inner = width - 4
-    with_memory = width >= PROCESS_MEMORY_WIDTH
-    lines = ["| %s |" % left(fit("GPU       PID Type %sProcess name" % ("GPU-Memory " * with_memory), inner), inner)]
+    inner, with_memory = width - 4, width >= PROCESS_MEMORY_WIDTH
     found, failed = listed(cards)
-    rows = ["%3d  not known: %s" % (card.index, reason) for card, reason in failed.items()]
+    rows = ["GPU       PID Type %sProcess name" % ("GPU-Memory " * with_memory)]
+    rows += ["%3d  not known: %s" % (card.index, reason) for card, reason in failed.items()]
     for process in found:
-        number = "%d" % process.card.index
-        if process.instance is not None:
-            number += ".%d" % process.instance.index
+        number = "%d" % process.card.index + (".%d" % process.instance.index if process.instance else "")
         begin = "%3s %9d %-4s " % (number, process.pid, process.kind) + ("%10s " % process.used("%dMiB")) * with_memory
         rows.append(begin + tail(cells.short(process.name), inner - len(begin)))
-    if not failed:
-        for remark in remarks(cards, found):
-            rows += wrap(remark, inner)
-    return lines + ["| %s |" % left(fit(row, inner), inner) for row in rows]
+    for remark in [] if failed else remarks(cards, found):
+        rows += wrap(remark, inner)
+    return ["| %s |" % left(fit(row, inner), inner) for row in rows]

@@ -14,18 +14,8 @@ from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa
 from pymtml_cli.readings.processes import NONE_RUNNING, listed, remarks
 from pymtml_cli.readings.table import BY_NAME
-from pymtml_cli.smi.cells import (
-    Cell,
-    division,
-    fan,
-    memory,
-    power,
-    short,
-    switched,
-    temperature,
-    uncorrected,
-    utilization,
-)
+from pymtml_cli.smi import cells
+from pymtml_cli.smi.cells import short
 from pymtml_cli.smi.listing import name, profile
 from pymtml_cli.smi.lost import Opened, show
 
@@ -43,8 +33,7 @@ class Screen:
 
     def __init__(self, output):
         self._terminal = output.is_terminal
-        self._colors = self._terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self._paint = self._colors
+        self._paint = self._terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self._smi = called() == NVIDIA_SMI
 
     def text(self, machine, opened):
@@ -52,25 +41,21 @@ class Screen:
         return (self._table(machine, opened.cards) if opened.cards else "") + opened.sentences
 
     def _table(self, machine, cards):
-        room = self.width()
+        room = FULL_WIDTH
+        if self._terminal:
+            import shutil
+
+            room = shutil.get_terminal_size((FULL_WIDTH, 24)).columns
         if room <= COMPACT_WIDTH:
             from pymtml_cli.smi import compact
 
-            return compact.text(machine, cards, room, self._colors)
+            return compact.text(machine, cards, room, self._paint)
         return machine.time.long + " " * 7 + "\n" + "\n".join(self._lines(cards, room)) + "\n"
-
-    def width(self):
-        """Columns that there are."""
-        if not self._terminal:
-            return FULL_WIDTH
-        import shutil
-
-        return shutil.get_terminal_size((FULL_WIDTH, 24)).columns
 
     def _lines(self, cards, room):
         """The lines below the time."""
         widths = LAYOUTS[0] if room >= FULL_WIDTH else LAYOUTS[1]
-        width = _total(widths)
+        width = sum(widths) + len(widths) + 1
         lines = self._head(width, widths)
         for card in cards:
             lines += self._card(card, widths) + [_rule(widths, "-", "+")]
@@ -91,95 +76,67 @@ class Screen:
                 parts.remove(library)
             blanks = max(2, (inner - sum(map(len, parts))) // (len(parts) - 1))
             line = (" " * min(blanks, 7)).join(parts)
-        lines = ["+" + "-" * (width - 2) + "+", "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-", "+")]
-        for row in self._titles(widths)[: 3 if widths[2] == WIDE_LOAD else 2]:
-            lines.append(_line(row, widths, False))
+        lines = [_edge(width), "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-", "+")]
+        lines += [_line([[text] for text in row], widths, False) for row in self._titles(widths)]
         lines.append(_rule(widths, "=", "+").replace("+", "|", 1)[:-1] + "|")
         return lines
 
     def _titles(self, widths):
-        kind = "MIG M." if self._smi else "MPC M."
-        card = (" GPU  Name                 Persistence-M ", " Fan  Temp   Perf          Pwr:Usage/Cap ", "")
-        load = (
-            (" Volatile Uncorr. ECC ", " GPU-Util  Compute M. ", "%21s " % kind)
-            if widths[2] == WIDE_LOAD
-            else ("   Util", "    ECC", "")
-        )
-        return list(zip(card, (" Bus-Id          Disp.A ", "           Memory-Usage ", ""), load))
+        first = [" GPU  Name                 Persistence-M ", " Bus-Id          Disp.A "]
+        second = [" Fan  Temp   Perf          Pwr:Usage/Cap ", "           Memory-Usage "]
+        if widths[2] != WIDE_LOAD:
+            return [first + ["   Util"], second + ["    ECC"]]
+        third = ["", "", "%21s " % ("MIG M." if self._smi else "MPC M.")]
+        return [first + [" Volatile Uncorr. ECC "], second + [" GPU-Util  Compute M. "], third]
 
     def _card(self, card, widths):
         pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
-        state = card.ask(pymtml.nvmlDeviceGetPersistenceMode)
-        block = (
-            [Cell(" %3d  %s %5s  " % (card.index, left(fit(short(name(card)), 27), 27), switched(state)))],
-            [
-                Cell("%4s" % fan(card)),
-                (temperature(card), 6),
-                Cell("    %-4s" % short(BY_NAME["pstate"].cell(card))),
-                (power(card), 22),
-                Cell(" "),
-            ],
-            [],
-        )
         address = short(pci if isinstance(pci, Unknown) else pci.busId)
-        display = switched(card.ask(pymtml.nvmlDeviceGetDisplayActive))
-        place = ([Cell("   %-16s %3s " % (address, display))], [(memory(card), 23), Cell(" ")], [])
-        load, errors = utilization(card), uncorrected(card)
+        display = cells.switched(card.ask(pymtml.nvmlDeviceGetDisplayActive))
+        state = cells.switched(card.ask(pymtml.nvmlDeviceGetPersistenceMode))
+        first = [[" %3d  %s %5s  " % (card.index, left(fit(short(name(card)), 27), 27), state)]]
+        first.append(["   %-16s %3s " % (address, display)])
+        performance = "    %-4s" % short(BY_NAME["pstate"].cell(card))
+        second = [["%4s" % cells.fan(card), (cells.temperature(card), 6), performance, (cells.power(card), 22), " "]]
+        second.append([(cells.memory(card), 23), " "])
+        load, errors = cells.utilization(card), cells.uncorrected(card)
         if widths[2] == WIDE_LOAD:
             mode = short(BY_NAME["compute_mode"].cell(card))
-            work = (
-                [(errors, 21), Cell(" ")],
-                [(load, 8), Cell("%13s " % fit(mode, 13))],
-                [Cell("%21s " % division(card))],
-            )
+            third = [[], [], ["%21s " % cells.division(card)]]
+            rows = [first + [[(errors, 21), " "]], second + [[(load, 8), "%13s " % fit(mode, 13)]], third]
         else:
-            work = ([(load, 6), Cell(" ")], [(errors, 6), Cell(" ")], [])
-        rows = list(zip(block, place, work))
-        return [_line(row, widths, self._paint) for row in (rows if widths[2] == WIDE_LOAD else rows[:2])]
+            rows = [first + [[(load, 6), " "]], second + [[(errors, 6), " "]]]
+        return [_line(row, widths, self._paint) for row in rows]
 
     def _instances(self, instances, width):
-        title = "MIG devices:" if self._smi else "MPC instances:"
-        kind = "MIG" if self._smi else "MPC"
-        lines = ["+" + "-" * (width - 2) + "+", "| " + title.ljust(width - 4) + " |"]
-        head = " GPU %s  Name               Memory-Usage            Util" % kind
-        lines += ["|" + head.ljust(width - 2) + "|", "|" + "=" * (width - 2) + "|"]
-        for instance in instances:
-            used, share = memory(instance).text.strip(), left(fit(short(profile(instance)), 14), 14)
-            text = " %3d %3d  %s %24s %8s" % (
-                instance.parent.index,
-                instance.index,
-                share,
-                used,
-                utilization(instance).text,
-            )
-            lines.append("|" + left(text, width - 2) + "|")
-        return lines + ["+" + "-" * (width - 2) + "+"]
+        kind, head = ("MIG", "MIG devices:") if self._smi else ("MPC", "MPC instances:")
+        lines = [" " + head, " GPU %s  Name               Memory-Usage            Util" % kind]
+        for one in instances:
+            used, share = cells.memory(one).text.strip(), left(fit(short(profile(one)), 14), 14)
+            load = cells.utilization(one).text
+            lines.append(" %3d %3d  %s %24s %8s" % (one.parent.index, one.index, share, used, load))
+        return _framed(lines[:2], lines[2:], width)
 
     def _processes(self, cards, width, room):
         full = width == FULL_WIDTH
         found, failed = listed(cards)
-        rows = ["%5d   not known: %s" % (card.index, reason) for card, reason in failed.items()]
         names = [short(process.name) for process in found]
+        heads = [" Processes:", "  GPU      PID  Type  Process name"]
         if full:
-            width += max([0] + [min(text_width(text), NAME_WIDTH + room - width) - NAME_WIDTH for text in names])
-        inner = width - 2
-        lines = ["+" + "-" * inner + "+", "|" + " Processes:".ljust(inner) + "|"]
-        if full:
-            more = " " * (width - FULL_WIDTH)
-            lines += [
-                "|  GPU   GI   CI              PID   Type   Process name%s                        GPU Memory |" % more,
-                "|        ID   ID                                      %s                         Usage      |" % more,
+            more = max([0] + [min(text_width(text) - NAME_WIDTH, room - width) for text in names])
+            width += more
+            heads[1:] = [
+                "  GPU   GI   CI              PID   Type   Process name%s                        GPU Memory"
+                % (" " * more),
+                "        ID   ID                                      %s                         Usage" % (" " * more),
             ]
-        else:
-            lines.append("|" + "  GPU      PID  Type  Process name".ljust(inner) + "|")
-        lines.append("|" + "=" * inner + "|")
+        inner = width - 2
+        rows = ["%5d   not known: %s" % (card.index, reason) for card, reason in failed.items()]
         rows += [_process(process, text, full, inner) for process, text in zip(found, names)]
         said = ["  " + text for text in remarks(cards, found)] if not failed else []
         # Programs that cut up nvidia-smi's table take each line in the frame for a process, but for these words.
         below = said if self._smi and not self._terminal and said != ["  " + NONE_RUNNING] else []
-        for row in rows + (said if not below else []):
-            lines.append("|" + left(fit(row, inner), inner) + "|")
-        return lines + ["+" + "-" * inner + "+"] + below
+        return _framed(heads, rows + (said if not below else []), width) + below
 
 
 def _process(process, program, full, inner):
@@ -192,30 +149,28 @@ def _process(process, program, full, inner):
     return "%5d%9d%6s  %s" % (process.card.index, process.pid, process.kind, tail(program, inner - 23))
 
 
-def _total(widths):
-    """Width of the table for widths of its blocks."""
-    return sum(width + 1 for width in widths if width) + 1
+def _edge(width):
+    return "+" + "-" * (width - 2) + "+"
 
 
 def _rule(widths, fill, corner):
-    return corner + corner.join(fill * width for width in widths if width) + corner
+    return corner + corner.join(fill * width for width in widths) + corner
+
+
+def _framed(heads, rows, width):
+    """Lines in a frame, with a rule below the heads."""
+    inner = width - 2
+    lines = ["|" + left(fit(line, inner), inner) + "|" for line in heads + ["=" * inner] + rows]
+    return [_edge(width)] + lines + [_edge(width)]
 
 
 def _line(row, widths, paint):
-    """A line of the blocks: texts, or lists of Cells and (Cell, width)."""
+    """A line of the blocks: of each the texts, and (Cell, width)."""
     blocks = []
     for block, width in zip(row, widths):
-        if not width:
-            continue
-        if isinstance(block, str):
-            blocks.append(left(fit(block, width), width))
-            continue
-        text, length = "", 0
-        for part in block:
-            cell, room = part if isinstance(part, tuple) else (part, text_width(part.text))
-            text += cell.padded(room, paint)
-            length += room
-        blocks.append(text + " " * (width - length))
+        parts = [part if isinstance(part, str) else part[0].padded(part[1], paint) for part in block]
+        length = sum(text_width(part) if isinstance(part, str) else part[1] for part in block)
+        blocks.append("".join(parts) + " " * (width - length))
     return "|" + "|".join(blocks) + "|"
 
 
