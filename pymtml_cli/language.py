@@ -81,20 +81,15 @@ QUESTIONS = (
     (MODIFYING, "modification", BESIDE_MODIFICATION),
     (("json",), "json", ("json", "id", "filename", "loop", "loop-ms")),
 )
-_LOG, _NO_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n", {"query", "a", "dtd"}
-# What cannot stand together, in the order in which nvidia-smi looks for it: (whether options do, how it refuses them)
+_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n"
+# What cannot stand together, in the order in which nvidia-smi looks for it: whether -q is there, which options are, one
+# that is not, and how it is refused
 NOT_TOGETHER = (
-    (
-        lambda names: names & {"query", "a"} and {"xml-format", "display"} <= names,
-        ": --display/-d flags can not be combined with -x/--xml-format flags.\n",
-    ),
-    (
-        lambda names: names & {"query", "a"} and "dtd" in names and "xml-format" not in names,
-        ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n",
-    ),
-    (lambda names: "unit" in names and not names & _NO_LOG, _LOG % "-u/--unit to run a unit query"),
-    (lambda names: "xml-format" in names and not names & _NO_LOG, _LOG % "-x/--xml-format to run an XML query"),
-    (lambda names: "display" in names and not names & _NO_LOG, _LOG % "-d/--display to run a filtered query"),
+    (True, {"xml-format", "display"}, "", ": --display/-d flags can not be combined with -x/--xml-format flags.\n"),
+    (True, {"dtd"}, "xml-format", ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n"),
+    (False, {"unit"}, "dtd", _LOG % "-u/--unit to run a unit query"),
+    (False, {"xml-format"}, "dtd", _LOG % "-x/--xml-format to run an XML query"),
+    (False, {"display"}, "dtd", _LOG % "-d/--display to run a filtered query"),
 )
 
 LOOP_SECONDS, WATCH_SECONDS = 5, 2
@@ -102,11 +97,9 @@ LONGEST_LOOP = 10**9 - 1  # of whatever unit
 
 # Values of -d
 SECTIONS = tuple(
-    (
-        "MEMORY UTILIZATION ECC TEMPERATURE POWER CLOCK COMPUTE PIDS PERFORMANCE SUPPORTED_CLOCKS PAGE_RETIREMENT "
-        "ACCOUNTING ENCODER_STATS SUPPORTED_GPU_TARGET_TEMP VOLTAGE FBC_STATS ROW_REMAPPER GSP_FIRMWARE_VERSION "
-        "POWER_SMOOTHING POWER_PROFILES "
-    ).split()
+    "MEMORY UTILIZATION ECC TEMPERATURE POWER CLOCK COMPUTE PIDS PERFORMANCE SUPPORTED_CLOCKS PAGE_RETIREMENT "
+    "ACCOUNTING ENCODER_STATS SUPPORTED_GPU_TARGET_TEMP VOLTAGE FBC_STATS ROW_REMAPPER GSP_FIRMWARE_VERSION "
+    "POWER_SMOOTHING POWER_PROFILES".split()
 )
 
 
@@ -126,23 +119,24 @@ class Options:
 
 
 def _seconds(values):
-    for name, unit in (("loop", 1.0), ("loop-ms", 1000.0), ("watch", 1.0)):
+    """The seconds that -l, -lms or --watch ask for, or None."""
+    for name, unit, default in (
+        ("loop", 1.0, LOOP_SECONDS),
+        ("loop-ms", 1000.0, LOOP_SECONDS),
+        ("watch", 1.0, WATCH_SECONDS),
+    ):
+        if values.get(name) is True:
+            return default
         if name in values:
-            return _interval(name, values[name]) / unit
+            from pymtml_cli.common.numeric import number
+
+            value = number(values[name], 0, LONGEST_LOOP, whole=name != "watch")
+            if not value:
+                spelled = "--watch" if name == "watch" else "[-l(ms) | --loop(-ms)=]"
+                text = "Provided %s value is incorrect. Loop frequency must be greater than 0.\n\n"
+                raise refuse(text % spelled)
+            return value / unit
     return None
-
-
-def _interval(name, text):
-    """The number behind -l, -lms or --watch."""
-    if text is True:
-        return {"loop": LOOP_SECONDS, "loop-ms": LOOP_SECONDS * 1000, "watch": WATCH_SECONDS}[name]
-    from pymtml_cli.common.numeric import number
-
-    value = number(text, 0, LONGEST_LOOP, whole=name != "watch")
-    if not value:
-        text = "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n"
-        raise refuse(text if name != "watch" else text.replace("[-l(ms) | --loop(-ms)=]", "--watch"))
-    return value
 
 
 def _error(text, raw, status, for_help=" for help", hint=""):
@@ -199,20 +193,22 @@ def parse(arguments):
     names = [name for _, name, _ in parts]
     for question in ALONE:
         if question in names:
-            for raw, name, _ in parts:
-                if name != question:
-                    raise _apart(parts, raw, question, "is not valid for this command")
+            _allow(parts, question, (question,), "is not valid for this command")
             return Options(question, {})
     queries = [name for name in QUERIES if name in names]
+    if len(queries) > 1:
+        raise refuse("Only one --query-* switch can be used at a time.\n")
     if queries:
-        return _parse_query(queries, parts)
+        _allow(parts, queries[0], (queries[0],) + BESIDE_QUERY)
+        return Options(queries[0], _values(parts))
     for raw, name, _ in parts:
         if name is None or name == "format":
             hint = _not_known(raw) if name is None else "--format goes with --query-gpu and the like"
             raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
-    for stands, text in NOT_TOGETHER:
-        if stands(set(names)):
+    queried = "query" in names or "a" in names
+    for log, given, lacking, text in NOT_TOGETHER:
+        if log == queried and given <= set(names) and lacking not in names:
             raise refuse("Invalid combination of input arguments" + text % {"name": called()})
     for asking, question, beside in QUESTIONS:
         first = next((name for name in names if name in asking), None)
@@ -223,18 +219,11 @@ def parse(arguments):
     return Options("table", values)
 
 
-def _parse_query(queries, parts):
-    if len(queries) > 1:
-        raise refuse("Only one --query-* switch can be used at a time.\n")
-    _allow(parts, queries[0], (queries[0],) + BESIDE_QUERY)
-    return Options(queries[0], _values(parts))
-
-
-def _allow(parts, question, names):
+def _allow(parts, question, names, refused="is not recognized"):
     """Refuse what cannot stand beside a question."""
     for raw, name, _ in parts:
         if name not in names:
-            raise _apart(parts, raw, question, "is not recognized")
+            raise _apart(parts, raw, question, refused)
 
 
 def _values(parts):

@@ -33,6 +33,10 @@ STATES = {
     pymtml.MTML_MTLINK_STATE_UP: "Up",
     pymtml.MTML_MTLINK_STATE_DOWNGRADE: "Downgrade",
 }
+CAPABILITIES = {
+    "P2P is supported": pymtml.MTML_MTLINK_CAP_P2P_ACCESS,
+    "P2P atomics supported": pymtml.MTML_MTLINK_CAP_P2P_ATOMICS,
+}
 LAST_LINK = (1 << 32) - 1
 
 
@@ -69,36 +73,31 @@ def _card_lines(card, options, chosen, command):
     count = answer(card, "mtlink.count")
     if isinstance(count, Unknown):
         return [worded("MtLink: %s") % count]
-    links = list(range(count))
-    if chosen is not None:
-        links = [link for link in links if link == chosen]
-        if not links:
-            return ["Invalid Link"]
-    lines = []
-    for link in links:
-        if "-s" in options:
-            lines.append("Link %d: %s" % (link, _status(card, link, command)))
-        if "-p" in options:
-            lines.append("Link %d: %s" % (link, then(remote(card, link), _address)))
-        if "-R" in options:
-            far = remote(card, link)
-            number = then(far, lambda handle: remote_link(card, handle, link))
-            lines.append("Link %d: Remote Device %s: Link %s" % (link, then(far, _address), number))
-        if "-e" in options:
-            for kind in ("Replay", "Recovery", "CRC"):
-                lines.append("Link %d: %s Errors: N/A" % (link, kind))
-        if "-gt" in options:
-            for direction in ("Tx", "Rx"):
-                lines.append("Link %d: %s %s: N/A" % (link, THROUGHPUT[options["-gt"]], direction))
-        if "-c" in options:
-            for text, capability in (
-                ("P2P is supported", pymtml.MTML_MTLINK_CAP_P2P_ACCESS),
-                ("P2P atomics supported", pymtml.MTML_MTLINK_CAP_P2P_ATOMICS),
-            ):
-                status = card.ask(pymtml.mtmlDeviceGetMtLinkCapStatus, link, capability)
-                words = then(status, lambda code: "true" if code == pymtml.MTML_MTLINK_CAP_STATUS_OK else "false")
-                lines.append("Link %d, %s: %s" % (link, text, words))
-    return lines
+    links = [link for link in range(count) if chosen in (None, link)]
+    if not links and chosen is not None:
+        return ["Invalid Link"]
+    return ["Link %d%s" % (link, text) for link in links for text in _of_link(card, link, options, command)]
+
+
+def _of_link(card, link, options, command):
+    """What is said of a link, line by line (iterator)."""
+    if "-s" in options:
+        yield ": " + _status(card, link, command)
+    if "-p" in options:
+        yield ": %s" % then(_remote(card, link), _address)
+    if "-R" in options:
+        far = _remote(card, link)
+        number = then(far, lambda handle: _remote_link(card, handle, link))
+        yield ": Remote Device %s: Link %s" % (then(far, _address), number)
+    if "-e" in options:
+        yield from (": %s Errors: N/A" % kind for kind in ("Replay", "Recovery", "CRC"))
+    if "-gt" in options:
+        yield from (": %s %s: N/A" % (THROUGHPUT[options["-gt"]], direction) for direction in ("Tx", "Rx"))
+    if "-c" in options:
+        for text, capability in CAPABILITIES.items():
+            status = card.ask(pymtml.mtmlDeviceGetMtLinkCapStatus, link, capability)
+            words = then(status, lambda code: "true" if code == pymtml.MTML_MTLINK_CAP_STATUS_OK else "false")
+            yield ", %s: %s" % (text, words)
 
 
 def _status(card, link, command):
@@ -112,7 +111,7 @@ def _status(card, link, command):
 
 
 def _far_end(card, link):
-    handle = remote(card, link)
+    handle = _remote(card, link)
     if isinstance(handle, Unknown) and not isinstance(handle.error, pymtml.NVMLError_NotFound):
         return "remote %s" % handle
     for other in card.machine.cards:
@@ -121,19 +120,14 @@ def _far_end(card, link):
     return "a card that is not visible here"
 
 
-def remote(card, link):
-    """Handle of the card at the other end of a link, or an Unknown."""
+def _remote(card, link):
     return card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link)
 
 
-def remote_link(card, handle, link):
+def _remote_link(card, handle, link):
     """Number of a link at its other end, or N/A."""
-    count = card.ask(pymtml.mtmlDeviceCountMtLinkLayouts, handle)
-    if isinstance(count, Unknown) or not count:
-        return "N/A"
-    layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, handle, count)
-    if isinstance(layouts, Unknown):
-        return "N/A"
+    layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, handle)
+    layouts = [] if isinstance(layouts, Unknown) else layouts
     return next((layout.remoteLinkId for layout in layouts if layout.localLinkId == link), "N/A")
 
 

@@ -35,7 +35,6 @@ LEVELS = {
     pymtml.NVML_TOPOLOGY_NODE: ("NODE", "an on-CPU interconnect link between PCIe host bridges"),
     pymtml.NVML_TOPOLOGY_SYSTEM: ("SYS", "an SMP interconnect link between NUMA nodes"),
 }
-LEVELS_IN_ORDER = sorted(LEVELS)
 
 P2P_INDEXES = {
     "r": pymtml.NVML_P2P_CAPS_INDEX_READ,
@@ -44,13 +43,12 @@ P2P_INDEXES = {
     "a": pymtml.NVML_P2P_CAPS_INDEX_ATOMICS,
     "p": pymtml.NVML_P2P_CAPS_INDEX_PCI,
 }
-P2P_STATUS = {
+P2P_STATUS = {  # any other is U, for unknown
     pymtml.NVML_P2P_STATUS_OK: "OK",
     pymtml.NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED: "CNS",
     pymtml.NVML_P2P_STATUS_GPU_NOT_SUPPORTED: "GNS",
     pymtml.NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED: "TNS",
     pymtml.NVML_P2P_STATUS_NOT_SUPPORTED: "NS",
-    pymtml.NVML_P2P_STATUS_UNKNOWN: "U",
 }
 
 PATH_NEEDS_TWO = (
@@ -112,7 +110,7 @@ def _matrix(cards, links, smi):
     for card in cards:
         cells = ["GPU%d" % card.index]
         cells += [" X " if other is card else path(card, other, links, "NV" if smi else "MT") for other in cards]
-        lines.append("\t".join(cells + [str(cpu_list(card)), str(node_list(card)), "", "N/A"]))
+        lines.append("\t".join(cells + [_list(cpus(card)), _list(nodes(card)), "", "N/A"]))
     of_links = worded(_text("topo -m, also")).replace("MT", "NV" if smi else "MT") if links else ""
     return "\n".join(lines) + "\n\n" + _text("topo -mp") + of_links
 
@@ -132,25 +130,10 @@ def path(card, other, links, prefix):
 def _p2p_matrix(cards, index, smi):
     lines = [" \t" + _underlined("".join("GPU%d\t" % card.index for card in cards), smi)]
     for card in cards:
-        cells = ["X" if other is card else p2p_status(card, other, index) for other in cards]
+        states = [card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index) for other in cards]
+        cells = ["X" if other is card else P2P_STATUS.get(state, "U") for other, state in zip(cards, states)]
         lines.append(" GPU%d\t%s\t" % (card.index, "\t".join(cells)))
     return "\n".join(lines) + "\n\n" + _text("topo -p2p")
-
-
-def p2p_status(card, other, index):
-    """Whether a card reaches another, in the matrix's words."""
-    status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
-    return "U" if isinstance(status, Unknown) else P2P_STATUS.get(status, "U")
-
-
-def cpu_list(card):
-    """Processors next to a card as text."""
-    return _list(cpus(card))
-
-
-def node_list(card):
-    """NUMA nodes next to a card as text."""
-    return _list(nodes(card))
 
 
 def _list(numbers):
@@ -165,13 +148,13 @@ def _path_sentence(card, other):
 
 
 def _nearest(card, cards, text):
-    index = numeric.number(text, 0, len(LEVELS_IN_ORDER) - 1)
+    index, failed = numeric.number(text, 0, len(LEVELS) - 1), refuse("Failed to display the nearest GPUs\n\n", OTHER)
     if index is None:
-        raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
-    level = LEVELS_IN_ORDER[index]
+        raise failed
+    level = sorted(LEVELS)[index]
     found = card.ask(pymtml.nvmlDeviceGetTopologyNearestGpus, level)
     if isinstance(found, Unknown):
-        raise refuse("Failed to display the nearest GPUs\n\n", OTHER)
+        raise failed
     near = [str(other.index) for other in cards if other is not card and other.handle in found]
     if not near:
         return "Device %d is not connected to other devices by way of %s.\n\n" % (card.index, LEVELS[level][1])
@@ -195,9 +178,8 @@ def _next_to(cards, text):
 
 
 def _node_of_cpu(card, cards, _):
-    node = ask(pymtml.nvmlDeviceGetNumaNodeId, card.handle)
-    return "NUMA IDs of closest CPU: %s\n" % node
+    return "NUMA IDs of closest CPU: %s\n" % ask(pymtml.nvmlDeviceGetNumaNodeId, card.handle)
 
 
 def _node_of_memory(card, cards, _):
-    return "NUMA IDs of closest memory: %s\n" % node_list(card)
+    return "NUMA IDs of closest memory: %s\n" % _list(nodes(card))
