@@ -24,9 +24,9 @@ def usage(command, table, last=(), arguments="[OPTION]...", **words):
     shown = [line for line, text in table.items() if text is not None]
     shown.sort(key=lambda line: line.split(",")[0] in last)
     width = max(map(len, shown))
-    texts = [table[line].replace("\n", "\n" + " " * (width + 4)) for line in shown]
-    text = "".join("  %-*s  %s\n" % (width, line, text) for line, text in zip(shown, texts))
-    return "usage: %s %s %s\n\n%s" % (called(), command, arguments, worded(text).format(name=called(), **words))
+    texts = [worded(table[line]).format(name=called(), **words) for line in shown]
+    rows = ((line.ljust(width), text.replace("\n", "\n" + " " * (width + 4))) for line, text in zip(shown, texts))
+    return "usage: %s %s %s\n\n" % (called(), command, arguments) + "".join("  %s  %s\n" % row for row in rows)
 
 
 def parse(arguments, table):

@@ -2,7 +2,6 @@
 
 from pymtml_cli.common.errors import OTHER, refuse
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import parse
 from pymtml_cli.readings.devices import Unknown, nobody_tells, then
 from pymtml_cli.readings.table import answer, mebibytes
 from pymtml_cli.smi import scroll
@@ -21,16 +20,6 @@ for _link in range(18):
 del _unit, _link
 
 
-def _of(name, convert=None):
-    """The answer of a reading, in the unit of the column."""
-
-    def value(card):
-        found = answer(card, name)
-        return found if convert is None else then(found, convert)
-
-    return value
-
-
 TITLES = {
     "p": "power and temperature",
     "u": "utilization",
@@ -40,42 +29,41 @@ TITLES = {
     "e": "ECC errors and PCIe replays",
     "t": "PCIe throughput",
 }
-# (letter, head, unit, value)
+# (letter, head, unit, of what these cards have a reading for: its name, what makes of that the number in the unit)
 COLUMNS = (
-    ("p", "pwr", "W", _of("power.draw", lambda milliwatts: milliwatts // 1000)),
-    ("p", "gtemp", "C", _of("temperature.gpu")),
-    ("p", "mtemp", "C", _of("temperature.memory")),
-    ("u", "sm", "%", _of("utilization.gpu")),
-    ("u", "mem", "%", _of("utilization.memory")),
-    ("u", "enc", "%", _of("utilization.encoder")),
-    ("u", "dec", "%", _of("utilization.decoder")),
-    ("u", "jpg", "%", _of("utilization.jpeg")),
-    ("u", "ofa", "%", _of("utilization.ofa")),
-    ("c", "mclk", "MHz", _of("clocks.current.memory")),
-    ("c", "pclk", "MHz", _of("clocks.current.graphics")),
-    ("v", "pviol", "%", nobody_tells),
-    ("v", "tviol", "bool", nobody_tells),
-    ("m", "fb", "MB", _of("memory.used", mebibytes)),
-    ("m", "bar1", "MB", nobody_tells),
-    ("m", "ccpm", "MB", nobody_tells),
-    ("e", "sbecc", "errs", _of("ecc.errors.corrected.volatile.total")),
-    ("e", "dbecc", "errs", _of("ecc.errors.uncorrected.volatile.total")),
-    ("e", "pci", "errs", _of("pcie.replays")),
-    ("t", "rxpci", "MB/s", _of("pcie.rx", lambda kib: kib // 1024)),
-    ("t", "txpci", "MB/s", _of("pcie.tx", lambda kib: kib // 1024)),
+    ("p", "pwr", "W", "power.draw", lambda milliwatts: milliwatts // 1000),
+    ("p", "gtemp", "C", "temperature.gpu"),
+    ("p", "mtemp", "C", "temperature.memory"),
+    ("u", "sm", "%", "utilization.gpu"),
+    ("u", "mem", "%", "utilization.memory"),
+    ("u", "enc", "%", "utilization.encoder"),
+    ("u", "dec", "%", "utilization.decoder"),
+    ("u", "jpg", "%", "utilization.jpeg"),
+    ("u", "ofa", "%", "utilization.ofa"),
+    ("c", "mclk", "MHz", "clocks.current.memory"),
+    ("c", "pclk", "MHz", "clocks.current.graphics"),
+    ("v", "pviol", "%"),
+    ("v", "tviol", "bool"),
+    ("m", "fb", "MB", "memory.used", mebibytes),
+    ("m", "bar1", "MB"),
+    ("m", "ccpm", "MB"),
+    ("e", "sbecc", "errs", "ecc.errors.corrected.volatile.total"),
+    ("e", "dbecc", "errs", "ecc.errors.uncorrected.volatile.total"),
+    ("e", "pci", "errs", "pcie.replays"),
+    ("t", "rxpci", "MB/s", "pcie.rx", lambda kib: kib // 1024),
+    ("t", "txpci", "MB/s", "pcie.tx", lambda kib: kib // 1024),
 )
 GROUPS = {letter: (title, [row[1:] for row in COLUMNS if row[0] == letter]) for letter, title in TITLES.items()}
 
 
 def run(arguments):
     """Scroll (exit status)."""
-    options = parse(arguments, OPTIONS)
-    if "-h" in options:
-        return scroll.help("dmon", OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY)
-    settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
-    columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
-    columns += gpm_columns(options.get("--gpm-metrics", ""))
-    widths = [11 if unit.startswith("GPM") else 7 for _, unit, _ in columns]
+    return scroll.run("dmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views)
+
+
+def _views(settings, columns, options):
+    columns = columns + gpm_columns(options.get("--gpm-metrics", ""))
+    widths = [11 if unit.startswith("GPM") else 7 for _, unit, *_ in columns]
 
     def form(mark, stamps, index, cells):
         if "csv" in settings.formats:
@@ -86,17 +74,16 @@ def run(arguments):
     def head():
         lines = []
         if "noheader" not in settings.formats:
-            lines.append(form("#", settings.stamps("Date", "Time"), "gpu", [name for name, _, _ in columns]))
+            lines.append(form("#", settings.stamps("Date", "Time"), "gpu", [column[0] for column in columns]))
         if "nounit" not in settings.formats:
-            units = [unit for _, unit, _ in columns]
-            lines.append(form("#", settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", units))
+            lines.append(form("#", settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", [column[1] for column in columns]))
         return lines
 
     def lines(machine, cards):
         stamps = settings.stamps(machine.time.date, machine.time.clock)
-        return [form(" ", stamps, str(card.index), [_cell(value(card)) for _, _, value in columns]) for card in cards]
+        return [form(" ", stamps, str(card.index), [_cell(card, *row[2:]) for row in columns]) for card in cards]
 
-    return scroll.scroll(settings, head, lines)
+    return head, lines
 
 
 def gpm_columns(text):
@@ -111,9 +98,10 @@ def gpm_columns(text):
     columns = []
     for part in filter(None, text.split(",")):
         name = GPM.get(number(part, 0, max(GPM)), "id=" + part)
-        columns.append((name, "GPM:MiB/s" if name.startswith(("pci", "nvl")) else "GPM:%", nobody_tells))
+        columns.append((name, "GPM:MiB/s" if name.startswith(("pci", "nvl")) else "GPM:%"))
     return columns
 
 
-def _cell(value):
+def _cell(card, name=None, convert=str):
+    value = nobody_tells() if name is None else then(answer(card, name), convert)
     return "-" if isinstance(value, Unknown) else str(value)

@@ -3,7 +3,6 @@
 import os
 
 import pymtml
-from pymtml_cli.common.options import parse
 from pymtml_cli.common.text import head as head_of
 from pymtml_cli.common.text import left
 from pymtml_cli.readings.devices import Unknown
@@ -40,11 +39,11 @@ GROUPS = {
 
 def run(arguments):
     """Scroll (exit status)."""
-    options = parse(arguments, OPTIONS)
-    if "-h" in options:
-        return scroll.help("pmon", OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY)
-    settings = scroll.Settings(options, GROUPS, DEFAULT, LONGEST_DELAY)
-    columns = [column for letter in settings.letters for column in GROUPS[letter][1]]
+    return scroll.run("pmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views)
+
+
+def _views(settings, columns, options):
+    said = []
 
     def head():
         rows = (
@@ -56,29 +55,24 @@ def run(arguments):
             for stamps, index, pid, kind, cells, name in rows
         ]
 
-    said = []
-
     def lines(machine, cards):
         stamps = settings.stamps(machine.time.date, machine.time.clock)
         found = []
         for card in cards:
-            known = processes(card)
-            shares = utilization(card)
-            rows = [] if isinstance(known, Unknown) else known
-            for process in rows or [None]:
-                if process is None:
-                    pid = kind = name = "-"
-                    cells = ["-"] * len(columns)
-                else:
+            known, shares = processes(card), utilization(card)
+            for process in (None if isinstance(known, Unknown) else known) or [None]:
+                pid = kind = name = "-"
+                values = [None] * len(columns)
+                if process is not None:
                     pid, kind, name = process.pid, process.kind, command(process)
                     values = [value(process, shares) for _, _, value in columns]
-                    cells = ["-" if value is None else str(value) for value in values]
-                text = "%11s%6s%s    %s" % (pid, kind, _joined(cells), left(name, NAME_WIDTH))
+                cells = _joined("-" if value is None else value for value in values)
+                text = "%11s%6s%s    %s" % (pid, kind, cells, left(name, NAME_WIDTH))
                 found.append(settings.lead(" ", stamps, str(card.index)) + text)
         say_to_people(cards, said)
         return found
 
-    return scroll.scroll(settings, head, lines)
+    return head, lines
 
 
 def utilization(card):

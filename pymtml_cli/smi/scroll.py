@@ -4,7 +4,7 @@ import sys
 
 from pymtml_cli.common.errors import OTHER, refuse
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, usage
+from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.readings.devices import Machine
 from pymtml_cli.smi.lost import status
@@ -62,17 +62,18 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def help(command, options, groups, default, most):
-    """Print the help for a table of options (exit status)."""
-    lines = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
-    values = {"most": most, "default": default, "groups": lines}
-    table = {line: text and text.format(**values) for line, text in options.items()}
-    sys.stdout.write(usage(command, table))
-    return 0
+def run(command, arguments, table, groups, default, most, views):
+    """Print help, or a head and samples (exit status).
 
-
-def scroll(settings, head, lines):
-    """Print a head and samples (exit status); ``lines`` makes the lines of a sample from machine and cards."""
+    ``views`` makes of settings, columns and options two functions: for the head, and for the lines of a sample.
+    """
+    options = parse(arguments, table)
+    if "-h" in options:
+        titles = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
+        sys.stdout.write(usage(command, table, most=most, default=default, groups=titles))
+        return 0
+    settings = Settings(options, groups, default, most)
+    head, lines = views(settings, [column for letter in settings.letters for column in groups[letter][1]], options)
     with Output(settings.filename) as output, Machine() as machine:
         cards = machine.chosen(settings.cards)
 
