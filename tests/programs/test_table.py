@@ -19,11 +19,11 @@ def test_a_program_that_was_not_run_as_it_is_now_is_named():
     newer.pin = "99.0"
     others = [program for program in program_set.ALL if program is not program_set.GPUSTAT]
     for programs, said in (
-        (others, "no longer in program_set.py"),
+        (others, "no longer in programs.csv"),
         (others + [newer], "the last run had version %s, the suite has 99.0" % program_set.GPUSTAT.pin),
     ):
         assert write_table.objections(DOCUMENT, programs) == ["%s: %s" % (PACKAGE, said)]
-    newcomers = program_set.ALL + [program_set.Pattern("newcomer")]
+    newcomers = program_set.ALL + [program_set.Listed("newcomer")]
     assert write_table.objections(DOCUMENT, newcomers) == ["newcomer: not in the last run"]
 
 
@@ -42,5 +42,5 @@ def test_a_run_makes_its_row(outcomes, said):
         {"newcomer": {"version": "pattern", "missing": "", "how": "imitation", "tests": tests}}
     )
     assert document.endswith("| newcomer | pattern | imitation | %s |  |\n" % ("**%s**" % said if said else "It"))
-    objections = write_table.objections(document, [program_set.Pattern("newcomer")])
+    objections = write_table.objections(document, [program_set.Listed("newcomer")])
     assert objections == (["newcomer: " + said] if said else [])

@@ -93,7 +93,7 @@ def objections(document, programs):
         if version is None:
             found.append("%s: not in the last run" % package)
         elif package not in pins:
-            found.append("%s: no longer in program_set.py" % package)
+            found.append("%s: no longer in programs.csv" % package)
         elif version != pins[package]:
             found.append("%s: the last run had version %s, the suite has %s" % (package, version, pins[package]))
         elif came_to.startswith("**"):
