@@ -179,21 +179,6 @@ def ratio(percent):
     return percent / 100
 
 
-def base(milliwatts):
-    """Milliwatts as watts."""
-    return milliwatts / 1000
-
-
-def hertz(megahertz):
-    """Megahertz as Hertz."""
-    return megahertz * MEGA
-
-
-def known_limit(degrees):
-    """A temperature limit; drivers say 0 for what they do not know: None."""
-    return degrees if degrees > 0 else None
-
-
 def flag(value):
     """A feature as a number."""
     return int(bool(value))
@@ -218,11 +203,17 @@ SERIES = {
     "memory_used_bytes": ("memory", as_it_is, (), "Memory of the card in use."),
     "memory_total_bytes": ("memory", as_it_is, (), "Memory that the card has."),
     "temperature_celsius": ("temperature", as_it_is, ("sensor",), "Temperature."),
-    "temperature_limit_celsius": ("temperature", known_limit, ("limit",), LIMIT_HELP),
-    "power_watts": ("power", base, (), "Power that the card draws."),
-    "power_limit_watts": ("power", base, (), "Power limit in force."),
-    "clock_hertz": ("clock", hertz, ("clock",), CLOCK_HELP),
-    "clock_max_hertz": ("clock", hertz, ("clock",), "Greatest clock."),
+    # Drivers say 0 for a limit that they do not know.
+    "temperature_limit_celsius": (
+        "temperature",
+        lambda degrees: degrees if degrees > 0 else None,
+        ("limit",),
+        LIMIT_HELP,
+    ),
+    "power_watts": ("power", lambda milliwatts: milliwatts / 1000, (), "Power that the card draws."),
+    "power_limit_watts": ("power", lambda milliwatts: milliwatts / 1000, (), "Power limit in force."),
+    "clock_hertz": ("clock", lambda megahertz: megahertz * MEGA, ("clock",), CLOCK_HELP),
+    "clock_max_hertz": ("clock", lambda megahertz: megahertz * MEGA, ("clock",), "Greatest clock."),
     "fan_ratio": ("fan", ratio, ("fan",), FAN_HELP),
     "ecc_errors_total": ("ecc", as_it_is, ("kind", "scope"), ECC_HELP),
     "ecc_enabled": ("ecc", flag, (), "1 if memory errors are corrected and counted (ECC), else 0."),
@@ -239,24 +230,19 @@ SERIES = {
 
 
 def _pci(name, attribute, form, condition, **views):
-    """A row for a number of the PCI info in hexadecimal."""
     question = part(attribute, pymtml.nvmlDeviceGetPciInfo)
     return Reading(name, question, text=written(form), plausible=condition, **views)
 
 
-def _count(name, question, **views):
-    """A row for a number that has no narrower bounds than those of a counter."""
-    return Reading(name, question, plausible=plausible.counter, **views)
+def _kind(**views):
+    """What makes the rows of a kind."""
+    return lambda name, question, **more: Reading(name, question, **dict(views, **more))
 
 
-def _percent(name, question, **views):
-    """A row for a share of time."""
-    return Reading(name, question, unit="%", plausible=plausible.percent, **views)
-
-
-def _path(key, function):
-    """A row for what --json alone has, and what is another on every card."""
-    return Reading(key, asked(function), json=key)
+_count = _kind(plausible=plausible.counter)  # a number that has no narrower bounds than those of a counter
+_percent = _kind(unit="%", plausible=plausible.percent)
+_temperature = _kind(form="%s C", plausible=temperature)
+_power = _kind(unit="W", text=watts, plausible=plausible.power)
 
 
 def _engine(name, code):
@@ -265,61 +251,33 @@ def _engine(name, code):
     return Reading(key, asked(pymtml.mtmlGpuGetEngineUtilization, code), json=key, plausible=plausible.percent)
 
 
-def _temperature(name, question, **views):
-    """A row for a temperature."""
-    return Reading(name, question, form="%s C", plausible=temperature, **views)
-
-
 def _threshold(name, kind, **views):
-    """A row for a temperature at which the card does something."""
     return _temperature(name, asked(pymtml.nvmlDeviceGetTemperatureThreshold, kind), **views)
 
 
-def _throughput(name, counter):
-    """A row for a PCIe throughput."""
-    return _count(name, asked(pymtml.nvmlDeviceGetPcieThroughput, counter), unit="KB/s")
-
-
 def _clock(name, function, kind, **views):
-    """A row for a clock."""
     greatest = function is pymtml.nvmlDeviceGetMaxClockInfo
     condition = plausible.greatest_clock if greatest else plausible.clock(kind)
     return Reading(name, asked(function, kind), unit="MHz", plausible=condition, **views)
 
 
-def _power(name, question, condition=plausible.power, **views):
-    """A row for a power."""
-    return Reading(name, question, unit="W", text=watts, plausible=condition, **views)
-
-
 def _memory(name, attribute, **views):
-    """A row for a part of the device memory."""
     question = part(attribute, pymtml.nvmlDeviceGetMemoryInfo)
     return Reading(name, question, unit="MiB", text=mebibytes, plausible=plausible.memory, **views)
 
 
+REASONS = written("0x%016X")
+
+
 def _reason(name, reason):
-    """A row for a reason why clocks are below their maximum."""
     question = asked(pymtml.nvmlDeviceGetCurrentClocksEventReasons)
     return Reading("clocks_event_reasons." + name, question, text=lambda m: "Active" if m & reason else "Not Active")
 
 
-def _reasons(name, function):
-    """A row for a bit mask of such reasons."""
-    return Reading("clocks_event_reasons." + name, asked(function), text=written("0x%016X"))
-
-
 def _retired(name, kind, cause):
-    """A row for memory pages that were retired for a cause."""
-    return Reading(
-        name,
-        asked(pymtml.nvmlDeviceGetRetiredPages, cause),
-        text=len,
-        json="retired_pages." + kind,
-        note="list of addresses",
-        value=lambda pages: [address(page) for page in pages],
-        series=("retired_pages", kind),
-    )
+    views = {"json": "retired_pages." + kind, "note": "list of addresses", "series": ("retired_pages", kind)}
+    views["value"] = lambda pages: [address(page) for page in pages]
+    return Reading(name, asked(pymtml.nvmlDeviceGetRetiredPages, cause), text=len, **views)
 
 
 LOCATIONS = (  # (end of the field's name, location)
@@ -371,9 +329,9 @@ READINGS = [
     Reading("serial", asked(pymtml.nvmlDeviceGetSerial), json="serial_number"),
     Reading("vbios_version", asked(pymtml.nvmlDeviceGetVbiosVersion), json="firmware_version", compare=VALUE),
     _count("minor_number", asked(pymtml.nvmlDeviceGetMinorNumber), json="minor_number"),
-    _path("gpu_path", pymtml.mtmlDeviceGetGpuPath),
-    _path("primary_path", pymtml.mtmlDeviceGetPrimaryPath),
-    _path("render_path", pymtml.mtmlDeviceGetRenderPath),
+    Reading("gpu_path", asked(pymtml.mtmlDeviceGetGpuPath), json="gpu_path"),
+    Reading("primary_path", asked(pymtml.mtmlDeviceGetPrimaryPath), json="primary_path"),
+    Reading("render_path", asked(pymtml.mtmlDeviceGetRenderPath), json="render_path"),
     _count("slot_id", part("slotId", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_id"),
     Reading("slot_name", part("slotName", pymtml.mtmlDeviceGetPcieSlotInfo), json="slot_name"),
     _count("cores", asked(pymtml.nvmlDeviceGetNumGpuCores), json="cores", compare=VALUE),
@@ -415,8 +373,8 @@ READINGS = [
            compare=VALUE, series=("pcie_width_max",)),
     _count("pcie.replays", asked(pymtml.nvmlDeviceGetPcieReplayCounter), json="pci.replays",
            series=("pcie_replays_total",)),
-    _throughput("pcie.tx", pymtml.NVML_PCIE_UTIL_TX_BYTES),
-    _throughput("pcie.rx", pymtml.NVML_PCIE_UTIL_RX_BYTES),
+    _count("pcie.tx", asked(pymtml.nvmlDeviceGetPcieThroughput, pymtml.NVML_PCIE_UTIL_TX_BYTES), unit="KB/s"),
+    _count("pcie.rx", asked(pymtml.nvmlDeviceGetPcieThroughput, pymtml.NVML_PCIE_UTIL_RX_BYTES), unit="KB/s"),
     # Memory
     _memory("memory.total", "total", json="memory.total_bytes", compare=VALUE, series=("memory_total_bytes",)),
     _memory("memory.used", "used", json="memory.used_bytes", series=("memory_used_bytes",)),
@@ -463,7 +421,7 @@ READINGS = [
     _power("enforced.power.limit", asked(pymtml.nvmlDeviceGetEnforcedPowerLimit), json="power.limit_milliwatts",
            compare=VALUE, series=("power_limit_watts",)),
     _power("power.default_limit", asked(pymtml.nvmlDeviceGetPowerManagementDefaultLimit),
-           json="power.default_limit_milliwatts", compare=VALUE, condition=plausible.default_power),
+           json="power.default_limit_milliwatts", compare=VALUE, plausible=plausible.default_power),
     Reading("power.voltage", asked(pymtml.mtmlGpuGetVoltage), unit="mV", text=written("%.3f"),
             json="power.gpu_millivolts", plausible=plausible.millivolts),
     Reading("power.management", asked(pymtml.nvmlDeviceGetPowerManagementMode), text=enabled),
@@ -492,8 +450,8 @@ READINGS = [
     _clock("clocks.default_applications.graphics", pymtml.nvmlDeviceGetDefaultApplicationsClock,
            pymtml.NVML_CLOCK_GRAPHICS),
     _clock("clocks.default_applications.memory", pymtml.nvmlDeviceGetDefaultApplicationsClock, pymtml.NVML_CLOCK_MEM),
-    _reasons("supported", pymtml.nvmlDeviceGetSupportedClocksEventReasons),
-    _reasons("active", pymtml.nvmlDeviceGetCurrentClocksEventReasons),
+    Reading("clocks_event_reasons.supported", asked(pymtml.nvmlDeviceGetSupportedClocksEventReasons), text=REASONS),
+    Reading("clocks_event_reasons.active", asked(pymtml.nvmlDeviceGetCurrentClocksEventReasons), text=REASONS),
     _reason("gpu_idle", pymtml.nvmlClocksEventReasonGpuIdle),
     _reason("applications_clocks_setting", pymtml.nvmlClocksEventReasonApplicationsClocksSetting),
     _reason("sw_power_cap", pymtml.nvmlClocksEventReasonSwPowerCap),
