@@ -54,7 +54,7 @@ QUERIES = tuple("query-" + kind for kind in KINDS)
 # Question: module of this package
 ANSWERED_BY = {
     "help": "smi.usage",
-    "version": "smi.versions",
+    "version": "smi.usage",
     "list-gpus": "smi.listing",
     "list-excluded-gpus": "smi.listing",
     "query": "smi.sections",

@@ -2,7 +2,7 @@
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse, worded
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
@@ -85,66 +85,43 @@ def value_of(device, name):
 
 def answer(options):
     """Print the answer to -q (exit status)."""
+    chosen = options.get("display")
+    if chosen is not None:
+        chosen = chosen.upper().split(",")
+        if not set(chosen) <= set(SECTIONS):
+            raise refuse("Failed to parse --display/-d flags\n")
+
+    def text(machine, opened):
+        lines = _head(machine)
+        if options.get("unit"):
+            lines += [_line("HIC Info", "N/A"), _line("Attached Units", "0"), ""]
+        else:
+            lines.append(_line("Attached GPUs", str(len(machine.cards))))
+            for card in opened.cards:
+                lines += ["GPU %s" % safe(value_of(card, "pci.bus_id"))] + _card_lines(card, chosen) + [""]
+        return "\n".join(lines) + "\n" + opened.sentences
+
     with Output(options.get("filename")) as output:
-        screen = Screen(options)
-        return show(options, output, lambda machine, opened: screen.text(machine, opened.cards) + opened.sentences)
+        return show(options, output, text)
 
 
-class Screen:
-    """The answer to -q.
+def _head(machine):
+    smi = called() == NVIDIA_SMI
+    lines = ["", "=" * 14 + ("NVSMI" if smi else "PYMTML") + " LOG" + "=" * 14, ""]
+    lines += [_line("Timestamp", machine.time.long), _line("Driver Version", shown_driver(machine.driver_version))]
+    lines += [] if smi else [_line("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion))]
+    return lines + [_line(worded("MUSA Version"), shown_musa()), ""]
 
-    Raises: CommandError for sections that are not known.
-    """
 
-    def __init__(self, options):
-        self._smi = called() == NVIDIA_SMI
-        self._units = options.get("unit")
-        self._chosen = None
-        if options.get("display") is not None:
-            self._chosen = options.get("display").upper().split(",")
-            if not set(self._chosen) <= set(SECTIONS):
-                raise refuse("Failed to parse --display/-d flags\n")
-
-    def text(self, machine, cards):
-        """The answer as it is printed."""
-        return "\n".join(self._lines(machine, cards)) + "\n"
-
-    def _versions(self, machine):
-        versions = [("Timestamp", machine.time.long), ("Driver Version", shown_driver(machine.driver_version))]
-        if self._smi:
-            return versions + [("CUDA Version", shown_musa())]
-        return versions + [("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion)), ("MUSA Version", shown_musa())]
-
-    def _lines(self, machine, cards):
-        lines = ["", "=" * 14 + ("NVSMI" if self._smi else "PYMTML") + " LOG" + "=" * 14, ""]
-        lines += [_line(key, value) for key, value in self._versions(machine)] + [""]
-        if self._units:
-            return lines + [_line("HIC Info", "N/A"), _line("Attached Units", "0"), ""]
-        lines.append(_line("Attached GPUs", str(len(machine.cards))))
-        for card in cards:
-            lines.append("GPU %s" % safe(value_of(card, "pci.bus_id")))
-            lines += self._card_lines(card) + [""]
-        return lines
-
-    def _shown(self, line):
-        if self._chosen is None:
-            return not line.only_chosen
-        return line.section in self._chosen
-
-    def _card_lines(self, card):
-        lines = []
-        for line in TREE:
-            if not self._shown(line):
-                continue
-            if line.tag == "processes":
-                lines += _process_lines(card)
-            else:
-                lines += _branch(card, line, 1, self._smi)
-            if line.tag == "mig_mode":
-                for instance in card.instances:
-                    lines += ["    MIG Device" if self._smi else "    MPC Instance"]
-                    lines += _branches(instance, OF_INSTANCE, 2, self._smi)
-        return lines
+def _card_lines(card, chosen):
+    lines, smi = [], called() == NVIDIA_SMI
+    for line in TREE:
+        if line.only_chosen if chosen is None else line.section not in chosen:
+            continue
+        lines += _process_lines(card) if line.tag == "processes" else _branch(card, line, 1, smi)
+        for instance in card.instances if line.tag == "mig_mode" else ():
+            lines += ["    MIG Device" if smi else "    MPC Instance"] + _branches(instance, OF_INSTANCE, 2, smi)
+    return lines
 
 
 def _line(key, value, level=0, width=KEY_WIDTH):

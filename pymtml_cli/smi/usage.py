@@ -1,19 +1,24 @@
-"""--help: what the command can be asked for."""
+"""--help: what the command can be asked for; and --version."""
 
 from textwrap import wrap
 
 import pymtml
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
+from pymtml_cli.common.samples import Output
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver
+from pymtml_cli.readings.devices import Unknown, ask, nobody_tells, shown_driver, shown_musa
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
 
-OTHERS = ("-pm", "-c", "-pl", "-lgc", "-rgc", "-lmc", "-rmc", "-ac", "-rac", "-am", "-caa", "--gom")
+
+def answer(options):
+    """Print the help, or the versions of what there is (exit status)."""
+    with Output() as output:
+        output.write(_help() if options.question == "help" else _version())
+    return 0
 
 
-def answer(_):
-    """Print the help (exit status)."""
+def _help():
     form = "  %%-%ds  %%s" % max(map(len, LISTED))
     values = {
         "name": called(),
@@ -22,20 +27,29 @@ def answer(_):
         "refused": "\n    ".join(wrap(", ".join(sorted(set(SUBCOMMANDS) - set(LISTED))), 80)),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
-        "others": ", ".join(OTHERS),
     }
-    texts = layout.blocks("smi/texts.txt")
-    if called() == NVIDIA_SMI:  # by whose first line programs tell the version
-        print(texts["title"].format(version=_version()) + "\n")
-    print(worded(texts["help"].format(**values)))
-    return 0
+    texts, title = layout.blocks("smi/texts.txt"), ""
+    if called() == NVIDIA_SMI:  # by whose first line programs tell the version, which is that of its driver
+        version = _versions()[1]
+        title = texts["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
+    return title + worded(texts["help"].format(**values)) + "\n"
 
 
 def _version():
-    """Version of the driver, where there is one, as nvidia-smi has its driver's."""
-    failed = ask(pymtml.nvmlInit)
-    if isinstance(failed, Unknown):
-        return pymtml.__version__
-    version = shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))
+    library, driver, musa = _versions()
+    ours = ("NVIDIA-SMI version", driver) if called() == NVIDIA_SMI else ("pymtml version", pymtml.__version__)
+    rows = (ours, (worded("MTML version"), library), ("DRIVER version", driver), (worded("MUSA Version"), musa))
+    return "".join("%-20s: %s\n" % row for row in rows)
+
+
+def _versions():
+    """Versions of library, driver and MUSA, each text or an Unknown."""
+    if isinstance(ask(pymtml.nvmlInit), Unknown):
+        return [nobody_tells()] * 3
+    versions = [
+        ask(pymtml.nvmlSystemGetNVMLVersion),
+        shown_driver(ask(pymtml.nvmlSystemGetDriverVersion)),
+        shown_musa(),
+    ]
     ask(pymtml.nvmlShutdown)
-    return pymtml.__version__ if isinstance(version, Unknown) else version
+    return versions

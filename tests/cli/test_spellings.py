@@ -90,7 +90,7 @@ BESIDE = [
     ("-pm 1", "modify", "id mode scope error-on-warning " + " ".join(language.MODIFICATIONS)),
     ("-L", "listing", ""),
     ("-B", "listing", ""),
-    ("--version", "versions", ""),
+    ("--version", "usage", ""),
     ("-h", "usage", ""),
     ("--help-query-gpu", "query", ""),
 ]
