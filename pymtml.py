@@ -4390,7 +4390,7 @@ def _unsupported(detail=None):
     return error
 
 
-_ALL_ONES = "all bits of the answer are ones, as those of a card that is gone"
+_ALL_ONES = "all bits are ones, as from a card that is gone"
 
 
 def _measured(number, ones=_UINT_MAX):

@@ -34,7 +34,7 @@ def _module(name):
         if not getattr(sys, "frozen", False):
             raise
         missing = error.name if isinstance(error, ImportError) else os.path.basename(error.filename)
-        text = "this program was frozen without %s; PyInstaller takes all with --collect-all pymtml_cli"
+        text = "this program was frozen without %s; PyInstaller includes all with --collect-all pymtml_cli"
         raise CommandError(text % missing, FAILED)
 
 

@@ -20,7 +20,7 @@ METADATA = """\
 Metadata-Version: 2.1
 Name: {name}
 Version: {version}
-Summary: Not installed: pymtml stands in for it, with the names of this version, for Moore Threads GPUs
+Summary: Not installed: pymtml provides the names of this version, for Moore Threads GPUs
 Home-page: UNKNOWN
 Author: The pymtml authors
 Author-email: UNKNOWN

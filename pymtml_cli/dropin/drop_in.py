@@ -112,7 +112,7 @@ def enable(force):
         complain("pymtml is not installed in %s; install it there first" % sys.prefix)
         return 1
     if not ours(module):
-        complain("import pymtml gives %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
+        complain("import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
         return 1
     folders, root = site_folders(), os.path.dirname(package())
     beside = root in folders
@@ -169,7 +169,7 @@ def run(arguments):
     """Enable, disable or tell (exit status)."""
     options = parser().parse_args(arguments)
     if getattr(sys, "frozen", False):
-        complain("needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it")
+        complain("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
         return 1
     if options.action == "path":
         print(os.path.join(package(), "path"))

@@ -36,7 +36,7 @@ def parse(arguments):
     if rest and rest[0] == "--":
         del rest[0]
     elif rest and rest[0] in ("-m", "-c") and len(rest) == 1:
-        error = "%s wants a %s" % (rest[0], "module" if rest[0] == "-m" else "text of Python code")
+        error = "%s needs a %s" % (rest[0], "module" if rest[0] == "-m" else "text of Python code")
     elif rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
         error = "no option %s" % rest[0]
     if not rest:
@@ -132,7 +132,7 @@ def run(arguments):
     command = options.command
     variables = environment(options.nvidia_smi)
     if getattr(sys, "frozen", False):
-        complain("needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it")
+        complain("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
         return NOT_EXECUTABLE
     if command[0] in ("-m", "-c") or (command[0].endswith((".py", ".pyz")) and os.path.isfile(command[0])):
         command = [sys.executable] + command

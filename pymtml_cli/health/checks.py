@@ -84,7 +84,7 @@ def fails(answer):
 
 def not_asked(who):
     """The outcome of a question that is not asked, as a card does not answer."""
-    return Outcome(NOT_TOLD, "not asked, as %s does not answer" % who, silent=True, asked=False)
+    return Outcome(NOT_TOLD, "not queried, because %s does not answer" % who, silent=True, asked=False)
 
 
 def well(value=None, limit=None):
@@ -189,13 +189,13 @@ def gpu_temperature(card, limits):
     if limit is None:
         limit = told("slowdown temperature", reading(card, "temperature.slowdown"), 0)
         limit = limit if limit > 0 else HOTTEST
-    return _temperature(value, limit, "%d C, and %d C is the limit")
+    return _temperature(value, limit, "%d C; the limit is %d C")
 
 
 def memory_temperature(card, limits):
     """Whether the memory is cool enough."""
     value = told("temperature of the memory", reading(card, "temperature.memory"))
-    return _temperature(value, limits["max-memory-temperature"], "memory: %d C, and %d C is the limit")
+    return _temperature(value, limits["max-memory-temperature"], "memory: %d C; the limit is %d C")
 
 
 def _temperature(value, limit, text):
@@ -220,7 +220,7 @@ def aggregate_ecc(card, limits):
 def _counted(count, limit, text):
     """The outcome for a counter: a note from one on, a warning above the limit."""
     if count > limit:
-        return Outcome(WARNING, "%s, and %d is the limit" % (text, limit), count, limit)
+        return Outcome(WARNING, "%s; the limit is %d" % (text, limit), count, limit)
     return Outcome(NOTE, text, count, limit) if count else well(count, limit)
 
 
@@ -347,7 +347,7 @@ _CHECKS = (
           "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses "
           "more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it "
           "only uses memory", {idle: "no sign of a wrong utilization"},
-          "seen with driver 3.3: do not schedule by utilization, look at power and memory", noted=True),
+          "seen with driver 3.3: use power and memory, not utilization, to find idle cards", noted=True),
     Check("power",
           "WARNING: 0 W on a card that works; a lower power limit than on other cards of its name",
           {power_draw: "power reported"}, "look at dmesg; `pymtml -q -d POWER` shows the limits",

@@ -20,7 +20,7 @@ def container(root="/"):
         return "container=" + os.environ["container"]
     match = re.search(r"docker|kubepods|containerd|lxc|libpod", read(os.path.join(root, "proc/1/cgroup")) or "")
     if match:
-        return "/proc/1/cgroup says " + match.group()
+        return "/proc/1/cgroup names " + match.group()
     kinds = [kind for place, kind in mounts(root) if place == "/"]
     return "its root is an overlay" if kinds[-1:] == ["overlay"] else None
 
@@ -66,7 +66,7 @@ def findings(library, root="/"):
         yield NOTE, "mounts", text, "%s brings it" % RUNTIME
     if not os.path.isdir(os.path.join(root, "sys/bus/pci/devices")):
         text = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
-        yield NOTE, "mounts", text, "docker mounts /sys unless told otherwise"
+        yield NOTE, "mounts", text, "docker mounts /sys by default"
     if in_a_namespace_of_its_own():
         text = "a pid namespace of its own: processes of other containers and of the host are not visible"
         yield NOTE, "processes", text, "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
@@ -87,7 +87,7 @@ def _asked(visible, nodes):
     if word == "all":
         step = "docker run --runtime=mthreads; /etc/docker/daemon.json must name that runtime"
         return WARN, "variable", text + ", and no nodes: the runtime of mthreads did not start this container", step
-    text += ": %d card(s) requested, and %d node(s) are here" % (wanted, len(nodes))
+    text += ": %d card(s) requested, but %d node(s) are here" % (wanted, len(nodes))
     if not nodes:
         return WARN, "variable", text, "docker run --runtime=mthreads"
     return NOTE, "variable", text, "--privileged and --device add nodes to those of the runtime"

@@ -216,7 +216,7 @@ def functions_finding():
         return Finding(OK, "functions", text + ", and all that are known beyond it")
     text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), shown(absent))
     refused = resting_on(absent)
-    step = "not answered, or in part: %s" % shown(refused) if refused else None
+    step = "not reported, or in part: %s" % shown(refused) if refused else None
     return Finding(WARN if header else NOTE, "functions", text, step)
 
 
@@ -261,8 +261,8 @@ def versions_finding():
 def system_findings(simulated, loaded):
     """Kernel module, device nodes, the driver's tree in procfs, container."""
     if simulated or sys.platform == "win32":
-        text = "the library is a simulator: kernel module and device nodes not looked at"
-        elsewhere = "kernel module and device nodes are only looked at on Linux"
+        text = "the library is a simulator: kernel module and device nodes not checked"
+        elsewhere = "kernel module and device nodes are only checked on Linux"
         yield Finding(NOT_APPLICABLE, "driver", text if simulated else elsewhere)
         return
     inside = container()
@@ -346,7 +346,7 @@ def grouped(cards):
     for finding, indices in groups.items():
         yield of_cards(finding, indices)
     if not any(finding.level == WARN for finding in groups):
-        yield from checks_by_cards(quiet[OK], Finding(OK, "cards", "%s as they should be"))
+        yield from checks_by_cards(quiet[OK], Finding(OK, "cards", "%s in order"))
     yield from checks_by_cards(
         quiet[NOT_APPLICABLE], Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
     )

@@ -32,7 +32,7 @@ def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("health")
     parser.add_number("--expect", "N", 0, MOST_CARDS, EXPECT)
-    text = "time that the driver may take (default 30), and another check"
+    text = "time that the driver, or another check, may take (default 30)"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default

@@ -24,8 +24,8 @@ LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 def parser():
     """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("compare")
-    text = "what hosts say: a file, a folder of files, - for stdin (default: stdin); a host is called what its file "
-    text += "is called, without %s" % ", ".join(gathered.SUFFIXES)
+    text = "output of hosts: a file, a folder of files, or - for stdin (default); a host is named after its file, "
+    text += "without %s" % ", ".join(gathered.SUFFIXES)
     parser.add_argument("files", nargs="*", metavar="FILE", help=text)
     parser.add_argument("--hosts", metavar="HOSTS", help="the expected hosts, such as node[01-16,20],login1")
     text = "facts to leave out, by their printed names, separated by commas"
@@ -103,7 +103,7 @@ class Comparison:
                 self._host_of(one, expected).add(one)
         heard = set(self.hosts) | {one.host for one in self.unreadable}
         missing = [name for name in expected or () if name not in heard]
-        self.unreadable += [gathered.Unreadable(name, "no output from it") for name in missing]
+        self.unreadable += [gathered.Unreadable(name, "no output") for name in missing]
         kinds = {}  # of facts
         for host in self.hosts.values():
             for name, fact in host.facts.items():

@@ -214,7 +214,7 @@ def _documents(text):
         if not begin:
             break
         if broken > MOST_BROKEN or len(found) > MOST_HOSTS:
-            text = "not read from character %d on: too much is broken before" % begin.start()
+            text = "not read from character %d on: too many errors before it" % begin.start()
             return found + [Unreadable(None, text)]
         window, start = text, begin.start()
         if len(text) > LARGEST_DOCUMENT:
@@ -238,7 +238,7 @@ def _documents(text):
         for kind, line in _TEXTS.items():
             if any(map(line.match, said)):
                 return [Unreadable(None, "the text of %s: only %s --json can be compared" % (kind, kind))]
-        return [Unreadable(None, "not a document; it prints: %s" % said[-1])]
+        return [Unreadable(None, "not a document, but: %s" % said[-1])]
     return found
 
 
@@ -251,7 +251,7 @@ def _broken(piece, error, begin):
     if isinstance(error, _Bad):
         return str(error)
     if isinstance(error, RecursionError):
-        return "JSON too deep to be read"
+        return "JSON nested too deeply"
     end = len(piece.rstrip())
     if getattr(error, "pos", 0) - begin >= end or not piece.rstrip().endswith("}"):
         return "cut off after %d characters" % end

@@ -36,8 +36,8 @@ def parser():
     parser.add_number("--expect", "N", 0, health.MOST_CARDS, health.EXPECT)
     text = "time that the driver may take for a collection (default %d)" % TIMEOUT
     parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
-    parser.add_file("--limits", "limits of the checks, as pymtml health takes them")
-    parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as pymtml health does")
+    parser.add_file("--limits", "limits of the checks, as for pymtml health")
+    parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as for pymtml health")
     text = "whether to look for processes, every 30 seconds at most, and to publish their names (default %s)" % COUNTED
     parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, NAMED), default=COUNTED, help=text)
     text = "folder with a file for each card, named by its index: the jobs on it, one per line"
@@ -190,9 +190,7 @@ def _check_library():
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "prometheus_client":
             raise
-        raise CommandError(
-            "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'", OTHER
-        )
+        raise CommandError("metrics needs the Python package prometheus_client: pip install prometheus_client", OTHER)
 
 
 # ---- The page ----

@@ -272,10 +272,10 @@ def _gpu_reset(machine, card, value):
     if gone:
         raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)
     if len(machine.cards) <= card.index:
-        raise Failed("GPU %s was reset, and is no longer there" % place, OTHER)
+        raise Failed("GPU %s was reset, but is no longer there" % place, OTHER)
     name = machine.cards[card.index].ask(pymtml.nvmlDeviceGetName)
     if isinstance(name, Unknown):
-        raise Failed("GPU %s was reset, and does not answer: %s" % (place, describe(name.error)), OTHER)
+        raise Failed("GPU %s was reset, but does not answer: %s" % (place, describe(name.error)), OTHER)
     return "GPU %s was successfully reset.\n" % place
 
 

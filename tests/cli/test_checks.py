@@ -189,17 +189,17 @@ power_draw | power_usage=0 | OK 0.0/None | power reported
 power_draw | power_usage=0 gpu_utilization=1 | WARNING 0/None | 0 W drawn at a utilization of 1 %
 power_draw | power_usage=1 gpu_utilization=1 | OK 0.001/None | power reported
 gpu_temperature | gpu_temperature=94 | OK 94/95 | temperature below the limit
-gpu_temperature | gpu_temperature=95 | CRITICAL 95/95 | 95 C, and 95 C is the limit
+gpu_temperature | gpu_temperature=95 | CRITICAL 95/95 | 95 C; the limit is 95 C
 gpu_temperature | gpu_temperature=69 max-temperature=70 | OK 69/70 | temperature below the limit
-gpu_temperature | gpu_temperature=70 max-temperature=70 | CRITICAL 70/70 | 70 C, and 70 C is the limit
+gpu_temperature | gpu_temperature=70 max-temperature=70 | CRITICAL 70/70 | 70 C; the limit is 70 C
 gpu_temperature | gpu_temperature=89 slowdown_temperature=0 | OK 89/90 | temperature below the limit
 gpu_temperature | gpu_temperature=89 slowdown_temperature=-1 | OK 89/90 | temperature below the limit
 gpu_temperature | gpu_temperature=0 slowdown_temperature=1 | OK 0/1 | temperature below the limit
-gpu_temperature | gpu_temperature=90 slowdown_temperature=0 | CRITICAL 90/90 | 90 C, and 90 C is the limit
+gpu_temperature | gpu_temperature=90 slowdown_temperature=0 | CRITICAL 90/90 | 90 C; the limit is 90 C
 gpu_temperature | gpu_temperature=90 mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED | CRITICAL 90/90\
- | 90 C, and 90 C is the limit
+ | 90 C; the limit is 90 C
 memory_temperature | memory_temperature=94 | OK 94/95 | memory temperature below the limit
-memory_temperature | memory_temperature=95 | CRITICAL 95/95 | memory: 95 C, and 95 C is the limit
+memory_temperature | memory_temperature=95 | CRITICAL 95/95 | memory: 95 C; the limit is 95 C
 ecc | ecc_uncorrected_volatile=0 | OK 0/0 | no uncorrected memory errors
 ecc | ecc_uncorrected_volatile=1 | CRITICAL 1/0 | 1 uncorrected memory error(s) since the driver was loaded
 ecc | ecc_uncorrected_volatile=2 max-ecc-errors=2 | NOTE 2/2\
@@ -210,14 +210,14 @@ aggregate_ecc | ecc_uncorrected_aggregate=0 | OK 0/10 | no uncorrected memory er
 aggregate_ecc | ecc_uncorrected_aggregate=1 | NOTE 1/10 | 1 uncorrected memory error(s) in its life
 aggregate_ecc | ecc_uncorrected_aggregate=10 | NOTE 10/10 | 10 uncorrected memory error(s) in its life
 aggregate_ecc | ecc_uncorrected_aggregate=11 | WARNING 11/10\
- | 11 uncorrected memory error(s) in its life, and 10 is the limit
+ | 11 uncorrected memory error(s) in its life; the limit is 10
 pending_pages | retired_pages_pending=no | OK 0/0 | no memory pages wait to be retired
 pending_pages | retired_pages_pending=yes | WARNING 1/0 | memory pages wait to be retired: drain the card and reboot
 retired_pages | retired_pages_sbe= retired_pages_dbe= | OK 0/60 | no retired memory pages
 retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x1000@2 | NOTE 1/60 | 1 memory page(s) retired
 retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2 | NOTE 2/60 | 2 memory page(s) retired
 retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2 max-retired-pages=1 | WARNING 2/1\
- | 2 memory page(s) retired, and 1 is the limit
+ | 2 memory page(s) retired; the limit is 1
 links | | OK 14/14 | all MtLinks up
 links | mtlink_count=0 | N/A None/None | no MtLinks
 links | mtlink_state.3=DOWN | CRITICAL 13/14 | MtLink 3 down
@@ -245,7 +245,7 @@ pcie_generation | pci_max_gen=0 | N/A None/None | PCIe generation not reported
 pcie_replays | pcie_replay_counter=0 | OK 0/100 | no PCIe replays
 pcie_replays | pcie_replay_counter=1 | NOTE 1/100 | 1 PCIe replay(s)
 pcie_replays | pcie_replay_counter=100 | NOTE 100/100 | 100 PCIe replay(s)
-pcie_replays | pcie_replay_counter=101 | WARNING 101/100 | 101 PCIe replay(s), and 100 is the limit
+pcie_replays | pcie_replay_counter=101 | WARNING 101/100 | 101 PCIe replay(s); the limit is 100
 seen_processes | | OK 0/0 | all processes could be inspected
 """
 EDGES = [[part.strip() for part in row.split(" |")] for row in EDGES.strip().splitlines()]
@@ -481,5 +481,5 @@ def test_which_check_is_asked_is_told_before():
         told = []
         with simulated.machine("s80", set=changes), Machine() as machine:
             for found in card_findings(machine.cards[0], limits(), asking=told.append):
-                assert found[0].check == told[-1] or found[0].text == "not asked, as the card does not answer"
+                assert found[0].check == told[-1] or found[0].text == "not queried, because the card does not answer"
         assert told == names

@@ -359,12 +359,12 @@ def health_with(checked, gpu, check, level, text):
 
 def test_health(checked, folder):
     """Levels are compared, and texts without their numbers: two hosts that are hot say the same, one shows which."""
-    hot = [health_with(checked, 4, "temperature", "CRITICAL", "%d C, and 95 C is the limit" % c) for c in (98, 99)]
+    hot = [health_with(checked, 4, "temperature", "CRITICAL", "%d C; the limit is 95 C" % c) for c in (98, 99)]
     where = folder(a=checked, b=checked, c=hot[0], d=hot[1], e=checked, f=checked)
-    for text in ("# C, and # C", "98 C, and 95 C"):
+    for text in ("# C; the limit is # C", "98 C; the limit is 95 C"):
         result = invoke("compare", where)
         assert (result.status, result.lines[:2]) == (1, ["health.temperature", "  4 hosts: OK"])
-        assert result.lines[2] == "  2 hosts: GPU 4: CRITICAL: %s is the limit, OK: c,d" % text
+        assert result.lines[2] == "  2 hosts: GPU 4: CRITICAL: %s, OK: c,d" % text
         folder(d=hot[0])
 
 
@@ -384,7 +384,7 @@ def test_a_card_that_does_not_answer_beside_one_that_is_not_well(checked, folder
     lost = copy.deepcopy(narrow)
     for one in lost["findings"]:
         if one["gpu"] == 3:
-            one.update(level="N/A", text="not asked, as the card does not answer", asked=False)
+            one.update(level="N/A", text="not queried, because the card does not answer", asked=False)
     first = next(one for one in lost["findings"] if one["gpu"] == 3)
     first.update(level="CRITICAL", text="no answer: Timeout", asked=True)
     result = invoke("compare", folder(a=narrow, b=narrow, c=lost))
@@ -437,7 +437,7 @@ def test_a_host_that_said_nothing_is_named(document, folder):
     """What is no document, and why, is in test_gathered.py."""
     result = invoke("compare", folder(node1=document, node2=document, node7="\\x00\\xff\x1b[31m"))
     assert (result.status, result.stderr) == (2, "")
-    assert result.lines[:2] == ["not compared", "  node7: not a document; it prints: \\x00\\xff\\x1b[31m"]
+    assert result.lines[:2] == ["not compared", "  node7: not a document, but: \\x00\\xff\\x1b[31m"]
     assert result.lines[-1] == "3 hosts, 1 of them not compared; 54 facts compared: all the same"
 
 
@@ -462,7 +462,7 @@ def test_a_file_that_cannot_be_read(document, folder):
 def test_hosts_that_must_be_there(document, folder):
     where = folder(node1=document, node2=document, node9=document)
     result = invoke("compare", "--hosts", "node[1-4,9]", where)
-    assert result.status == 2 and result.lines[1] == "  node[3-4]: no output from it"
+    assert result.status == 2 and result.lines[1] == "  node[3-4]: no output"
     result = invoke("compare", "--hosts", "node[1-2]", where)
     assert result.status == 1
     assert result.lines[:3] == ["expected", "  2 hosts: named by --hosts", "   1 host: not named by --hosts: node9"]
@@ -575,7 +575,7 @@ def test_bytes_that_are_no_text(document, folder, tmp_path):
     (tmp_path / "n2.json").write_bytes(b"\xd6\xd0\n")
     result = invoke("compare", folder(n3=document))
     assert result.status == 2 and result.lines[1].startswith("  n1: not JSON: ")
-    assert result.lines[2] == "  n2: not a document; it prints: \\xd6\\xd0"
+    assert result.lines[2] == "  n2: not a document, but: \\xd6\\xd0"
 
 
 BANNER = "Warning: Permanently added 'node7' (ED25519) to the list of known hosts.\nnote that all is logged\n"
@@ -646,7 +646,7 @@ SILENT = '{"device_count": 1, "devices": [{"name": null, "reasons": {"name": "Ti
 # A text, and why it is not compared (None: it is, and differs)
 BESIDE_OTHERS = {
     "peers": (SILENT % '{"device": [], "level": null, "reasons": {"level": "Timeout"}}', None),
-    "nesting": ('{"host": ' * 100000, "JSON too deep to be read"),
+    "nesting": ('{"host": ' * 100000, "JSON nested too deeply"),
     "lists": ('{"device_count": 0, "devices": [%s]}' % ("[]," * (1 << 20)), "a document of more than 2 MiB"),
     "heads": ("".join("%s\nn%s[1-9999]\n%s\n{}\n" % (RULE, letter, RULE) for letter in "abc"), "more than 20000 hosts"),
     "lines": ("".join('n%d: {"x"\n' % number for number in range(20001)), "more than 20000 hosts"),

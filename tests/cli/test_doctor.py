@@ -173,14 +173,14 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
 def test_what_is_well_was_asked_and_answered(seen):
     """A check is called well of the cards on which all its questions are; what is not told is called that."""
     _, found = findings()
-    well = "GPU 0-1: answers, memory, utilization, power, temperature, pcie, processes, readings as they should be"
+    well = "GPU 0-1: answers, memory, utilization, power, temperature, pcie, processes, readings in order"
     assert found["cards"] == [("ok", well, None)]
     assert found["unreported"] == [("n/a", "GPU 0-1: ecc, pages, links not reported, or in part", None)]
     _, found = findings(faults="1.mtmlMemoryGetTemperature=NOT_SUPPORTED")
     assert sorted(text for check in ("cards", "unreported") for _, text, _ in found[check]) == [
-        "GPU 0-1: answers, memory, utilization, power, pcie, processes, readings as they should be",
+        "GPU 0-1: answers, memory, utilization, power, pcie, processes, readings in order",
         "GPU 0-1: ecc, pages, links not reported, or in part",
-        "GPU 0: temperature as they should be",
+        "GPU 0: temperature in order",
         "GPU 1: temperature not reported, or in part",
     ]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
@@ -346,7 +346,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
         text % (header, further - others, further, lacks[0]),
     )
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
-    assert one.next_step == "not answered, or in part: " + named
+    assert one.next_step == "not reported, or in part: " + named
     beside = "mtmlMemoryGetBandwidth"  # which functions name that do not rest on it
     assert doctor.resting_on([beside] + list(lacks)) == [named]
 
@@ -496,10 +496,10 @@ def test_the_tables_of_processes(tmp_path):
 
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):
-    simulator = "the library is a simulator: kernel module and device nodes not looked at"
+    simulator = "the library is a simulator: kernel module and device nodes not checked"
     assert list(doctor.system_findings(True, True)) == [("n/a", "driver", simulator, None)]
     monkeypatch.setattr(sys, "platform", "win32")
-    elsewhere = "kernel module and device nodes are only looked at on Linux"
+    elsewhere = "kernel module and device nodes are only checked on Linux"
     assert list(doctor.system_findings(False, True)) == [("n/a", "driver", elsewhere, None)]
 
 
@@ -542,9 +542,9 @@ ROOTS = "22 1 0:20 / / rw - %s x rw\n23 22 0:20 / / rw - %s x rw\n"
     [
         (".dockerenv", "", "/.dockerenv"),
         ("run/.containerenv", "", "/run/.containerenv"),
-        ("proc/1/cgroup", "0::/system.slice/docker-77.scope\n", "/proc/1/cgroup says docker"),
-        ("proc/1/cgroup", "12:memory:/\xff\xd6/kubepods/besteffort/pod7\n", "/proc/1/cgroup says kubepods"),
-        ("proc/1/cgroup", "0::/lxc/7\n", "/proc/1/cgroup says lxc"),
+        ("proc/1/cgroup", "0::/system.slice/docker-77.scope\n", "/proc/1/cgroup names docker"),
+        ("proc/1/cgroup", "12:memory:/\xff\xd6/kubepods/besteffort/pod7\n", "/proc/1/cgroup names kubepods"),
+        ("proc/1/cgroup", "0::/lxc/7\n", "/proc/1/cgroup names lxc"),
         ("proc/1/cgroup", "0::/init.scope\n", None),
         ("proc/self/mountinfo", OVERLAY, "its root is an overlay"),
         ("proc/self/mountinfo", ROOTS % ("rootfs", "overlay"), "its root is an overlay"),
@@ -591,8 +591,8 @@ BESIDE = "--privileged and --device add nodes to those of the runtime"
         ("All", 1, "ok", "=All", None),
         ("0,1", 2, "ok", "=0,1", None),
         ("0, 1,,0", 2, "ok", "=0, 1,,0", None),
-        ("0,1", 1, "note", "=0,1: 2 card(s) requested, and 1 node(s) are here", BESIDE),
-        ("0,1", 0, "warn", "=0,1: 2 card(s) requested, and 0 node(s) are here", "docker run --runtime=mthreads"),
+        ("0,1", 1, "note", "=0,1: 2 card(s) requested, but 1 node(s) are here", BESIDE),
+        ("0,1", 0, "warn", "=0,1: 2 card(s) requested, but 0 node(s) are here", "docker run --runtime=mthreads"),
     ],
 )
 def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, text, step):
@@ -639,7 +639,7 @@ def test_all_that_a_container_may_lack(tree):
             "note",
             "mounts",
             "no /sys/bus/pci: NUMA nodes and display connectors are not known",
-            "docker mounts /sys unless told otherwise",
+            "docker mounts /sys by default",
         ),
         ("note", "processes", others, options),
     ]

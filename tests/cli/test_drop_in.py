@@ -131,7 +131,7 @@ def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
 def test_an_environment_with_a_pymtml_of_somebody_elses(packages):
     other = packages / "pymtml.py"
     other.write_text("")
-    said = "pymtml drop-in: import pymtml gives %s here, which is not this pymtml; remove it (pip uninstall) first"
+    said = "pymtml drop-in: import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first"
     assert told("enable") == (1, [], [said % other])
     assert os.listdir(str(packages)) == ["pymtml.py"]
 
@@ -191,5 +191,5 @@ def test_a_command_without_an_action():
 @pytest.mark.parametrize("action", ["path", "enable", "disable", "status"])
 def test_a_frozen_program_has_no_environment(action, monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    said = "needs a Python of its own: this pymtml is frozen into one program; install pymtml-nvml for it"
+    said = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
     assert told(action) == (1, [], ["pymtml drop-in: " + said])

@@ -18,7 +18,7 @@ LAUNCHED = "srun: error: node[2-4]: %s\npdsh@head: node5: ssh exited with 255\ns
 SAID = [("node3", EXITED), ("node4", EXITED), ("node5", "ssh exited with 255")]
 SAID += [("standard input", "of no host: srun: error: no step")]
 HUNG = '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}'
-LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 1", "not a document; it prints: "
+LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 1", "not a document, but: "
 TEXT_OF = "the text of {0}: only {0} --json can be compared"
 CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
 BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'
@@ -58,7 +58,7 @@ def told(found):
         ('{"schema": 1, "devices": 3}', "a", [("a", "devices is not a list of objects")]),
         ('{"schema": 1, "device_count": 1, "devices": [1]}', "a", [("a", "devices is not a list of objects")]),
         ('{"schema": 1, "device_count": 1, "devices": []}', "a", [("a", "counts 1 devices and lists 0")]),
-        ('{"schema": 1, "devices": ' + "[" * 100000, "a", [("a", "JSON too deep to be read")]),
+        ('{"schema": 1, "devices": ' + "[" * 100000, "a", [("a", "JSON nested too deeply")]),
         ('{"schema": 1, "findings": []}', "a", [("a", "no findings")]),
         ('{"schema": 1, "findings": [{"check": 1}]}', "a", [("a", "findings is not a list of findings")]),
         (HUNG, "a", [("a", "health: driver: no answer within 20 seconds")]),
@@ -87,7 +87,7 @@ def told(found):
             [("a", "json"), ("b", "cut off after 13 characters"), ("c", NO_DOCUMENT + "sh: not found")],
         ),
         # Lines with the host, or with the number of a task, in front
-        ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "not a document; it prints: nothing")]),
+        ("a: %s\nb: \nb:\n" % json.dumps(GOOD), None, [("a", "json"), ("b", "not a document, but: nothing")]),
         ("3: %s\n" % json.dumps(GOOD), None, [("task 3", "json")]),
         ("3: %s\n" % json.dumps(dict(GOOD, host="c")), None, [("c", "json")]),
         ("".join("a: %s\n" % line for line in FAILED.splitlines()), None, [("a", "doctor: init: no library")]),
@@ -96,9 +96,9 @@ def told(found):
         (
             (RULE + "a\n" + RULE + json.dumps(GOOD) + "\n") * 2 + RULE + "b\n" + RULE + "sh: no pymtml\n",
             None,
-            [("a", "json"), ("a", "json"), ("b", "not a document; it prints: sh: no pymtml")],
+            [("a", "json"), ("a", "json"), ("b", "not a document, but: sh: no pymtml")],
         ),
-        (RULE + "a\n" + RULE + "sh: no pymtml", None, [("a", "not a document; it prints: sh: no pymtml")]),
+        (RULE + "a\n" + RULE + "sh: no pymtml", None, [("a", "not a document, but: sh: no pymtml")]),
     ],
 )
 def test_what_a_text_says_of_which_host(text, title, expected):

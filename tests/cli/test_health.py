@@ -155,8 +155,8 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(what, check_name, 
     silent = "CRITICAL %s: GPU 2: %s" % (check_name, words)
     assert result.status == 2 and [line for line in result.lines if line.startswith("CRITICAL")] == [silent]
     assert "OK       temperature: GPU 0-1: temperature below the limit" in result.lines
-    assert "N/A      processes: GPU 2: not asked, as GPU 2 does not answer" in result.lines
-    assert "N/A      answers: GPU 3-7: not asked, as GPU 2 does not answer" in result.lines
+    assert "N/A      processes: GPU 2: not queried, because GPU 2 does not answer" in result.lines
+    assert "N/A      answers: GPU 3-7: not queried, because GPU 2 does not answer" in result.lines
     assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line or "pages" in line]
     if what == "exit":
         found = json.loads(shimmed(what, "--json").stdout)["findings"]
@@ -455,8 +455,8 @@ def test_limits_of_a_file(check, tmp_path):
     file.write_text("# ours\nmax-temperature = 40  # degrees\n\nmax-pcie-replays=0\n")
     result = check("--limits", str(file), set="0.gpu_temperature=40;1.gpu_temperature=39;1.pcie_replay_counter=1")
     assert not_well(result) == [
-        "CRITICAL temperature: GPU 0: 40 C, and 40 C is the limit",
-        "WARNING  pcie: GPU 1: 1 PCIe replay(s), and 0 is the limit",
+        "CRITICAL temperature: GPU 0: 40 C; the limit is 40 C",
+        "WARNING  pcie: GPU 1: 1 PCIe replay(s); the limit is 0",
     ]
     result = check("--limits", str(file), "--max-temperature", "41", set="*.gpu_temperature=40")
     assert not [line for line in not_well(result) if "temperature" in line]

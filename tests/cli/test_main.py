@@ -174,7 +174,7 @@ def test_what_a_frozen_program_lacks(monkeypatch):
         invoke("topo", "-m")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     result = invoke("topo", "-m")
-    said = "pymtml: this program was frozen without %s; PyInstaller takes all with --collect-all pymtml_cli\n"
+    said = "pymtml: this program was frozen without %s; PyInstaller includes all with --collect-all pymtml_cli\n"
     assert (result.status, result.stdout, result.stderr) == (255, "", said % module)
     for name in ("smi.sections", "common.layout"):
         file_of(name)

@@ -513,5 +513,5 @@ def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
     metrics_page.forget(monkeypatch)
     result = invoke("metrics")
-    words = "metrics needs the Python package prometheus_client: pip install 'pymtml-nvml[metrics]'"
+    words = "metrics needs the Python package prometheus_client: pip install prometheus_client"
     assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)

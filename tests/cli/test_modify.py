@@ -246,7 +246,7 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
     monkeypatch.setattr(pymtml, "mtmlDeviceReset", then_changed)
     with simulated.machine("s3000x2"):
         result = smi("-r", "-i", "1")
-    assert (result.status, result.stdout) == (255, "GPU 00000000:AF:00.0 was reset, and %s\n%s" % (words, modify.EARLY))
+    assert (result.status, result.stdout) == (255, "GPU 00000000:AF:00.0 was reset, but %s\n%s" % (words, modify.EARLY))
 
 
 @pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])
