@@ -33,6 +33,10 @@ OPTIONS = {
     "-dci, --destroy-compute-instance": None,
 }
 
+OFFERED = {
+    "instance profiles": pymtml.mtmlDeviceGetSupportedMpcProfiles,
+    "configurations": pymtml.mtmlDeviceGetSupportedMpcConfigurations,
+}
 IN_USE, NOT_SUPPORTED = pymtml.NVML_ERROR_IN_USE, pymtml.NVML_ERROR_NOT_SUPPORTED
 
 
@@ -94,20 +98,12 @@ def _kind(name):
     return worded("MPC ") + safe(name)
 
 
-def _profiles(card, what):
-    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcProfiles, "instance profiles", what)
-
-
-def _configurations(card, what):
-    return _offered(card, pymtml.mtmlDeviceGetSupportedMpcConfigurations, "configurations", what)
-
-
-def _offered(card, query, kind, what):
+def _offered(card, kind, what):
     """What a card offers (list).
 
     Raises: CommandError if it does not say so.
     """
-    offered = card.ask(query)
+    offered = card.ask(OFFERED[kind])
     if isinstance(offered, Unknown):
         raise _failed("Unable to get the %s of GPU %2d" % (kind, card.index), what, nvml_code(offered.error))
     return offered
@@ -121,8 +117,8 @@ def _members(configuration):
 def _list_profiles(machine, cards, numbers, options):
     rows, what = [], "list GPU instance profiles"
     for card in cards:
-        ways = [_members(configuration) for configuration in _configurations(card, what)]
-        for offered in _profiles(card, what):
+        ways = [_members(configuration) for configuration in _offered(card, "configurations", what)]
+        for offered in _offered(card, "instance profiles", what):
             most = max([members.count(offered.id) for members in ways] or [0])
             row = {"card": card.index, "kind": _kind(offered.name), "id": offered.id, "count": "N/A/%d" % most}
             rows.append(dict(row, size=offered.memorySizeMB / 1024.0, cores=offered.coreCount))
@@ -164,12 +160,12 @@ def _wanted(card, text):
 
     Raises: CommandError if there is none.
     """
-    what = "create GPU instances"
-    configurations = _configurations(card, what)
+    what, sentence = "create GPU instances", "Unable to create a GPU instance on GPU %2d using profile %s"
+    configurations = _offered(card, "configurations", what)
     for configuration in configurations:
         if text == configuration.name:
             return configuration
-    by_name = {offered.name: offered.id for offered in _profiles(card, what)}
+    by_name = {offered.name: offered.id for offered in _offered(card, "instance profiles", what)}
     known = set(by_name.values())
     wanted = []
     for part in text.split(","):
@@ -178,18 +174,16 @@ def _wanted(card, text):
             part = part[len(kind) :] if part.startswith(kind) else part
         chosen = by_name.get(part, number(part, 0, 1 << 31))
         if chosen not in known:
-            sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(part))
             names = "a profile is one of %s" % ", ".join("%s (%d)" % pair for pair in by_name.items())
-            raise _failed(sentence, what, pymtml.NVML_ERROR_INVALID_ARGUMENT, names)
+            raise _failed(sentence % (card.index, safe(part)), what, pymtml.NVML_ERROR_INVALID_ARGUMENT, names)
         wanted.append(chosen)
     for configuration in configurations:
         if _members(configuration) == sorted(wanted):
             return configuration
     names = {number_: name for name, number_ in by_name.items()}
     ways = (",".join(names.get(member, str(member)) for member in _members(way)) for way in configurations)
-    sentence = "Unable to create a GPU instance on GPU %2d using profile %s" % (card.index, safe(text))
     ways = "GPU %d can be divided into %s" % (card.index, " or ".join(ways))
-    raise _failed(sentence, what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
+    raise _failed(sentence % (card.index, safe(text)), what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
 
 
 def _divide(machine, card, configuration, sentence, what):
@@ -240,7 +234,7 @@ def _destroy(machine, cards, numbers, options):
             continue  # one instance is the whole card
         found = True
         sentence = "Unable to destroy GPU instance ID %2d from GPU %2d" % (chosen[0], index)
-        whole = next((way for way in _configurations(card, what) if way.profileNum == 1), None)
+        whole = next((way for way in _offered(card, "configurations", what) if way.profileNum == 1), None)
         if len(chosen) < len(card.instances) or whole is None:
             together = "the instances of a card change together: -dgi without -gi, or another -cgi"
             raise _failed(sentence, what, NOT_SUPPORTED, together)

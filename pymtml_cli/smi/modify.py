@@ -73,13 +73,10 @@ READERS = {
     "[bus]": _one_of(True, "bus"),
     "TYPE": _one_of("3", "4", "VGPU", "VSGA"),
 }
-
-
 VALUES, SENTENCES = {}, {}
 for _option, *_sentence in layout.tables("smi/changes.txt")["changes"]:
     _name, _, VALUES[_name] = _option.partition(" ")
     SENTENCES[_name] = "".join(_sentence)
-
 # How a value that is none is called, where nvidia-smi has a sentence of its own
 INVALID = {
     "ecc-config": "Invalid ECC configuration code: %s\n",
@@ -163,19 +160,14 @@ def _do(card, function, *arguments):
     return card.handle if isinstance(card.handle, Unknown) else ask(function, card.handle, *arguments)
 
 
-def _fail(sentence, error):
-    """What an error of a change comes to: a warning, or the end."""
-    text = "%s: %s" % (sentence, pymtml.nvmlErrorString(nvml_code(error)))
-    if isinstance(error, pymtml.NVMLError_NotSupported):
-        raise NotPossible(text)
-    raise Failed(text, exit_status(error))
-
-
 def _known(sentence, answer):
-    """An answer, unless it is an error."""
-    if isinstance(answer, Unknown):
-        _fail(sentence, answer.error)
-    return answer
+    """An answer; an error is a warning, or the end."""
+    if not isinstance(answer, Unknown):
+        return answer
+    text = "%s: %s" % (sentence, pymtml.nvmlErrorString(nvml_code(answer.error)))
+    if answer.not_supported:
+        raise NotPossible(text)
+    raise Failed(text, exit_status(answer.error))
 
 
 def nvml_code(error):
@@ -227,6 +219,7 @@ def _reset_ecc_errors(machine, card, value):
 
 
 _GONE = "%s, but the library did not come back: %%s"
+_BUSY = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
 
 
 def in_use(card):
@@ -241,11 +234,11 @@ def _multi_instance_gpu(machine, card, value):
     if _known(sentence, card.ask(pymtml.nvmlDeviceGetMigMode))[0] == value:
         return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
     if in_use(card):
-        _fail(sentence, pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
+        _known(sentence, _BUSY)
     done = _do(card, pymtml.nvmlDeviceSetMigMode, value)
     if isinstance(done, Unknown):
         if not machine.is_gone:
-            _fail(sentence, done.error)
+            _known(sentence, done)
         if machine.restart():
             raise Failed(worded(_GONE % "%s MPC Mode for GPU %s") % (word, place, done.reason), OTHER)
     machine.look_again()
@@ -260,8 +253,7 @@ def _gpu_reset(machine, card, value):
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
         raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
-    busy = in_use(card)
-    done = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE)) if busy else _do(card, pymtml.mtmlDeviceReset)
+    done = _BUSY if in_use(card) else _do(card, pymtml.mtmlDeviceReset)
     if isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse):
         text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"]
         raise Failed(text.format(gpu=place, name=called()), exit_status(done.error))
@@ -285,7 +277,7 @@ def _end(text, status):
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
-# What some card can do, or has more than a sentence for
+# What some card can do, or has more than a sentence for; what it comes to is a text, NotPossible or Failed
 CHANGES = {
     "ecc-config": _ecc_config,
     "reset-ecc-errors": _reset_ecc_errors,
@@ -299,16 +291,6 @@ CHANGES = {
 RESTARTING = ("gpu-reset", "multi-instance-gpu")  # after which C is initialized anew: each card is tried
 
 
-def _changed(machine, card, name, value):
-    """What a change comes to (str).
-
-    Raises: NotPossible, Failed.
-    """
-    if name not in CHANGES:
-        raise NotPossible(SENTENCES[name].format(gpu=address(card)))
-    return CHANGES[name](machine, card, value)
-
-
 def answer(options):
     """Make the changes, card by card (exit status)."""
     changes = _checked(options)
@@ -318,8 +300,11 @@ def answer(options):
         indices = [card.index for card in cards if address(card)]  # which a card keeps, should the library be gone
         for name, value in changes:
             for index in indices:
+                card = machine.cards[index]
                 try:
-                    output.write(_changed(machine, machine.cards[index], name, value))
+                    if name not in CHANGES:
+                        raise NotPossible(SENTENCES[name].format(gpu=address(card)))
+                    output.write(CHANGES[name](machine, card, value))
                 except NotPossible as error:
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))
