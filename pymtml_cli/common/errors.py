@@ -27,10 +27,6 @@ def called():
 _WORDS = (("MPC instance", "MIG device"), ("MPC", "MIG"), ("MUSA", "CUDA"), ("MtLink", "NVLink"), ("MTML", "NVML"))
 
 
-# (title, vendor, what the library is called) in the texts of nvidia-smi and in ours
-VENDOR_WORDS = {NVIDIA_SMI: ("NVIDIA-SMI", "NVIDIA", "NVML"), PYMTML: ("pymtml", "Moore Threads", "MTML")}
-
-
 def worded(text):
     """A text of ours in NVIDIA's words where the command goes by NVIDIA's name."""
     if called() == NVIDIA_SMI:

@@ -349,16 +349,14 @@ def describe(error):
 
 def initialization_error(error):
     """The CommandError for a library that cannot be initialized, in nvidia-smi's words."""
-    name = called()
-    title, vendor, library = errors.VENDOR_WORDS[name]
+    from pymtml_cli.common import layout
+
+    texts, name = layout.blocks("smi/texts.txt"), called()
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
         hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
-        from pymtml_cli.common import layout
-
-        text = layout.blocks("smi/texts.txt")["no library for " + name] + "\n"
-        return refuse(text, errors.NO_LIBRARY, hint)
+        return refuse(texts["no library for " + name] + "\n", errors.NO_LIBRARY, hint)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
-        text = "%s has failed because it couldn't communicate with the %s driver. Make sure that the latest %s driver "
-        return refuse((text + "is installed and running.\n\n") % (title, vendor, vendor), errors.NO_DRIVER, _DOCTOR)
+        return refuse(texts["no driver for " + name] + "\n\n", errors.NO_DRIVER, _DOCTOR)
     code = error.value if 0 < error.value < OTHER else OTHER
-    return refuse("Failed to initialize %s: %s\n" % (library, pymtml.nvmlErrorString(error.value)), code, _DOCTOR)
+    text = errors.worded("Failed to initialize MTML: %s\n")
+    return refuse(text % pymtml.nvmlErrorString(error.value), code, _DOCTOR)

@@ -43,9 +43,9 @@ class Line:
 def _tree(rows):
     """The lines of the first level, with those below them (list of Line)."""
     levels = [[]]
-    for row in rows:
-        del levels[(len(row[0]) - len(row[0].lstrip())) // 4 + 1 :]
-        line = Line(*row)
+    for cells in rows:
+        del levels[(len(cells[0]) - len(cells[0].lstrip())) // 4 + 1 :]
+        line = Line(*cells)
         levels[-1].append(line)
         levels.append(line.below)
     return levels[0]
@@ -94,9 +94,9 @@ def answer(options):
     def text(machine, opened):
         lines = _head(machine)
         if options.get("unit"):
-            lines += [_line("HIC Info", "N/A"), _line("Attached Units", "0"), ""]
+            lines += [row("HIC Info", "N/A"), row("Attached Units", "0"), ""]
         else:
-            lines.append(_line("Attached GPUs", str(len(machine.cards))))
+            lines.append(row("Attached GPUs", str(len(machine.cards))))
             for card in opened.cards:
                 lines += ["GPU %s" % safe(value_of(card, "pci.bus_id"))] + _card_lines(card, chosen) + [""]
         return "\n".join(lines) + "\n" + opened.sentences
@@ -108,9 +108,9 @@ def answer(options):
 def _head(machine):
     smi = called() == NVIDIA_SMI
     lines = ["", "=" * 14 + ("NVSMI" if smi else "PYMTML") + " LOG" + "=" * 14, ""]
-    lines += [_line("Timestamp", machine.time.long), _line("Driver Version", shown_driver(machine.driver_version))]
-    lines += [] if smi else [_line("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion))]
-    return lines + [_line(worded("MUSA Version"), shown_musa()), ""]
+    lines += [row("Timestamp", machine.time.long), row("Driver Version", shown_driver(machine.driver_version))]
+    lines += [] if smi else [row("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion))]
+    return lines + [row(worded("MUSA Version"), shown_musa()), ""]
 
 
 def _card_lines(card, chosen):
@@ -124,7 +124,8 @@ def _card_lines(card, chosen):
     return lines
 
 
-def _line(key, value, level=0, width=KEY_WIDTH):
+def row(key, value, level=0, width=KEY_WIDTH):
+    """A line with a value."""
     return (" " * (4 * level) + key).ljust(width) + ": " + safe(value)
 
 
@@ -133,7 +134,7 @@ def _branch(device, line, level, smi):
         return []
     key = "MPC Mode" if line.tag == "mig_mode" and not smi else line.key
     if not line.below:
-        return [_line(key, value_of(device, line.reading), level)]
+        return [row(key, value_of(device, line.reading), level)]
     return [" " * (4 * level) + key] + _branches(device, line.below, level + 1, smi)
 
 
@@ -144,12 +145,12 @@ def _branches(device, lines, level, smi):
 def _process_lines(card):
     known = processes(card)
     if isinstance(known, Unknown):
-        return [_line("Processes", known, 1)]
+        return [row("Processes", known, 1)]
     said = remarks([card], known)
     if not known:
         none = said[0] if said != [NONE_RUNNING] else "None"
-        return [_line("Processes", none, 1)] + [_line("", text) for text in said[1:]]
-    lines = ["    Processes"] + [_line("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
+        return [row("Processes", none, 1)] + [row("", text) for text in said[1:]]
+    lines = ["    Processes"] + [row("Note", text, 2, PROCESS_KEY_WIDTH) for text in said]
     for process in known:
-        lines += [_line(key, value(process), level, PROCESS_KEY_WIDTH) for key, level, _, value in OF_PROCESS]
+        lines += [row(key, value(process), level, PROCESS_KEY_WIDTH) for key, level, _, value in OF_PROCESS]
     return lines

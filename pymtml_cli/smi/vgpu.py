@@ -6,8 +6,8 @@ import pymtml
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Device, Machine, Unknown, ask, then
-from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi.modify import address
+from pymtml_cli.smi.sections import row, value_of
 
 OPTIONS = {
     "-h, --help": None,
@@ -34,8 +34,8 @@ def run(arguments):
             lines = ["GPU %s" % address(card)]
             if "-s" in options or "-c" in options:
                 what = pymtml.mtmlDeviceGetSupportedVirtTypes if "-s" in options else pymtml.mtmlDeviceGetAvailVirtTypes
-                kinds = card.ask(what)
-                lines += ["    " + safe(kind) for kind in _names(kinds)]
+                kinds = then(card.ask(what), lambda found: [kind.name for kind in found])
+                lines += ["    " + safe(kind) for kind in ([kinds] if isinstance(kinds, Unknown) else kinds)]
             else:
                 lines += _active(card)
             sys.stdout.write("".join(line + "\n" for line in lines))
@@ -47,30 +47,21 @@ def _is_host(card):
     return mode == pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU
 
 
-def _names(kinds):
-    return [kinds] if isinstance(kinds, Unknown) else [kind.name for kind in kinds]
-
-
-def _line(key, value, level):
-    return (" " * (4 * level) + key).ljust(KEY_WIDTH) + ": " + safe(value)
-
-
 def _active(card):
     """Lines of the virtual devices that hold resources of a card."""
     uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
     if isinstance(uuids, Unknown):
-        return [_line("Active vGPUs", uuids, 1)]
-    lines = [_line("Active vGPUs", len(uuids), 1)]
+        return [row("Active vGPUs", uuids, 1, KEY_WIDTH)]
+    lines = [("Active vGPUs", len(uuids), 1)]
     for number, uuid in enumerate(uuids):
         device = Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)
         kind = device.ask(pymtml.mtmlDeviceGetVirtType)
         lines += [
-            _line("vGPU ID", number, 1),
-            _line("vGPU Name", then(kind, lambda info: info.name), 2),
-            _line("vGPU Type", then(kind, lambda info: info.id), 2),
-            _line("vGPU UUID", uuid, 2),
-            "        FB Memory Usage",
+            ("vGPU ID", number, 1),
+            ("vGPU Name", then(kind, lambda info: info.name), 2),
+            ("vGPU Type", then(kind, lambda info: info.id), 2),
+            ("vGPU UUID", uuid, 2),
+            ("FB Memory Usage", None, 2),
         ]
-        for key, name in (("Total", "memory.total"), ("Used", "memory.used"), ("Free", "memory.free")):
-            lines.append(_line(key, BY_NAME[name].line(device), 3))
-    return lines
+        lines += [(name.title(), value_of(device, "memory." + name), 3) for name in ("total", "used", "free")]
+    return [" " * 8 + key if value is None else row(key, value, level, KEY_WIDTH) for key, value, level in lines]
