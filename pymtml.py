@@ -51,7 +51,7 @@ Part II: NVML facade
     11. Facade structs
     12. Translation tables
     13. Facade plumbing
-    14. nvml* functions that answer
+    14. nvml* functions that return a value
     15. C-style function pointers
     16. Framework hooks
 Part III: generated
@@ -323,7 +323,7 @@ class MTMLError(Exception):
     """Base class of all errors of pymtml; ``MTMLError(code)`` makes an error of that MTML code's class.
 
     Attributes: ``value`` (MTML's code in MTML classes, NVML's in NVML classes), ``mtml_code`` (the MTML status behind
-    the error, None if pymtml itself found it), ``detail`` (what pymtml knows beyond the code, or None).
+    the error, None if pymtml itself found it), ``detail`` (more about the error, or None).
     """
 
     value: "_Any" = None
@@ -432,7 +432,7 @@ class NVMLError_InvalidArgument(NVMLError):
 
 
 class NVMLError_NotSupported(NVMLError):
-    """The hardware, the driver or MTML cannot answer this."""
+    """The hardware, the driver or MTML does not support this."""
 
     value = NVML_ERROR_NOT_SUPPORTED
 
@@ -3338,7 +3338,7 @@ def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """Turn MPC on or off (MTML_DEVICE_MPC_*); Linux only, since the Chunxiao generation.
 
     All handles except that of the library become stale. Shut down and initialize the library before the next query:
-    until then C answers queries with errors (Unknown). The call waits at most five seconds until the queries of other
+    until then C returns errors for queries (Unknown). The call waits at most five seconds until the queries of other
     threads have returned; new queries raise MTMLError_ResourceIsBusy until it ends.
 
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure; MTMLError_ResourceIsBusy in the middle of another call of
@@ -4586,7 +4586,7 @@ def throwOnVersionMismatch(func) -> "_Any":
     return wrapper
 
 
-# ==== 14. nvml* functions that answer =================================================================================
+# ==== 14. nvml* functions that return a value =========================================================================
 # How a query is written. ``handle`` is the caller's argument. ``device`` is a handle of the device class; nothing else
 # may reach C. _require returns the live handle for a copy or a cast, and raises the error for any other argument.
 #
@@ -5210,7 +5210,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     """(major, minor): MUSA compute capability, (0, 0) only if it is not known.
 
     It comes from the first of these that has it: the library, the card's PCI id, its name, torch_musa. torch_musa is
-    asked only if the program has imported it, and by the card's position in musa_visible_devices.
+    used only if the program has imported it, by the card's position in musa_visible_devices.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
     MTML: mtmlDeviceGetMusaComputeCapability (optional), mtmlDeviceGetPciInfo, mtmlDeviceGetName.
@@ -5535,7 +5535,7 @@ def nvmlDeviceGetTemperatureThreshold(handle, threshold) -> "int":
     """Temperature in degrees Celsius at which the card shuts down or slows down.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an unknown threshold, NVMLError_NotSupported for
-    other thresholds, and where the library lacks the function.
+    other thresholds, and if the library lacks the function.
     MTML: mtmlGpuGetTemperatureThreshold (optional).
     """
     device = _require(handle)
@@ -5680,7 +5680,7 @@ def nvmlDeviceGetPowerUsage(handle) -> "int":
     """Power drawn by the whole board, in mW.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported, also for an instance of a
-    divided card: ask the card.
+    divided card: query the card.
     MTML: mtmlDeviceGetPowerUsage.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -6171,7 +6171,7 @@ def nvmlDeviceGetTopologyNearestGpus(device, level) -> "list[c_mtmlDevice_t]":
 def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     """NVML_P2P_STATUS_* of two devices for a capability, NVML_P2P_CAPS_INDEX_*.
 
-    READ and WRITE: what MTML answers. NVLINK: OK if at least one MtLink of the pair is up at both ends. ATOMICS: OK if
+    READ and WRITE: what MTML reports. NVLINK: OK if at least one MtLink of the pair is up at both ends. ATOMICS: OK if
     there are such links and all of them support atomics. PCI: the same as READ for a pair without such links.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for other numbers, NVMLError_NotSupported.
@@ -7089,7 +7089,7 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUti
 def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProcessUtilizationInfo_v1_t]":
     """Utilization of the device by process, in percent (list of c_nvmlProcessUtilizationInfo_v1_t).
 
-    Values and errors are the same as nvmlDeviceGetProcessUtilization has.
+    Values and errors: same as nvmlDeviceGetProcessUtilization.
 
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
@@ -8190,7 +8190,7 @@ def musa_visible_ids() -> "list[int | tuple[int, int]]":
     not set, or is "all", all cards are selected; if it is empty or "NoDevFiles", none is. An entry that names no
     device, or a device named before, ends the list. A lost card keeps its place.
 
-    Cards are opened only to find a UUID. So where MPC divides cards, call nvmlDeviceGetCount first, which looks at all
+    Cards are opened only to find a UUID. So if MPC divides cards, call nvmlDeviceGetCount first, which looks at all
     of them once: until then each instance also counts as a card.
 
     Raises: NVMLError_Uninitialized; the error of a card that cannot be queried if an entry is a UUID that no other
@@ -13031,7 +13031,7 @@ def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
 
 
 def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
-    """Not available: the processes that accounting knows in a vGPU instance.
+    """Not available: the processes that accounting lists in a vGPU instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -13047,7 +13047,7 @@ def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
 
 
 def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
-    """Not available: clears the list of processes that accounting knows in a vGPU instance.
+    """Not available: clears the list of processes that accounting lists in a vGPU instance.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
     """
@@ -13114,7 +13114,7 @@ def nvmlDeviceGetAccountingBufferSize(handle):
 
 
 def nvmlDeviceGetAccountingPids(handle):
-    """Not available: the processes that accounting knows.
+    """Not available: the processes that accounting lists.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """
@@ -13138,7 +13138,7 @@ def nvmlDeviceGetAccountingStats_v2(handle, pid):
 
 
 def nvmlDeviceClearAccountingPids(handle):
-    """Not available: clears the list of processes that accounting knows.
+    """Not available: clears the list of processes that accounting lists.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
     """

@@ -48,7 +48,7 @@ def test_sections_hold_what_they_say():
     where = {name: title for title, (_, text) in SECTIONS.items() for name in re.findall(r"^def (\w+)\(", text, re.M)}
     native, beyond = "mtml* functions", "Functions outside the 2.2.0 header"
     wrong = {name for name in FUNCTIONS if where[name] != (beyond if name in pymtml._OPTIONAL_PROTOTYPES else native)}
-    nvml = {"Structs", "nvml* functions that answer", "nvml* functions without an MTML counterpart"}
+    nvml = {"Structs", "nvml* functions that return a value", "nvml* functions without an MTML counterpart"}
     wrong |= {name for name in set(DEFINED) & set(CALLABLES) if name.startswith("nvml") and where[name] not in nvml}
     assert not wrong
 
@@ -58,7 +58,7 @@ def test_groups_are_those_of_the_map():
     listed = re.search(r"have the same groups \(.*?\): (.*?)\.$", " ".join(pymtml.__doc__.split()))
     listed = re.split(", (?!which)", listed.group(1))
     found = set()
-    for section in ("nvml* functions that answer", "nvml* functions without an MTML counterpart"):
+    for section in ("nvml* functions that return a value", "nvml* functions without an MTML counterpart"):
         groups = re.findall(r"^# ---- (.*) ----$", SECTIONS[section][1], re.M)
         groups = [group for group in groups if group != "Names for calls from within"]
         assert groups == sorted(groups, key=listed.index), section

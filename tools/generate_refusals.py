@@ -6,7 +6,7 @@
 
 Names and parameters come from facts/nvml_surface.json, the rest from facts/refusals.csv, one row a function:
 
-    group    the sub-banner that it stands under, named as those of the functions that answer
+    group    the sub-banner that it is under, named as those of the functions that return a value
     name     the function
     checks   what NVML looks at before it refuses, in order: `handle` for the device handle in that parameter,
              `mode<NVML_COMPUTEMODE_COUNT` or `mode<=NVML_GOM_LOW_DP` for an enum, nothing for no more than nvmlInit

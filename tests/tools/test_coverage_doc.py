@@ -61,7 +61,7 @@ def test_every_refusal_has_its_reason():
     assert [name for name, row in rows.items() if not (row["what"] and row["reason"] and row["group"])] == []
     refused = {name for name in FUNCTIONS if name not in ANSWERING} - {"nvmlDeviceGetComputeInstanceId"}
     answered = sorted(set(rows) & set(FUNCTIONS) - refused)
-    assert not answered, "facts/refusals.csv has rows of functions that answer: %s" % ", ".join(answered)
+    assert not answered, "facts/refusals.csv has rows of functions that return a value: %s" % ", ".join(answered)
     assert refused <= set(rows)
 
 

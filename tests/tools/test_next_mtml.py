@@ -80,7 +80,7 @@ OMISSIONS = [
         next_mtml.refusal,
         "tests/tools/test_coverage_doc.py",
         "reason",
-        "facts/refusals.csv has rows of functions that answer: nvmlDev",
+        "facts/refusals.csv has rows of functions that return a value: nvmlDev",
     ),
     (next_mtml.values, "tests/test_values.py", "left_out", "tests/test_values.py has no case of nvmlDeviceGetModuleId"),
     (
