@@ -137,7 +137,6 @@ def mask_ranges(words):
 
 
 def yes_no(code):
-    """A switch as profiles write it."""
     return {0: "no", 1: "yes"}.get(code, str(code))
 
 
@@ -181,7 +180,6 @@ def each(key, count, function, made=str, otherwise=0):
 
 
 def display(spec):
-    """A display interface as profiles write it."""
     kind = named("MTML_DISP_INTF_TYPE_", spec.type)
     return "%s %dx%d@%g" % (kind, spec.maxHoriRes, spec.maxVertRes, spec.maxRefreshRate)
 
@@ -215,7 +213,6 @@ def sessions(key, kind):
 
 
 def retired_pages(walk, device):
-    """Retired pages by cause."""
     keys = {}
     counts = walk.ask("mtmlMemoryGetRetiredPagesCount", device)
     for key, cause, count in (("retired_pages_sbe", 0, "singleBitEcc"), ("retired_pages_dbe", 1, "doubleBitEcc")):
@@ -362,7 +359,6 @@ def fill_kinds(walk, card, key, function, define):
 
 
 def fill_mpc(walk, card):
-    """Profiles, configurations and instances."""
     fill_kinds(walk, card, "mpc_profiles", "mtmlDeviceGetSupportedMpcProfiles", define_profile)
     fill_kinds(walk, card, "mpc_configurations", "mtmlDeviceGetSupportedMpcConfigurations", define_configuration)
     mode = walk.ask("mtmlDeviceGetMpcMode", card.device)
@@ -401,7 +397,6 @@ def fill_virtual(walk, card):
 
 
 def define_profile(walk, profile):
-    """A profile of MPC."""
     keys = keys_of(walk, profile, "name=name cores=coreCount memory=memorySizeMB")
     walk.definitions["mpc_profile.%d" % profile.id] = keys
     return str(profile.id)
@@ -425,7 +420,6 @@ VIRT_TYPE = """
 
 
 def define_type(walk, kind):
-    """A type of virtual devices."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", kind.id)  # names of sections have no escapes
     walk.definitions["virt_type." + name] = keys_of(walk, kind, VIRT_TYPE)
     return name
@@ -528,15 +522,11 @@ def missing():
 
 
 def section(name, keys):
-    """A section of the profile."""
     return ["", "[%s]" % name] + [("%s = %s" % (key, value)).rstrip() for key, value in keys.items()]
 
 
 def profile(unmasked):
-    """The profile as text.
-
-    Raises: MTMLError_LibraryNotFound.
-    """
+    """The profile as text; raises MTMLError_LibraryNotFound."""
     walk = Walk(unmasked)
     code = init_code()
     if code is not None:
@@ -583,10 +573,7 @@ def profile(unmasked):
 
 
 def init_code():
-    """The code with which an init fails, or None.
-
-    Raises: MTMLError_LibraryNotFound.
-    """
+    """The code with which an init fails, or None; raises MTMLError_LibraryNotFound."""
     try:
         pymtml.mtmlLibraryInit()
     except pymtml.NVMLError_LibraryNotFound:
@@ -602,7 +589,6 @@ def natural(name):
 
 
 def heading(text, unmasked):
-    """The comment at the top."""
     return [
         "# Captured by pymtml %s on %s: %s." % (pymtml.__version__, time.strftime("%Y-%m-%d"), escaped(text)),
         "# A profile of the MTML simulator. Values are those of one moment.",
@@ -638,7 +624,6 @@ def parser():
 
 
 def run(arguments):
-    """Print the profile (exit status)."""
     options = parser().parse_args(arguments)
     try:
         text = profile(options.unmasked)

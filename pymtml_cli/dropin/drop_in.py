@@ -63,12 +63,13 @@ def line(asked, folder):
     return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, name=FILE)
 
 
-def complain(text):
+def failed(text):
+    """Print why nothing was done (exit status)."""
     print("pymtml drop-in: " + text, file=sys.stderr)
+    return 1
 
 
 def package():
-    """The folder of pymtml_dropin."""
     return os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
 
 
@@ -109,24 +110,20 @@ def ours(file):
 def enable(force):
     module = found()[0]
     if not module:
-        complain("pymtml is not installed in %s; install it there first" % sys.prefix)
-        return 1
+        return failed("pymtml is not installed in %s; install it there first" % sys.prefix)
     if not ours(module):
-        complain("import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
-        return 1
+        return failed("import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
     folders, root = site_folders(), os.path.dirname(package())
     beside = root in folders
     file = os.path.join(root if beside else folders[0], FILE)
     try:
         put(file, line(force, root if beside else None).encode("ascii"))  # another Python may start at any time
     except OSError as error:
-        complain("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
-        return 1
+        return failed("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
     print("wrote %s" % file)
     driver = hook.nvidia_driver()
     if driver and not force:
-        stays = "pynvml stays as it is; --force replaces it anyway"
-        print("an NVIDIA driver is present (%s): %s" % (driver, stays))
+        print("an NVIDIA driver is present (%s): pynvml stays as it is; --force replaces it anyway" % driver)
     else:
         print("programs of %s use pymtml as pynvml from their next start" % sys.prefix)
     print("pymtml drop-in disable undoes it")
@@ -143,8 +140,7 @@ def disable():
         except FileNotFoundError:
             pass  # another one was faster
         except OSError as error:
-            complain("cannot remove %s: %s" % (file, error.strerror))
-            return 1
+            return failed("cannot remove %s: %s" % (file, error.strerror))
         print("removed %s" % file)
     return 0
 
@@ -169,8 +165,7 @@ def run(arguments):
     """Enable, disable or tell (exit status)."""
     options = parser().parse_args(arguments)
     if getattr(sys, "frozen", False):
-        complain("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
-        return 1
+        return failed("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
     if options.action == "path":
         print(os.path.join(package(), "path"))
         return 0

@@ -1,6 +1,7 @@
 """``pymtml run``: a program, and whatever it starts, with pymtml in the place of pynvml; nothing is written to disk."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -79,10 +80,7 @@ def ignores_environment(program):
     words = line.decode("utf-8", "replace").split()
     if not line.startswith(b"#!") or not any("python" in os.path.basename(word) for word in words):
         return None
-    for word in words[1:]:
-        if word.startswith("-") and not word.startswith("--") and set(word) & set("EI"):
-            return word
-    return None
+    return next((word for word in words[1:] if re.match("-(?!-).*[EI]", word)), None)
 
 
 def is_frozen(program):
@@ -95,8 +93,10 @@ def is_frozen(program):
         return False
 
 
-def complain(text):
+def complain(text, status=None):
+    """Print what is wrong (the exit status)."""
     print("pymtml run: " + text, file=sys.stderr)
+    return status
 
 
 def start(file, command, variables):
@@ -127,21 +127,17 @@ def run(arguments):
         print(USAGE, end="")
         return 0
     if options.error:
-        complain(options.error + "; see `pymtml run --help`")
-        return 2
-    command = options.command
-    variables = environment(options.nvidia_smi)
+        return complain(options.error + "; see `pymtml run --help`", 2)
+    command, variables = options.command, environment(options.nvidia_smi)
     if getattr(sys, "frozen", False):
-        complain("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
-        return NOT_EXECUTABLE
+        text = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+        return complain(text, NOT_EXECUTABLE)
     if command[0] in ("-m", "-c") or (command[0].endswith((".py", ".pyz")) and os.path.isfile(command[0])):
-        command = [sys.executable] + command
-        file = sys.executable
+        file, command = sys.executable, [sys.executable] + command
     else:
         file = find(command[0], variables.get("PATH", os.defpath))
         if file is None:
-            complain("no program %s beside %s or on PATH" % (command[0], sys.executable))
-            return NOT_FOUND
+            return complain("no program %s beside %s or on PATH" % (command[0], sys.executable), NOT_FOUND)
         # A Python finds its own environment by this word, where PATH does not lead to it.
         command = [file] + command[1:]
         option = ignores_environment(file)
@@ -158,5 +154,4 @@ def run(arguments):
     try:
         return start(file, command, variables)
     except OSError as error:
-        complain("cannot run %s: %s" % (file, error.strerror))
-        return NOT_EXECUTABLE
+        return complain("cannot run %s: %s" % (file, error.strerror), NOT_EXECUTABLE)

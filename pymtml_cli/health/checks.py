@@ -97,29 +97,23 @@ def well(value=None, limit=None):
 
 def answers(card, limits):
     """Whether the card answers at all."""
-    failed, answered = [], []
-    questions = (
-        ("name", "name"),
-        ("UUID", "uuid"),
-        ("PCI address", "pci.bus_id"),
-        ("memory", "memory.used"),
-        ("utilization", "utilization.gpu"),
-    )
-    for what, name in questions:
+    failed, answered = {}, []
+    names = "name", "uuid", "pci.bus_id", "memory.used", "utilization.gpu"
+    for what, name in zip(("name", "UUID", "PCI address", "memory", "utilization"), names):
         answer = reading(card, name)
         if not isinstance(answer, Unknown):
             answered.append(what)
         elif not is_not_told(answer):
-            failed.append((what, answer.reason))
+            failed[what] = answer.reason
             if isinstance(answer, Implausible) and mostly_implausible(card):
                 text = "no answer: most of its numbers are impossible, such as %s: %s" % (what, answer.text)
                 return [Outcome(CRITICAL, text, silent=True)]
-    reasons = {reason for _, reason in failed}
+    reasons = set(failed.values())
     if len(reasons) == 1 and not answered:
         return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
     if not answered and not failed:
         return [Outcome(WARNING, "reports neither name nor UUID, memory or utilization")]
-    found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed]
+    found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed.items()]
     return found or [Outcome(OK, "reports " + ", ".join(answered))]
 
 
@@ -183,7 +177,6 @@ def power_draw(card, limits):
 
 
 def gpu_temperature(card, limits):
-    """Whether the GPU is cool enough."""
     value = told("temperature of the GPU", reading(card, "temperature.gpu"))
     limit = limits["max-temperature"]
     if limit is None:
@@ -193,7 +186,6 @@ def gpu_temperature(card, limits):
 
 
 def memory_temperature(card, limits):
-    """Whether the memory is cool enough."""
     value = told("temperature of the memory", reading(card, "temperature.memory"))
     return _temperature(value, limits["max-memory-temperature"], "memory: %d C; the limit is %d C")
 
@@ -225,7 +217,6 @@ def _counted(count, limit, text):
 
 
 def pending_pages(card, limits):
-    """Whether memory pages wait to be retired."""
     pending = told("pending pages", reading(card, "retired_pages.pending"))
     if pending:
         return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
@@ -233,7 +224,6 @@ def pending_pages(card, limits):
 
 
 def retired_pages(card, limits):
-    """Whether many memory pages are retired."""
     names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
     pages = [told("retired pages", reading(card, name)) for name in names]
     count = len(set().union(*pages))
@@ -319,7 +309,6 @@ def _by_kind(cards, name):
 
 
 def lower_power_limits(cards):
-    """Cards with a lower power limit than others."""
     for card, value, values in _by_kind(cards, "enforced.power.limit"):
         if value < max(values):
             text = "power limit of %d W, and %d W on other cards" % (value / 1000, max(values) / 1000)

@@ -93,14 +93,10 @@ class Child:
 
     @property
     def ended(self):
-        """Whether the process has ended."""
         return self._process.poll() is not None
 
     def tell(self, value):
-        """Send a line of JSON to a child that listens.
-
-        Raises: OSError if it has ended.
-        """
+        """Send a line of JSON to a child that listens; raises OSError if it has ended."""
         self._process.stdin.write(json.dumps(value).encode("ascii") + b"\n")
         self._process.stdin.flush()
 

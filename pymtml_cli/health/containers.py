@@ -36,7 +36,6 @@ def mounts(root="/"):
 
 
 def read(path):
-    """Text of a file, or None."""
     try:
         with open(path, errors="replace") as file:
             return file.read()

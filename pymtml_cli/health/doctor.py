@@ -222,19 +222,18 @@ def functions_finding():
 
 def resting_on(functions):
     """Facade functions whose documentation names one of the functions that they rest on."""
-    documented = {
-        name: value.__doc__ or ""
-        for name, value in sorted(vars(pymtml).items())
-        if name.startswith("nvml") and callable(value)
-    }
-    named = {name: re.findall(r"mtml[A-Z]\w+", text.rpartition("MTML:")[2]) for name, text in documented.items()}
-    return [name for name, its in named.items() if not set(functions).isdisjoint(its)]
+    found = []
+    for name, value in sorted(vars(pymtml).items()):
+        if name.startswith("nvml") and callable(value):
+            its = re.findall(r"mtml[A-Z]\w+", (value.__doc__ or "").rpartition("MTML:")[2])
+            found += [] if set(functions).isdisjoint(its) else [name]
+    return found
 
 
 def shown(names):
     """Some names, and how many more there are."""
-    text = ", ".join(names[:NAMES_SHOWN])
-    return text + (" and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else "")
+    more = " and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def init_failure(error):
@@ -250,7 +249,6 @@ def init_failure(error):
 
 
 def versions_finding():
-    """Versions of library, driver and MUSA."""
     library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
     return Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
 
@@ -353,7 +351,6 @@ def grouped(cards):
 
 
 def of_cards(finding, indices):
-    """A finding as one of some cards."""
     finding = finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
     finding.gpus = indices
     return finding

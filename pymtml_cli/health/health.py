@@ -62,10 +62,7 @@ def run(arguments):
 
 
 def chosen(options):
-    """(limits, names of checks) that the options --limits and --skip leave.
-
-    Raises: CommandError.
-    """
+    """(limits, names of checks) that the options --limits and --skip leave; raises CommandError."""
     skipped = [name for name in options.skip.split(",") if name]
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
@@ -75,10 +72,7 @@ def chosen(options):
 
 
 def read_limits(path):
-    """The limits of a file (dict): lines of a name, = and a number; # begins a comment.
-
-    Raises: CommandError.
-    """
+    """The limits of a file (dict): lines of a name, = and a number; # begins a comment. Raises CommandError."""
     limits = checks.default_limits()
     try:
         written = read_text(path, LONGEST_FILE)
@@ -116,7 +110,6 @@ def lines(found):
 
 
 def as_json(report):
-    """The report for programs."""
     return json(
         {
             "schema": SCHEMA,

@@ -72,7 +72,6 @@ class Host:
             self.facts["expected"] = Fact(None, {None: text})
 
     def add(self, document):
-        """Take the facts of a document."""
         self.cards[document.kind] = document.cards
         self.facts.update(document.facts)
         self.facts["documents"] = Fact(None, {None: ", ".join(sorted(self.cards))})
@@ -128,7 +127,6 @@ class Comparison:
 
     @property
     def status(self):
-        """Exit status."""
         return UNREADABLE if self.unreadable else DIFFERENT if self.differences else SAME
 
     def _groups(self, name):
@@ -217,7 +215,6 @@ class Comparison:
         return [(name, _text(group, None)) for name, group in alone.items() if group.fact.ill]
 
     def as_object(self):
-        """The comparison for programs."""
         return {
             "schema": SCHEMA,
             "status": self.status,
@@ -286,7 +283,6 @@ def _text(group, cards):
 
 
 def _group_object(group):
-    """A group for programs."""
     hosts = sorted(group.hosts, key=hostlist.order)
     return {
         "count": len(hosts),

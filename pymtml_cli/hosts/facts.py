@@ -79,7 +79,6 @@ def facts_of(kind, content):
 
 
 def _of_machine(content):
-    """The facts of a document of `pymtml --json`."""
     columns, failing, told = [collections.defaultdict(of) for of in (dict, list, list)]
     facts, devices = {}, content["devices"]
     for name in MACHINE_KEYS:
@@ -167,7 +166,6 @@ def _is_of(name, card, silent):
 
 
 def _shown(name, value):
-    """A value as text."""
     if value is None:
         return NOT_TOLD
     if isinstance(value, bool):
@@ -182,7 +180,6 @@ def _listed(names):
 
 
 def _by_reason(failures):
-    """Queries that failed, by their reason."""
     found = {}
     for name, reason in failures:
         found.setdefault(safe(reason), []).append(name)

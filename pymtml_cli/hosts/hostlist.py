@@ -67,10 +67,7 @@ def order(name):
 
 
 def unfold(text):
-    """The names that a text stands for (list of str), in its order.
-
-    Raises: ValueError for brackets that do not fit, ranges that go down, more than MOST names.
-    """
+    """The names that a text stands for (list); ValueError for wrong brackets, ranges that go down, more than MOST."""
     names = []
     for part in re.findall(r"(?:[^\s,\[]|\[[^\]]*\]?)+", text):  # between commas outside of brackets, or white space
         pieces = re.split(r"\[([^\[\]]*)\]", part)

@@ -23,7 +23,6 @@ def parser():
 
 
 def run(arguments):
-    """Print or write the labels."""
     options = parser().parse_args(arguments)
     with Machine() as machine:
         text = "".join("%s%s=%s\n" % (VENDOR, name, value) for name, value in labels(machine))

@@ -39,25 +39,15 @@ OTHER = ("other", "other")
 NO_ANSWER = ("all", "NoAnswer")
 
 
-class Collection:
-    """What one collection came to.
-
-    ``failure`` says why the driver is not up, None where it is; ``cards`` are dicts as the child sends them, with what
-    was known before of those that did not answer; ``count`` is None where the driver did not count them.
-    """
-
-    def __init__(self):
-        self.failure, self.count, self.cards, self.status = None, None, [], {}
-        self.errors = {}  # (gpu, uuid): {(query, code): number}
-        self.time = self.duration = 0.0
+# What one collection came to. ``failure`` says why the driver is not up, None where it is; ``cards`` are dicts as the
+# child sends them, with what was known before of those that did not answer; ``count`` is None where the driver did not
+# count them; ``status`` is the worst level of each check, ``errors`` {(gpu, uuid): {(query, code): number}}.
+Collection = namedtuple("Collection", "failure count cards status errors time duration")
 
 
 def not_collected(failure):
     """What it comes to where nothing was asked (Collection)."""
-    result = Collection()
-    result.failure, result.time = failure, time.time()
-    result.status = {"driver": checks.SEVERITY[checks.CRITICAL]}
-    return result
+    return Collection(failure, None, [], {"driver": checks.SEVERITY[checks.CRITICAL]}, {}, time.time(), 0.0)
 
 
 # What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes
@@ -82,19 +72,24 @@ class Collector:
         self._known, self._errors = known, errors
 
     def stop(self):
-        """End the child."""
         if self._child is not None:
             self._child.stop()
             self._child = None
 
     def collect(self):
         """Ask the driver once (Collection); this takes little more than the timeout at most."""
-        began = time.monotonic()
-        found = Round()
+        began, found = time.monotonic(), Round()
         found.failure = self._ask(found, began + self.settings.timeout)
-        result = self._result(found)
-        result.time, result.duration = time.time(), time.monotonic() - began
-        return result
+        if found.walks:
+            self._walked, self._processes = time.monotonic(), {}
+        order, silent = found.order, found.silent
+        self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
+        cards = [self._card(index, found) for index in sorted(self._known if order is None else order)]
+        self._known = {card["gpu"]: [card["uuid"], card["info"]] for card in cards}
+        self._count(found)
+        count = None if order is None else len(order)
+        status, seconds = self._status(found, cards, count), time.monotonic() - began
+        return Collection(found.failure, count, cards, status, self._errors, time.time(), seconds)
 
     # ---- Asking ----
 
@@ -157,18 +152,6 @@ class Collector:
 
     # ---- What it comes to ----
 
-    def _result(self, found):
-        result, order, silent = Collection(), found.order, found.silent
-        result.failure, result.count = found.failure, None if order is None else len(order)
-        if found.walks:
-            self._walked, self._processes = time.monotonic(), {}
-        self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
-        result.cards = [self._card(index, found) for index in sorted(self._known if order is None else order)]
-        self._count(found, silent, result)
-        self._known = {card["gpu"]: [card["uuid"], card["info"]] for card in result.cards}
-        result.status = self._status(found, result)
-        return result
-
     def _card(self, index, found):
         """A card as it answered, with what is known of it from before where it does not tell it."""
         card = found.cards.get(index)
@@ -194,29 +177,25 @@ class Collector:
             if level is not None:
                 card["status"]["processes"] = level
 
-    def _count(self, found, silent, result):
+    def _count(self, found):
         """Count the errors of this collection, and let go of those of cards that are not there any more."""
-        uuids = {card["gpu"]: card["uuid"] for card in result.cards}
-        failed = [(gpu, tuple(error)) for gpu, error in found.errors]
-        failed += [(gpu, tuple(error)) for gpu, card in found.cards.items() for error in card["errors"]]
-        if silent is not None:
-            failed.append((silent, NO_ANSWER))
-        for gpu, error in failed:
+        uuids = {gpu: uuid for gpu, (uuid, _) in self._known.items()}
+        failed = found.errors + [(gpu, error) for gpu, card in found.cards.items() for error in card["errors"]]
+        for gpu, error in failed + [(found.silent, NO_ANSWER)]:
+            error = tuple(error)
             if gpu in uuids:
                 counts = self._errors.setdefault((gpu, uuids[gpu]), {})
                 error = error if error in counts or len(counts) < MOST_ERROR_SERIES else OTHER
                 counts[error] = counts.get(error, 0) + 1
-        here = set(uuids.items())
-        self._errors = {card: counts for card, counts in self._errors.items() if card in here}
-        result.errors = self._errors
+        self._errors = {card: counts for card, counts in self._errors.items() if card in uuids.items()}
 
-    def _status(self, found, result):
+    def _status(self, found, cards, count):
         """Worst level of each check ({check: 0, 1 or 2}): of the cards that tell it."""
         bad = checks.SEVERITY[checks.CRITICAL]
         status = {"driver": 0 if found.failure is None else bad}
-        if "devices" in self.settings.names and result.count is not None:
-            status["devices"] = checks.SEVERITY[checks.device_finding(result.count, self.settings.expect).level]
-        for levels in [card["status"] for card in result.cards] + [found.among]:
+        if "devices" in self.settings.names and count is not None:
+            status["devices"] = checks.SEVERITY[checks.device_finding(count, self.settings.expect).level]
+        for levels in [card["status"] for card in cards] + [found.among]:
             for check, level in levels.items():
                 status[check] = max(status.get(check, 0), level)
         if found.silent is not None and "answers" in self.settings.names:
@@ -240,7 +219,6 @@ class Round:
         self.cards, self.among = {}, {}
 
     def take(self, kind, value):
-        """Note a message."""
         if kind == "cards":
             self.begin_again()
             self.order, self.driver_failed = value["order"], value["driver_failed"]

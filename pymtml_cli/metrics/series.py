@@ -65,7 +65,6 @@ def of_readings(query):
 
 
 def fans(card):
-    """Fans."""
     count = reading(card, "fans.count")
     if isinstance(count, Unknown):
         yield "fan_ratio", (), count

@@ -23,10 +23,7 @@ FASTEST = 1  # of gzip's levels
 
 
 def address(text):
-    """(host, port) of an argument [HOST:]PORT; an IPv6 address stands in brackets.
-
-    Raises: ValueError.
-    """
+    """(host, port) of an argument [HOST:]PORT; an IPv6 address stands in brackets. Raises ValueError."""
     host, colon, port = text.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
@@ -41,10 +38,7 @@ def address(text):
 
 
 def tls_context(certfile, keyfile, client_cafile):
-    """What serves by TLS (ssl.SSLContext); with a file of certificates of authorities only clients that have theirs.
-
-    Raises: CommandError.
-    """
+    """What serves by TLS, with a file of authorities only those who have their certificates; raises CommandError."""
     import ssl
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -111,7 +105,6 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     @property
     def url(self):
-        """Where it serves (str)."""
         host = "[%s]" % self.server_name if ":" in self.server_name else self.server_name
         return "%s://%s:%d%s" % ("http" if self._tls is None else "https", host, self.server_port, PATH)
 
@@ -121,10 +114,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         return self._thread is not None and self._thread.is_alive()
 
     def start(self):
-        """Answer, in threads of their own.
-
-        Raises: RuntimeError if no thread can be started.
-        """
+        """Answer, in threads of their own; raises RuntimeError if none can be started."""
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()
 

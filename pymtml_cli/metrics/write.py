@@ -89,7 +89,6 @@ def _check(options):
 
 
 def _write_file(options, collector, writer):
-    """Write the file, once or again and again."""
     if not options.textfile.endswith(".prom"):
         _say("node_exporter only reads files that end in .prom, and %s does not" % options.textfile)
     if options.interval is None:
@@ -114,7 +113,6 @@ def _remember(path, collector):
 
 
 def _serve(options, collector, writer):
-    """Serve, and collect meanwhile."""
     from pymtml_cli.metrics import serve
 
     try:
@@ -206,7 +204,6 @@ class Writer:
         self._series = self._pieces = None  # of the page before
 
     def page(self, collection):
-        """The text (bytes, UTF-8)."""
         from prometheus_client.utils import floatToGoString
 
         families = _families(collection, self._expected, self._job_folder)
@@ -272,7 +269,6 @@ def _add(families, name, labels, value):
 
 
 def _place(device, card=None):
-    """Labels of a card, or of a part of a card."""
     labels = {"gpu": str(device["gpu"] if card is None else card["gpu"])}
     if device["uuid"]:
         labels["uuid"] = device["uuid"]
@@ -301,10 +297,7 @@ def jobs(folder, name):
 
 
 def earlier(text):
-    """What the text of the process before says that outlasts it (identities by gpu, counts of errors by gpu and uuid).
-
-    Raises: ValueError for what is no such text.
-    """
+    """What outlasts the process that wrote a text: identities by gpu, counts of errors by gpu and uuid; ValueError."""
     from prometheus_client.parser import text_string_to_metric_families
 
     known, errors = {}, {}
