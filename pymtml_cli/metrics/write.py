@@ -170,10 +170,7 @@ def _end_in_good_order():
     """Let SIGTERM end this process as Ctrl-C does, with exit status 0."""
     import signal
 
-    def end(number, frame):
-        raise SystemExit(0)
-
-    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
 
 
 def _say(text):
@@ -242,39 +239,34 @@ def _families(collection, expected, job_folder):
             # A counter's family is named without the end that its samples have.
             family = name[: -len(TOTAL)] if name.endswith(TOTAL) else name
             families[prefix + name] = Metric(prefix + family, text, "gauge" if family == name else "counter")
-    _machine(families, collection, expected)
+    _add(families, OF_MACHINE + "driver_up", {}, int(collection.failure is None))
+    _add(families, OF_MACHINE + "gpus", {}, collection.count)
+    _add(families, OF_MACHINE + "gpus_expected", {}, expected)
+    _add(families, OF_MACHINE + "collect_timestamp_seconds", {}, collection.time)
+    _add(families, OF_MACHINE + "collect_duration_seconds", {}, collection.duration)
+    for check, level in collection.status.items():
+        _add(families, OF_MACHINE + "health_status", {"check": check}, level)
     for card in collection.cards:
-        for device, place in [(card, _place(card))] + [(part, _place(part, card)) for part in card["parts"]]:
+        for device in (card, *card["parts"]):
+            place = _place(card["gpu"], device)
             name = ".".join(place[label] for label in ("gpu", "instance_id") if label in place)
             _device(families, device, place, [] if job_folder is None else jobs(job_folder, name))
         for (query, code), number in collection.errors.get((card["gpu"], card["uuid"]), {}).items():
-            _add(families, OF_CARD + "query_errors_total", dict(_place(card), query=query, code=code), number)
+            labels = dict(_place(card["gpu"], card), query=query, code=code)
+            _add(families, OF_CARD + "query_errors_total", labels, number)
     return [family for family in families.values() if family.samples]
 
 
-def _machine(families, found, expected):
-    """Series of the machine; what nobody knows has none."""
-    _add(families, OF_MACHINE + "driver_up", {}, int(found.failure is None))
-    _add(families, OF_MACHINE + "gpus", {}, found.count)
-    _add(families, OF_MACHINE + "gpus_expected", {}, expected)
-    _add(families, OF_MACHINE + "collect_timestamp_seconds", {}, found.time)
-    _add(families, OF_MACHINE + "collect_duration_seconds", {}, found.duration)
-    for check, level in found.status.items():
-        _add(families, OF_MACHINE + "health_status", {"check": check}, level)
-
-
 def _add(families, name, labels, value):
+    """Add a sample; what nobody knows has none."""
     if value is not None:
         families[name].add_sample(name, labels, value)
 
 
-def _place(device, card=None):
-    labels = {"gpu": str(device["gpu"] if card is None else card["gpu"])}
-    if device["uuid"]:
-        labels["uuid"] = device["uuid"]
-    if card is not None:
-        labels["instance_id"] = device["instance_id"]
-    return labels
+def _place(gpu, device):
+    """Labels of a card, or of a part of it, which alone has an instance_id."""
+    labels = {"gpu": str(gpu), "uuid": device["uuid"], "instance_id": device.get("instance_id")}
+    return {label: text for label, text in labels.items() if text}
 
 
 def _device(families, device, place, jobs):
