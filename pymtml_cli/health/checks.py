@@ -92,6 +92,11 @@ def well(value=None, limit=None):
     return Outcome(OK, "", value, limit)
 
 
+def well_or(level, text, value, limit, wrong, advice=""):
+    """The outcome of a question that finds one thing wrong, or nothing (list)."""
+    return [Outcome(level, text, value, limit, advice) if wrong else well(value, limit)]
+
+
 # ---- Questions: what a card says (list of Outcome) ----
 
 
@@ -131,10 +136,8 @@ def measured(card, limits):
 def memory(card, limits):
     """Whether the card uses no more memory than it has."""
     used, total = [told("memory", reading(card, name)) for name in ("memory.used", "memory.total")]
-    if used > total:
-        text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
-        return [Outcome(WARNING, text, used, total)]
-    return [well(used, total)]
+    text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
+    return well_or(WARNING, text, used, total, used > total)
 
 
 def idle(card, limits):
@@ -182,16 +185,13 @@ def gpu_temperature(card, limits):
     if limit is None:
         limit = told("slowdown temperature", reading(card, "temperature.slowdown"), 0)
         limit = limit if limit > 0 else HOTTEST
-    return _temperature(value, limit, "%d C; the limit is %d C")
+    return well_or(CRITICAL, "%d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def memory_temperature(card, limits):
     value = told("temperature of the memory", reading(card, "temperature.memory"))
-    return _temperature(value, limits["max-memory-temperature"], "memory: %d C; the limit is %d C")
-
-
-def _temperature(value, limit, text):
-    return [Outcome(CRITICAL, text % (value, limit), value, limit) if value >= limit else well(value, limit)]
+    limit = limits["max-memory-temperature"]
+    return well_or(CRITICAL, "memory: %d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def ecc(card, limits):
@@ -218,9 +218,7 @@ def _counted(count, limit, text):
 
 def pending_pages(card, limits):
     pending = told("pending pages", reading(card, "retired_pages.pending"))
-    if pending:
-        return [Outcome(WARNING, "memory pages wait to be retired", pending, 0, DRAIN)]
-    return [well(pending, 0)]
+    return well_or(WARNING, "memory pages wait to be retired", pending, 0, pending, DRAIN)
 
 
 def retired_pages(card, limits):
@@ -255,9 +253,7 @@ def links(card, limits):
 def pcie_width(card, limits):
     """Whether the slot has the lanes that the card has."""
     value, most = _pcie(card, "width")
-    if value < most:
-        return [Outcome(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most)]
-    return [well(value, most)]
+    return well_or(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most, value < most)
 
 
 def pcie_generation(card, limits):
@@ -268,9 +264,7 @@ def pcie_generation(card, limits):
     if value < least and busy > BUSY_UTILIZATION:
         text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
         return [Outcome(WARNING, text, value, least)]
-    if value < most:
-        return [Outcome(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most)]
-    return [well(value, most)]
+    return well_or(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most, value < most)
 
 
 def _pcie(card, what, name=None):
@@ -288,9 +282,7 @@ def pcie_replays(card, limits):
 def seen_processes(card, limits):
     """Whether all processes could be looked into, so that it is known who uses the card."""
     _, unseen = told("processes", card.ask(compute_processes))
-    if unseen:
-        return [Outcome(NOTE, unseen_text(unseen), unseen, 0)]
-    return [well(unseen, 0)]
+    return well_or(NOTE, unseen_text(unseen), unseen, 0, unseen)
 
 
 # ---- Questions about cards together: (card, Outcome) of those that differ from others of their kind (iterators) ----
@@ -319,9 +311,8 @@ def ecc_off(cards):
     """Cards without ECC beside others that have it."""
     for card, value, values in _by_kind(cards, "ecc.mode.current"):
         if not value and any(values):
-            yield card, Outcome(
-                WARNING, "ECC is off, but on for other cards", None, None, "`pymtml -i GPU -e 1` turns it on"
-            )
+            step = "`pymtml -i GPU -e 1` turns it on"
+            yield card, Outcome(WARNING, "ECC is off, but on for other cards", advice=step)
 
 
 # fmt: off
