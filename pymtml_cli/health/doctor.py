@@ -111,8 +111,9 @@ def python_findings():
     version = "%d.%d.%d" % sys.version_info[:3]
     yield Finding(OK, "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, pymtml.__file__, version))
     owners = file_owners()
+    owned = {(module, os.path.realpath(path)) for module, _, path in owners or ()}
     for module, path, used in files_on_path():
-        if any(os.path.realpath(path) == os.path.realpath(owned) for _, owned in (owners or {}).get(module, ())):
+        if (module, os.path.realpath(path)) in owned:
             continue  # told with its owner
         if module == "pynvml" and used:
             step = "`pymtml run PROGRAM` puts pymtml in its place"
@@ -122,38 +123,35 @@ def python_findings():
     if owners is None:
         yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
         return
-    for owner, path in owners["pymtml"]:
-        if owner.lower().replace("_", "-") != "pymtml-nvml":
+    for module, owner, path in owners:
+        if module == "pynvml":
+            step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
+            yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
+        elif owner.lower().replace("_", "-") != "pymtml-nvml":
             step = "pymtml-nvml comes first; nothing to do"
             if os.path.realpath(path) == os.path.realpath(pymtml.__file__):
                 step = "this very file is in use: removing %s removes it; reinstall pymtml-nvml afterwards" % owner
             yield Finding(NOTE, "packages", "%s owns %s" % (owner, path), step)
-    for owner, path in owners["pynvml"]:
-        step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
-        yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
 
 
 def files_on_path():
     """(module, file, whether it is what an import finds) of files on the path that have the modules' names."""
     for module in MODULES:
-        found = {}
-        for folder in sys.path:
-            for end in (os.path.join(module, "__init__.py"), module + ".py"):
-                path = os.path.join(folder or os.curdir, end)
-                if os.path.isfile(path):
-                    found.setdefault(os.path.realpath(path), path)
+        found, ends = {}, (os.path.join(module, "__init__.py"), module + ".py")
+        for path in [os.path.join(folder or os.curdir, end) for folder in sys.path for end in ends]:
+            if os.path.isfile(path):
+                found.setdefault(os.path.realpath(path), path)
         used = os.path.realpath(pymtml.__file__) if module == "pymtml" else next(iter(found), None)
         yield from ((module, path, file == used) for file, path in found.items())
 
 
 def file_owners():
-    """Distributions with a file of the modules' names: {module: [(distribution, path)]}, None before Python 3.8."""
+    """(module, distribution, path) of files of distributions with the modules' names (list), None before Python 3.8."""
     try:
         from importlib import metadata
     except ImportError:
         return None
-    wanted = {"%s%s" % (module, end): module for module in MODULES for end in (".py", "/__init__.py")}
-    owners = {module: [] for module in MODULES}
+    wanted, found = {"%s%s" % (module, end): module for module in MODULES for end in (".py", "/__init__.py")}, {}
     for distribution in metadata.distributions():
         listed = "".join(filter(None, (distribution.read_text(name) for name in ("RECORD", "installed-files.txt"))))
         if not any(module in listed for module in MODULES):
@@ -161,10 +159,9 @@ def file_owners():
         for file in distribution.files or ():
             module = wanted.get(str(file).replace(os.sep, "/"))
             if module:
-                owner = (distribution.metadata.get("Name") or "?", str(distribution.locate_file(file)))
-                if owner not in owners[module]:
-                    owners[module].append(owner)
-    return owners
+                owner = distribution.metadata.get("Name") or "?"
+                found[module, owner, str(distribution.locate_file(file))] = None
+    return sorted(found, key=lambda one: MODULES.index(one[0]))
 
 
 # ---- Environment ----
@@ -268,30 +265,26 @@ def system_findings(simulated, loaded):
     for found in containers.findings(loaded) if inside else ():
         yield Finding(*found)
     version = read(os.path.join(pymtml._sys_root(), "module", "mtgpu", "version"))
+    load = "modprobe mtgpu, and look at dmesg"
     if version is not None:
         yield Finding(OK, "module", "kernel module mtgpu %s" % version.strip())
     elif inside:
         yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
     else:
-        yield Finding(WARN, "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
-    yield from node_findings(sorted(glob.glob("/dev/mtgpu*")), inside)
-    yield table_finding(pymtml._proc_root())
-
-
-def node_findings(found, inside):
-    """Whether there are device nodes, in a container by its own findings, and whether they may be opened."""
-    if found and not inside:
-        yield Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(found))
-    elif not inside:
-        yield Finding(WARN, "nodes", "no /dev/mtgpu*", "modprobe mtgpu, and look at dmesg")
-    closed = [node for node in found if not os.access(node, os.R_OK | os.W_OK)]
+        yield Finding(WARN, "module", "kernel module mtgpu is not loaded", load)
+    nodes = sorted(glob.glob("/dev/mtgpu*"))
+    if not inside:  # which has a finding of its own about them
+        some = Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(nodes))
+        yield some if nodes else Finding(WARN, "nodes", "no /dev/mtgpu*", load)
+    closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
         yield Finding(WARN, "rights", "no permission to use %s" % shown(closed), step)
-    elif found:
+    elif nodes:
         yield Finding(OK, "rights", "all nodes readable and writable")
     else:
         yield Finding(NOT_APPLICABLE, "rights", "no nodes")
+    yield table_finding(pymtml._proc_root())
 
 
 def table_finding(proc):
@@ -318,17 +311,18 @@ def device_findings(init_seconds):
         yield Finding(FAIL, "devices", error.text, "look at dmesg for mtgpu")
         return
     with machine:
-        if not machine.cards:
+        cards = machine.cards
+        if not cards:
             step = "in a container: MTHREADS_VISIBLE_DEVICES=all; else look at lspci -d 1ed5: and at dmesg"
             yield Finding(FAIL, "devices", "no devices", step)
             return
         if "MUSA_VISIBLE_DEVICES" in os.environ:
-            yield visible_finding(machine.cards)
-        instances = sum(len(card.instances) for card in machine.cards)
+            yield visible_finding(cards)
+        instances = sum(len(card.instances) for card in cards)
         divided = ", %d MPC instance(s)" % instances if instances else ""
-        yield Finding(OK, "devices", "%d card(s)%s" % (len(machine.cards), divided))
-        yield from grouped(machine.cards)
-        yield cost_finding(machine.cards[0], init_seconds)
+        yield Finding(OK, "devices", "%d card(s)%s" % (len(cards), divided))
+        yield from grouped(cards)
+        yield cost_finding(cards[0], init_seconds)
 
 
 def grouped(cards):
@@ -341,28 +335,22 @@ def grouped(cards):
     for (card, check), found in levels.items():
         if found <= set(quiet):
             quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
-    for finding, indices in groups.items():
-        yield of_cards(finding, indices)
     if not any(finding.level == WARN for finding in groups):
-        yield from checks_by_cards(quiet[OK], Finding(OK, "cards", "%s in order"))
-    yield from checks_by_cards(
-        quiet[NOT_APPLICABLE], Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
-    )
-
-
-def of_cards(finding, indices):
-    finding = finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
-    finding.gpus = indices
-    return finding
+        groups.update(checks_by_cards(quiet[OK], Finding(OK, "cards", "%s in order")))
+    unreported = Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
+    groups.update(checks_by_cards(quiet[NOT_APPLICABLE], unreported))
+    for finding, indices in groups.items():
+        finding = finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
+        finding.gpus = indices
+        yield finding
 
 
 def checks_by_cards(cards_by_check, form):
-    """A finding for the checks that came out alike on the same cards (iterator)."""
+    """A finding for the checks that came out alike on the same cards, with these cards (iterator)."""
     found = {}
     for check, indices in cards_by_check.items():
         found.setdefault(tuple(indices), []).append(check)
-    for indices, names in found.items():
-        yield of_cards(form._replace(text=form.text % ", ".join(names)), list(indices))
+    return ((form._replace(text=form.text % ", ".join(names)), list(indices)) for indices, names in found.items())
 
 
 def visible_finding(cards):
