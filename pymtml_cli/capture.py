@@ -223,6 +223,19 @@ def retired_pages(walk, device):
     return keys
 
 
+# What a device answers first, as it is: function:keys
+ANSWERS = """
+    mtmlDeviceGetName:name mtmlDeviceGetUUID:uuid mtmlDeviceGetSerialNumber:serial_number
+    mtmlDeviceGetMtBiosVersion:mtbios_version mtmlDeviceGetGpuPath:gpu_path mtmlDeviceGetPrimaryPath:primary_path
+    mtmlDeviceGetRenderPath:render_path mtmlDeviceGetBrand:brand=:MTML_BRAND_ mtmlDeviceCountGpuCores:gpu_cores
+    mtmlDeviceGetPowerUsage:power_usage mtmlGpuGetUtilization:gpu_utilization
+    mtmlGpuGetTemperature:gpu_temperature mtmlGpuGetClock:gpu_clock mtmlGpuGetMaxClock:gpu_max_clock
+    mtmlMemoryGetTotal:memory_total mtmlMemoryGetUsed:memory_used mtmlMemoryGetUsedSystem:memory_used_system
+    mtmlMemoryGetUtilization:memory_utilization mtmlMemoryGetClock:memory_clock
+    mtmlMemoryGetMaxClock:memory_max_clock mtmlMemoryGetBusWidth:memory_bus_width
+    mtmlMemoryGetBandwidth:memory_bandwidth mtmlMemoryGetSpeed:memory_speed mtmlMemoryGetVendor:memory_vendor
+    mtmlMemoryGetType:memory_type=:MTML_MEM_TYPE_ mtmlVpuGetClock:vpu_clock mtmlVpuGetMaxClock:vpu_max_clock
+"""
 PCI = """
     pci_sbdf=sbdf pci_segment=segment pci_bus=bus pci_device=device pci_device_id=pciDeviceId:0x%08x
     pci_subsystem_id=pciSubsystemId:0x%08x pci_bus_width=busWidth pci_max_speed=pciMaxSpeed pci_cur_speed=pciCurSpeed
@@ -232,33 +245,7 @@ VPU = "vpu_utilization=util codec_sample_period=period encoder_utilization=encUt
 DRAM = pymtml.MTML_MEMORY_LOCATION_DRAM
 
 QUESTIONS = (
-    asked("name", "mtmlDeviceGetName"),
-    asked("uuid", "mtmlDeviceGetUUID"),
-    asked("serial_number", "mtmlDeviceGetSerialNumber"),
-    asked("mtbios_version", "mtmlDeviceGetMtBiosVersion"),
-    asked("gpu_path", "mtmlDeviceGetGpuPath"),
-    asked("primary_path", "mtmlDeviceGetPrimaryPath"),
-    asked("render_path", "mtmlDeviceGetRenderPath"),
-    asked("brand=:MTML_BRAND_", "mtmlDeviceGetBrand"),
-    asked("gpu_cores", "mtmlDeviceCountGpuCores"),
-    asked("power_usage", "mtmlDeviceGetPowerUsage"),
-    asked("gpu_utilization", "mtmlGpuGetUtilization"),
-    asked("gpu_temperature", "mtmlGpuGetTemperature"),
-    asked("gpu_clock", "mtmlGpuGetClock"),
-    asked("gpu_max_clock", "mtmlGpuGetMaxClock"),
-    asked("memory_total", "mtmlMemoryGetTotal"),
-    asked("memory_used", "mtmlMemoryGetUsed"),
-    asked("memory_used_system", "mtmlMemoryGetUsedSystem"),
-    asked("memory_utilization", "mtmlMemoryGetUtilization"),
-    asked("memory_clock", "mtmlMemoryGetClock"),
-    asked("memory_max_clock", "mtmlMemoryGetMaxClock"),
-    asked("memory_bus_width", "mtmlMemoryGetBusWidth"),
-    asked("memory_bandwidth", "mtmlMemoryGetBandwidth"),
-    asked("memory_speed", "mtmlMemoryGetSpeed"),
-    asked("memory_vendor", "mtmlMemoryGetVendor"),
-    asked("memory_type=:MTML_MEM_TYPE_", "mtmlMemoryGetType"),
-    asked("vpu_clock", "mtmlVpuGetClock"),
-    asked("vpu_max_clock", "mtmlVpuGetMaxClock"),
+    *(asked(keys, function) for function, _, keys in (row.partition(":") for row in ANSWERS.split())),
     asked("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", 0, 0, DRAM),
     asked("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", 0, 1, DRAM),
     asked("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", 1, 0, DRAM),

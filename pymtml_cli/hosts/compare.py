@@ -173,9 +173,7 @@ class Comparison:
             for reason, hosts in sorted(reasons.items(), key=lambda pair: min(map(hostlist.order, pair[1]))):
                 yield "  %s: %s" % (_hosts(hosts), reason)
             yield ""
-        for block in self._blocks():
-            yield from block
-            yield ""
+        yield from self._blocks()
         troubles = self._common_troubles()
         if troubles:
             yield "problems that all hosts share"
@@ -192,22 +190,22 @@ class Comparison:
             yield "%s%s; %d facts compared: %s" % (_of(total), left_out, len(self.facts), text)
 
     def _blocks(self):
-        """Differences as lines (iterator of lists): those with the same two groups of hosts share a head."""
+        """Differences as lines (iterator): those with the same two groups of hosts share a head."""
         alike = {}
         for name, groups in self.differences.items():
             alike.setdefault(tuple(tuple(group.hosts) for group in groups), []).append((name, groups))
         for hosts, found in alike.items():
             if len(found) == 1 or len(hosts) > 2:
                 for name, groups in found:
-                    yield list(_block(name, groups))
+                    yield from _block(name, groups)
                 continue
             width = max(len(safe(name)) for name, _ in found)
-            lines = [" | ".join(_of(len(group)) + _names(group, hosts) for group in hosts)]
+            yield " | ".join(_of(len(group)) + _names(group, hosts) for group in hosts)
             for name, groups in found:
                 shown = _differing(groups)
                 values = [fit(_text(group, shown), LONGEST_CELL) for group in groups]
-                lines.append("  %-*s  %s" % (width, safe(name), " | ".join(values)))
-            yield lines
+                yield "  %-*s  %s" % (width, safe(name), " | ".join(values))
+            yield ""
 
     def _common_troubles(self):
         """(fact, text) of what is the same on all hosts, and is not well (list)."""
@@ -219,10 +217,7 @@ class Comparison:
             "schema": SCHEMA,
             "status": self.status,
             "hosts": sorted(self.hosts, key=hostlist.order),
-            "not_compared": [
-                {"host": one.host, "reason": one.reason}
-                for one in sorted(self.unreadable, key=lambda one: hostlist.order(one.host))
-            ],
+            "not_compared": sorted(map(vars, self.unreadable), key=lambda one: hostlist.order(one["host"])),
             "facts": list(self.facts),
             "differences": [
                 {"fact": name, "groups": [_group_object(group) for group in groups]}
@@ -239,6 +234,7 @@ def _block(name, groups):
     for group in groups:
         text, names = fit(_text(group, shown), LONGEST_VALUE), _names(group.hosts, [group.hosts for group in groups])
         yield "  %*s: %s%s" % (width, _of(len(group.hosts)), text, names)
+    yield ""
 
 
 def _names(hosts, groups):

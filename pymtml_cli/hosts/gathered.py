@@ -283,20 +283,15 @@ def _kind(content):
     if "error" in content:
         raise _Bad("reports: %s" % content["error"])
     if "devices" in content:
-        return _of_machine(content)
+        devices, count = content["devices"], content.get("device_count")
+        if not isinstance(devices, list) or not all(isinstance(device, dict) for device in devices):
+            raise _Bad("devices is not a list of objects")
+        if count != len(devices):
+            raise _Bad("counts %s devices and lists %d" % (count, len(devices)))
+        return MACHINE
     if "findings" in content and ("verdict" in content or "schema" in content):
         return _of_findings(content)
     raise _Bad("not a document of pymtml: %s" % (", ".join(map(str, list(content)[:6])) or "an empty object"))
-
-
-def _of_machine(content):
-    """MACHINE, if the document has what it says that it has."""
-    devices, count = content["devices"], content.get("device_count")
-    if not isinstance(devices, list) or not all(isinstance(device, dict) for device in devices):
-        raise _Bad("devices is not a list of objects")
-    if count != len(devices):
-        raise _Bad("counts %s devices and lists %d" % (count, len(devices)))
-    return MACHINE
 
 
 def _of_findings(content):

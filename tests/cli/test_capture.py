@@ -174,7 +174,8 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall('"(mtml(?!LibraryInit")\\w+)"', capture.source))) + ["mtmlDeviceInitVirtDevice@1x1"]
+ASKED = sorted(set(re.findall('["\\s](mtml(?!LibraryInit")\\w+)[":]', capture.source)))
+ASKED.append("mtmlDeviceInitVirtDevice@1x1")
 
 
 def test_a_capture_is_a_profile_whatever_fails(tmp_path):
