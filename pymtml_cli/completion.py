@@ -22,6 +22,8 @@ FILES = ("filename", "-f")  # options whose value is a file; argparse says so it
 VALUES = {"DT": (("D", "T", "DT"), False), "WORDS": (("csv", "nounit", "noheader"), True)}
 BESIDE = {"run": "program", "compare": "files"}  # what else stands behind a subcommand
 
+TEXTS = layout.blocks("completion.txt")
+
 # An option: its spellings, whether a value follows, and what that may be (words, whether with commas; a file)
 Option = namedtuple("Option", "spellings takes_value words commas file")
 
@@ -76,29 +78,34 @@ def tables():
 
 def run(arguments):
     """Print the script (exit status)."""
-    texts, name = layout.blocks("completion.txt"), called()
+    name = called()
     if arguments in (["-h"], ["--help"]):
-        sys.stdout.write(_filled(texts["help"], name=name) + "\n")
+        sys.stdout.write(_filled(TEXTS["help"], name=name) + "\n")
         return 0
     if len(arguments) != 1 or arguments[0] not in SHELLS:
         raise refuse("Name one shell: bash, zsh or fish.\n")
     shell = arguments[0]
-    lines, of_options = [], []
+    lines = []
+    of_options = lines if shell == "fish" else []
     for command, (options, alone) in tables().items():
         places = _places(command, options, alone)
         lines += _described(places, alone, command) if shell == "fish" else []
-        form = texts.get("%s %s" % (shell, BESIDE.get(command, "subcommand")))
-        lines += [_filled(form, **places)] if form else []
+        lines += _written(shell, BESIDE.get(command, "subcommand"), places)
         for option in options:
             kind = "list" if option.commas else "choice" if option.words else "file" if option.file else "value"
-            form = texts.get("%s %s" % (shell, kind if option.takes_value else "flag"))
             places.update(spelled=_spelled(shell, command, option), words=" ".join(option.words))
-            (lines if shell == "fish" else of_options).extend([_filled(form, **places)] if form else [])
+            of_options += _written(shell, kind if option.takes_value else "flag", places)
     function = "_pymtml" if name != NVIDIA_SMI else "_pymtml_as_nvidia_smi"
-    script = _filled(texts[shell], lines="\n".join(lines), options="\n".join(of_options))  # which name the others
+    script = _filled(TEXTS[shell], lines="\n".join(lines), options="\n".join(of_options))  # which name the others
     script = _filled(script, subcommands=" ".join(sorted(SUBCOMMANDS)), name=name, function=function)
     sys.stdout.write(script + "\n")
     return 0
+
+
+def _written(shell, kind, places):
+    """What the script has for an option or a subcommand of a kind, if anything (list)."""
+    form = TEXTS.get("%s %s" % (shell, kind))
+    return [_filled(form, **places)] if form else []
 
 
 def _filled(text, **places):

@@ -1,4 +1,4 @@
-"""What stands in text files: the options, fields and lines of nvidia-smi, in its order, help, and scripts of shells."""
+"""The text files of the command: fields, lines and options of nvidia-smi, help, and the scripts of shells."""
 
 import os
 
@@ -6,7 +6,7 @@ import os
 def blocks(name):
     """The texts below the lines "== TITLE" of a file ({title: text}), which is named by its path below pymtml_cli.
 
-    What stands before the first title is a remark, blank lines around a text are none of it.
+    What comes before the first title is a remark. Blank lines around a text do not belong to it.
     """
     folder = os.path.dirname(os.path.dirname(__file__))
     data = __loader__.get_data(os.path.join(folder, name))  # also where the package is in a zip file or frozen
@@ -15,5 +15,5 @@ def blocks(name):
 
 
 def tables(name):
-    """The same with each text as the list of its lines, and these as lists of their cells, which bars separate."""
+    """The same, with each text as a list of lines, and each line as a list of the cells between its bars."""
     return {title: [line.split(" | ") for line in text.split("\n")] for title, text in blocks(name).items()}

@@ -16,6 +16,7 @@ from pymtml_cli.readings.devices import Machine, Unknown, ask, then
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.modify import exit_status, in_use, nvml_code
 
+TEXTS = layout.blocks("smi/texts.txt")
 OPTIONS = {
     "-h, --help": None,
     "-i, --id CARDS": CARDS + " (default: all\nwith MPC on; {name} -mig 1 -i CARD turns it on)",
@@ -83,7 +84,7 @@ def _instances(card, numbers):
 
 def _table(title, rows):
     """Print a list in nvidia-smi's frame, and in the form that it has in texts.txt."""
-    lines = layout.blocks("smi/texts.txt")[title].split("\n")
+    lines = TEXTS[title].split("\n")
     rule = next(index for index, line in enumerate(lines) if line.startswith("="))
     width = len(lines[rule])
     edge, framed = "+" + "-" * width + "+", [" %s:" % (title[0].upper() + title[1:])] + lines[: rule + 1]

@@ -10,6 +10,7 @@ from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 from pymtml_cli.smi.lost import status
 
+TEXTS = layout.blocks("smi/texts.txt")
 OPTIONS = {  # whose help is in texts.txt
     "-m, --matrix": None,
     "-mp, --matrix_pci": None,
@@ -62,7 +63,7 @@ def run(arguments):
     options = parse(arguments, OPTIONS)
     smi = called() == NVIDIA_SMI
     if not options or "-h" in options:
-        sys.stdout.write(worded(_text("topo --help")).format(name=called()))
+        sys.stdout.write(worded(TEXTS["topo --help"]).format(name=called()) + "\n")
         return 0
     if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
         raise refuse("Invalid p2p capability index specified at the command-line\n")
@@ -74,10 +75,6 @@ def run(arguments):
         chosen = machine.chosen(options["-i"]) if "-i" in options else []
         sys.stdout.write(_answer(options, machine.cards, chosen, smi))
         return status(chosen or machine.cards)
-
-
-def _text(title):
-    return layout.blocks("smi/texts.txt")[title] + "\n"
 
 
 def _answer(options, cards, chosen, smi):
@@ -111,8 +108,10 @@ def _matrix(cards, links, smi):
         cells = ["GPU%d" % card.index]
         cells += [" X " if other is card else path(card, other, links, "NV" if smi else "MT") for other in cards]
         lines.append("\t".join(cells + [_list(cpus(card)), _list(nodes(card)), "", "N/A"]))
-    of_links = worded(_text("topo -m, also")).replace("MT", "NV" if smi else "MT") if links else ""
-    return "\n".join(lines) + "\n\n" + _text("topo -mp") + of_links
+    lines += ["", TEXTS["topo -mp"]]
+    if links:
+        lines.append(worded(TEXTS["topo -m, also"]).replace("MT", "NV" if smi else "MT"))
+    return "\n".join(lines) + "\n"
 
 
 def path(card, other, links, prefix):
@@ -133,7 +132,7 @@ def _p2p_matrix(cards, index, smi):
         states = [card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index) for other in cards]
         cells = ["X" if other is card else P2P_STATUS.get(state, "U") for other, state in zip(cards, states)]
         lines.append(" GPU%d\t%s\t" % (card.index, "\t".join(cells)))
-    return "\n".join(lines) + "\n\n" + _text("topo -p2p")
+    return "\n".join(lines + ["", TEXTS["topo -p2p"], ""])
 
 
 def _list(numbers):

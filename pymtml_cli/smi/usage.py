@@ -10,6 +10,8 @@ from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
 from pymtml_cli.readings.devices import Unknown, ask, nobody_tells, shown_driver, shown_musa
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
 
+TEXTS = layout.blocks("smi/texts.txt")
+
 
 def answer(options):
     """Print the help, or the versions of what there is (exit status)."""
@@ -28,11 +30,11 @@ def _help():
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
     }
-    texts, title = layout.blocks("smi/texts.txt"), ""
+    title = ""
     if called() == NVIDIA_SMI:  # by whose first line programs tell the version, which is that of its driver
         version = _versions()[1]
-        title = texts["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
-    return title + worded(texts["help"].format(**values)) + "\n"
+        title = TEXTS["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
+    return title + worded(TEXTS["help"].format(**values)) + "\n"
 
 
 def _version():
