@@ -92,9 +92,8 @@ def found():
     done = subprocess.run(
         [sys.executable, "-c", LOOK],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        capture_output=True,
+        text=True,
         cwd=os.path.dirname(os.path.abspath(sys.executable)),
     )
     lines = done.stdout.splitlines()

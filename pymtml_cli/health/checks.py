@@ -61,10 +61,7 @@ class Failed(Exception):
 
 
 def told(what, answer, *default):
-    """An answer, or the default, if there is one, for what the card does not tell.
-
-    Raises: Failed for an error, and without a default for any Unknown.
-    """
+    """An answer, or the default for what the card does not tell; raises Failed for an error, or without a default."""
     if not isinstance(answer, Unknown):
         return answer
     if fails(answer) or not default:
@@ -316,7 +313,7 @@ def ecc_off(cards):
 
 
 # fmt: off
-_CHECKS = (
+CHECKS = {check.name: check for check in (
     Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires"),
     Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", {answers: None},
@@ -362,9 +359,8 @@ _CHECKS = (
     Check("readings", "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone",
           {measured: "all numbers are plausible"},
           "look at dmesg, and trust no number of the card; reset it, or reboot"),
-)
+)}
 # fmt: on
-CHECKS = {check.name: check for check in _CHECKS}
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 
 

@@ -35,9 +35,7 @@ class Child:
     """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart.
 
     It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too; ``environment``
-    replaces variables; one that ``listens`` reads what `tell` writes.
-
-    Raises: OSError or ValueError if it cannot be started.
+    replaces variables; one that ``listens`` reads what `tell` writes. Raises OSError or ValueError.
     """
 
     def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):

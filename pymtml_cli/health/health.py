@@ -14,7 +14,7 @@ from pymtml_cli.common.files import read_text
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
-from pymtml_cli.health.checks import CRITICAL, NOTE, OK, WARNING, Finding, Outcome
+from pymtml_cli.health.checks import CRITICAL, NOTE, OK, Finding, Outcome
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.readings.devices import Machine, Unknown, ask, host
@@ -22,7 +22,6 @@ from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
-EXIT_STATUS = {OK: 0, WARNING: 1, CRITICAL: 2}
 CHECKS = tuple(checks.CHECKS)
 LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
 EXPECT = "number of cards that must be present (default: at least one)"
@@ -58,7 +57,7 @@ def run(arguments):
     wanted = {"expect": options.expect, "limits": limits, "checks": names}
     report = examine(wanted, options.timeout, options.lock)
     sys.stdout.write(as_json(report) if options.json else "".join(line + "\n" for line in lines(report.findings)))
-    return EXIT_STATUS[checks.status(report.findings)]
+    return checks.SEVERITY[checks.status(report.findings)]
 
 
 def chosen(options):

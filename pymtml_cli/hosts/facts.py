@@ -214,10 +214,6 @@ def _instance(item):
     return _shown("name", profile.get("name") if isinstance(profile, dict) else None)
 
 
-def _display(item):
-    return "%s %s x %s" % (item.get("type"), item.get("max_width"), item.get("max_height"))
-
-
 def _numbers_by(value, key, *path):
     """What writes `up: 0-5, down: 6`: the numbers of items of a list by what they say."""
 
@@ -231,6 +227,7 @@ def _numbers_by(value, key, *path):
     return write
 
 
+DISPLAY = ("type", "max_width", "max_height")
 PAIRS = ("level", "mtlinks", "read", "write")  # what is said of two cards
 # Lists of a card: (what they are as text, whether they speak of other cards)
 LISTS = {
@@ -238,7 +235,7 @@ LISTS = {
     "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False),
     "mtlink.links.remote": (_numbers_by("remote", "link", "mtlink", "links"), True),
     **{"topology." + what: (_numbers_by(what, "device", "topology"), True) for what in PAIRS},
-    "displays": (_each(_display, "displays"), False),
+    "displays": (_each(lambda item: "%s %s x %s" % tuple(map(item.get, DISPLAY)), "displays"), False),
 }
 
 

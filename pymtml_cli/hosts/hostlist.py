@@ -74,12 +74,9 @@ def unfold(text):
         if any("[" in piece or "]" in piece for piece in pieces):
             raise ValueError("unbalanced brackets in %s" % part)
         choices = [_numbers(piece) if index % 2 else [piece] for index, piece in enumerate(pieces)]
-        count = 1
-        for choice in choices:
-            count *= len(choice)
-        if len(names) + count > MOST:
+        names += map("".join, itertools.islice(itertools.product(*choices), MOST + 1))
+        if len(names) > MOST:
             raise ValueError(TOO_MANY % MOST)
-        names += ["".join(pieces) for pieces in itertools.product(*choices)]
     return names
 
 

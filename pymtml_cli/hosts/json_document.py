@@ -157,14 +157,10 @@ def mtlink_object(card):
 def link_object(card, link):
     """An MtLink: its state, and the card at its other end."""
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
-    remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: index_of(card, handle))
-    return known(("link", link), ("state", then(state, link_state)), ("remote", remote))
-
-
-def index_of(card, handle):
-    """Index of the card with a handle, or an Unknown for a card that is not visible."""
+    indices = {other.handle: other.index for other in card.machine.cards}
     hidden = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND))
-    return next((other.index for other in card.machine.cards if other.handle == handle), hidden)
+    remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: indices.get(handle, hidden))
+    return known(("link", link), ("state", then(state, link_state)), ("remote", remote))
 
 
 def pair_object(card, other):

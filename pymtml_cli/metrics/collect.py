@@ -8,7 +8,6 @@ which that was noticed.
 """
 
 import contextlib
-import copy
 import json
 import sys
 import time
@@ -61,15 +60,11 @@ class Collector:
         self.settings = settings
         self._child = self._stuck = None
         self._last = []  # cards that hung: they are asked last
-        self._known = {}  # gpu: [uuid, labels of info]
-        self._errors = {}
+        self.known = {}  # gpu: [uuid, labels of info]
+        self.errors = {}  # as a Collection has them
         self._walked, self._processes = None, {}
         self.held = None  # a descriptor that the child holds, too: that of a lock
         self.unstarted = None  # why the last collection could not ask: nothing is known of the driver
-
-    def remember(self, known, errors):
-        """Go on from what an earlier process knew, as write.earlier has it."""
-        self._known, self._errors = known, errors
 
     def stop(self):
         if self._child is not None:
@@ -84,12 +79,12 @@ class Collector:
             self._walked, self._processes = time.monotonic(), {}
         order, silent = found.order, found.silent
         self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
-        cards = [self._card(index, found) for index in sorted(self._known if order is None else order)]
-        self._known = {card["gpu"]: [card["uuid"], card["info"]] for card in cards}
+        cards = [self._card(index, found) for index in sorted(self.known if order is None else order)]
+        self.known = {card["gpu"]: [card["uuid"], card["info"]] for card in cards}
         self._count(found)
         count = None if order is None else len(order)
         status, seconds = self._status(found, cards, count), time.monotonic() - began
-        return Collection(found.failure, count, cards, status, self._errors, time.time(), seconds)
+        return Collection(found.failure, count, cards, status, self.errors, time.time(), seconds)
 
     # ---- Asking ----
 
@@ -160,7 +155,7 @@ class Collector:
         if card["up"]:
             self._with_processes(card, found)
         elif not card["uuid"]:
-            uuid, info = self._known.get(index, ["", []])
+            uuid, info = self.known.get(index, ["", []])
             if not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
         return card
@@ -179,15 +174,15 @@ class Collector:
 
     def _count(self, found):
         """Count the errors of this collection, and let go of those of cards that are not there any more."""
-        uuids = {gpu: uuid for gpu, (uuid, _) in self._known.items()}
+        uuids = {gpu: uuid for gpu, (uuid, _) in self.known.items()}
         failed = found.errors + [(gpu, error) for gpu, card in found.cards.items() for error in card["errors"]]
         for gpu, error in failed + [(found.silent, NO_ANSWER)]:
             error = tuple(error)
             if gpu in uuids:
-                counts = self._errors.setdefault((gpu, uuids[gpu]), {})
+                counts = self.errors.setdefault((gpu, uuids[gpu]), {})
                 error = error if error in counts or len(counts) < MOST_ERROR_SERIES else OTHER
                 counts[error] = counts.get(error, 0) + 1
-        self._errors = {card: counts for card, counts in self._errors.items() if card in uuids.items()}
+        self.errors = {card: counts for card, counts in self.errors.items() if card in uuids.items()}
 
     def _status(self, found, cards, count):
         """Worst level of each check ({check: 0, 1 or 2}): of the cards that tell it."""
@@ -204,10 +199,7 @@ class Collector:
 
 
 class Round:
-    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index.
-
-    ``driver_failed``: whether the driver, which answered, does not tell its version.
-    """
+    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index."""
 
     def __init__(self):
         self.errors, self.walks, self.failure = [], False, None
@@ -215,7 +207,7 @@ class Round:
 
     def begin_again(self):
         """Forget the answers: all is asked anew."""
-        self.order = self.driver_failed = None
+        self.order = self.driver_failed = None  # whether the driver, which answered, does not tell its version
         self.cards, self.among = {}, {}
 
     def take(self, kind, value):
@@ -321,16 +313,16 @@ class Asking:
     def _identity(self, device, driver):
         if device not in self._identities:
             self._identities[device] = identity(device, driver)
-        return copy.deepcopy(self._identities[device])
+        return self._identities[device]
 
     def _parts(self, card, driver, errors):
         """MPC instances and virtual devices of a card (iterator of dicts)."""
         for instance in card.instances:
             reading = Answers().ask(instance, QUESTIONS_OF_PARTS)
-            uuid, info = self._identity(instance, driver)
+            uuid, (bus_id, name, *rest) = self._identity(instance, driver)
             profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
-            info[1] = text_or_empty(then(profile, lambda known: safe(known.name))) or info[1]
-            yield _part(str(instance.index), uuid, info, reading, errors)
+            name = text_or_empty(then(profile, lambda known: safe(known.name))) or name
+            yield _part(str(instance.index), uuid, [bus_id, name, *rest], reading, errors)
         if card.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU:
             return
         uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)

@@ -79,9 +79,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     """Listens from the beginning, answers from ``start`` on: ``page`` is what it answers.
 
     A connection has REQUEST_SECONDS for a whole request and its answer, however slowly they come and go, and
-    IDLE_SECONDS from one to the next.
-
-    Raises: CommandError if it cannot listen.
+    IDLE_SECONDS from one to the next. Raises CommandError if it cannot listen.
     """
 
     daemon_threads = True

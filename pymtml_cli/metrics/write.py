@@ -63,7 +63,10 @@ def run(arguments):
         if options.listen is not None:
             _serve(options, collector, writer)
         elif options.textfile is not None:
-            _remember(options.textfile, collector)
+            try:  # to go on from what the process before knew
+                collector.known, collector.errors = earlier(read(options.textfile))
+            except Exception:  # of a parser, which reads what anybody may have written
+                _say("%s was not a file of metrics: errors are counted from 0" % options.textfile)
             _write_file(options, collector, writer)
         else:
             sys.stdout.write(writer.page(_collect_alone(options, collector)).decode("utf-8"))
@@ -104,14 +107,6 @@ def _write_file(options, collector, writer):
             _say(error.text)
 
 
-def _remember(path, collector):
-    """Let what the file of before knew go on."""
-    try:
-        collector.remember(*earlier(read(path)))
-    except Exception:  # of a parser, which reads what anybody may have written
-        _say("%s was not a file of metrics: errors are counted from 0" % path)
-
-
 def _serve(options, collector, writer):
     from pymtml_cli.metrics import serve
 
@@ -129,7 +124,7 @@ def _serve(options, collector, writer):
                 try:
                     server.start()
                 except RuntimeError as error:
-                    raise CommandError("cannot serve: %s" % error, health.EXIT_STATUS[health.CRITICAL])
+                    raise CommandError("cannot serve: %s" % error)
                 _say("listening on %s" % server.url)
     finally:
         server.server_close()
