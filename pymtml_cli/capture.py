@@ -67,13 +67,10 @@ class Walk:
             self.failures.append((function, self.label, code))
             return None
 
-    def count(self, function, *arguments, otherwise=0):
-        """How many of something there are, at most MOST; ``otherwise`` if that fails."""
-        number = self.ask(function, *arguments)
-        return otherwise if number is None else self.bounded(function, number)
-
-    def bounded(self, function, number):
-        """A number of things that a function told, at most MOST."""
+    def bounded(self, function, number, otherwise=0):
+        """A number of things that a function told, at most MOST; ``otherwise`` if it failed."""
+        if number is None:
+            return otherwise
         excess = "# %s: %d (%s); the first %d were queried" % (function, number, self.label, MOST)
         if number > MOST and excess not in self.excesses:
             self.excesses.append(excess)
@@ -81,7 +78,8 @@ class Walk:
 
     def refused(self, since):
         """Functions that are not supported, of the failures from a number on."""
-        return unique(name for name, _, code in self.failures[since:] if code == pymtml.MTML_ERROR_NOT_SUPPORTED)
+        failed = self.failures[since:]
+        return list(dict.fromkeys(name for name, _, code in failed if code == pymtml.MTML_ERROR_NOT_SUPPORTED))
 
     def masked(self, kind, text):
         """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
@@ -140,11 +138,6 @@ def yes_no(code):
     return {0: "no", 1: "yes"}.get(code, str(code))
 
 
-def unique(names):
-    """Names without repetition, in order."""
-    return list(dict.fromkeys(names))
-
-
 def device_keys(walk, device):
     """(keys of a card, an instance or a virtual device, functions that it refuses)."""
     keys, before = {}, len(walk.failures)
@@ -172,7 +165,7 @@ def each(key, count, function, made=str, otherwise=0):
     """A question for a list: the answers of a function for all that another counts, without those that fail."""
 
     def question(walk, device):
-        numbers = range(walk.count(count, device, otherwise=otherwise))
+        numbers = range(walk.bounded(count, walk.ask(count, device), otherwise))
         answers = [walk.ask(function, device, number) for number in numbers]
         return {key: ", ".join(made(answer) for answer in answers if answer is not None)}
 
@@ -297,7 +290,8 @@ class Card:
 def cards(walk):
     """All cards, in MTML's order; an instance whose parent cannot be seen counts as one."""
     found = []
-    for index in range(walk.count("mtmlLibraryCountDevice")):
+    count = "mtmlLibraryCountDevice"
+    for index in range(walk.bounded(count, walk.ask(count))):
         device = walk.ask("mtmlLibraryInitDeviceByIndex", index)
         if device is None:
             continue
@@ -429,7 +423,7 @@ def fill_pairs(walk, found):
                 status = walk.ask("mtmlDeviceGetP2PStatus", *pair, capability)
                 lists[key].append(named("MTML_P2P_STATUS_", status, "UNKNOWN"))
         card.keys.update((key, ", ".join(values)) for key, values in lists.items())
-        card.refused = unique(card.refused + walk.refused(before))
+        card.refused = list(dict.fromkeys(card.refused + walk.refused(before)))
         if card.keys.get("mtlink_capability") == "yes":
             fill_links(walk, card, found)
 
@@ -593,12 +587,11 @@ def failure_lines(walk, absent):
         if function not in absent:
             by_failure.setdefault((function, code), []).append(label)
     for (function, code), labels in by_failure.items():
-        lines.append("# %s: %s (%s)" % (function, code_name(code), "; ".join(unique(labels))))
+        lines.append("# %s: %s (%s)" % (function, code_name(code), "; ".join(dict.fromkeys(labels))))
     return lines + walk.excesses
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     if __name__ == "__main__":  # beside a lone pymtml.py
         parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     else:

@@ -46,7 +46,6 @@ for name in ("pymtml", "pynvml"):
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("drop-in")
     actions = parser.add_subparsers(dest="action", metavar="path | enable | disable | status")
     actions.required = True

@@ -25,8 +25,7 @@ PYMTML_DROPIN_MODULES names more such copies.
 
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for shells that complete
 MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
-NOT_FOUND = 127
-NOT_EXECUTABLE = 126
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
 def parse(arguments):

@@ -441,5 +441,4 @@ def device_finding(count, expected):
 
 def status(found):
     """The worst level of findings: OK, WARNING or CRITICAL."""
-    worst = max([SEVERITY[one.level] for one in found], default=0)
-    return (OK, WARNING, CRITICAL)[worst]
+    return (OK, WARNING, CRITICAL)[max([SEVERITY[one.level] for one in found], default=0)]

@@ -37,7 +37,6 @@ class Finding(namedtuple("Finding", "level check text next_step", defaults=(None
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("doctor")
     parser.add_argument("--json", action="store_true", help="for programs: {host, verdict, status, findings}")
     return parser
@@ -85,8 +84,7 @@ def examine():
     if loaded:
         yield library_finding()
         yield functions_finding()
-    simulated = loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload")
-    yield from system_findings(simulated, loaded)
+    yield from system_findings(loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload"), loaded)
     if isinstance(initialized, Unknown):
         yield init_failure(initialized.error)
         return

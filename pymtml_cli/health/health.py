@@ -28,7 +28,6 @@ EXPECT = "number of cards that must be present (default: at least one)"
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("health")
     parser.add_number("--expect", "N", 0, MOST_CARDS, EXPECT)
     text = "time that the driver, or another check, may take (default 30)"
@@ -89,8 +88,7 @@ def read_limits(path):
         _, least, most, _ = checks.LIMITS[name]
         limits[name] = number(value, least, most)
         if limits[name] is None:
-            text = "%s:%d: %s must be a whole number from %d to %d" % (path, index, name, least, most)
-            raise CommandError(text)
+            raise CommandError("%s:%d: %s must be a whole number from %d to %d" % (path, index, name, least, most))
     return limits
 
 

@@ -22,7 +22,6 @@ LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("compare")
     text = "output of hosts: a file, a folder of files, or - for stdin (default); a host is named after its file, "
     text += "without %s" % ", ".join(gathered.SUFFIXES)

@@ -7,16 +7,8 @@ import pymtml
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import json
-from pymtml_cli.readings.devices import (
-    Machine,
-    Unknown,
-    ask,
-    host,
-    musa_version,
-    nobody_tells,
-    then,
-    unlisted_instances,
-)
+from pymtml_cli.readings import devices
+from pymtml_cli.readings.devices import Machine, Unknown, ask, host, musa_version, nobody_tells, then
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.readings.table import fan, named, pairs, readings_of
@@ -90,7 +82,7 @@ def machine_object(machine, cards):
 def card_object(card):
     """A card: what an instance has too, and what only a card has."""
     result = device_object(card)
-    instances = unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
+    instances = devices.unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
     result["mpc"] = known(*pairs(card, "mpc"), ("instances", instances))
     result["ecc"] = known(*pairs(card, "ecc"))
     result["retired_pages"] = known(*pairs(card, "retired_pages"))

@@ -16,7 +16,6 @@ LONGEST_VALUE = 63  # characters, as Kubernetes has it
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("labels")
     parser.add_file("--output", "replace FILE instead of printing; without a driver it stays as it is")
     return parser

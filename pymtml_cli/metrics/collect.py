@@ -18,16 +18,7 @@ from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child
-from pymtml_cli.metrics.series import (
-    IMPLAUSIBLE,
-    MOST_PROCESSES,
-    QUESTIONS_OF_PARTS,
-    Answers,
-    code_name,
-    identity,
-    text_or_empty,
-    virtual_device,
-)
+from pymtml_cli.metrics import series
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then
 from pymtml_cli.readings.processes import processes, unseen
 
@@ -152,25 +143,20 @@ class Collector:
         card = found.cards.get(index)
         if card is None:
             card = {"gpu": index, "uuid": "", "info": [], "up": False, "parts": [], "values": [], "status": {}}
-        if card["up"]:
-            self._with_processes(card, found)
-        elif not card["uuid"]:
+        if not card["up"] and not card["uuid"]:
             uuid, info = self.known.get(index, ["", []])
             if not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
-        return card
-
-    def _with_processes(self, card, found):
-        """Keep what a walk of /proc came to, and add it where there was none this time."""
-        key = (card["gpu"], card["uuid"])
-        if found.walks:
+        key = (card["gpu"], card["uuid"])  # of what a walk of /proc came to, which stays until the next one
+        if card["up"] and found.walks:
             values = [line for line in card["values"] if line[0] in ("processes", "process_info")]
             self._processes[key] = values, card["status"].get("processes")
-        elif key in self._processes:
+        elif card["up"] and key in self._processes:
             values, level = self._processes[key]
             card["values"] = card["values"] + values
             if level is not None:
                 card["status"]["processes"] = level
+        return card
 
     def _count(self, found):
         """Count the errors of this collection, and let go of those of cards that are not there any more."""
@@ -285,7 +271,7 @@ class Asking:
         send("cards", {"order": [card.index for card in cards], "driver_failed": checks.fails(version)})
         answering = []
         for card in cards:
-            found, failure = self._card(card, text_or_empty(version), asked["processes"])
+            found, failure = self._card(card, series.text_or_empty(version), asked["processes"])
             if failure is not None and not self._is_new:
                 send("error", [card.index, failure])
                 return False
@@ -299,7 +285,7 @@ class Asking:
 
     def _card(self, card, driver, wanted):
         """What a card and its parts answer (dict), and the first error (query, code), or None."""
-        reading = Answers().ask(card)
+        reading = series.Answers().ask(card)
         uuid, info = self._identity(card, driver)
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
         found["parts"] = list(self._parts(card, driver, reading.errors))
@@ -307,33 +293,33 @@ class Asking:
             _take_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
         found.update(values=reading.as_list(), errors=reading.errors)
-        failed = [error for error in reading.errors if error[1] != IMPLAUSIBLE]  # that is no handle's fault
+        failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # that is no handle's fault
         return found, failed[0] if failed else None
 
     def _identity(self, device, driver):
         if device not in self._identities:
-            self._identities[device] = identity(device, driver)
+            self._identities[device] = series.identity(device, driver)
         return self._identities[device]
 
     def _parts(self, card, driver, errors):
         """MPC instances and virtual devices of a card (iterator of dicts)."""
         for instance in card.instances:
-            reading = Answers().ask(instance, QUESTIONS_OF_PARTS)
+            reading = series.Answers().ask(instance, series.QUESTIONS_OF_PARTS)
             uuid, (bus_id, name, *rest) = self._identity(instance, driver)
             profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
-            name = text_or_empty(then(profile, lambda known: safe(known.name))) or name
+            name = series.text_or_empty(then(profile, lambda known: safe(known.name))) or name
             yield _part(str(instance.index), uuid, [bus_id, name, *rest], reading, errors)
         if card.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU:
             return
         uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
         if isinstance(uuids, Unknown):
             if not checks.is_not_told(uuids):
-                errors.append(("virtual_devices", code_name(uuids.error)))
+                errors.append(("virtual_devices", series.code_name(uuids.error)))
             return
         for number, uuid in enumerate(uuids):
-            device = virtual_device(card, uuid)
-            reading = Answers().ask(device, QUESTIONS_OF_PARTS)
-            name = text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
+            device = series.virtual_device(card, uuid)
+            reading = series.Answers().ask(device, series.QUESTIONS_OF_PARTS)
+            name = series.text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading, errors)
 
     def _status(self, card, wanted, reading):
@@ -366,6 +352,6 @@ def _take_processes(card, reading, wanted):
     if not unseen([card]):
         reading.values["processes", ()] = len(found)
     if wanted == NAMED:
-        for process in found[:MOST_PROCESSES]:
-            labels = (str(process.pid), process.kind, text_or_empty(process.name))
+        for process in found[: series.MOST_PROCESSES]:
+            labels = (str(process.pid), process.kind, series.text_or_empty(process.name))
             reading.values["process_info", labels] = 1

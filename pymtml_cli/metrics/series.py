@@ -104,8 +104,7 @@ IMPLAUSIBLE = "implausible"  # the code of a number that cannot be
 
 def code_name(error):
     """What `code` of query_errors_total calls an error (str): the name of its class, or its number."""
-    name = type(error).__name__.partition("_")[2]
-    return name or str(error.value)
+    return type(error).__name__.partition("_")[2] or str(error.value)
 
 
 class Answers:
@@ -157,8 +156,7 @@ def text_or_empty(answer):
 
 def identity(device, driver):
     """[uuid, labels of info] of a card or an instance; what it does not tell is an empty text."""
-    pci = device.ask(pymtml.nvmlDeviceGetPciInfo)
-    labels = [text_or_empty(then(pci, lambda info: safe(info.busId)))]
+    labels = [text_or_empty(then(reading(device, "pci.bus_id"), safe))]
     for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
         labels.append(text_or_empty(device.ask(function)))
     return [text_or_empty(uuid_of(device)), labels + [driver]]

@@ -25,7 +25,6 @@ INFO_LABELS = CARD_SERIES["info"][0]
 
 
 def parser():
-    """What reads the arguments (argparse.ArgumentParser); shells complete from it, too."""
     parser = argument_parser("metrics")
     where = parser.add_mutually_exclusive_group()
     parser.add_file("--textfile", "write FILE for node_exporter instead of printing", where)
