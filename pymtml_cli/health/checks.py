@@ -201,7 +201,6 @@ def ecc(card, limits):
 
 
 def aggregate_ecc(card, limits):
-    """Whether memory errors were left uncorrected in the life of the card."""
     count = told("uncorrected memory errors in its life", reading(card, "ecc.errors.uncorrected.aggregate.total"))
     return [_counted(count, limits["max-aggregate-ecc-errors"], "%d uncorrected memory error(s) in its life" % count)]
 

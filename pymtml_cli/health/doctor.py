@@ -72,7 +72,6 @@ def as_text(finding):
 
 
 def examine():
-    """The findings, as they come."""
     yield from python_findings()
     yield from environment_findings()
     before = open_nodes()
@@ -232,7 +231,6 @@ def shown(names):
 
 
 def init_failure(error):
-    """Why the library cannot be used."""
     steps = {
         pymtml.NVMLError_LibraryNotFound: "install the Moore Threads driver, or name the file in PYMTML_LIBRARY; in a "
         "container, start it with the mthreads runtime and MTHREADS_VISIBLE_DEVICES=all",
@@ -286,7 +284,6 @@ def system_findings(simulated, loaded):
 
 
 def table_finding(proc):
-    """Whether the driver's process tables can be read."""
     tables = glob.glob(os.path.join(proc, "driver", "musa", "gpu*", "proc_util"))
     readable = [table for table in tables if read(table) is not None]
     if tables and len(readable) == len(tables):
@@ -410,7 +407,6 @@ def odd_findings(card):
 
 
 def cost_finding(card, init_seconds):
-    """What initialization and a query cost."""
     rounds = 20
     began = time.perf_counter()
     for _ in range(rounds):

@@ -184,7 +184,6 @@ def _unanswered(asking, cards, wanted, text):
 
 
 def _ask(wanted, send):
-    """Ask all that is wanted, card by card."""
     try:
         machine = Machine()
     except CommandError as error:

@@ -227,7 +227,6 @@ class Comparison:
 
 
 def _block(name, groups):
-    """A difference: the fact, and a line for each group (iterator)."""
     yield safe(name)
     shown, width = _differing(groups), len(_of(len(groups[0].hosts)))
     for group in groups:

@@ -38,7 +38,6 @@ def known(*pairs):
 
 
 def attribute(answer, name):
-    """An attribute of an answer, or the Unknown itself."""
     return then(answer, lambda value: getattr(value, name))
 
 
@@ -61,7 +60,6 @@ def answer(options):
 
 
 def failure(error):
-    """The answer to --json where the library cannot be used."""
     return json({"schema": SCHEMA, "host": host(), "error": " ".join(error.text.split()), "status": error.status})
 
 

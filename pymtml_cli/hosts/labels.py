@@ -32,7 +32,6 @@ def run(arguments):
 
 
 def labels(machine):
-    """(name, value) of each label (iterator)."""
     cards = machine.cards
     yield "gpu.count", len(cards)
     products = {label_value(name) for name in known(cards, "name")} - {""}

@@ -163,5 +163,4 @@ def identity(device, driver):
 
 
 def virtual_device(card, uuid):
-    """A virtual device below its card (Device)."""
     return Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)
