@@ -338,6 +338,12 @@ def test_parts_of_a_divided_card():
     with simulated.machine(DIVIDED):
         document = ElementTree.fromstring(invoke("-q", "-x", "-i", "0").stdout)
         (card,) = json.loads(invoke("--json", "-i", "0").stdout)["devices"]
+        log = invoke("-q", "-i", "0").stdout.split("    MPC Instance\n")[2]
+    words = (
+        "Index : 1 GPU Instance ID : 1 Profile : 2c+8gb UUID : bdbb08bd-228b-1bf3-4390-602119a4ed9c FB Memory Usage "
+    )
+    words += "Total : 8192 MiB Used : 2048 MiB Free : 6144 MiB Utilization GPU : 35 % Memory : "
+    assert " ".join(log.split()).startswith(words)
     part = document.findall("gpu/mig_devices/mig_device")[1]
     expected = ["index 1", "gpu_instance_id 1", "compute_instance_id N/A", "multiprocessor_count 2"]
     expected += [name + "_count N/A" for name in ("copy_engine", "encoder", "decoder", "ofa", "jpg")]
