@@ -4,18 +4,7 @@ import inspect
 
 import pytest
 import simulated
-from native_calls import (
-    CALLS,
-    CHANGES,
-    CODES,
-    FREES,
-    FUNCTIONS,
-    HOST,
-    LIFECYCLE,
-    PARENT,
-    Scene,
-    plain,
-)
+from native_calls import CALLS, CHANGES, CODES, FREES, FUNCTIONS, HOST, LIFECYCLE, PARENT, Scene, plain
 
 import pymtml
 

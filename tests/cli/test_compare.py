@@ -471,12 +471,7 @@ def test_hosts_that_must_be_there(document, folder):
 def test_nothing_at_all(monkeypatch, tmp_path):
     result = piped("", monkeypatch)
     assert result.status == 2
-    assert result.lines == [
-        "not compared",
-        "  standard input: empty",
-        "",
-        "1 host, none of which can be compared",
-    ]
+    assert result.lines == ["not compared", "  standard input: empty", "", "1 host, none of which can be compared"]
     assert invoke("compare", str(tmp_path)).status == 2, "a folder without files"
 
 

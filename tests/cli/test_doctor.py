@@ -399,12 +399,7 @@ def test_whether_it_works_once_more(monkeypatch):
         assert doctor.fork_finding(nodes).text.endswith("opens %s, which a child inherits" % ", ".join(nodes))
         assert doctor.second_life_finding()[:2] == ("ok", "reinit")
     with simulated.machine("s80", faults="mtmlLibraryShutDown=TIMEOUT@0x1"):
-        assert doctor.second_life_finding() == (
-            "warn",
-            "reinit",
-            "the shutdown failed: Timeout",
-            "look at dmesg",
-        )
+        assert doctor.second_life_finding() == ("warn", "reinit", "the shutdown failed: Timeout", "look at dmesg")
         pymtml.mtmlLibraryShutDown()
 
 

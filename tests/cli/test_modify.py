@@ -14,11 +14,7 @@ import pymtml
 RECORDED = {row["command"]: row for row in capture_file("modifications.json")["rows"]}
 ADDRESS = "00000000:2A:00.0"
 # What MTML can do, and the call that does it
-CAN = {
-    "-e 0": "mtmlMemorySetEccMode",
-    "-p 0": "mtmlMemoryClearEccErrorCounts",
-    "-mig 1": "mtmlDeviceSetMpcMode",
-}
+CAN = {"-e 0": "mtmlMemorySetEccMode", "-p 0": "mtmlMemoryClearEccErrorCounts", "-mig 1": "mtmlDeviceSetMpcMode"}
 RANGE = ("200.00 W and 700.00 W", "N/A and N/A")  # of power limits: MTML tells none
 
 
@@ -158,11 +154,7 @@ def test_a_change_that_does_not_stick_is_a_failure(monkeypatch):
     # What will be is not what is.
     answers(monkeypatch, "nvmlDeviceGetMigMode", lambda _: [pymtml.NVML_DEVICE_MIG_DISABLE, 1])
     with simulated.machine("s5000x8", set="0.ecc_uncorrected_volatile=7"):
-        for command, words in (
-            ("-e 0", "set ECC config"),
-            ("-p 0", "clear ECC errors"),
-            ("-mig 1", "enable MIG Mode"),
-        ):
+        for command, words in (("-e 0", "set ECC config"), ("-p 0", "clear ECC errors"), ("-mig 1", "enable MIG Mode")):
             result = smi(*(shlex.split(command) + ["-i", "0"]))
             text = "Unable to %s for GPU %s: the driver accepted it, but nothing changed\n" % (words, ADDRESS)
             assert (result.status, result.stdout) == (255, text + modify.EARLY)
@@ -230,10 +222,7 @@ def test_a_reset():
 
 @pytest.mark.parametrize(
     "key, value, words",
-    [
-        ("visible", "no", "is no longer there"),
-        ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error"),
-    ],
+    [("visible", "no", "is no longer there"), ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error")],
 )
 def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
     reset = pymtml.mtmlDeviceReset

@@ -96,11 +96,7 @@ def joined(*folders):
         ({"A": "b"}, False, {"A": "b", "PYTHONPATH": FOLDER}),
         ({"PYTHONPATH": "", "PATH": "/p"}, False, {"PYTHONPATH": FOLDER, "PATH": "/p"}),
         ({"PYTHONPATH": joined("/a", FOLDER, "/b")}, False, {"PYTHONPATH": joined(FOLDER, "/a", "/b")}),
-        (
-            {"PATH": "/p"},
-            True,
-            {"PYTHONPATH": FOLDER, "PATH": joined(SHIM_FOLDER, "/p"), "PYMTML_PYTHON": PYTHON},
-        ),
+        ({"PATH": "/p"}, True, {"PYTHONPATH": FOLDER, "PATH": joined(SHIM_FOLDER, "/p"), "PYMTML_PYTHON": PYTHON}),
         ({}, True, {"PYTHONPATH": FOLDER, "PATH": joined(SHIM_FOLDER, os.defpath), "PYMTML_PYTHON": PYTHON}),
     ],
 )

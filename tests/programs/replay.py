@@ -107,10 +107,7 @@ class Replay:
         """What a file of file_sd says (list)."""
         address = "127.0.0.1:%d" % self.server.server_address[1]
         return [
-            {
-                "targets": [address],
-                "labels": {"__param_host": host, "instance": host, "gpus": str(self.cards)},
-            }
+            {"targets": [address], "labels": {"__param_host": host, "instance": host, "gpus": str(self.cards)}}
             for host in self.hosts
         ]
 

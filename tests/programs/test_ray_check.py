@@ -67,10 +67,7 @@ os._exit(0)
 def cluster(runner, simulator, tmp_path):
     """(what tells nodes to freeze and to die, address, ids of the nodes) of a cluster."""
     environment = runner._environment(
-        LD_LIBRARY_PATH=simulator,
-        PYTHONPATH=runner.site,
-        RAY_USAGE_STATS_ENABLED="0",
-        NODES=json.dumps(NODES),
+        LD_LIBRARY_PATH=simulator, PYTHONPATH=runner.site, RAY_USAGE_STATS_ENABLED="0", NODES=json.dumps(NODES)
     )
     with tempfile.TemporaryDirectory(prefix="ray") as folder, open(str(tmp_path / "cluster.log"), "w") as log:
         environment["RAY_TMPDIR"] = folder

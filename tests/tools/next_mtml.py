@@ -217,17 +217,7 @@ def values(copy):
     copy.insert("tests/test_values.py", "# ---- What does not change ----", text)
 
 
-STEPS = (
-    facts,
-    meanings,
-    facade,
-    refusal,
-    simulation,
-    profile,
-    readme,
-    values,
-    capture,
-)
+STEPS = (facts, meanings, facade, refusal, simulation, profile, readme, values, capture)
 
 
 def changed(copy):
