@@ -13,7 +13,7 @@ NEEDED, OPTIONAL = "needed", "optional"
 
 
 def _options(text):
-    """Options as {last spelling: (spellings, whether a value follows)}; behind it, that is said by "=" or "[=]"."""
+    """Options as {last spelling: (spellings, whether a value follows)}; the text marks a value by "=" or "[=]"."""
     found = {}
     for entry in text.split("/"):
         names, mark, _ = entry.partition("[=]" if "[=]" in entry else "=")

@@ -64,7 +64,7 @@ def main(arguments=None):
 
 
 def _forget_current_folder():
-    """Import nothing from the current folder, whatever PYTHONPATH says: what others left there would run as we do."""
+    """Import nothing from the current folder, even if it is in PYTHONPATH: files that others left there would run."""
     try:
         here = os.getcwd()
     except OSError:  # it is gone
@@ -81,7 +81,7 @@ def _open_standard_streams():
 
 
 def _take_stdout():
-    """Keep stdout for what the command says: what the driver prints there goes to stderr."""
+    """Keep stdout for the command's output: what the driver prints there goes to stderr."""
     if sys.stdout is not sys.__stdout__ or sys.stdout.fileno() != STDOUT:
         return
     sys.stdout.flush()
@@ -112,7 +112,7 @@ def _report(error):
         if line:
             sys.stderr.write("%s: %s\n" % (called(), safe(" ".join(line.split("\n")))))
     except OSError:
-        pass  # there is nobody left to tell
+        pass  # nobody is left to read it
     return error.status
 
 

@@ -9,7 +9,7 @@ from pymtml_cli.common.errors import CommandError, called
 
 
 class Subcommand:
-    """A subcommand: its module, what --help says, and where the module lists its options.
+    """A subcommand: its module, its line in --help, and where the module lists its options.
 
     ``options`` names a table, or for those that argparse reads a function `parser`. A module that several subcommands
     have in common, ``shared``, has a table of such tables, and its run takes the name as well.

@@ -20,7 +20,7 @@ MOST_DEVICES = 4096
 
 
 class Unknown:
-    """In the place of a value: the error that says why nobody knows it."""
+    """In the place of a value: the error why it is unknown."""
 
     __slots__ = ("error",)
 
@@ -44,7 +44,7 @@ class Unknown:
 
 
 class Implausible(Unknown):
-    """In the place of a number that cannot be: ``text`` says what the card said. To users it is an Unknown Error."""
+    """In the place of an impossible number; ``text`` has what the card returned. Users see an Unknown Error."""
 
     __slots__ = ("text",)
 
@@ -343,7 +343,7 @@ def _address(text):
 
 
 def describe(error):
-    """An error as a user reads it: what NVML or MTML say, and what pymtml knows beyond."""
+    """An error as a user reads it: the text of NVML or MTML, and what pymtml knows beyond."""
     return safe(str(error).split("\n")[0])
 
 

@@ -46,7 +46,7 @@ def _drawing(device):
 
 
 def processes(card):
-    """Processes of a card and its instances by pid (list of Process), or an Unknown where nothing tells them."""
+    """Processes of a card and its instances by pid (list of Process), or an Unknown."""
     found = {}
     for device in [card] + card.instances:
         for kind, query in (("C", _computing), ("G", _drawing)):
@@ -97,7 +97,7 @@ def in_a_namespace_of_its_own():
 
 
 def remarks(cards, found):
-    """What must be said of a list of processes: that it is empty, and why there may be others (list of str).
+    """Remarks on a list of processes: that it is empty, and why there may be others (list of str).
 
     NONE_RUNNING, which scripts take for an idle card, is said only where all processes could be seen.
     """
@@ -113,7 +113,7 @@ def remarks(cards, found):
 
 
 def say_to_people(cards, said):
-    """Say on stderr, where that is a terminal, that there may be other processes; once, by the list ``said``.
+    """Warn on stderr, if that is a terminal, that there may be other processes; once for each list ``said``.
 
     Programs read stdout and stderr together.
     """

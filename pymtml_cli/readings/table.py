@@ -1,8 +1,8 @@
-"""The readings: what is asked of a card, once each, and what every output makes of it.
+"""The readings: each query of a card once, with the form that it has in every output.
 
-A row of READINGS has all that is known of a reading; --query-gpu and its help, -q and -x, --json, dmon, the table,
+A row of READINGS holds all about a reading; --query-gpu and its help, -q and -x, --json, dmon, the table,
 `compare`, `metrics` and the documents are views of these rows. What nvidia-smi has in its forms, and in which order, is
-in fields.txt and sections.txt of `smi`. Rows of one answer of C share one call: a Device keeps what it was answered.
+in fields.txt and sections.txt of `smi`. Rows that use one result of C share one call: a Device keeps its answers.
 """
 
 import pymtml
@@ -12,18 +12,18 @@ from pymtml_cli.readings.devices import Implausible, Unknown, nobody_tells, pref
 MIB = 1024 * 1024
 MEGA = 1000000
 
-# How `compare` compares a value: by itself; whether it is 0; whether it is told; not at all
+# How `compare` compares a value: by itself; whether it is 0; whether it is known; not at all
 VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
 
 
 class Reading:
-    """A reading: its name, and what asks for it, a function of a Device that returns an answer or an Unknown.
+    """A reading: its name, and its query, a function of a Device that returns an answer or an Unknown.
 
-    ``plausible`` is a condition on the answer; one that does not meet it is an Implausible. ``text`` makes of an
-    answer what --query-gpu prints, ``unit`` stands behind that. ``form`` is how -q and -x write the text; without it,
-    with the unit. ``json`` is its path in --json, ``value`` makes of an answer what stands there, ``note`` is what
-    docs/command.md says beside it; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label
-    ...) in `metrics`.
+    ``plausible`` is a condition; an answer that does not meet it becomes an Implausible. ``text`` turns an answer into
+    what --query-gpu prints, with ``unit`` behind it. ``form`` is how -q and -x write the text (default: with the unit).
+    ``json`` is its path in --json, ``value`` turns an answer into what stands there, ``note`` is the remark beside it
+    in docs/command.md; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in
+    `metrics`.
     """
 
     def __init__(self, name, question, unit="", **views):
@@ -89,7 +89,7 @@ def extended_pci_info(handle):
 
 
 def temperature(device, degrees):
-    """Whether a card can be so warm: -1 is what a dead one says, too, as this number alone has a sign."""
+    """Whether a card can be so warm. A dead card also returns -1: of its numbers, this is the only signed one."""
     return plausible.degrees(device, degrees) and not (degrees == -1 and mostly_implausible(device))
 
 
@@ -105,7 +105,7 @@ def driver_version(device):
 
 
 def compute_capability(device):
-    """MUSA compute capability; (0, 0) stands for one that nothing tells."""
+    """MUSA compute capability; (0, 0) stands for an unknown one."""
     version = device.ask(pymtml.nvmlDeviceGetCudaComputeCapability)
     if isinstance(version, Unknown):
         return version
@@ -161,7 +161,7 @@ COMPUTE_MODES = {
     pymtml.NVML_COMPUTEMODE_PROHIBITED: "Prohibited",
     pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS: "Exclusive_Process",
 }
-# Virtualization: (what -q says, what --json says)
+# Virtualization: (in -q, in --json)
 ROLES = {
     pymtml.NVML_GPU_VIRTUALIZATION_MODE_NONE: ("None", "none"),
     pymtml.NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH: ("Pass-Through", "passthrough"),
@@ -203,7 +203,7 @@ SERIES = {
     "memory_used_bytes": ("memory", as_it_is, (), "Memory of the card in use."),
     "memory_total_bytes": ("memory", as_it_is, (), "Memory that the card has."),
     "temperature_celsius": ("temperature", as_it_is, ("sensor",), "Temperature."),
-    # Drivers say 0 for a limit that they do not know.
+    # Drivers return 0 for a limit that they do not know.
     "temperature_limit_celsius": (
         "temperature",
         lambda degrees: degrees if degrees > 0 else None,

@@ -5,7 +5,7 @@ from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
 from pymtml_cli.readings.table import answer, enabled, mebibytes
 
-HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, where the card does not tell its own limit
+HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, if the card does not report its own limit
 RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
@@ -23,7 +23,7 @@ class Cell:
 
 
 def short(value, form="%s"):
-    """A value in the table: N/A if nobody can tell it, ERR! if who could failed."""
+    """A value in the table: N/A if it is not supported, ERR! if the query failed."""
     if isinstance(value, Unknown):
         return "N/A" if value.not_supported else "ERR!"
     return safe(form % value)

@@ -140,7 +140,7 @@ def _lock_memory_clocks(machine, card, value):
 
 
 def _power_limit(machine, card, value):
-    if not value:  # below any range; MTML tells none
+    if not value:  # below any range; MTML reports none
         form = "Provided power limit 0.00 W is not a valid power limit which should be between N/A and N/A for GPU %s"
         raise Failed(form % address(card), BAD_ARGUMENT)
     raise NotPossible("Changing power management limit is not supported for GPU: %s." % address(card))

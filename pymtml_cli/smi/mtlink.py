@@ -80,7 +80,7 @@ def _card_lines(card, options, chosen, command):
 
 
 def _of_link(card, link, options, command):
-    """What is said of a link, line by line (iterator)."""
+    """The texts of a link, line by line (iterator)."""
     if "-s" in options:
         yield ": " + _status(card, link, command)
     if "-p" in options:

@@ -27,7 +27,7 @@ def _unknown(process, shares):
     return None
 
 
-# Letter: (what help says, columns: head, unit, value). The driver's table has a process's share of the whole GPU alone.
+# Letter: (its help, columns: head, unit, value). The driver's table has only a process's share of the whole GPU.
 GROUPS = {
     "u": (
         "utilization",
@@ -76,7 +76,7 @@ def _views(settings, columns, options):
 
 
 def utilization(card):
-    """Share of the GPU by process id, of those that the driver tells."""
+    """Share of the GPU by process id, of the processes that the driver lists."""
     samples = card.ask(pymtml.nvmlDeviceGetProcessUtilization, 0)
     return {} if isinstance(samples, Unknown) else {sample.pid: sample.smUtil for sample in samples}
 

@@ -39,7 +39,7 @@ def _of_card(card):
 
 
 def _processes(card):
-    """A line for each process that computes; none where nothing tells them."""
+    """A line for each process that computes; none if they are unknown."""
     known = processes(card)
     return [
         {
@@ -59,7 +59,7 @@ _CAUSES = (
 
 
 def _retired_pages(card):
-    """A line for each retired page, and one for each cause whose pages nothing tells."""
+    """A line for each retired page, and one for each cause whose pages are unknown."""
     rows = []
     for cause, text in _CAUSES:
         pages = card.ask(pymtml.nvmlDeviceGetRetiredPages_v2, cause)
@@ -71,7 +71,7 @@ def _retired_pages(card):
 
 
 def _supported_clocks(card):
-    """A line for each pair of memory and graphics clock, or one that nothing tells them."""
+    """A line for each pair of memory and graphics clock, or one for unknown clocks."""
     rows, memory_clocks = [], card.ask(pymtml.nvmlDeviceGetSupportedMemoryClocks)
     for memory in [memory_clocks] if isinstance(memory_clocks, Unknown) else memory_clocks:
         clocks = then(memory, lambda clock: card.ask(pymtml.nvmlDeviceGetSupportedGraphicsClocks, clock))

@@ -47,7 +47,7 @@ def run(arguments, name):
 
 
 def _of_card(card):
-    """What sentences may say of a card."""
+    """What sentences may name of a card."""
     replays = answer(card, "pcie.replays")
     counter = "" if isinstance(replays, Unknown) else "\n    REPLAY_COUNTER:          %d" % replays
     return {"gpu": address(card), "index": card.index, "title": listing.lines(card)[0], "replays": counter}

@@ -53,7 +53,7 @@ def _tree(rows):
 
 TREE, OF_INSTANCE = map(_tree, layout.tables("smi/sections.txt").values())
 
-# What newer drivers write for a state that they no longer tell. Readers take that, or P0 to P15, and nothing else.
+# What newer drivers write for a state that they no longer report. Readers take that, or P0 to P15, and nothing else.
 DEPRECATED = "Requested functionality has been deprecated"
 
 

@@ -27,7 +27,7 @@ OPTIONS = {  # whose help is in texts.txt
 
 LAST_CPU = (1 << 31) - 1
 
-# Topology level: (what the matrix says, what sentences say)
+# Topology level: (in the matrix, in sentences)
 LEVELS = {
     pymtml.NVML_TOPOLOGY_INTERNAL: ("PIX", "an single on-board PCIe switch"),
     pymtml.NVML_TOPOLOGY_SINGLE: ("PIX", "a single PCIe switch"),

@@ -31,7 +31,7 @@ def _help():
         "watch": WATCH_SECONDS,
     }
     title = ""
-    if called() == NVIDIA_SMI:  # by whose first line programs tell the version, which is that of its driver
+    if called() == NVIDIA_SMI:  # programs read the version, which is that of its driver, from the first line
         version = _versions()[1]
         title = TEXTS["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
     return title + worded(TEXTS["help"].format(**values)) + "\n"

@@ -132,7 +132,7 @@ def _card(card):
         if branch.tag in OF_CARD:
             found.append((branch.tag, OF_CARD[branch.tag](card)))
         elif branch.tag != "voltage" or not isinstance(answer_to(card, "power.voltage"), Unknown):
-            found += _elements(card, [branch])  # drivers that do not tell the voltage leave it out
+            found += _elements(card, [branch])  # drivers that do not report the voltage leave it out
         if branch.tag == "mig_mode":
             instances = [("mig_device", _elements(instance, OF_INSTANCE)) for instance in card.instances]
             found.append(("mig_devices", instances or [(None, "None")]))
