@@ -34,8 +34,8 @@ LONGEST_MESSAGE = 1 << 20  # bytes
 class Child:
     """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart.
 
-    It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too; ``environment``
-    replaces variables; one that ``listens`` reads what `tell` writes. Raises OSError or ValueError.
+    It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too, where they are not
+    None; ``environment`` replaces variables; one that ``listens`` reads what `tell` writes. Raises OSError, ValueError.
     """
 
     def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):
@@ -44,7 +44,7 @@ class Child:
 
         self._token = os.urandom(8).hex()  # before each message: a driver that writes where it should not has none
         self._answers, self._last, self._is_garbled = SimpleQueue(), b"", False
-        inherited = list(inherited)
+        inherited = [one for one in inherited if one is not None]
         request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT, token=self._token)
         reading = writing = None
         if os.name == "posix":

@@ -144,7 +144,7 @@ def examine(wanted, timeout, lock_file=None):
 def _take(report, wanted, timeout, lock):
     """Take into a report what a child process finds, and the versions, which are None if nobody tells them."""
     try:
-        child = Child("health", wanted, [] if lock.descriptor is None else [lock.descriptor])
+        child = Child("health", wanted, [lock.descriptor])
     except (OSError, ValueError) as error:
         report.findings.append(checks.driver_finding(CRITICAL, "cannot start the check: %s" % reason(error)))
         return

@@ -121,8 +121,7 @@ class Collector:
                     return
             self.stop()
         wanted = {"limits": self.settings.limits, "checks": self.settings.names}
-        inherited = [] if self.held is None else [self.held]
-        self._child = Child("metrics", wanted, inherited, {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
+        self._child = Child("metrics", wanted, [self.held], {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
         self._child.tell(request)
 
     def _replace(self):

@@ -138,18 +138,12 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             self._end(min(list(self._due.items()), key=lambda one: one[1])[0])
             self._say_once("more than %d connections: the one that was idle longest is closed" % MOST_CONNECTIONS)
         self.expect(request, True)
-        try:
-            socketserver.ThreadingMixIn.process_request(self, request, client_address)
-        except BaseException:
-            self._due.pop(request, None)
-            raise
+        socketserver.ThreadingMixIn.process_request(self, request, client_address)
 
-    def process_request_thread(self, request, client_address):
-        """Answer a connection, in its thread."""
-        try:
-            socketserver.ThreadingMixIn.process_request_thread(self, request, client_address)
-        finally:
-            self._due.pop(request, None)
+    def shutdown_request(self, request):
+        """Let go of a connection, whatever has become of it."""
+        self._due.pop(request, None)
+        http.server.HTTPServer.shutdown_request(self, request)
 
     def finish_request(self, request, client_address):
         """Answer the requests of a connection. What TLS asks first may take its time, here where nobody else waits."""
