@@ -61,8 +61,9 @@ demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvi
 	@echo '  $(RUN) nvitop     # any program, with pynvml resolved to pymtml'
 	@echo "Without that export the same runs on a machine with the Moore Threads driver."
 
-# Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them.
-WORKERS ?= 2
+# Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them. One more
+# than the two cores of a small machine, as tests also wait.
+WORKERS ?= 3
 # What is about threads, or measures, is run without xdist, which has a thread of its own in each process.
 APART := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py native_lifecycle.py \
 	processes.py shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)

@@ -107,14 +107,18 @@ def test_every_function_is_there(machine):
     assert library.mtmlDeviceReset(None) == pymtml.MTML_ERROR_NOT_SUPPORTED
 
 
-def test_oracle_agrees_with_itself(machine, tmp_path):
-    done = run(machine, oracle.__file__, nvidia_smi(tmp_path))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "0 differences; 0 values that only nvidia-smi has"
+def test_oracle_agrees_with_itself(machine, tmp_path, monkeypatch, capfd):
+    """By a command: the test below has all, and counts what differs."""
+    monkeypatch.setattr(oracle, "COMMANDS", (["-q"],))
+    for name, value in machine.items():
+        monkeypatch.setenv(name, value)
+    assert oracle.main([nvidia_smi(tmp_path)]) == 0
+    said = capfd.readouterr()
+    assert (said.out.splitlines()[-1], said.err) == ("0 differences; 0 values that only nvidia-smi has", "")
 
 
 def test_oracle_tells_differences(machine, tmp_path):
-    """A name, a unit and a value that only nvidia-smi has; the temperature moved, which is none."""
+    """A name, a unit and a value that only nvidia-smi has, and nothing else; the temperature moved, which is none."""
     architecture = r"\(Product Architecture *\): N/A"
     smi = nvidia_smi(
         tmp_path,
@@ -131,7 +135,7 @@ def test_oracle_tells_differences(machine, tmp_path):
     assert "  Product Name: nvidia-smi 'NVIDIA H200 80GB HBM3', here 'NVIDIA H100 80GB HBM3'" in lines
     assert any(line.startswith("  line 1: nvidia-smi 'GPU 0: NVIDIA H200") for line in lines)
     assert not [line for line in lines if "42" in line or "Hopper" in line]
-    assert lines[-1].endswith(" differences; 2 values that only nvidia-smi has")
+    assert lines[-1] == "4 differences; 2 values that only nvidia-smi has"
 
 
 def test_oracle_without_nvidia_smi(machine):
