@@ -22,17 +22,8 @@ from pymtml_dropin import hook
 
 PACKAGE = os.path.join(simulated.ROOT, "pymtml_dropin")
 FOLDER = os.path.join(PACKAGE, "path")
-COPIES = (
-    "aim.ext.pynvml",
-    "clearml.utilities.gpu.pynvml",
-    "comet_ml.vendor.nvidia_ml.pynvml",
-    "neptune.vendor.pynvml",
-    "py3nvml.py3nvml",
-    "ray._private.thirdparty.pynvml",
-    "simvue.pynvml",
-    "traceml.vendor.pynvml",
-    "wandb.vendor.pynvml.pynvml",
-)
+COPIES = """aim.ext.pynvml clearml.utilities.gpu.pynvml comet_ml.vendor.nvidia_ml.pynvml neptune.vendor.pynvml
+py3nvml.py3nvml ray._private.thirdparty.pynvml simvue.pynvml traceml.vendor.pynvml wandb.vendor.pynvml.pynvml""".split()
 
 
 @pytest.fixture
@@ -527,11 +518,8 @@ def test_where_a_program_is_looked_for(command, variables, tmp_path):
 
 def test_a_program_passes_through(command, variables, tmp_path):
     code = "import sys, os; print(sys.stdin.read(), os.environ['PYTHONPATH']); sys.exit(7)"
-    done = subprocess.run(
-        command + ["-c", code], env=variables, cwd=str(tmp_path), input=b"asked", stdout=subprocess.PIPE
-    )
-    assert done.returncode == 7
-    assert done.stdout.decode() == "asked %s\n" % (FOLDER + os.pathsep + simulated.ROOT)
+    done = simulated.run(command + ["-c", code], env=variables, cwd=str(tmp_path), input="asked")
+    assert (done.returncode, done.stdout) == (7, "asked %s\n" % (FOLDER + os.pathsep + simulated.ROOT))
 
 
 def test_the_form_of_uuids(command, variables, tmp_path):
@@ -577,15 +565,8 @@ def test_signals(command, variables, tmp_path):
 
 
 def test_a_closed_pipe_ends_the_program(command, variables, tmp_path):
-    done = subprocess.run(
-        ["sh", "-c", '"$@" sh -c "while echo y; do :; done; echo ignored >&2" | head -1', "sh"] + command,
-        env=variables,
-        cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == (b"y\n", b"")
+    script = ["sh", "-c", '"$@" sh -c "while echo y; do :; done; echo ignored >&2" | head -1', "sh"]
+    assert run(script + command, variables, tmp_path) == "y\n"
 
 
 def test_nothing_is_left_on_disk(command, variables, tmp_path):

@@ -242,23 +242,18 @@ def test_how_a_child_is_started():
 def run_child(work, **wanted):
     """A child that is started as any process may be (CompletedProcess)."""
     request = json.dumps(dict({"parent": os.getpid(), "channel": child.STANDARD_OUTPUT, "token": "t"}, **wanted))
-    return subprocess.run(
-        [sys.executable, "-c", CODE % work, child.CHILD_OPTION, request],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=LONG,
-    )
+    return simulated.run([sys.executable, "-c", CODE % work, child.CHILD_OPTION, request])
 
 
 def test_a_child_ends_without_what_the_driver_does_at_the_end():
     result = run_child("atexit.register(os.write, 2, b'the end'); send('one', 'é')")
-    assert (result.returncode, result.stdout, result.stderr) == (0, b't ["one", "\\u00e9"]\nt ["end", null]\n', b"")
+    assert (result.returncode, result.stdout, result.stderr) == (0, 't ["one", "\\u00e9"]\nt ["end", null]\n', "")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")
 def test_a_child_whose_parent_is_gone_does_not_ask():
     result = run_child("send('one', 1)", parent=os.getpid() + 1)
-    assert (result.returncode, result.stdout, result.stderr) == (1, b"", b"")
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", "")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends the child on Linux alone")

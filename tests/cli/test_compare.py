@@ -5,12 +5,11 @@ import io
 import json
 import os
 import random
-import subprocess
 import sys
 
 import pytest
 import simulated
-from command import COMMAND, command_environment, invoke
+from command import command_environment, invoke, run_command
 from inside import Comparison, gathered, hostfacts, hostlist
 
 
@@ -613,27 +612,19 @@ def test_what_lies_in_a_folder(document, folder, tmp_path):
     os.symlink("nowhere", os.path.join(where, "gone"))
     with open(os.path.join(where, "huge"), "wb") as file:
         file.truncate(1 << 31)
-    done = run_bounded(["compare", where])
-    assert done.returncode == 2 and b"secret" not in done.stdout and done.stderr == b""
-    lines = done.stdout.decode().splitlines()
+    done = run_bounded("compare", where)
+    assert done.returncode == 2 and "secret" not in done.stdout and done.stderr == ""
+    lines = done.stdout.splitlines()
     assert lines[1:3] == ["  fifo,gone,link,zero: not a regular file", "  huge: more than 64 MiB"]
     assert lines[-1] == "7 hosts, 5 of them not compared; 54 facts compared: all the same"
-    assert run_bounded(["compare", "/dev/zero"]).stdout.startswith(b"not compared\n  zero: more than 64 MiB\n")
+    assert run_bounded("compare", "/dev/zero").stdout.startswith("not compared\n  zero: more than 64 MiB\n")
 
 
-def run_bounded(arguments, stdin=b"", seconds=20, megabytes=900):
+def run_bounded(*arguments):
     """The command, with bounds to its time and memory (CompletedProcess)."""
-    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (%d << 20,) * 2)" % megabytes
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (900 << 20,) * 2)"
     code += "; from pymtml_cli.main import main; sys.exit(main(sys.argv[1:]))"
-    return subprocess.run(
-        [sys.executable, "-c", code] + arguments,
-        env=command_environment(),
-        cwd=simulated.ROOT,
-        input=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=seconds,
-    )
+    return simulated.run([sys.executable, "-c", code, *arguments], env=command_environment(), timeout=20)
 
 
 RULE = "-" * 16
@@ -651,8 +642,8 @@ BESIDE_OTHERS = {
 def test_documents_that_were_made_to_hurt(document, folder):
     """Each is one host that differs or is not compared; the others are compared, in bounded time and memory."""
     texts = {name: text for name, (text, _) in BESIDE_OTHERS.items()}
-    done = run_bounded(["compare", "--json", folder(a=document, b=document, **texts)])
-    assert done.returncode == 2 and done.stderr == b"", done.stderr[-500:]
+    done = run_bounded("compare", "--json", folder(a=document, b=document, **texts))
+    assert done.returncode == 2 and done.stderr == "", done.stderr[-500:]
     answer = json.loads(done.stdout)
     assert answer["hosts"] == ["a", "b", "peers"]
     reasons = [(one["host"], one["reason"]) for one in answer["not_compared"]]
@@ -735,11 +726,9 @@ def test_a_terminal_is_not_waited_for(monkeypatch):
 
 def test_nothing_is_asked_of_a_driver(document, folder):
     """It works where there is no driver, as on the host of an administrator."""
-    environment = command_environment(extra_environment={"PYMTML_LIBRARY": "/nonexistent", "LD_LIBRARY_PATH": ""})
-    done = subprocess.run(
-        COMMAND + ["compare", folder(a=document, b=document)], env=environment, stdout=subprocess.PIPE, timeout=60
-    )
-    assert done.returncode == 0 and b"all the same" in done.stdout
+    no_driver = {"PYMTML_LIBRARY": "/nonexistent", "LD_LIBRARY_PATH": ""}
+    done = run_command("compare", folder(a=document, b=document), extra_environment=no_driver)
+    assert done.returncode == 0 and "all the same" in done.stdout
 
 
 # ---- Names of hosts ----

@@ -12,6 +12,7 @@ import pytest
 import simulated
 from command import invoke
 from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, Subcommand, completion
+from test_modify import TAKES
 
 SHELLS = ("bash", "zsh", "fish")
 SETUP = {
@@ -263,35 +264,16 @@ def test_the_words_that_are_offered_are_those_that_the_command_takes():
             assert invoke(*key, words[0] + "x", *others).status not in (0, status), key
 
 
-# The same of nvidia-smi's options; the fields of queries apart
-SWITCH, WHO = ("DISABLED", "ENABLED"), ("UNRESTRICTED", "RESTRICTED")
-OFFERED_BEHIND = {
-    "--display": SECTIONS,
-    "--format": ("csv", "noheader", "nounits"),
-    "--persistence-mode": SWITCH,
-    "--ecc-config": SWITCH,
-    "--reset-ecc-errors": ("VOLATILE", "AGGREGATE"),
-    "--compute-mode": ("DEFAULT", "EXCLUSIVE_THREAD", "PROHIBITED", "EXCLUSIVE_PROCESS"),
-    "--gom": ("ALL_ON", "COMPUTE", "LOW_DP"),
-    "--applications-clocks-permission": WHO,
-    "--cuda-clocks": ("RESTORE_DEFAULT", "OVERRIDE"),
-    "--accounting-mode": SWITCH,
-    "--auto-boost-default": SWITCH,
-    "--auto-boost-permission": WHO,
-    "--multi-instance-gpu": SWITCH,
-    "--dram-encryption": SWITCH,
-    "--driver-model": ("WDDM", "WDM", "MCDM"),
-    "--force-driver-model": ("WDDM", "WDM", "MCDM"),
-    "--mode": ("0", "1"),
-    "--scope": ("GPU", "TOTAL_MODULE"),
-}
-
-
 def test_what_is_offered_behind_nvidia_smis_options():
-    found = {option.spellings[-1]: option for option in completion.tables()[""][0] if option.words}
-    queries = {"--query-" + kind: [name for line in QUERIES[kind][0] for name in line[0]] for kind in KINDS}
-    assert {spelling: option.words for spelling, option in found.items()} == dict(OFFERED_BEHIND, **queries)
-    assert {spelling for spelling, option in found.items() if option.commas} == {"--display", "--format"} | set(queries)
+    """What test_modify.py has them take, but numbers; fields and sections."""
+    found = {BY_SPELLING[option.spellings[0]]: option for option in completion.tables()[""][0] if option.words}
+    words = {BY_SPELLING[option]: re.findall(r"/(\w+)", taken) for option, taken, _ in TAKES if option != "-vm"}
+    words.update(mode=["0", "1"], scope=["GPU", "TOTAL_MODULE"])
+    lists = {"query-" + kind: [name for line in QUERIES[kind][0] for name in line[0]] for kind in KINDS}
+    lists.update(display=list(SECTIONS), format=["csv", "noheader", "nounits"])
+    offered = {name: taken for name, taken in dict(words, **lists).items() if taken}
+    assert {name: list(option.words) for name, option in found.items()} == offered
+    assert {name for name, option in found.items() if option.commas} == set(lists)
 
 
 def test_the_options_whose_value_is_a_file():

@@ -40,9 +40,7 @@ def test_a_lone_file_says_what_is_missing(tmp_path):
     shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
     # -S: the environment has the packages, through its editable install.
     for start in (["-S", "-m", "pymtml"], ["-S", "pymtml.py"]):
-        result = subprocess.run(
-            [sys.executable] + start, cwd=str(tmp_path), stderr=subprocess.PIPE, universal_newlines=True
-        )
+        result = simulated.run([sys.executable] + start, cwd=str(tmp_path))
         assert result.returncode == 2
         said = r"pymtml: the command line needs the package pymtml_cli beside \S*pymtml\.py\n"
         assert re.fullmatch(said, result.stderr), result.stderr
@@ -54,9 +52,7 @@ def test_another_module_that_is_missing_is_named(tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "main.py").write_text("import no_such_module\n")
-    result = subprocess.run(
-        [sys.executable, "pymtml.py"], cwd=str(tmp_path), stderr=subprocess.PIPE, universal_newlines=True
-    )
+    result = simulated.run([sys.executable, "pymtml.py"], cwd=str(tmp_path))
     assert result.returncode == 1
     assert "ModuleNotFoundError: No module named 'no_such_module'" in result.stderr
     assert "needs the package pymtml_cli" not in result.stderr
@@ -75,13 +71,7 @@ print(*sorted(set(sys.modules) - before), file=sys.stderr)
 @pytest.mark.parametrize("arguments", [[], ["-L"], ["topo", "-m"], ["--query-gpu=index,memory.used", "--format=csv"]])
 def test_startup_loads_nothing_heavy(arguments):
     """What costs time when a command starts is what it imports: no argparse, no re, no json, and few files of ours."""
-    result = subprocess.run(
-        [sys.executable, "-S", "-c", LOADED] + arguments,
-        env=simulated.environment("s3000x2"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    result = simulated.run([sys.executable, "-S", "-c", LOADED] + arguments, env=simulated.environment("s3000x2"))
     loaded = result.stderr.split()
     own = [name for name in loaded if name.startswith("pymtml_cli")]
     others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "types", "warnings"}

@@ -6,7 +6,7 @@ import types
 
 import pytest
 import simulated
-from command import WORKING_PROFILES, capture_file, invoke
+from command import WORKING_PROFILES, capture_file, invoke, process_tree
 from inside import BY_NAME, FIELDS, QUERIES
 
 import pymtml
@@ -235,16 +235,9 @@ def test_pages_that_nothing_tells_have_a_line_for_each_cause():
 
 
 def test_processes(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
-    directory = tmp_path / "driver" / "musa" / "gpu00"
-    directory.mkdir(parents=True)
-    (directory / "devname").write_text("mtgpu.0\n")
-    header = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
-    (directory / "proc_util").write_text(header + "\n17 17 12 0 0 0 12 0 trainer\n18 18 5 0 0 5 0 0 game\n")
-    for pid, program in ((17, "/opt/trainer, 2"), (18, "game")):
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "cmdline").write_text(program + "\0--x\0")
-        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
+    process_tree(tmp_path, monkeypatch, {17: ("/opt/trainer, 2", 12), 18: ("game", 5)})
+    table = tmp_path / "driver" / "musa" / "gpu00" / "proc_util"
+    table.write_text(table.read_text().replace("18 18 5 0 0 0 5 0", "18 18 5 0 0 5 0 0"))  # it draws
     with simulated.machine("s3000x2"):
         result = invoke("--query-compute-apps=gpu_name,pid,name,used_memory", "--format=csv")
     name = simulated.device_keys("s3000x2", 0)["name"]

@@ -14,6 +14,7 @@ import termios
 import time
 
 import pytest
+import simulated
 from command import COMMAND, command_environment, run_command
 from inside import OtherScreen
 from simulated import run_python
@@ -326,27 +327,14 @@ def test_a_closed_pipe_ends_quietly(arguments):
 @pytest.mark.parametrize("arguments", [["-q"], ["-L"], ["--query-gpu=name"], []])
 def test_a_full_disk_is_one_line(arguments):
     with open("/dev/full", "w") as full:
-        result = subprocess.run(
-            COMMAND + arguments,
-            env=command_environment(name="s5000x8"),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            universal_newlines=True,
-            timeout=60,
-        )
+        result = simulated.run(COMMAND + arguments, env=command_environment(name="s5000x8"), stdout=full)
     assert (result.returncode, result.stderr.count("\n")) == (255, 1)
     assert "No space left" in result.stderr and "Traceback" not in result.stderr
 
 
 def test_a_closed_stdout_is_no_failure():
-    script = 'exec >&-; "$0" -m pymtml -L'
-    result = subprocess.run(
-        ["sh", "-c", script, sys.executable],
-        env=command_environment(name="s3000x2"),
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        timeout=60,
-    )
+    command = ["sh", "-c", 'exec >&-; "$0" -m pymtml -L', sys.executable]
+    result = simulated.run(command, env=command_environment(name="s3000x2"))
     assert (result.returncode, result.stderr) == (0, "")
 
 

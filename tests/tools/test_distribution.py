@@ -66,10 +66,8 @@ def test_files(wheel):
         assert archive.read("pymtml/__init__.pyi") == subprocess.check_output(generator + sources)
         assert archive.read("pymtml/py.typed") == b""
         for package in ("pymtml_cli", "pymtml_dropin"):
-            tracked = subprocess.check_output(
-                ["git", "ls-files", package], cwd=simulated.ROOT, universal_newlines=True
-            ).split()
-            assert set(tracked) == {name for name in names if name.startswith(package + "/")}
+            tracked = simulated.run(["git", "ls-files", package], cwd=simulated.ROOT, check=True)
+            assert set(tracked.stdout.split()) == {name for name in names if name.startswith(package + "/")}
         executable = [info.filename for info in archive.infolist() if info.external_attr >> 16 & 0o111]
         assert executable == ["pymtml_dropin/bin/nvidia-smi"]
 
@@ -150,9 +148,7 @@ def test_the_manual_page(wheel, environment):
     page = os.path.join(environment.folder, "share", "man", "man1", "pymtml.1")
     assert read(page) == read(os.path.join(simulated.ROOT, "docs", "pymtml.1"))
     if shutil.which("man") and shutil.which("groff"):
-        shown = subprocess.check_output(
-            ["man", "-l", page], env=dict(os.environ, MANWIDTH="100"), universal_newlines=True
-        )
+        shown = simulated.run(["man", "-l", page], env=dict(os.environ, MANWIDTH="100"), check=True).stdout
         for words in ("query-gpu=FIELDS", "EXIT STATUS", "PYMTML_LIBRARY", "completion"):
             assert words in shown.replace("\u2010", "-")
     if shutil.which("mandoc"):
@@ -187,10 +183,8 @@ def test_an_editable_install_is_behind_theirs(environment, theirs, tmp_path):
     assert environment.imported() + " here, which is not this pymtml" in done.stderr
     # Asked for by name it is this one all the same.
     code = "import pymtml, pynvml; print(pymtml is pynvml, pymtml.__file__)"
-    said = subprocess.check_output(
-        [os.path.join(environment.bin, "pymtml"), "run", "-c", code], universal_newlines=True
-    )
-    assert said == "True %s\n" % os.path.join(source, "pymtml.py")
+    said = simulated.run([os.path.join(environment.bin, "pymtml"), "run", "-c", code], check=True)
+    assert said.stdout == "True %s\n" % os.path.join(source, "pymtml.py")
 
 
 # ---- beside mthreads-ml-py ----
@@ -331,11 +325,6 @@ def test_where_it_cannot_write(environment, wheel):
 def test_where_it_is_not_installed(tmp_path):
     """From a checkout, in an environment that knows nothing of it."""
     environment = wheels.Environment(tmp_path / "environment")
-    done = subprocess.run(
-        [environment.python, "-m", "pymtml", "drop-in", "enable"],
-        cwd=simulated.ROOT,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    done = simulated.run([environment.python, "-m", "pymtml", "drop-in", "enable"], cwd=simulated.ROOT)
     assert done.returncode == 1
     assert done.stderr == "pymtml drop-in: pymtml is not installed in %s; install it there first\n" % environment.folder
