@@ -671,9 +671,5 @@ for _name in sorted(set(BEYOND) - set(CALLS)):
 LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown")
 FREES = tuple(name for name in FUNCTIONS if FUNCTIONS[name].get("deprecated") and "Free" in name)
 # After these a machine is another one, so that each call of them needs a scene of its own.
-CHANGES = (
-    "mtmlLibrarySetMpcConfigurationInBatch",
-    "mtmlDeviceSetMpcMode",
-    "mtmlDeviceSetMpcConfiguration",
-    "mtmlDeviceReset",
-)
+CHANGES = ("mtmlLibrarySetMpcConfigurationInBatch", "mtmlDeviceSetMpcConfiguration")
+CHANGES += ("mtmlDeviceSetMpcMode", "mtmlDeviceReset")

@@ -202,11 +202,8 @@ def test_lifecycle():
 def argument_call(case, first, peer):
     """The call that a recorded case stands for, on this machine (function without parameters)."""
     own_uuid, own_bus_id = nvml.nvmlDeviceGetUUID(first), nvml.nvmlDeviceGetPciInfo(first).busId
-    fields = [
-        nvml.NVML_FI_DEV_MEMORY_TEMP,
-        nvml.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION,
-        nvml.NVML_FI_DEV_NVLINK_LINK_COUNT,
-    ]
+    fields = [nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION]
+    fields += [nvml.NVML_FI_DEV_NVLINK_LINK_COUNT]
     special = {
         "HandleByIndex(2)": lambda: nvml.nvmlDeviceGetHandleByIndex(nvml.nvmlDeviceGetCount()),
         "HandleByUUID(own ')": lambda: nvml.nvmlDeviceGetHandleByUUID(own_uuid),

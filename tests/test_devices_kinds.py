@@ -93,11 +93,8 @@ def test_the_share_of_an_instance():
         for function in ("nvmlDeviceGetAttributes", "nvmlDeviceGetAttributes_v2"):
             got = answers(function)
             assert (got[0], got[4]) == (UNSUPPORTED, UNSUPPORTED)
-            assert [(share.multiprocessorCount, share.memorySizeMB) for share in got[1:4]] == [
-                (4, 16384),
-                (2, 8192),
-                (2, 8192),
-            ]
+            shares = [(share.multiprocessorCount, share.memorySizeMB) for share in got[1:4]]
+            assert shares == [(4, 16384), (2, 8192), (2, 8192)]
         totals = [memory.total >> 20 for memory in answers("nvmlDeviceGetMemoryInfo")]
         assert totals == [32768, 16384, 8192, 8192, 32768]
         used = [memory.used for memory in answers("nvmlDeviceGetMemoryInfo")]
@@ -303,11 +300,8 @@ def test_the_only_device_is_a_card():
     """Also where the driver does not tell its kind; of the power that is not enough to know."""
     with simulated.nvml("s80", faults="mtmlDeviceGetProperty=DRIVER_FAILURE"):
         card = nvml.nvmlDeviceGetHandleByIndex(0)
-        assert (nvml.nvmlDeviceGetCount(), nvml.nvmlDeviceGetIndex(card), nvml.nvmlDeviceGetName(card)) == (
-            1,
-            0,
-            "MTT S80",
-        )
+        assert (nvml.nvmlDeviceGetCount(), nvml.nvmlDeviceGetIndex(card)) == (1, 0)
+        assert nvml.nvmlDeviceGetName(card) == "MTT S80"
         assert answer(nvml.nvmlDeviceGetPowerUsage, card) is nvml.NVMLError_Unknown
 
 
@@ -393,14 +387,8 @@ def test_utilization_by_virtual_device():
         assert samples[1].timeStamp > 1600000000000000
         assert nvml.nvmlDeviceGetVgpuUtilization(first, samples[2].timeStamp + 60000000) == []
         assert nvml.nvmlDeviceGetVgpuUtilization(second, 0) == []
-        assert (
-            answer(
-                nvml.nvmlDeviceGetVgpuUtilization,
-                nvml.mtmlDeviceInitVirtDevice(first, nvml.nvmlVgpuInstanceGetUUID(active[0])),
-                0,
-            )
-            is UNSUPPORTED
-        )
+        virtual = nvml.mtmlDeviceInitVirtDevice(first, nvml.nvmlVgpuInstanceGetUUID(active[0]))
+        assert answer(nvml.nvmlDeviceGetVgpuUtilization, virtual, 0) is UNSUPPORTED
 
 
 def test_times_of_virtual_devices(monkeypatch):

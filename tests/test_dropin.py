@@ -193,11 +193,8 @@ def test_copies_whose_count_would_choose_cuda(variables, tmp_path):
     for name in CHOOSERS:
         make_package(tmp_path, name, "theirs = True\n")
     imports = "import pymtml, %s\n" % ", ".join(CHOOSERS)
-    run(
-        [sys.executable, "-c", imports + "assert %s" % " and ".join(name + ".theirs" for name in CHOOSERS)],
-        variables,
-        tmp_path,
-    )
+    theirs = " and ".join(name + ".theirs" for name in CHOOSERS)
+    run([sys.executable, "-c", imports + "assert " + theirs], variables, tmp_path)
     variables["PYMTML_DROPIN_MODULES"] = ",".join(CHOOSERS)
     run([sys.executable, "-c", imports + "assert pymtml is %s" % " is ".join(CHOOSERS)], variables, tmp_path)
 

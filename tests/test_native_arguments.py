@@ -73,13 +73,14 @@ def no_handles(scene, kind, stale):
         + [object(), int, type, Ellipsis, NotImplemented, ValueError(), pymtml, len, lambda: 0, iter([]), range(3)]
         + [ctypes.c_int(0), ctypes.c_uint(4711), ctypes.c_void_p(), ctypes.c_void_p(4711), ctypes.c_char_p(b"device")]
         + [(ctypes.c_char * 64)(), (ctypes.c_void_p * 2)(), ctypes.create_string_buffer(8), ctypes.py_object(scene)]
+        + [ctypes.byref(scene.device), ctypes.byref(ctypes.c_int()), ctypes.pointer(scene.device)]
         + [
-            ctypes.byref(scene.device),
-            ctypes.pointer(scene.device),
             scene.device.contents,
-            ctypes.byref(ctypes.c_int()),
+            pymtml.c_mtmlPciInfo_t(),
+            pymtml.c_mtmlVirtType_t(),
+            type(scene.device),
+            type(scene.device)(),
         ]
-        + [pymtml.c_mtmlPciInfo_t(), pymtml.c_mtmlVirtType_t(), type(scene.device), type(scene.device)()]
         + [mock.Mock(), mock.MagicMock(), mock.Mock(spec=scene.device), Raising()]
         + [Answering(value) for value in (None, 0, 4711, "device", b"device", 1.5, ctypes.c_void_p(4711), scene)]
         + list(wrong.values())

@@ -223,26 +223,12 @@ for _header in ("PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid
     TABLES["a name with blanks: " + _header] = _where, rows(_header, _row), [5], [], [(5, 9)]
 for _name in (
     *(b"a\x0cb", b"a\x0bb", b"a\rb", b"a\x1cb", "a\x85b".encode(), "a\u2028b".encode(), b"a\xa0b", b"x\x0c100 100 99"),
-    *(
-        b"x\x85100 100 99",
-        b" \t x ",
-        b"\x01\x02\x7f",
-        b"a b c",
-        b"",
-        b"\xff\xfe\xc3",
-        "\u6469".encode(),
-        b"17 18 19 20",
-    ),
+    *(b"x\x85100 100 99", b" \t x ", b"\x01\x02\x7f", b"a b c", b"", b"\xff\xfe\xc3"),
+    *("\u6469".encode(), b"17 18 19 20"),
 ):
     for _comm in ({}, {"comm": _name + b"\n"}):  # names of any bytes make no rows and no columns
-        _told = rows(b"5 5 9 0 0 0 9 0 " + _name, "6 6 8 0 0 0 8 0 y")
-        TABLES["%r%s" % (_name, " known" * bool(_comm))] = (
-            {5: _comm, 6: {}, 100: {}},
-            _told,
-            [5, 6],
-            [],
-            [(5, 9), (6, 8)],
-        )
+        _there, _told = {5: _comm, 6: {}, 100: {}}, rows(b"5 5 9 0 0 0 9 0 " + _name, "6 6 8 0 0 0 8 0 y")
+        TABLES["%r%s" % (_name, " known" * bool(_comm))] = _there, _told, [5, 6], [], [(5, 9), (6, 8)]
 for _shown in ("fourteen_bytes", "fifteen_bytes_x"):  # the line end of comm is no part of the name
     _there = {5: {"NSpid": "5 7", "comm": _shown + "\n"}, 6: {"NSpid": "6 7", "comm": _shown[:10] + "\n"}}
     _told = rows("5 7 9 0 0 0 9 0 %s_and_more" % _shown)
@@ -274,12 +260,8 @@ def test_shape_of_a_process(proc, device):
     proc.table("gpu0", "mtgpu.0", NEWER, "42 42 3 0 0 0 3 0 python train.py --name x")
     (process,) = nvml.nvmlDeviceGetComputeRunningProcesses(device)
     assert type(process) is nvml.nvmlFriendlyObject
-    assert process.__dict__ == {
-        "pid": 42,
-        "usedGpuMemory": None,
-        "gpuInstanceId": UNKNOWN_ID,
-        "computeInstanceId": UNKNOWN_ID,
-    }
+    unknown = {"gpuInstanceId": UNKNOWN_ID, "computeInstanceId": UNKNOWN_ID}
+    assert process.__dict__ == dict(unknown, pid=42, usedGpuMemory=None)
 
 
 def test_a_life_remembers_no_more_with_each_query(proc, device):
@@ -967,24 +949,15 @@ def in_namespace(folder_of_all, hidepid, user):
     (folder / "proc_util").write_text("")
     os.chmod(str(folder / "proc_util"), 0o666)
     (folder_of_all / "mtgpu.0").write_text("")
-    mounts = "mount -t proc -o hidepid=%d proc /proc && mount --bind %s /proc/driver" % (
-        hidepid,
-        folder_of_all / "driver",
-    )
+    mounts = "mount -t proc -o hidepid=%d proc /proc && mount --bind %s/driver /proc/driver" % (hidepid, folder_of_all)
     begin = ["unshare", "--pid", "--fork", "--mount", "sh", "-c", mounts + ' && exec "$@"', "sh"]
     tried = simulated.run(begin + ["true"], stderr=subprocess.STDOUT)
     if tried.returncode:
         pytest.skip("namespaces are not permitted here: %s" % tried.stdout.strip())
     environment = simulated.environment("s80")
     environment["PYTHONPATH"] += os.pathsep + os.path.join(simulated.ROOT, "tests")
-    command = [
-        sys.executable,
-        "-c",
-        NAMESPACE,
-        str(folder_of_all / "mtgpu.0"),
-        "/proc/driver/musa/gpu0/proc_util",
-        user,
-    ]
+    command = [sys.executable, "-c", NAMESPACE]
+    command += [str(folder_of_all / "mtgpu.0"), "/proc/driver/musa/gpu0/proc_util", user]
     result = simulated.run(begin + command, env=environment, stderr=subprocess.STDOUT, timeout=60)
     assert result.returncode == 0, result.stdout
     return json.loads(result.stdout)

@@ -404,14 +404,7 @@ def test_visible_ids_beside_a_lost_card(monkeypatch, code, error):
     """A lost card keeps its number, and hides no other one; who asks for it gets its error."""
     with simulated.nvml("s5000x8"):
         simulated.set_value(1, "lost", code)
-        ids = {
-            None: [0, 1, 2, 3, 4, 5, 6, 7],
-            "": [],
-            "NoDevFiles": [],
-            "0,2": [0, 2],
-            "2,1": [2, 1],
-            "4," + UUIDS[3]: [4, 3],
-        }
+        ids = {None: list(range(8)), "": [], "NoDevFiles": [], "0,2": [0, 2], "2,1": [2, 1], "4," + UUIDS[3]: [4, 3]}
         for chosen, expected in ids.items():
             monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "all" if chosen is None else chosen)
             assert nvml.musa_visible_ids() == expected

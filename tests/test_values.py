@@ -133,14 +133,7 @@ for spelling in ("0001:0a:1f.0", " 1:a:1f "):
     on_two(
         "nvmlDeviceGetHandleByPciBusId",
         [
-            (
-                {
-                    (i, key): number
-                    for i, bus in ((mine, 10), (1 - mine, 11))
-                    for key, number in pci_address(1, bus, 31)
-                },
-                mine,
-            )
+            ({(i, key): number for i in (0, 1) for key, number in pci_address(1, 10 + (i != mine), 31)}, mine)
             for mine in (0, 1)
         ],
         spelling,
@@ -168,10 +161,10 @@ PCI_CHANGES = [
     (
         {
             "pci_segment": 1,
-            "pci_bus": 0x2A,
-            "pci_device": 0x1F,
-            "pci_device_id": "0x04001ed5",
-            "pci_subsystem_id": "0x12345678",
+            "pci_bus": 42,
+            "pci_device": 31,
+            "pci_device_id": 0x04001ED5,
+            "pci_subsystem_id": 0x12345678,
         },
         (1, 42, 31, 0x04001ED5, 0x12345678, "00000001:2A:1F.0", "0001:2A:1F.0", 1, "00000001:2a:1f.0"),
     ),
@@ -400,13 +393,8 @@ CPUS = [({"cpu_affinity": "0-3,64,127"}, [15, 1 | 1 << 63]), ({"cpu_affinity": "
 case("nvmlDeviceGetCpuAffinity", CPUS, 2, read=list)
 case("nvmlDeviceGetCpuAffinityWithinScope", CPUS, 2, 0, read=list)
 case("nvmlDeviceGetCpuAffinityWithinScope", CPUS, 2, 1, read=list)
-case(
-    "nvmlDeviceGetMemoryAffinity",
-    [({"memory_affinity": "0-1"}, [3]), ({"memory_affinity": "5"}, [32])],
-    1,
-    0,
-    read=list,
-)
+NODES = [({"memory_affinity": "0-1"}, [3]), ({"memory_affinity": "5"}, [32])]
+case("nvmlDeviceGetMemoryAffinity", NODES, 1, 0, read=list)
 case(
     "nvmlDeviceGetNumaNodeId",
     [({"memory_affinity": str(node), "pci_segment": 0x7FFF}, node) for node in (0, 1, 70, 1023)],

@@ -236,10 +236,8 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     ]
     monkeypatch.setattr(doctor, "file_owners", lambda: None)
     rest = [tuple(one) for one in doctor.python_findings()][1:]
-    of_none, stands = (
-        "import pynvml finds /x/pynvml.py, which belongs to no distribution",
-        "is on the path as well, and is not used",
-    )
+    of_none = "import pynvml finds /x/pynvml.py, which belongs to no distribution"
+    stands = "is on the path as well, and is not used"
     assert rest == [
         ("note", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
         ("note", "packages", "%s %s" % (here, stands), "remove it"),
@@ -296,13 +294,8 @@ def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "level, usual, noted",
-    [
-        ("OK", "ok", "ok"),
-        ("N/A", "n/a", "n/a"),
-        ("NOTE", "ok", "note"),
-        ("WARNING", "warn", "warn"),
-        ("CRITICAL", "warn", "warn"),
-    ],
+    [("OK", "ok", "ok"), ("N/A", "n/a", "n/a"), ("NOTE", "ok", "note")]
+    + [("WARNING", "warn", "warn"), ("CRITICAL", "warn", "warn")],
 )
 def test_what_doctor_makes_of_each_level_of_health(level, usual, noted):
     """A counter that health notes is no sign of trouble here; who could not be seen, and a full idle card, is noted."""
@@ -339,11 +332,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
         one = doctor.functions_finding()
     assert whole == ("ok", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
     text = "%d of 116 functions of the header, %d of %d others; missing: %s"
-    assert (one.level, one.check, one.text) == (
-        level,
-        "functions",
-        text % (header, further - others, further, lacks[0]),
-    )
+    assert one[:3] == (level, "functions", text % (header, further - others, further, lacks[0]))
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
     assert one.next_step == "not reported, or in part: " + named
     beside = "mtmlMemoryGetBandwidth"  # which functions name that do not rest on it
@@ -624,17 +613,13 @@ def test_all_that_a_container_may_lack(tree):
     no_table = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
     others = "a pid namespace of its own: processes of other containers and of the host are not visible"
     options = "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
+    no_bus = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
     assert list(containers.findings(False, str(tree.root))) == [
         ("warn", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were requested", RUNTIME),
         ("warn", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),
         ("warn", "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME),
         ("note", "mounts", no_table, "%s brings it" % RUNTIME),
-        (
-            "note",
-            "mounts",
-            "no /sys/bus/pci: NUMA nodes and display connectors are not known",
-            "docker mounts /sys by default",
-        ),
+        ("note", "mounts", no_bus, "docker mounts /sys by default"),
         ("note", "processes", others, options),
     ]
 

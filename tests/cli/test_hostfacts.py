@@ -53,13 +53,8 @@ def test_what_is_different_on_every_machine_does_not_fail(key, name, document):
 def test_queries_that_fail_by_their_reasons(document):
     """What hardware, driver or library never tell does not fail; of the queries that do four are named."""
     other = copy.deepcopy(document)
-    reasons = {
-        "fan": "Timeout",
-        "a": "Unknown Error",
-        "b": "Not Supported: x",
-        "c": "Timeout",
-        "d": "Function Not Found",
-    }
+    reasons = {"fan": "Timeout", "a": "Unknown Error", "b": "Not Supported: x", "c": "Timeout"}
+    reasons["d"] = "Function Not Found"
     other["devices"][1].update(dict.fromkeys(reasons), reasons=reasons)
     found, _ = facts(MACHINE, other)
     assert found["failing"] == alike({0: "none", 1: "Timeout: fan, c; Unknown Error: a", None: "none"})

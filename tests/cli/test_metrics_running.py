@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -613,47 +614,35 @@ def test_scrapes_do_not_wait_for_each_other(running):
 @pytest.mark.parametrize(
     "arguments, status, said",
     [
-        (["--listen", ":9406"], 2, "--listen :9406: no host before the colon: 0.0.0.0:PORT means all addresses"),
-        (["--listen", "::1:9406"], 2, "--listen ::1:9406: an IPv6 address is written in brackets: [::1]:9406"),
-        (["--listen", "99999"], 2, "--listen 99999: not a port from 0 to 65535"),
-        (["--listen", "localhost:"], 2, "--listen localhost:: not a port from 0 to 65535"),
-        (["--listen", "127.0.0.1:x"], 2, "--listen 127.0.0.1:x: not a port from 0 to 65535"),
-        (["--listen", "no.such.host.invalid:9406"], 255, "cannot listen on no.such.host.invalid, port 9406: ..."),
-        (["--listen", "192.0.2.1:9406"], 255, "cannot listen on 192.0.2.1, port 9406: Cannot assign requested address"),
-        (["--listen", "9406", "--keyfile", "k"], 2, "TLS needs --certfile"),
-        (["--listen", "9406", "--client-cafile", "c"], 2, "TLS needs --certfile"),
-        (["--listen", "9406", "--certfile", "/nowhere"], 255, "cannot use /nowhere for TLS: " + NOWHERE),
-        (
-            ["--listen", "9406", "--textfile", "a.prom"],
-            2,
-            "argument --textfile: not allowed with argument --listen; ...",
-        ),
-        (["--certfile", "c"], 2, "--certfile is for --listen"),
-        (["--keyfile", "c"], 2, "--keyfile is for --listen"),
-        (["--client-cafile", "c"], 2, "--client-cafile is for --listen"),
-        (["--interval", "5"], 2, "--interval is for --listen and --textfile"),
-        (["--interval", "nan", "--listen", "1"], 2, "argument --interval: 'nan' is not a number from 0.1 to 3600; ..."),
-        (
-            ["--interval", "3601", "--listen", "1"],
-            2,
-            "argument --interval: '3601' is not a number from 0.1 to 3600; ...",
-        ),
-        (["--expect", "-1"], 2, "argument --expect: '-1' is not a whole number from 0 to 10000; ..."),
-        (["--skip", "nothing"], 2, "no check 'nothing'; the checks are " + ", ".join(health.CHECKS[1:])),
-        (["--limits", ""], 2, "argument --limits: the name is empty; ..."),
-        (
-            ["--listen", "0", "--certfile", "c", "--client-cafile", ""],
-            2,
-            "argument --client-cafile: the name is empty; ...",
-        ),
-        (["--limits", "/nowhere"], 2, "cannot read /nowhere: " + NOWHERE),
-        (["--textfile", "/nowhere/x.prom"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
-        (["--textfile", "/nowhere/x.prom", "--interval", "1"], 255, "cannot write /nowhere/x.prom: " + NOWHERE),
+        ("--listen :9406", 2, "--listen :9406: no host before the colon: 0.0.0.0:PORT means all addresses"),
+        ("--listen ::1:9406", 2, "--listen ::1:9406: an IPv6 address is written in brackets: [::1]:9406"),
+        ("--listen 99999", 2, "--listen 99999: not a port from 0 to 65535"),
+        ("--listen localhost:", 2, "--listen localhost:: not a port from 0 to 65535"),
+        ("--listen 127.0.0.1:x", 2, "--listen 127.0.0.1:x: not a port from 0 to 65535"),
+        ("--listen no.such.host.invalid:9406", 255, "cannot listen on no.such.host.invalid, port 9406: ..."),
+        ("--listen 192.0.2.1:9406", 255, "cannot listen on 192.0.2.1, port 9406: Cannot assign requested address"),
+        ("--listen 9406 --keyfile k", 2, "TLS needs --certfile"),
+        ("--listen 9406 --client-cafile c", 2, "TLS needs --certfile"),
+        ("--listen 9406 --certfile /nowhere", 255, "cannot use /nowhere for TLS: " + NOWHERE),
+        ("--listen 9406 --textfile a.prom", 2, "argument --textfile: not allowed with argument --listen; ..."),
+        ("--certfile c", 2, "--certfile is for --listen"),
+        ("--keyfile c", 2, "--keyfile is for --listen"),
+        ("--client-cafile c", 2, "--client-cafile is for --listen"),
+        ("--interval 5", 2, "--interval is for --listen and --textfile"),
+        ("--interval nan --listen 1", 2, "argument --interval: 'nan' is not a number from 0.1 to 3600; ..."),
+        ("--interval 3601 --listen 1", 2, "argument --interval: '3601' is not a number from 0.1 to 3600; ..."),
+        ("--expect -1", 2, "argument --expect: '-1' is not a whole number from 0 to 10000; ..."),
+        ("--skip nothing", 2, "no check 'nothing'; the checks are " + ", ".join(health.CHECKS[1:])),
+        ("--limits ''", 2, "argument --limits: the name is empty; ..."),
+        ("--listen 0 --certfile c --client-cafile ''", 2, "argument --client-cafile: the name is empty; ..."),
+        ("--limits /nowhere", 2, "cannot read /nowhere: " + NOWHERE),
+        ("--textfile /nowhere/x.prom", 255, "cannot write /nowhere/x.prom: " + NOWHERE),
+        ("--textfile /nowhere/x.prom --interval 1", 255, "cannot write /nowhere/x.prom: " + NOWHERE),
     ],
 )
 def test_what_is_refused_is_one_line(arguments, status, said, rounds):
     with simulated.machine("s3000x2"):
-        result = rounds(["metrics"] + arguments)
+        result = rounds(["metrics"] + shlex.split(arguments))
     assert (result.status, result.stdout) == (status, "") and result.stderr.count("\n") == 1
     words = "see `pymtml metrics --help`" if status == 2 else result.stderr.rpartition(": ")[2][:-1]
     assert result.stderr == "pymtml: %s\n" % said.replace("...", words)

@@ -11,18 +11,7 @@ import time
 import urllib.parse
 
 # "down" does not answer at all, "nothing" has another page
-STATES = (
-    "well",
-    "down",
-    "stalled",
-    "driver down",
-    "card silent",
-    "card missing",
-    "hot",
-    "link down",
-    "idle",
-    "nothing",
-)
+STATES = "well, down, stalled, driver down, card silent, card missing, hot, link down, idle, nothing".split(", ")
 COLLECTED = "mthreads_collect_timestamp_seconds "
 VALUES = {
     "mthreads_gpu_utilization_ratio": 1.0,

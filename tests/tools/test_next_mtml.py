@@ -52,12 +52,8 @@ def test_what_it_takes(complete):
     """Twelve files: eight by hand, in which each name is typed eight times at most; four are generated or recorded."""
     files = set(next_mtml.changed(complete))
     assert len(complete.written) <= 8, sorted(complete.written)
-    assert files - set(complete.written) == {
-        "docs/coverage.md",
-        "facts/card_support.csv",
-        "mtml_2.2.0.h",
-        "simulator/src/functions.h",
-    }
+    others = "docs/coverage.md facts/card_support.csv mtml_2.2.0.h simulator/src/functions.h"
+    assert files - set(complete.written) == set(others.split())
     typed = "\n".join(complete.written.values())
     for name in (next_mtml.NUMBER, next_mtml.STRUCT, "[Mm]tmlFabricInfo", "nvmlDeviceGetModuleId"):
         count = len(re.findall(r"\b(?:FUNCTION_|c_)?%s(?:_t)?\b" % name, typed))
