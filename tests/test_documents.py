@@ -108,6 +108,7 @@ def read(*parts):
         return file.read()
 
 
+@functools.lru_cache(maxsize=None)
 def tokens_of(document):
     return markdown_it.MarkdownIt().parse(read(document))
 

@@ -72,7 +72,7 @@ def test_processes(runner, machine, processes):
 @on_one_machine
 def test_lost_gpu(runner, machine):
     """A GPU that is lost while it runs: its values become NaN, those of the other seven stay."""
-    machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE@300"  # after some of the exporter's rounds
+    machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE@100"  # after some of the exporter's rounds
     machine.write()
     with exporter(runner, runner.on_pymtml(machine)) as url:
 

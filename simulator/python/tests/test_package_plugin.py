@@ -243,7 +243,6 @@ def test(elsewhere, mtml_simulator):
 """
     passes(tmp_path, text, "--mtml-profile=mine.ini")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmtml_profile = mine.ini\n")
-    passes(tmp_path, text)
     (tmp_path / "below").mkdir()
     passes(tmp_path / "below", text)
 
