@@ -1,7 +1,7 @@
 """capture: walks a machine through the MTML C API and prints a profile that the simulator loads.
 
-This file also runs by itself beside a lone pymtml.py: python capture.py > machine.ini. It asks, and changes nothing.
-What tells one machine from another is masked unless --unmasked; the head of the profile says what is left in.
+This file also runs by itself beside a lone pymtml.py: python capture.py > machine.ini. It changes nothing. What
+identifies the machine is masked unless --unmasked; the comments at the head of the profile list what is left in.
 """
 
 import argparse
@@ -15,12 +15,12 @@ import pymtml
 CPU_WORDS, NODE_WORDS = 64, 16
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
-MOST = 256  # cards, fans, displays or links that are asked, whatever number of them the driver claims
+MOST = 256  # cards, fans, displays or links that are queried, however many the driver reports
 
 GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
 NEWEST = "PINGHU"
 
-# What tells one machine from another; the nodes as Linux names them do not
+# Keys that identify a machine; nodes that are named as Linux does it are left in
 MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
 NODES = {"gpu_path": "/dev/mtgpu.", "primary_path": "/dev/dri/card", "render_path": "/dev/dri/renderD"}
 SERIAL_LENGTH, SERIAL_KEPT = 12, 4
@@ -31,35 +31,35 @@ MASKED_TEXT = """\
 
 @lru_cache(None)
 def words(prefix):
-    """The words that profiles have for the values of an enum of C: the ends of their names, without its size (dict)."""
+    """{value of a C enum: its word in profiles}, the end of its name; the constant for the enum's size is left out."""
     names = [name for name in dir(pymtml) if name.startswith(prefix) and not name.endswith(("_COUNT", "_MAX"))]
     return {getattr(pymtml, name): name[len(prefix) :] for name in names}
 
 
 def named(prefix, code, unknown=None):
-    """A value of the enum whose names begin so: its word, or the number that has none; ``unknown`` for None."""
+    """The word for a value of the enum with this prefix, or the number if it has none; ``unknown`` for None."""
     return unknown if code is None else words(prefix).get(code, str(code))
 
 
 def code_name(code):
-    """A code of C; those that are pymtml's own have no word in profiles."""
+    """The word of an MTML code; for pymtml's own codes, which have none in profiles, the number."""
     own = pymtml.MTML_ERROR_UNINITIALIZED <= code <= pymtml.MTML_ERROR_LIBRARY_NOT_FOUND
     return str(code) if own else named("MTML_ERROR_", code)
 
 
 class Walk:
-    """A machine while it is asked: its cards, and what failed."""
+    """A walk through a machine: its queries, what failed, and what cards share."""
 
     def __init__(self, unmasked):
         self.unmasked = unmasked
         self.failures = []  # (function, device's label, code)
-        self.excesses = []  # what there are more of than are asked, as comments
+        self.excesses = []  # comments on what there are more than MOST of
         self.masks = {}
         self.definitions = {}  # section: keys, of types and configurations that cards share
         self.label = "machine"
 
     def ask(self, function, *arguments):
-        """What a function answers, or None if it fails."""
+        """What a function returns, or None if it fails."""
         try:
             return getattr(pymtml, function)(*arguments)
         except pymtml.MTMLError as error:
@@ -68,7 +68,7 @@ class Walk:
             return None
 
     def bounded(self, function, number, otherwise=0):
-        """A number of things that a function told, at most MOST; ``otherwise`` if it failed."""
+        """A number that a function returned, at most MOST; ``otherwise`` if it failed."""
         if number is None:
             return otherwise
         excess = "# %s: %d (%s); the first %d were queried" % (function, number, self.label, MOST)
@@ -77,12 +77,12 @@ class Walk:
         return min(number, MOST)
 
     def refused(self, since):
-        """Functions that are not supported, of the failures from a number on."""
+        """Functions that are not supported, among the failures from index ``since`` on (list)."""
         failed = self.failures[since:]
         return list(dict.fromkeys(name for name, _, code in failed if code == pymtml.MTML_ERROR_NOT_SUPPORTED))
 
     def masked(self, kind, text):
-        """A text that tells one machine from another, replaced by another of the same form unless --unmasked."""
+        """A text that identifies a machine, replaced by another of the same form unless --unmasked."""
         node = NODES.get(kind)
         if self.unmasked or not text or (node and re.match(re.escape(node) + r"[0-9]+\Z", text)):
             return text
@@ -94,7 +94,7 @@ class Walk:
             return "slot %d" % number
         if node:
             return "%s%d" % (node, number - 1)
-        kept = SERIAL_KEPT if len(text) >= SERIAL_LENGTH else 0  # the product, of one that is long enough to tell more
+        kept = SERIAL_KEPT if len(text) >= SERIAL_LENGTH else 0  # the product's digits, if more follow
         return text[:kept] + ("%d" % number).rjust(len(text) - kept, "0")
 
 
@@ -113,7 +113,7 @@ def escaped(text):
 def keys_of(walk, answer, keys):
     """Keys with their values in an answer (dict): "key" of the answer itself, "key=member" of a struct, "key=0" of two.
 
-    Behind a colon stands the form of the value, or how the names of its enum begin.
+    Behind a colon is the format of the value, or the prefix of its enum's names.
     """
     found = {}
     for part in keys.split():
@@ -150,7 +150,7 @@ def device_keys(walk, device):
 
 
 def asked(keys, function, *arguments, made=None):
-    """A question for the answer of a function, as `keys_of` reads it; ``made`` makes a text of one for a single key."""
+    """A question for a function's answer, which `keys_of` reads, or ``made`` turns into the text of a single key."""
 
     def question(walk, device):
         answer = walk.ask(function, device, *arguments)
@@ -162,7 +162,7 @@ def asked(keys, function, *arguments, made=None):
 
 
 def each(key, count, function, made=str, otherwise=0):
-    """A question for a list: the answers of a function for all that another counts, without those that fail."""
+    """A question for a list: the answers of a function for all things that ``count`` counts, without failures."""
 
     def question(walk, device):
         numbers = range(walk.bounded(count, walk.ask(count, device), otherwise))
@@ -178,7 +178,7 @@ def display(spec):
 
 
 def engines(walk, device):
-    """Utilization by engine, if all of them are told."""
+    """Utilization by engine, if all engines report it."""
     answers = [walk.ask("mtmlGpuGetEngineUtilization", device, engine) for engine in range(pymtml.MTML_GPU_ENGINE_MAX)]
     return {} if None in answers else {"engine_utilization": ", ".join(map(str, answers))}
 
@@ -216,7 +216,7 @@ def retired_pages(walk, device):
     return keys
 
 
-# What a device answers first, as it is: function:keys
+# The first questions: function:keys
 ANSWERS = """
     mtmlDeviceGetName:name mtmlDeviceGetUUID:uuid mtmlDeviceGetSerialNumber:serial_number
     mtmlDeviceGetMtBiosVersion:mtbios_version mtmlDeviceGetGpuPath:gpu_path mtmlDeviceGetPrimaryPath:primary_path
@@ -252,12 +252,12 @@ QUESTIONS = (
     asked("slowdown_temperature", "mtmlGpuGetTemperatureThreshold", 1),
     asked("gpu_voltage", "mtmlGpuGetVoltage"),
     asked("memory_temperature", "mtmlMemoryGetTemperature"),
-    asked("", "mtmlDeviceGetVbiosVersion"),  # so that a refusal is known; mtbios_version is the answer
-    # The C API does not tell the generation; the high byte of the PCI device id does.
+    asked("", "mtmlDeviceGetVbiosVersion"),  # so that a refusal is recorded; the answer is mtbios_version
+    # The C API does not report the generation; it is the high byte of the PCI device id.
     asked("generation", "mtmlDeviceGetPciInfo", made=lambda info: GENERATIONS.get(info.pciDeviceId >> 24, NEWEST)),
     asked(PCI, "mtmlDeviceGetPciInfo"),
     asked("slot_id=slotId slot_name=slotName", "mtmlDeviceGetPcieSlotInfo"),
-    # If the number of fans is not told, the first is asked nevertheless, so that its refusal is known.
+    # If the number of fans is unknown, the first is queried nevertheless, so that its refusal is recorded.
     each("fan_speed", "mtmlDeviceCountFan", "mtmlDeviceGetFanSpeed", otherwise=1),
     each("fan_rpm", "mtmlDeviceCountFan", "mtmlDeviceGetFanRpm", otherwise=1),
     each("displays", "mtmlDeviceCountDisplayInterface", "mtmlDeviceGetDisplayInterfaceSpec", display),
@@ -278,17 +278,17 @@ QUESTIONS = (
 
 
 class Card:
-    """A card, its keys, its instances and its virtual devices: sections behind that of the card."""
+    """A card: its keys, and its instances and virtual devices, whose sections follow that of the card."""
 
     def __init__(self, device, number):
         self.device, self.number = device, number
         self.keys, self.refused = {}, []
-        self.children = []  # (section's end, keys, refused, None where nobody was asked)
-        self.peers = []  # (number of the card, number of the link there) or None by link
+        self.children = []  # (end of the section's name, keys, refused, which is None if nothing was queried)
+        self.peers = []  # for each link [number of the other card, number of the link there], or None
 
 
 def cards(walk):
-    """All cards, in MTML's order; an instance whose parent cannot be seen counts as one."""
+    """All cards, in MTML's order; an instance whose parent is not visible counts as a card."""
     found = []
     count = "mtmlLibraryCountDevice"
     for index in range(walk.bounded(count, walk.ask(count))):
@@ -303,7 +303,7 @@ def cards(walk):
 
 
 def fill(walk, card):
-    """Ask everything about a card that does not concern another one."""
+    """Query everything about a card that does not involve another card."""
     walk.label = "device.%d" % card.number
     properties = walk.ask("mtmlDeviceGetProperty", card.device)
     card.keys, card.refused = device_keys(walk, card.device)
@@ -320,7 +320,7 @@ def fill(walk, card):
 
 
 def add_child(walk, card, end, device):
-    """Keys of a child that are not its card's, and those that would follow from its profile or type."""
+    """Add a child, with the keys that differ from its card's, and those that would follow from its profile or type."""
     walk.label = "device.%d%s" % (card.number, end)
     keys, refused = device_keys(walk, device)
     keys.pop("generation", None)
@@ -333,7 +333,7 @@ CHILD_ALWAYS += ("encoder_sessions", "decoder_sessions")
 
 
 def fill_kinds(walk, card, key, function, define):
-    """What a card may be divided into, each with a section of its own."""
+    """Add a key for what a card can be divided into, and a section for each kind."""
     kinds = walk.ask(function, card.device)
     if kinds is not None:
         card.keys[key] = ", ".join(define(walk, kind) for kind in kinds)
@@ -346,13 +346,13 @@ def fill_mpc(walk, card):
     if mode == pymtml.MTML_DEVICE_MPC_ENABLE:
         current = walk.ask("mtmlDeviceGetMpcConfiguration", card.device)
         if current is None:
-            return  # no profile has a card that is divided nobody knows how
+            return  # a profile cannot describe an unknown division
         card.keys["mpc_configuration"] = define_configuration(walk, current)
         instances = walk.ask("mtmlDeviceGetMpcInstances", card.device) or ()
         for number, instance in enumerate(instances):
             add_child(walk, card, ".instance.%d" % number, instance)
         for number in range(len(instances), sum(profile >= 0 for profile in current.profileId)):
-            card.children.append((".instance.%d" % number, {"visible": "no"}, None))  # nobody can see it
+            card.children.append((".instance.%d" % number, {"visible": "no"}, None))  # not listed by MTML
         walk.label = "device.%d" % card.number
     if mode is not None:
         card.keys["mpc_mode"] = named("MTML_DEVICE_MPC_", mode)
@@ -384,7 +384,7 @@ def define_profile(walk, profile):
 
 
 def define_configuration(walk, configuration):
-    """A configuration, and its profiles, with nothing in them as long as no answer tells of them."""
+    """A configuration, and its profiles, which stay empty until an answer describes them."""
     ids = [str(profile) for profile in configuration.profileId if profile >= 0]
     keys = {"name": escaped(configuration.name), "profiles": ", ".join(ids)}
     walk.definitions["mpc_configuration.%d" % configuration.id] = keys
@@ -410,7 +410,7 @@ def define_type(walk, kind):
 
 
 def fill_pairs(walk, found):
-    """How cards are joined."""
+    """Query how cards are joined."""
     for card in found:
         walk.label = "device.%d" % card.number
         before = len(walk.failures)
@@ -428,7 +428,7 @@ def fill_pairs(walk, found):
             fill_links(walk, card, found)
 
 
-# Of each MtLink: (key, function, arguments, enum); 0 stands for what fails: a link that is down, or cannot
+# Of each MtLink: (key, function, arguments, enum). A failure becomes 0: a link that is down, or not capable
 STATUS = "mtmlDeviceGetMtLinkCapStatus"
 OF_LINK = (
     ("mtlink_state", "mtmlDeviceGetMtLinkState", (), "MTML_MTLINK_STATE_"),
@@ -438,7 +438,7 @@ OF_LINK = (
 
 
 def fill_links(walk, card, found):
-    """MtLinks of a card, and where each one ends."""
+    """Query the MtLinks of a card, and the far end of each."""
     spec = walk.ask("mtmlDeviceGetMtLinkSpec", card.device)
     if spec is None:
         return
@@ -461,7 +461,7 @@ def fill_links(walk, card, found):
 
 
 def join_ends(found):
-    """Number the far ends of links that no layout tells (those that are down): the links of a pair in order."""
+    """Number the far ends of links that are in no layout (those that are down): the links of a pair in order."""
     for card in found:
         for link, peer in enumerate(card.peers):
             if peer is None or peer[1] is not None:
@@ -476,7 +476,7 @@ def join_ends(found):
 
 
 def includes_nearer(walk, found):
-    """Whether a query by topology level counts nearer devices, too."""
+    """Whether a query by topology level also counts nearer devices."""
     for card in found:
         levels = [
             text for text in card.keys.get("topology", "").split(", ") if text in words("MTML_TOPOLOGY_").values()
@@ -484,7 +484,7 @@ def includes_nearer(walk, found):
         far = walk.ask("mtmlDeviceCountDeviceByTopologyLevel", card.device, pymtml.MTML_TOPOLOGY_SYSTEM)
         if far is None or not levels:
             continue
-        # Instances are devices at a level, too: only a machine without them tells.
+        # Instances also count as devices at a level: only a machine without them shows the difference.
         if any(one.children for one in found):
             return False
         return far == len(levels) != levels.count("SYSTEM")
@@ -526,7 +526,7 @@ def profile(unmasked):
         pymtml.mtmlLibraryShutDown()
     absent = missing()
     machine = {
-        # The simulator never calls itself anything else.
+        # The simulator's version always contains this word.
         "library_version": escaped(library if "simulator" in library else library[:20] + "-simulator"),
         "driver_version": escaped(driver),
     }
@@ -547,7 +547,7 @@ def profile(unmasked):
         of_card = [name for name in card.refused if name not in absent]
         for end, keys, refused in [("", card.keys, card.refused)] + card.children:
             names = of_card if refused is None else [name for name in refused if name not in absent]
-            if names != (of_card if end else []):  # a child refuses what its card does
+            if names != (of_card if end else []):  # by default a child refuses what its card does
                 keys = dict(keys, unsupported=", ".join(names))
             lines += section("device.%d%s" % (card.number, end), keys)
     return "\n".join(lines) + "\n"
@@ -578,7 +578,7 @@ def heading(text, unmasked):
 
 
 def failure_lines(walk, absent):
-    """What failed, and with which code, as comments."""
+    """The failures with their codes, as comments (list of str)."""
     lines = []
     if absent:
         lines.append("# Not exported: %s" % ", ".join(absent))

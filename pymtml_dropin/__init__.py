@@ -1,4 +1,4 @@
-"""Makes programs take pymtml for NVIDIA's pynvml, under every name by which they import it.
+"""Makes programs use pymtml as NVIDIA's pynvml, under every name by which they import it.
 
 `install` puts a finder in front of Python's own. The finder knows a table of names; only when one of them is imported
 does it load `pymtml_dropin.hook`, which does the work: this file runs at the start of every Python of an environment in
@@ -8,13 +8,13 @@ which ``pymtml drop-in enable`` was called, so it does next to nothing.
 import os
 import sys
 
-# Beside each name: what its program makes of a count above 0. No name may be here whose program takes it for CUDA.
-# So left out are the copies of vllm and of sglang's diffusion runtime, whose count chooses the platform (theirs for
-# these cards ask MTML by its own name), and that of clearml-agent, whose CUDA version chooses the build of torch that
-# it installs. PYMTML_DROPIN_MODULES takes them for who wants them all the same.
+# Beside each name: what its program does with a count above 0. A program that infers CUDA from it must not be here. So
+# three copies are left out: vllm and sglang's diffusion runtime choose the platform by the count (their platforms for
+# these cards query MTML by its own name), and clearml-agent chooses the build of torch to install by the CUDA version.
+# Users who want them nevertheless name them in PYMTML_DROPIN_MODULES.
 NAMES = frozenset(
     (
-        "pynvml",  # monitors show cards; torch.cuda tells utilization, where it has a device; xinference offers engines
+        "pynvml",  # monitors show cards; torch.cuda reports utilization, if it has a device; xinference offers engines
         "pynvml.nvml",  # pynvml before version 12 was a package
         "pynvml.smi",  # the tables of nvidia-smi; pytorch-ignite's GpuInfo asks torch.cuda.is_available() first
         "pymtml.smi",  # what ``from pynvml import smi`` asks for, as pynvml is the module named pymtml
@@ -31,14 +31,14 @@ NAMES = frozenset(
     )
 )
 
-# Modules that run as they are, and are changed then: name, and what of this package changes them.
+# Modules that run as they are, and are then changed: {name: module of this package that changes it}
 MODULES = {"ray._private.accelerators.nvidia_gpu": "pymtml_dropin.ray"}
 
-# What belongs to this very installation. A program that is asked to take pymtml may run on another Python, which has
-# none of these, or the pymtml.py of another distribution.
+# Modules that must come from this installation. A program that is started with pymtml may run on another Python, which
+# has none of these, or the pymtml.py of another distribution.
 OWN = frozenset(("pymtml", "pymtml_cli"))
 
-# Whose metadata is answered, as such names are compared: in lower case, with hyphens.
+# The distribution whose metadata is provided, in the form for comparison: in lower case, with hyphens
 DISTRIBUTION = "nvidia-ml-py"
 
 
@@ -57,10 +57,10 @@ class Finder:
         return hook.find_changed(name, path) if name in MODULES else hook.find_spec(name, self.asked)
 
     def find_distributions(self, context):
-        """Metadata of nvidia-ml-py, for who asks for it by name and not in a folder (importlib.metadata calls this)."""
+        """Metadata of nvidia-ml-py, if asked for by name and not in a folder (importlib.metadata calls this)."""
         if context.name is None or "path" in vars(context):
             return iter(())
-        # What programs ask of all other names must not depend on the rest of this package, which may be gone by then.
+        # Queries for other names must not depend on the rest of this package, which may be uninstalled by then.
         if context.name.lower().replace("_", "-").replace(".", "-") != DISTRIBUTION:
             return iter(())
         from pymtml_dropin import metadata
@@ -74,10 +74,10 @@ def installed():
 
 
 def stands_in():
-    """Whether programs of this process that import pynvml get pymtml, which then writes UUIDs as NVML does.
+    """Whether `import pynvml` loads pymtml in this process, which then writes UUIDs as NVML does.
 
-    pymtml asks when it loads its library. A forked process goes on with what its parent has; one that is spawned starts
-    a Python of its own, which installs the finder as its parent's Python did.
+    pymtml calls this when it loads its library. A forked process keeps its parent's finder; a spawned one starts a
+    Python of its own, which installs the finder as the parent's Python did.
     """
     finder = installed()
     if finder is None or finder.asked:
@@ -90,8 +90,8 @@ def stands_in():
 def install(asked):
     """Let the names of the table, and those in PYMTML_DROPIN_MODULES, be pymtml from now on.
 
-    `asked` is for those who named pymtml for this process (pymtml run, PYTHONPATH): pymtml is then this installation's,
-    and pynvml is pymtml even where an NVIDIA driver is present.
+    `asked`: the user chose pymtml for this process (pymtml run, PYTHONPATH). Then pymtml is that of this installation,
+    and pynvml is pymtml even if an NVIDIA driver is present.
     """
     finder = installed()
     if finder is None:

@@ -1,4 +1,4 @@
-"""What the finder answers with, once a name of the table is imported."""
+"""Finds modules for the finder, once a name of the table is imported."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ def raised_privileges(vector="/proc/self/auxv"):
 
 
 def setting(name):
-    """The environment variable, or None where it must not be heeded: python -E and -I, raised privileges."""
+    """The environment variable, or None if it must be ignored: python -E and -I, raised privileges."""
     value = os.environ.get(name)
     if not value or sys.flags.ignore_environment or raised_privileges():
         return None
@@ -43,7 +43,7 @@ def more_names():
 
 
 def nvidia_driver():
-    """The file by which a driver of NVIDIA's shows itself, or None."""
+    """A file that is only there with an NVIDIA driver, or None."""
     if sys.platform == "win32":
         marks = [os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32", "nvml.dll")]
     else:
@@ -71,20 +71,20 @@ class Alias:
             real.__path__ = []
         name = module.__spec__.name
         if name == "pynvml":
-            # Importing the package that pynvml was before version 12 brought this along.
+            # Before version 12, when pynvml was a package, importing it also imported this.
             sys.modules["pynvml.nvml"] = real.nvml = real
         # In create_module this would be too early: Python writes the spec of the alias into what that returns.
         sys.modules[name] = real
 
 
 class Changed:
-    """Loads a module as its own loader does, and lets a module of this package change it then (a loader)."""
+    """Loads a module by its own loader, then lets a module of this package change it (a loader)."""
 
     def __init__(self, loader, changer):
         self.loader, self.changer = loader, changer
 
     def __getattr__(self, name):
-        # Its source, its data files: whatever else a loader is asked for.
+        # Source, data files, and whatever else a loader provides.
         return getattr(self.loader, name)
 
     def create_module(self, spec):
@@ -97,9 +97,9 @@ class Changed:
 
 
 def find_changed(name, path):
-    """The module of that name, found where it is, with a loader that changes it (ModuleSpec or None).
+    """The spec of a module, with a loader that changes it (ModuleSpec or None).
 
-    Where a driver of NVIDIA's is present it stays as it is, also for who named pymtml.
+    If an NVIDIA driver is present, the module stays as it is, even if the user chose pymtml.
     """
     spec = PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None and not nvidia_driver():
@@ -108,14 +108,14 @@ def find_changed(name, path):
 
 
 def elsewhere(name, path=None):
-    """What Python finds without this drop-in, of all of sys.path or of a package's own path (ModuleSpec or None)."""
+    """What Python finds without this drop-in, on sys.path or a package's own path (ModuleSpec or None)."""
     if path is None:
         path = [entry for entry in sys.path if os.path.abspath(entry) != FOLDER]
     return PathFinder.find_spec(name, path)
 
 
 def find_smi():
-    """pynvml.smi is no part of nvidia-ml-py: a package pynvml before version 12 brings it, or a pynvml_utils."""
+    """The spec of pynvml.smi, or None: only pynvml before version 12 has it, and pynvml_utils (not nvidia-ml-py)."""
     package = elsewhere("pynvml")
     if package is not None and package.submodule_search_locations is not None:
         spec = elsewhere("pynvml.smi", package.submodule_search_locations)
@@ -127,7 +127,7 @@ def find_smi():
 
 
 def find_spec(name, asked):
-    """What a name of the table stands for (ModuleSpec, or None: whatever Python finds without this drop-in)."""
+    """The spec for a name of the table, or None for whatever Python finds without this drop-in."""
     if name in ("pymtml", "pymtml_cli"):
         return PathFinder.find_spec(name, [ROOT])
     if not asked and nvidia_driver():

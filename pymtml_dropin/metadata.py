@@ -1,7 +1,7 @@
-"""Answers who asks for the metadata of nvidia-ml-py by name: some programs look there before they import pynvml.
+"""Provides the metadata of nvidia-ml-py by name: some programs look there before they import pynvml.
 
-``importlib.metadata.version("nvidia-ml-py")`` is then the version whose names pymtml has. Nothing is answered where a
-real nvidia-ml-py is installed, nor to those who look into folders, as pip and uv do: for them nothing is installed.
+``importlib.metadata.version("nvidia-ml-py")`` is then the version whose names pymtml has. There is no metadata if a
+real nvidia-ml-py is installed, or for tools that search folders, such as pip and uv: for them nothing is installed.
 """
 
 import pathlib
@@ -11,11 +11,11 @@ from pymtml_dropin import DISTRIBUTION, hook
 
 try:
     from importlib.metadata import Distribution
-except ImportError:  # Python 3.7: whoever asks has the backport
+except ImportError:  # Python 3.7: the caller has the backport
     from importlib_metadata import Distribution
 
 VERSION = "13.615.71"
-# From Python 3.15 on a field that is not here is a KeyError: so all that programs may ask of the genuine one are.
+# From Python 3.15 on, a missing field is a KeyError, so all fields of the genuine metadata that programs read are here.
 METADATA = """\
 Metadata-Version: 2.1
 Name: {name}
@@ -32,7 +32,7 @@ pymtml answers under the names of nvidia-ml-py.
 
 
 class StandIn(Distribution):
-    """nvidia-ml-py as far as it is here: a name, a version, and what it really is."""
+    """The metadata of nvidia-ml-py: its name, a version, and a summary that names pymtml."""
 
     def read_text(self, filename):
         """The text of a metadata file, or None: there is no list of files, no requirement, no entry point."""
@@ -44,7 +44,7 @@ class StandIn(Distribution):
 
 
 def find(context, asking, asked):
-    """What stands in for nvidia-ml-py, which the context names: one, or none (an iterator, as Python 3.8 wants)."""
+    """A StandIn for nvidia-ml-py, which the context names, or nothing (an iterator, as Python 3.8 requires)."""
     if not asked and hook.nvidia_driver():
         return  # pynvml is NVIDIA's there
     for finder in sys.meta_path:

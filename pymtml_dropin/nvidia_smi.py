@@ -1,4 +1,4 @@
-"""What bin/nvidia-smi runs: the command, of the installation that this file belongs to, in whatever Python."""
+"""What bin/nvidia-smi runs: the command of the installation that this file belongs to, in any Python."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ pymtml_dropin.install(asked=True)
 
 from pymtml_cli.main import main  # noqa: E402
 
-sys.argv[0] = "nvidia-smi"  # whose words the command uses then
+sys.argv[0] = "nvidia-smi"  # the command then uses its words
 
 if __name__ == "__main__":
     sys.exit(main())

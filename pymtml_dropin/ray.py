@@ -1,7 +1,7 @@
-"""Lets Ray's manager of NVIDIA GPUs hand out the cards of Moore Threads: by MUSA_VISIBLE_DEVICES.
+"""Makes Ray's manager of NVIDIA GPUs hand out Moore Threads cards, by MUSA_VISIBLE_DEVICES.
 
-Ray asks its copy of pynvml, which is pymtml, how many cards there are. Which of them a task or an actor may use it
-writes into CUDA_VISIBLE_DEVICES, which the MUSA runtime does not read.
+Ray counts the cards by its copy of pynvml, which is pymtml. It writes those that a task or an actor may use into
+CUDA_VISIBLE_DEVICES, which the MUSA runtime does not read.
 """
 
 import os
@@ -12,14 +12,14 @@ NOT_TO_BE_SET_FOR_CUDA = "RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"
 
 
 def is_set(name):
-    """Whether a variable says yes, in Ray's words."""
+    """Whether a variable is true, as Ray reads it."""
     return os.environ.get(name, "").lower() in ("1", "true")
 
 
 def change(module):
-    """Put a manager that knows the variable of MUSA in the place of the one in ray._private.accelerators.nvidia_gpu.
+    """Replace the manager in ray._private.accelerators.nvidia_gpu by one that uses the variable of MUSA.
 
-    Without an MTML library that loads Ray goes on as it is.
+    If no MTML library can be loaded, Ray stays as it is.
     """
     import pymtml
 
@@ -38,7 +38,7 @@ def change(module):
 
         @staticmethod
         def get_current_process_visible_accelerator_ids():
-            """The cards to choose from, or None for all of them; CUDA_VISIBLE_DEVICES stands in, as torchada has it."""
+            """The cards to choose from, or None for all; the fallback is CUDA_VISIBLE_DEVICES, as in torchada."""
             visible = os.environ.get(VISIBLE, os.environ.get("CUDA_VISIBLE_DEVICES"))
             if visible is None or visible.strip().lower() == "all":
                 return None
@@ -48,7 +48,7 @@ def change(module):
 
         @staticmethod
         def set_current_process_visible_accelerator_ids(ids):
-            # Programs that choose their card by its index among all have said so by CUDA's variable.
+            # Programs that choose their card by its index among all cards may have set only CUDA's variable.
             if not is_set(NOT_TO_BE_SET) and not is_set(NOT_TO_BE_SET_FOR_CUDA):
                 os.environ[VISIBLE] = ",".join(str(entry) for entry in ids)
 

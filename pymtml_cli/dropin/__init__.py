@@ -1,1 +1,1 @@
-"""Programs that take pymtml for pynvml."""
+"""Making programs use pymtml as pynvml."""

@@ -1,4 +1,4 @@
-"""``pymtml drop-in``: make every program of this Python environment take pymtml for pynvml, or stop it."""
+"""``pymtml drop-in``: make all programs of this Python environment use pymtml as pynvml, or undo it."""
 
 import os
 import site
@@ -13,9 +13,9 @@ from pymtml_dropin import hook
 
 FILE = "pymtml_dropin.pth"
 
-# Python runs this at its start, as one line: a package that is damaged must not be heard of at each start. A package
-# that is gone from beside the file was uninstalled: the file goes, too, so that the next one is not enabled unasked
-# (while pip replaces one, what it may have to put back lies in folders that begin with ~).
+# Python runs this at its start, as one line; a damaged package must not print errors then. If the package is gone from
+# beside the file, it was uninstalled: the file is removed, so that the next installation is not enabled unasked (while
+# pip replaces a package, folders that begin with ~ hold what it may have to put back).
 STARTS = """\
 try:
  from pymtml_dropin import install
@@ -33,8 +33,8 @@ except Exception:
  pass
 """
 
-# What a new Python of this environment, which inherits nothing of this one, finds under the two names. A folder that an
-# uninstalled package has left behind, with what a Python compiled in it, is a package without a file.
+# Prints the files that a new Python of this environment, which inherits nothing from this one, finds for both names. A
+# folder that an uninstalled package left behind, with compiled files in it, is a package without a file.
 LOOK = """
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]
@@ -58,7 +58,7 @@ def parser():
 
 
 def line(asked, folder):
-    """The line of the .pth file; ``folder`` is where the package lies beside it, or None."""
+    """The line of the .pth file; ``folder`` is the one that holds both it and the package, or None."""
     return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, name=FILE)
 
 
@@ -82,7 +82,7 @@ def site_folders():
 
 
 def enabled():
-    """The .pth files of ours that this Python reads."""
+    """Our .pth files that this Python reads (list)."""
     return [file for file in (os.path.join(folder, FILE) for folder in site_folders()) if os.path.isfile(file)]
 
 
@@ -100,7 +100,7 @@ def found():
 
 
 def ours(file):
-    """True if a file of the name pymtml is the one that this package belongs to."""
+    """Whether a file of pymtml belongs to the same installation as this package."""
     root = os.path.dirname(package())
     return os.path.abspath(file) in (os.path.join(root, "pymtml", "__init__.py"), os.path.join(root, "pymtml.py"))
 
@@ -136,7 +136,7 @@ def disable():
         try:
             os.unlink(file)
         except FileNotFoundError:
-            pass  # another one was faster
+            pass  # another process was faster
         except OSError as error:
             return failed("cannot remove %s: %s" % (file, error.strerror))
         print("removed %s" % file)
@@ -160,7 +160,7 @@ def status():
 
 
 def run(arguments):
-    """Enable, disable or tell (exit status)."""
+    """Enable, disable, or print the state (exit status)."""
     options = parser().parse_args(arguments)
     if getattr(sys, "frozen", False):
         return failed("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")

@@ -1,4 +1,4 @@
-"""``pymtml run``: a program, and whatever it starts, with pymtml in the place of pynvml; nothing is written to disk."""
+"""``pymtml run``: runs a program, and all that it starts, with pymtml as pynvml; nothing is written to disk."""
 
 import os
 import re
@@ -23,13 +23,13 @@ PYMTML_DROPIN_MODULES names more such copies.
   --nvidia-smi   put pymtml's nvidia-smi first on PATH, for programs that run that command
 """
 
-OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for shells that complete
+OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for the completion of shells
 MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
 def parse(arguments):
-    """Whether help and an nvidia-smi are wanted, the program with all that follows it, and what is wrong with that."""
+    """The options, the program with its arguments, and the error in them or None (SimpleNamespace)."""
     flags, rest, error = [], list(arguments), None
     while rest and rest[0] in ("-h", "--help", "--nvidia-smi"):
         flags.append(rest.pop(0))
@@ -46,7 +46,7 @@ def parse(arguments):
 
 
 def environment(nvidia_smi):
-    """The variables that make a program and its children take pymtml for pynvml."""
+    """The variables that make a program and its children use pymtml as pynvml."""
     home = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
     variables = dict(os.environ)
 
@@ -70,7 +70,7 @@ def find(program, path):
 
 
 def ignores_environment(program):
-    """The option by which a script tells its Python to ignore PYTHONPATH, or None."""
+    """The option in a script's first line that makes Python ignore PYTHONPATH, or None."""
     try:
         with open(program, "rb") as file:
             line = file.readline(1000)
@@ -83,7 +83,7 @@ def ignores_environment(program):
 
 
 def is_frozen(program):
-    """Whether PyInstaller made the program: its mark stands near the end, before the tables of an ELF file."""
+    """Whether PyInstaller made the program: its mark is near the end, before the tables of an ELF file."""
     try:
         with open(program, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - MARK_FROM_END))
@@ -93,13 +93,13 @@ def is_frozen(program):
 
 
 def complain(text, status=None):
-    """Print what is wrong (the exit status)."""
+    """Print an error or a warning; returns ``status``."""
     print("pymtml run: " + text, file=sys.stderr)
     return status
 
 
 def start(file, command, variables):
-    """Become the program; where a process cannot become another, wait for it (exit status)."""
+    """Become the program; on Windows, where that is not possible, run it and wait (exit status)."""
     from pymtml_cli.main import give_stdout_back
 
     sys.stdout.flush()
@@ -112,7 +112,7 @@ def start(file, command, variables):
                 return process.wait()
             except KeyboardInterrupt:
                 continue  # the program got it too, and decides
-    # Python ignores these at its start, and what a process ignores is ignored by the program that it becomes.
+    # Python ignores these signals from its start on, and the program would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -120,7 +120,7 @@ def start(file, command, variables):
 
 
 def run(arguments):
-    """Become the program (exit status, where that fails)."""
+    """Become the program (exit status if that fails)."""
     options = parse(arguments)
     if options.help:
         print(USAGE, end="")
@@ -137,7 +137,7 @@ def run(arguments):
         file = find(command[0], variables.get("PATH", os.defpath))
         if file is None:
             return complain("no program %s beside %s or on PATH" % (command[0], sys.executable), NOT_FOUND)
-        # A Python finds its own environment by this word, where PATH does not lead to it.
+        # A Python that is not on PATH finds its environment by this path.
         command = [file] + command[1:]
         option = ignores_environment(file)
         if option:

@@ -1,7 +1,7 @@
-"""Whether cards are well: the questions of health, as data. Nothing is printed here.
+"""Whether cards are well: health's questions, as data. Nothing is printed here.
 
-Each question is asked of each card, and comes to one of three: a finding (NOTE, WARNING, CRITICAL), well (OK), or not
-told (N/A). A question that fails is CRITICAL: nobody knows whether the card is well.
+Each question is asked of each card, and has one of three outcomes: a finding (NOTE, WARNING, CRITICAL), well (OK), or
+not reported (N/A). A question that fails is CRITICAL, because the state of the card is then unknown.
 """
 
 from collections import namedtuple
@@ -15,24 +15,24 @@ from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible
 from pymtml_cli.readings.topology import ranges
 
-OK, NOTE, NOT_TOLD, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
-SEVERITY = {OK: 0, NOTE: 0, NOT_TOLD: 0, WARNING: 1, CRITICAL: 2}  # as exit statuses, and as monitoring plugins count
+OK, NOTE, NOT_AVAILABLE, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
+SEVERITY = {OK: 0, NOTE: 0, NOT_AVAILABLE: 0, WARNING: 1, CRITICAL: 2}  # the exit statuses of monitoring plugins
 
-# gpu, uuid and bus_id are None for what concerns no card, value and limit where there is none
+# gpu, uuid and bus_id are None in a finding about the machine, value and limit in one without them
 Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text asked")
 
-# What a question comes to: ``advice`` is what to do about it beyond the advice of its check; ``silent``: the card
-# answers nothing at all; ``asked``: false for what nobody asked therefore. Health makes a Finding of it, doctor one of
-# its own.
+# The outcome of a question. ``advice`` takes the place of its check's advice; ``silent``: the card answers nothing at
+# all; ``asked`` is false if the question was skipped because of that. Health and doctor each turn it into a Finding of
+# their own.
 Outcome = namedtuple("Outcome", "level text value limit advice silent asked", defaults=(None, None, "", False, True))
 
-# A check: its questions in the order in which they are asked (none: it is about the machine), each with the text for an
-# outcome that is well; what doctor advises; ``noted``: whether a NOTE is one for doctor, too (the others are counters,
-# and no sign that anything is wrong); ``among``: a question about all cards together, which makes findings of what they
-# have answered; ``finds``: its line in docs/command.md, with the defaults of limits.
+# A check: its questions in order (none if it is about the machine), each with its text for a good outcome; doctor's
+# advice; ``noted``: whether doctor also reports a NOTE (other NOTEs are counters, and no sign that anything is wrong);
+# ``among``: a question that compares all cards by what they have answered; ``finds``: its row in docs/command.md, with
+# the default limits.
 Check = namedtuple("Check", "name finds questions advice noted among", defaults=({}, None, False, None))
 
-# Limit: (default, least, most, what it is). None: what the card tells.
+# Limit: (default, least, most, help). A default of None is the card's own limit, or follows from the card.
 LIMITS = {
     "max-temperature": (None, 1, 1000, "degrees Celsius of the GPU (default: its slowdown temperature, or 90)"),
     "max-memory-temperature": (95, 1, 1000, "degrees Celsius of the memory"),
@@ -45,23 +45,23 @@ LIMITS = {
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
 DRAIN = "drain the card and reboot"
-HOTTEST = 90  # degrees Celsius, for a card that does not tell its limit
-# Cards that do nothing were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
+HOTTEST = 90  # degrees Celsius, for a card that does not report its limit
+# Idle cards were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
 BUSY_UTILIZATION = 50  # percent
 
 
 def default_limits():
-    """The limits where nobody says others ({name: number or None})."""
+    """The default limits ({name: number or None})."""
     return {name: default for name, (default, _, _, _) in LIMITS.items()}
 
 
 class Failed(Exception):
-    """Ends a question of which a part has no answer: what that is, and the Unknown."""
+    """Ends a question because a part of it has no answer. Arguments: the name of that part, the Unknown."""
 
 
-def told(what, answer, *default):
-    """An answer, or the default for what the card does not tell; raises Failed for an error, or without a default."""
+def known(what, answer, *default):
+    """The answer, or the default if the card does not report it; raises Failed for an error, or without a default."""
     if not isinstance(answer, Unknown):
         return answer
     if fails(answer) or not default:
@@ -69,19 +69,19 @@ def told(what, answer, *default):
     return default[0]
 
 
-def is_not_told(unknown):
-    """Whether an Unknown stands for what hardware, driver or library never tell; else they could, and failed."""
+def is_unreported(unknown):
+    """Whether hardware, driver or library cannot report the value of an Unknown; otherwise they could, and failed."""
     return unknown.not_supported or isinstance(unknown.error, pymtml.NVMLError_FunctionNotFound)
 
 
 def fails(answer):
-    """Whether an answer is an Unknown for what hardware, driver and library could tell."""
-    return isinstance(answer, Unknown) and not is_not_told(answer)
+    """Whether an answer is an Unknown because a query failed that hardware, driver and library support."""
+    return isinstance(answer, Unknown) and not is_unreported(answer)
 
 
 def not_asked(who):
-    """The outcome of a question that is not asked, as a card does not answer."""
-    return Outcome(NOT_TOLD, "not queried, because %s does not answer" % who, silent=True, asked=False)
+    """The outcome of a question that is skipped because a card does not answer."""
+    return Outcome(NOT_AVAILABLE, "not queried, because %s does not answer" % who, silent=True, asked=False)
 
 
 def well(value=None, limit=None):
@@ -94,7 +94,7 @@ def well_or(level, text, value, limit, wrong, advice=""):
     return [Outcome(level, text, value, limit, advice) if wrong else well(value, limit)]
 
 
-# ---- Questions: what a card says (list of Outcome) ----
+# ---- Questions: functions of a card and the limits that return a list of Outcome ----
 
 
 def answers(card, limits):
@@ -105,7 +105,7 @@ def answers(card, limits):
         answer = reading(card, name)
         if not isinstance(answer, Unknown):
             answered.append(what)
-        elif not is_not_told(answer):
+        elif not is_unreported(answer):
             failed[what] = answer.reason
             if isinstance(answer, Implausible) and mostly_implausible(card):
                 text = "no answer: most of its numbers are impossible, such as %s: %s" % (what, answer.text)
@@ -120,7 +120,7 @@ def answers(card, limits):
 
 
 def measured(card, limits):
-    """Whether each number that the card reports can be."""
+    """Whether each number that the card reports is possible."""
     rows = [(row.name, row) for row in READINGS if row.plausible is not None]
     count = reading(card, "fans.count")
     for number in range(0 if isinstance(count, Unknown) else count):
@@ -132,23 +132,23 @@ def measured(card, limits):
 
 def memory(card, limits):
     """Whether the card uses no more memory than it has."""
-    used, total = [told("memory", reading(card, name)) for name in ("memory.used", "memory.total")]
+    used, total = [known("memory", reading(card, name)) for name in ("memory.used", "memory.total")]
     text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
     return well_or(WARNING, text, used, total, used > total)
 
 
 def idle(card, limits):
-    """Whether a card that calls itself idle is: busy cards were seen at a utilization of 0 percent."""
-    busy = told("utilization", reading(card, "utilization.gpu"))
+    """Whether a card that reports itself idle is idle: busy cards were seen at a utilization of 0 percent."""
+    busy = known("utilization", reading(card, "utilization.gpu"))
     if busy:
         return [well(busy)]
-    held, size = [told("memory", reading(card, name), None) for name in ("memory.used", "memory.total")]
+    held, size = [known("memory", reading(card, name), None) for name in ("memory.used", "memory.total")]
     used = 100.0 * held / size if size and held is not None else None
-    watts = told("power", reading(card, "power.draw"), None)
-    most = told("power limit", reading(card, "enforced.power.limit"), None)
+    watts = known("power", reading(card, "power.draw"), None)
+    most = known("power limit", reading(card, "enforced.power.limit"), None)
     drawn = 100.0 * watts / most if watts and most else None
-    clock = told("clock", reading(card, "clocks.current.graphics"), None)
-    fastest = told("greatest clock", reading(card, "clocks.max.graphics"), None)
+    clock = known("clock", reading(card, "clocks.current.graphics"), None)
+    fastest = known("greatest clock", reading(card, "clocks.max.graphics"), None)
     speed = 100.0 * clock / fastest if clock and fastest else None
     parts = ["%d %% of the memory in use" % used] if used is not None else []
     parts += ["%d W drawn" % (watts / 1000)] if watts else []
@@ -165,43 +165,43 @@ def idle(card, limits):
 
 
 def power_draw(card, limits):
-    """Whether a card that works draws power. Its limit is asked, too, for `lower_power_limits`."""
-    milliwatts = told("power", reading(card, "power.draw"))
-    busy = told("utilization", reading(card, "utilization.gpu"), 0)
-    told("power limit", reading(card, "enforced.power.limit"), None)
+    """Whether a busy card draws power. Its limit is queried to report a failure, which `lower_power_limits` ignores."""
+    milliwatts = known("power", reading(card, "power.draw"))
+    busy = known("utilization", reading(card, "utilization.gpu"), 0)
+    known("power limit", reading(card, "enforced.power.limit"), None)
     if milliwatts or not busy:
         return [well(milliwatts / 1000)]
     if reading(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
-        return [Outcome(NOT_TOLD, "power not reported")]
+        return [Outcome(NOT_AVAILABLE, "power not reported")]
     return [Outcome(WARNING, "0 W drawn at a utilization of %d %%" % busy, 0)]
 
 
 def gpu_temperature(card, limits):
-    value = told("temperature of the GPU", reading(card, "temperature.gpu"))
+    value = known("temperature of the GPU", reading(card, "temperature.gpu"))
     limit = limits["max-temperature"]
     if limit is None:
-        limit = told("slowdown temperature", reading(card, "temperature.slowdown"), 0)
+        limit = known("slowdown temperature", reading(card, "temperature.slowdown"), 0)
         limit = limit if limit > 0 else HOTTEST
     return well_or(CRITICAL, "%d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def memory_temperature(card, limits):
-    value = told("temperature of the memory", reading(card, "temperature.memory"))
+    value = known("temperature of the memory", reading(card, "temperature.memory"))
     limit = limits["max-memory-temperature"]
     return well_or(CRITICAL, "memory: %d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def ecc(card, limits):
     """Whether memory errors were left uncorrected since the driver was loaded."""
-    if told("ECC mode", reading(card, "ecc.mode.current"), True) == 0:
-        return [Outcome(NOT_TOLD, "ECC is off")]
-    count = told("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
+    if known("ECC mode", reading(card, "ecc.mode.current"), True) == 0:
+        return [Outcome(NOT_AVAILABLE, "ECC is off")]
+    count = known("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
     limit, text = limits["max-ecc-errors"], "%d uncorrected memory error(s) since the driver was loaded" % count
     return [Outcome(CRITICAL, text, count, limit) if count > limit else _counted(count, limit, text)]
 
 
 def aggregate_ecc(card, limits):
-    count = told("uncorrected memory errors in its life", reading(card, "ecc.errors.uncorrected.aggregate.total"))
+    count = known("uncorrected memory errors in its life", reading(card, "ecc.errors.uncorrected.aggregate.total"))
     return [_counted(count, limits["max-aggregate-ecc-errors"], "%d uncorrected memory error(s) in its life" % count)]
 
 
@@ -213,20 +213,20 @@ def _counted(count, limit, text):
 
 
 def pending_pages(card, limits):
-    pending = told("pending pages", reading(card, "retired_pages.pending"))
+    pending = known("pending pages", reading(card, "retired_pages.pending"))
     return well_or(WARNING, "memory pages wait to be retired", pending, 0, pending, DRAIN)
 
 
 def retired_pages(card, limits):
     names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
-    pages = [told("retired pages", reading(card, name)) for name in names]
+    pages = [known("retired pages", reading(card, name)) for name in names]
     count = len(set().union(*pages))
     return [_counted(count, limits["max-retired-pages"], "%d memory page(s) retired" % count)]
 
 
 def links(card, limits):
     """Whether all MtLinks are up, at full width."""
-    count = told("MtLinks", reading(card, "mtlink.count"))
+    count = known("MtLinks", reading(card, "mtlink.count"))
     found, states, refused = [], {}, None
     for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
@@ -243,7 +243,7 @@ def links(card, limits):
         found.append(Outcome(CRITICAL, text, up, count))
     if not found and refused:
         raise Failed("state of MtLinks", refused)
-    return found or [well(up, count) if count else Outcome(NOT_TOLD, "no MtLinks")]
+    return found or [well(up, count) if count else Outcome(NOT_AVAILABLE, "no MtLinks")]
 
 
 def pcie_width(card, limits):
@@ -253,9 +253,9 @@ def pcie_width(card, limits):
 
 
 def pcie_generation(card, limits):
-    """The generation that the PCIe link runs at: it drops when the card is idle."""
+    """The PCIe link's generation. A low one is a WARNING only on a busy card: it drops when the card is idle."""
     value, most = _pcie(card, "generation", "gen")
-    busy = told("utilization", reading(card, "utilization.gpu"), 0)
+    busy = known("utilization", reading(card, "utilization.gpu"), 0)
     least = limits["min-pcie-generation"] or most - 1  # many slots are one generation older than the card
     if value < least and busy > BUSY_UTILIZATION:
         text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
@@ -264,28 +264,28 @@ def pcie_generation(card, limits):
 
 
 def _pcie(card, what, name=None):
-    """What the PCIe link of a card has now and at most (list)."""
+    """The current and the greatest width or generation of a card's PCIe link (list)."""
     names = ["pcie.link.%s.%s" % (name or what, which) for which in ("current", "max")]
-    return [told("PCIe " + what, reading(card, one)) for one in names]
+    return [known("PCIe " + what, reading(card, one)) for one in names]
 
 
 def pcie_replays(card, limits):
     """Whether many PCIe packets had to be sent again."""
-    count = told("PCIe replays", reading(card, "pcie.replays"))
+    count = known("PCIe replays", reading(card, "pcie.replays"))
     return [_counted(count, limits["max-pcie-replays"], "%d PCIe replay(s)" % count)]
 
 
 def seen_processes(card, limits):
-    """Whether all processes could be looked into, so that it is known who uses the card."""
-    _, unseen = told("processes", card.ask(compute_processes))
+    """Whether all processes could be inspected; otherwise it is unknown which of them use the card."""
+    _, unseen = known("processes", card.ask(compute_processes))
     return well_or(NOTE, unseen_text(unseen), unseen, 0, unseen)
 
 
-# ---- Questions about cards together: (card, Outcome) of those that differ from others of their kind (iterators) ----
+# ---- Questions that compare cards: (card, Outcome) of each that differs from others of its name (iterators) ----
 
 
 def _by_kind(cards, name):
-    """(card, what it answered to a reading, what all cards of its name answered) of each card that did (iterator)."""
+    """(card, its value of a reading, the values of all cards of its name) of each card that has one (iterator)."""
     kinds = {}
     for card in cards:
         kind, value = card.ask(pymtml.nvmlDeviceGetName), reading(card, name)
@@ -304,7 +304,7 @@ def lower_power_limits(cards):
 
 
 def ecc_off(cards):
-    """Cards without ECC beside others that have it."""
+    """Cards with ECC off, if it is on for others of their name."""
     for card, value, values in _by_kind(cards, "ecc.mode.current"):
         if not value and any(values):
             step = "`pymtml -i GPU -e 1` turns it on"
@@ -374,13 +374,13 @@ def markdown():
 
 
 def identity(card):
-    """(gpu, uuid, bus_id) of a card; None for what it does not tell."""
+    """(gpu, uuid, bus_id) of a card; None for what it does not report."""
     answers = uuid_of(card), reading(card, "pci.bus_id")
     return (card.index, *(None if isinstance(answer, Unknown) else safe(answer) for answer in answers))
 
 
 def outcomes(card, check, limits):
-    """What the questions of a check come to on a card (list of Outcome)."""
+    """The outcomes of a check's questions on a card (list of Outcome)."""
     found = []
     for question, good in CHECKS[check].questions.items():
         try:
@@ -388,23 +388,23 @@ def outcomes(card, check, limits):
         except Failed as failed:
             what, unknown = failed.args
             failure = Outcome(CRITICAL, "%s: %s" % (what, unknown.reason))
-            found.append(failure if fails(unknown) else Outcome(NOT_TOLD, what + " not reported"))
+            found.append(failure if fails(unknown) else Outcome(NOT_AVAILABLE, what + " not reported"))
     return found
 
 
 def finding(check, outcome, who=(None, None, None)):
-    """An outcome as the Finding of a check, of a card or of the machine."""
+    """An outcome of a check as a Finding, about a card or the machine."""
     text = outcome.text + (": " + outcome.advice if outcome.advice else "")
     return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text), outcome.asked)
 
 
 def driver_finding(level, text, limit=None):
-    """The Finding of the check that is about the driver as a whole."""
+    """A Finding of the check of the driver."""
     return finding("driver", Outcome(level, text, None, limit))
 
 
 def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
-    """(check, what it comes to: list of Outcome) on a card (iterator); one that answers nothing is asked no more.
+    """(check, list of Outcome) of a card's checks (iterator); a card that answers nothing is not asked further.
 
     ``asking`` is called with the name of each check before its questions are asked.
     """
@@ -424,7 +424,7 @@ def is_silent(found):
 
 
 def among_outcomes(cards, names=OF_CARD):
-    """(card, check, Outcome) of what is wrong with cards beside others, all of which have been asked (iterator)."""
+    """(card, check, Outcome) of cards that differ from others (iterator); all ``cards`` must have been asked before."""
     for check in names:
         if CHECKS[check].among is not None:
             for card, outcome in CHECKS[check].among(cards):
@@ -432,7 +432,7 @@ def among_outcomes(cards, names=OF_CARD):
 
 
 def device_finding(count, expected):
-    """Whether as many cards are there as there must be; at least one, where nobody says (Finding)."""
+    """Whether the expected number of cards is present; if it is None, at least one (Finding)."""
     missing = count < 1 if expected is None else count != expected
     text = "%d" % count if expected is None else "%d of %d" % (count, expected)
     return finding("devices", Outcome(CRITICAL if missing else OK, text, count, expected))

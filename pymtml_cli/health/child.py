@@ -1,6 +1,6 @@
-"""A process that asks the driver in our place: a driver that hangs takes its caller with it, and here only the child.
+"""A child process that queries the driver: a driver that hangs takes its caller with it, here only the child.
 
-It answers through a pipe of its own, a line for each message: a token, and JSON. It ends with its parent.
+The child answers through a pipe of its own, one line per message: a token, and JSON. It ends with its parent.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import pymtml
 import pymtml_cli
 from pymtml_cli.common.text import safe
 
-# What the child runs. Of the path, pymtml and its command alone are taken from where this one is.
+# What the child runs. Only pymtml and its command are imported from the folder of this package.
 _BOOT = """
 import sys
 from importlib.machinery import PathFinder
@@ -32,17 +32,17 @@ LONGEST_MESSAGE = 1 << 20  # bytes
 
 
 class Child:
-    """A process that asks the driver: its answers, and what the driver says meanwhile, which is kept apart.
+    """A child process that queries the driver. Its answers are kept apart from what the driver prints.
 
-    It runs a subcommand that answers the parent. ``inherited`` are descriptors that it holds, too, where they are not
-    None; ``environment`` replaces variables; one that ``listens`` reads what `tell` writes. Raises OSError, ValueError.
+    It runs a subcommand that calls `answer_parent`. ``inherited`` are descriptors that it holds as well (or None);
+    ``environment`` replaces variables; if it ``listens``, it reads what `send` writes. Raises OSError, ValueError.
     """
 
     def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):
         import subprocess
         from queue import SimpleQueue
 
-        self._token = os.urandom(8).hex()  # before each message: a driver that writes where it should not has none
+        self._token = os.urandom(8).hex()  # begins each message; what a driver writes there lacks it
         self._answers, self._last, self._is_garbled = SimpleQueue(), b"", False
         inherited = [one for one in inherited if one is not None]
         request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT, token=self._token)
@@ -93,15 +93,15 @@ class Child:
     def ended(self):
         return self._process.poll() is not None
 
-    def tell(self, value):
+    def send(self, value):
         """Send a line of JSON to a child that listens; raises OSError if it has ended."""
         self._process.stdin.write(json.dumps(value).encode("ascii") + b"\n")
         self._process.stdin.flush()
 
     def messages(self, deadline):
-        """(kind, value) of each message until the child ends, or a moment of time.monotonic is over (iterator).
+        """(kind, value) of each message until the child ends, or until a moment of time.monotonic (iterator).
 
-        What is no message ends them, too: nobody knows what it stands in the place of.
+        A line that is no message ends them as well, because it may have overwritten one.
         """
         from queue import Empty
 
@@ -139,7 +139,7 @@ class Child:
         return "the check ended %s: %s" % (how, last or "no output")
 
     def stop(self):
-        """End the child. There is no waiting for one that the kernel holds as long as the driver hangs."""
+        """End the child; wait a second at most, because the kernel may hold it as long as the driver hangs."""
         if self._process.poll() is None:
             self._process.kill()
             self._wait()
@@ -155,7 +155,7 @@ class Child:
 
 
 def command(subcommand, request):
-    """How the child is started: by this Python, without anything of the current folder or of variables of Python's."""
+    """The command that starts the child: this Python, ignoring the current folder and Python's variables (list)."""
     asked = [subcommand, CHILD_OPTION, json.dumps(request)]
     if getattr(sys, "frozen", False):
         return [sys.executable] + asked
@@ -175,7 +175,7 @@ def _in_background(function, *arguments):
 
 
 def answer_parent(arguments, work):
-    """Answer the parent, if the arguments of a subcommand are those of its child: ``work(wanted, send)``, then end."""
+    """If a subcommand's arguments are those of its child, call ``work(wanted, send)`` and end the process."""
     if arguments[:1] != [CHILD_OPTION]:
         return
     wanted = json.loads(arguments[1])
@@ -183,7 +183,7 @@ def answer_parent(arguments, work):
     channel = wanted["channel"]
     if channel == STANDARD_OUTPUT:
         channel = os.dup(channel)
-        os.dup2(2, STANDARD_OUTPUT)  # what the driver prints is no answer
+        os.dup2(2, STANDARD_OUTPUT)  # keeps what the driver prints out of the answers
     with os.fdopen(channel, "wb", 0) as pipe:
 
         def send(kind, value):
@@ -191,7 +191,7 @@ def answer_parent(arguments, work):
 
         work(wanted, send)
         send("end", None)
-    os._exit(0)  # what the driver does at the end of a process is not asked about
+    os._exit(0)  # skips what the driver does when a process ends
 
 
 def _end_with(parent):

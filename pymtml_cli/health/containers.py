@@ -1,4 +1,4 @@
-"""What of the cards a container was given, and which option of docker brings the rest (for doctor)."""
+"""Which parts of the cards a container was given, and the option of docker that adds the others (for doctor)."""
 
 import os
 import re
@@ -12,7 +12,7 @@ NOTE, WARN, OK = "note", "warn", "ok"
 
 
 def container(root="/"):
-    """What gives a container away (str), or None."""
+    """The evidence that this is a container (str), or None."""
     for path in (".dockerenv", "run/.containerenv"):
         if os.path.exists(os.path.join(root, path)):
             return "/" + path
@@ -26,7 +26,7 @@ def container(root="/"):
 
 
 def mounts(root="/"):
-    """(mount point, kind of file system) of what is mounted (list)."""
+    """(mount point, kind of file system) of each mount (list)."""
     found = []
     for line in (read(os.path.join(root, "proc/self/mountinfo")) or "").splitlines():
         fields, dash, rest = line.partition(" - ")
@@ -44,7 +44,7 @@ def read(path):
 
 
 def findings(library, root="/"):
-    """(level, check, text, next step) of what a container has; ``library``: whether libmtml was found (iterator)."""
+    """(level, check, text, next step) of each finding in a container (iterator); ``library``: libmtml was found."""
     nodes, renderers = _named(root, "dev", r"mtgpu\.\d+"), _named(root, "dev/dri", r"renderD\d+")
     visible = os.environ.get(VISIBLE)
     yield _asked(visible, nodes)
@@ -72,7 +72,7 @@ def findings(library, root="/"):
 
 
 def _asked(visible, nodes):
-    """What MTHREADS_VISIBLE_DEVICES, by which the runtime hands out cards, and the nodes say together."""
+    """The finding about MTHREADS_VISIBLE_DEVICES, by which the runtime hands out cards, and the nodes that are here."""
     if visible is None:
         if nodes:
             return NOTE, "variable", "%s is not set: the nodes came by --device or --privileged" % VISIBLE, None

@@ -1,8 +1,8 @@
 """doctor: what works here, what does not, and what to do about it.
 
-Checks come in the order in which things depend on each other, and each finding is printed as soon as it is known: where
-a driver hangs, the last line says at what. Levels: ok, note (never changes the verdict), warn (works in part), fail
-(does not work) and n/a.
+Checks run in the order in which things depend on each other, and each finding is printed as soon as it is known: if the
+driver hangs, the last line shows how far it got. Levels: ok, note (never changes the verdict), warn (works in part),
+fail (does not work) and n/a.
 """
 
 import contextlib
@@ -104,14 +104,14 @@ def examine():
 
 
 def python_findings():
-    """Where pymtml comes from, and who else has files of its name or of pynvml's."""
+    """Where pymtml comes from, and which other packages have files named pymtml or pynvml."""
     version = "%d.%d.%d" % sys.version_info[:3]
     yield Finding(OK, "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, pymtml.__file__, version))
     owners = file_owners()
     owned = {(module, os.path.realpath(path)) for module, _, path in owners or ()}
     for module, path, used in files_on_path():
         if (module, os.path.realpath(path)) in owned:
-            continue  # told with its owner
+            continue  # reported below, with its owner
         if module == "pynvml" and used:
             step = "`pymtml run PROGRAM` puts pymtml in its place"
             yield Finding(NOTE, "packages", "import pynvml finds %s, which belongs to no distribution" % path, step)
@@ -132,7 +132,7 @@ def python_findings():
 
 
 def files_on_path():
-    """(module, file, whether it is what an import finds) of files on the path that have the modules' names."""
+    """(module, file, whether an import finds it) of the files on the path that have the modules' names (iterator)."""
     for module in MODULES:
         found, ends = {}, (os.path.join(module, "__init__.py"), module + ".py")
         for path in [os.path.join(folder or os.curdir, end) for folder in sys.path for end in ends]:
@@ -143,7 +143,7 @@ def files_on_path():
 
 
 def file_owners():
-    """(module, distribution, path) of files of distributions with the modules' names (list), None before Python 3.8."""
+    """(module, distribution, path) of files of distributions with the modules' names (list); None before Python 3.8."""
     try:
         from importlib import metadata
     except ImportError:
@@ -168,7 +168,7 @@ VARIABLES = PATHS + ("PYMTML_KEEP_LIBRARY", "LD_LIBRARY_PATH")
 
 
 def environment_findings():
-    """Variables that change what is seen."""
+    """Variables that change what pymtml sees."""
     for name in VARIABLES:
         if os.environ.get(name):
             text = "%s=%s" % (name, os.environ[name])
@@ -188,7 +188,7 @@ def library_finding():
 
 
 def loaded_file():
-    """Path of the file that the library was loaded from, or None where the system does not tell."""
+    """Path of the file that the library was loaded from, or None if the system does not list it."""
     address = ctypes.cast(pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"), ctypes.c_void_p).value
     for line in (read("/proc/self/maps") or "").splitlines():
         parts = line.split(None, 5)
@@ -201,7 +201,7 @@ def loaded_file():
 def functions_finding():
     """Which functions the library lacks, and what the facade therefore refuses."""
     known = (pymtml._PROTOTYPES, pymtml._OPTIONAL_PROTOTYPES)
-    from pymtml_cli.capture import missing  # later than what checks which module pymtml is
+    from pymtml_cli.capture import missing  # at the top it would precede the check for another pymtml
 
     absent = missing()
     header, further = [[name for name in absent if name in names] for names in known]
@@ -215,7 +215,7 @@ def functions_finding():
 
 
 def resting_on(functions):
-    """Facade functions whose documentation names one of the functions that they rest on."""
+    """Facade functions that call one of these functions, by the last line of their docstrings (list)."""
     found = []
     for name, value in sorted(vars(pymtml).items()):
         if name.startswith("nvml") and callable(value):
@@ -269,7 +269,7 @@ def system_findings(simulated, loaded):
     else:
         yield Finding(WARN, "module", "kernel module mtgpu is not loaded", load)
     nodes = sorted(glob.glob("/dev/mtgpu*"))
-    if not inside:  # which has a finding of its own about them
+    if not inside:  # a container has its own finding about them
         some = Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(nodes))
         yield some if nodes else Finding(WARN, "nodes", "no /dev/mtgpu*", load)
     closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
@@ -299,7 +299,7 @@ def table_finding(proc):
 
 
 def device_findings(init_seconds):
-    """What the cards say, and what it costs to ask."""
+    """Findings about the cards, and the cost of a query (iterator)."""
     try:
         machine = Machine()
     except CommandError as error:
@@ -321,7 +321,7 @@ def device_findings(init_seconds):
 
 
 def grouped(cards):
-    """Findings of all cards: those that differ in the card alone are one; of what is well or unreported, the checks."""
+    """Findings of all cards (iterator): equal ones are merged; checks that are well or unreported are only listed."""
     groups, levels, quiet = {}, {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, levels, and cards by check
     for card, check, finding in findings_of_cards(cards):
         levels.setdefault((card, check), set()).add(finding.level)
@@ -341,7 +341,7 @@ def grouped(cards):
 
 
 def checks_by_cards(cards_by_check, form):
-    """A finding for the checks that came out alike on the same cards, with these cards (iterator)."""
+    """(Finding that lists checks, their cards), one for all checks that have the same cards (iterator)."""
     found = {}
     for check, indices in cards_by_check.items():
         found.setdefault(tuple(indices), []).append(check)
@@ -349,7 +349,7 @@ def checks_by_cards(cards_by_check, form):
 
 
 def visible_finding(cards):
-    """What MUSA_VISIBLE_DEVICES leaves of the cards, by the function that programs ask."""
+    """Which cards MUSA_VISIBLE_DEVICES leaves visible, by the function that programs call (Finding)."""
     variable = "MUSA_VISIBLE_DEVICES=%s: " % os.environ["MUSA_VISIBLE_DEVICES"]
     devices = ask(pymtml.musa_visible_devices)
     if isinstance(devices, Unknown):
@@ -367,11 +367,11 @@ def visible_finding(cards):
     return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
-LEVELS = {checks.OK: OK, checks.NOTE: NOTE, checks.NOT_TOLD: NOT_APPLICABLE}  # of health's; all others: WARN
+LEVELS = {checks.OK: OK, checks.NOTE: NOTE, checks.NOT_AVAILABLE: NOT_APPLICABLE}  # all others: WARN
 
 
 def findings_of_cards(cards):
-    """(card, check, Finding) of what health's questions come to on cards, and of what is odd beside (iterator)."""
+    """(card, check, Finding) of health's outcomes on cards, and of what else is odd about them (iterator)."""
     asked = []
     for card in cards:
         outcomes = []
@@ -385,14 +385,14 @@ def findings_of_cards(cards):
 
 
 def finding_of(name, outcome):
-    """What doctor makes of an outcome of a check (Finding)."""
+    """An outcome of a check as doctor's Finding."""
     check, title = checks.CHECKS[name], "cards" if name == "answers" else name
     level = OK if outcome.level == checks.NOTE and not check.noted else LEVELS.get(outcome.level, WARN)
     return Finding(level, title, outcome.text, outcome.advice or check.advice)
 
 
 def odd_findings(card):
-    """(check of health, Finding) of what is odd about a card, and no question of health (iterator)."""
+    """(check of health, Finding) of what is odd about a card and not covered by health's questions (iterator)."""
     for name, function in (
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
@@ -422,19 +422,19 @@ FORK_SECONDS = 10
 
 
 def open_nodes():
-    """The nodes of devices that this process has open (set of paths); empty where that cannot be seen."""
+    """Device nodes that this process has open (set of paths); empty if the system does not list them."""
     opened = set()
     for file in glob.glob("/proc/self/fd/*"):
-        with contextlib.suppress(OSError):  # the listing's own, which is closed by now
+        with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed by now
             opened.add(os.readlink(file))
     return {path for path in opened if path.startswith("/dev/") and ("mtgpu" in path or "dri/" in path)}
 
 
 def fork_finding(opened):
-    """Whether an init works in a child that is forked when the library is kept, and what it inherits of that."""
-    told = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
+    """Whether an init works in a forked child while the library is kept; ``opened``: device nodes that it inherits."""
+    opens = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
     if not hasattr(os, "fork"):
-        return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % told)
+        return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % opens)
     child = os.fork()
     if not child:
         status = 1
@@ -452,14 +452,14 @@ def fork_finding(opened):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     how = "hangs" if not ended else "fails" if status else "works"
-    text = "an init in a forked child %s; %s" % (how, told)
+    text = "an init in a forked child %s; %s" % (how, opens)
     if how != "works":
         return Finding(WARN, "fork", text, "initialize only in the child, or start it by spawn")
     return Finding(OK, "fork", text + (", which a child inherits" if opened else ""))
 
 
 def second_life_finding():
-    """Whether an init after a shutdown in C works, which some library in the field refuses."""
+    """Whether an init works after a shutdown in C: at least one library in the field refuses it."""
     ask(pymtml.mtmlLibraryInit)
     stopped = ask(pymtml.mtmlLibraryShutDown)
     if isinstance(stopped, Unknown):

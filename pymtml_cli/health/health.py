@@ -1,7 +1,7 @@
 """health: a check for schedulers and cron. The exit status is that of monitoring plugins; `checks` has the questions.
 
-The questions are asked by a child process: a driver that hangs takes its caller with it, and here only the child. It
-reports each answer at once, through a pipe of its own, so that a hang has a name.
+A child process asks the questions: a driver that hangs takes its caller with it, here only the child. The child reports
+each answer at once, through a pipe of its own, so that the question that hangs is known.
 """
 
 import sys
@@ -60,7 +60,7 @@ def run(arguments):
 
 
 def chosen(options):
-    """(limits, names of checks) that the options --limits and --skip leave; raises CommandError."""
+    """(limits, names of the checks to run) by the options --limits and --skip; raises CommandError."""
     skipped = [name for name in options.skip.split(",") if name]
     unknown = sorted(set(skipped) - set(CHECKS[1:]))
     if unknown:
@@ -96,7 +96,7 @@ def read_limits(path):
 
 
 def lines(found):
-    """A line for findings that differ in the card alone, by checks."""
+    """A line for all findings that differ only in the card, in the order of the checks (list of str)."""
     groups = {}
     for one in sorted(found, key=lambda one: CHECKS.index(one.check)):
         groups.setdefault((one.check, one.level, one.text, one.gpu is None), []).append(one.gpu)
@@ -125,7 +125,7 @@ def as_json(report):
 
 
 def examine(wanted, timeout, lock_file=None):
-    """What a child process finds (a report): the driver may take some seconds, an earlier check as many."""
+    """The findings of a child process (report). The driver, and an earlier check, may each take ``timeout`` seconds."""
     report, lock = SimpleNamespace(findings=[], driver=None, library=None), Lock(lock_file)
     if lock.failure:
         report.findings.append(checks.driver_finding(NOTE, "%s: two checks may run at once" % lock.failure))
@@ -142,7 +142,7 @@ def examine(wanted, timeout, lock_file=None):
 
 
 def _take(report, wanted, timeout, lock):
-    """Take into a report what a child process finds, and the versions, which are None if nobody tells them."""
+    """Add a child's findings and the versions to a report; an unknown version stays None."""
     try:
         child = Child("health", wanted, [lock.descriptor])
     except (OSError, ValueError) as error:
@@ -169,7 +169,7 @@ def _take(report, wanted, timeout, lock):
 
 
 def _unanswered(asking, cards, wanted, text):
-    """Findings for what the child was asking when it fell silent, and for the cards that it did not come to."""
+    """Findings for the question at which the child fell silent, and for the cards that it did not reach."""
     if asking is None:
         return [checks.driver_finding(CRITICAL, text)]
     index, check = asking

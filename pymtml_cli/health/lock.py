@@ -1,4 +1,4 @@
-"""Keeps two checks of one user apart: a hung driver must not gather a process more with each round of cron."""
+"""Lets a user run one check at a time: with a hung driver, each round of cron would leave one more process."""
 
 import os
 import time
@@ -10,9 +10,9 @@ PAUSE = 0.05  # seconds between two tries
 
 
 class Lock:
-    """A lock on a file. Who inherits its ``descriptor`` holds it, too: so does a child that cannot be ended.
+    """A lock on a file. A process that inherits its ``descriptor`` holds it too, such as a child that cannot be killed.
 
-    ``failure`` says why there is no lock, where the file cannot be opened.
+    ``failure`` is the reason why there is no lock, if its file cannot be used.
     """
 
     def __init__(self, path=None, name="health"):
@@ -35,7 +35,7 @@ class Lock:
             self.leave()
 
     def take(self, timeout):
-        """Wait for the lock (None), or say who held it for all of some seconds (str)."""
+        """Wait for the lock; returns None, or the holder as text if it is still held after ``timeout`` seconds."""
         deadline = time.monotonic() + timeout
         while self.descriptor is not None:
             try:
@@ -52,14 +52,14 @@ class Lock:
         return None
 
     def leave(self):
-        """Give the lock back, if nobody inherited it."""
+        """Release the lock, unless a child has inherited it."""
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
 
 
 def default_path(name="health"):
-    """A file for this user: in a folder of root's own for root, as somebody else may hold what lies in /tmp."""
+    """The lock file of this user; root's is in a folder of its own, because others can lock a file in /tmp."""
     user = os.geteuid()
     if user == 0 and os.access("/run", os.W_OK):
         return "/run/pymtml-%s.lock" % name

@@ -1,1 +1,1 @@
-"""What a host says in --json, and what hosts say compared."""
+"""The output of a host for programs, and the comparison of hosts."""

@@ -1,7 +1,7 @@
-"""compare: what differs between hosts, from what `pymtml --json`, `health --json` and `doctor --json` print on each.
+"""compare: what differs between hosts, by the output of `pymtml --json`, `health --json` and `doctor --json` of each.
 
-`gathered` reads the documents, `facts` says what is compared of them. Hosts that say the same are a group. Nothing
-is asked of a driver here.
+`gathered` reads the documents, `facts` chooses what is compared. Hosts with equal values of a fact are a group. No
+driver is queried here.
 """
 
 import collections
@@ -17,7 +17,7 @@ from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
-NOT_SAID = "not reported"
+NOT_REPORTED = "not reported"
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
 
@@ -62,7 +62,7 @@ def run(arguments):
 
 
 class Host:
-    """A host: the facts that it says, as {name: Fact}, and of how many cards each kind of its documents is."""
+    """A host: its facts as {name: Fact}, and the number of cards in its document of each kind."""
 
     def __init__(self, name, expected):
         self.name, self.cards, self.facts = name, {}, {"documents": None}
@@ -77,20 +77,20 @@ class Host:
 
 
 class Group:
-    """Hosts that answer the same."""
+    """Hosts with the same values of a fact."""
 
     def __init__(self, fact):
         self.fact, self.hosts, self.shown = fact, [], fact.shown
 
     def add(self, host, fact):
-        """Take a host; where hosts show other numbers, none is shown."""
+        """Add a host. If the texts of hosts differ in measured numbers, the group shows them without the numbers."""
         self.hosts.append(host)
         if any(self.shown.get(card, text) != text for card, text in fact.shown.items()):
             self.shown = self.fact.values
 
 
 class Comparison:
-    """What hosts say, compared: ``differences`` is {fact: [Group]}, ``unreadable`` those who did not say anything."""
+    """The comparison of hosts: ``differences`` is {fact: [Group]}, ``unreadable`` what could not be compared."""
 
     def __init__(self, documents, expected=None, skipped=()):
         self.hosts, self.unreadable, self._numbers = {}, [], collections.Counter()
@@ -107,9 +107,9 @@ class Comparison:
             for name, fact in host.facts.items():
                 kinds.setdefault(name, fact.kind)
         for host in self.hosts.values():
-            for name, kind in kinds.items():  # to a check of which others said something a host may have said nothing
+            for name, kind in kinds.items():  # a host may lack a check that others report
                 if kind in (HEALTH, DOCTOR) and kind in host.cards:
-                    host.facts.setdefault(name, Fact(kind, {None: NOT_SAID}))
+                    host.facts.setdefault(name, Fact(kind, {None: NOT_REPORTED}))
         unknown = sorted(set(skipped) - set(kinds))
         if unknown and self.hosts:
             raise CommandError("--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(kinds)))
@@ -117,7 +117,7 @@ class Comparison:
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 
     def _host_of(self, document, expected):
-        """The host of a document: one that has not said it yet; two machines may have one name."""
+        """The host of a document. A second document of the same kind is of another machine with the same name."""
         name = document.host
         while name in self.hosts and document.kind in self.hosts[name].cards:
             self._numbers[document.host, document.kind] += 1
@@ -129,7 +129,7 @@ class Comparison:
         return UNREADABLE if self.unreadable else DIFFERENT if self.differences else SAME
 
     def _groups(self, name):
-        """Groups of the hosts that know a fact, the largest first."""
+        """Groups of the hosts that have a fact, the largest first (list)."""
         known = [(host, host.facts[name]) for host in self.hosts.values() if name in host.facts]
         counts = collections.Counter(host.cards.get(fact.kind) for host, fact in known)
         usual = max(counts, key=lambda count: (counts[count], count))
@@ -140,7 +140,7 @@ class Comparison:
                 groups.setdefault(fact.key, Group(fact)).add(host.name, fact)
             elif count == usual or not fact.ordered:
                 later.append((host, fact))
-        # Some cards did not answer, or there are fewer or more of them: is what they do answer what others answer?
+        # Hosts with silent cards, or another number of cards, join the largest group that has all their values.
         ordered = sorted(groups.values(), key=lambda group: -len(group.hosts))
         for host, fact in later:
             if host.cards.get(fact.kind) == usual:
@@ -157,7 +157,7 @@ class Comparison:
     # ---- What is printed ----
 
     def differing(self):
-        """The hosts that differ from most others in something, as one line; no line where there is none (list)."""
+        """The hosts outside the largest group of any fact, as one line; no line if there are none (list)."""
         found = {host for groups in self.differences.values() for group in groups[1:] for host in group.hosts}
         return [_hosts(found)] if found else []
 
@@ -207,9 +207,9 @@ class Comparison:
             yield ""
 
     def _common_troubles(self):
-        """(fact, text) of what is the same on all hosts, and is not well (list)."""
-        alone = {name: groups[0] for name, groups in self.facts.items() if len(groups) == 1}
-        return [(name, _text(group, None)) for name, group in alone.items() if group.fact.ill]
+        """(fact, text) of the problems that all hosts share (list)."""
+        shared = {name: groups[0] for name, groups in self.facts.items() if len(groups) == 1}
+        return [(name, _text(group, None)) for name, group in shared.items() if group.fact.ill]
 
     def as_object(self):
         return {
@@ -236,13 +236,13 @@ def _block(name, groups):
 
 
 def _names(hosts, groups):
-    """The names of a group's hosts behind a colon; none where they are more than all others."""
+    """A colon and the names of a group's hosts; empty if they outnumber all others."""
     return "" if 2 * len(hosts) > sum(map(len, groups)) else ": " + _hosts(hosts)
 
 
 def _agree(whole, part):
-    """Whether a fact of several values says the same as another one wherever both say something."""
-    if whole.uniform:  # so do all its cards, also those that did not answer
+    """Whether two facts have the same values for the cards that both have; ``part`` has several values."""
+    if whole.uniform:  # its cards all have one value
         return False
     return all(whole.values.get(index, value) == value for index, value in part.values.items())
 
@@ -256,7 +256,7 @@ def _hosts(names):
 
 
 def _differing(groups):
-    """The cards on which groups differ, where all have the same cards (set); None: show all."""
+    """The cards on which groups differ (set), if all have the same cards; None: show all."""
     cards = set(groups[0].fact.values)
     if any(not group.fact.uniform and set(group.fact.values) != cards for group in groups):
         return None
@@ -264,7 +264,7 @@ def _differing(groups):
 
 
 def _text(group, cards):
-    """What a group answers, of these cards or of all."""
+    """The values of a group as text, for these cards or for all (None)."""
     values = group.shown
     if len(set(values.values())) == 1:
         return next(iter(values.values()))

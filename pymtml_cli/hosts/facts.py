@@ -1,15 +1,15 @@
-"""The facts that a host says: what `compare` makes of documents of `pymtml --json`, `health --json`, `doctor --json`.
+"""The facts of a host, which `compare` takes from documents of `pymtml --json`, `health --json`, `doctor --json`.
 
-A fact is the answer of each card, or of the machine, to one question. What is different on every machine (serial
-numbers, addresses, times, what is measured) is no fact; whether a card tells it at all is one, and so is a query that
-fails.
+A fact is the answer of each card, or of the machine, to one question. Values that differ on every machine (serial
+numbers, addresses, times, measurements) are no facts; whether a card reports them at all is one, and so are failed
+queries.
 """
 
 import collections
 import re
 
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.table import APART, BY_KEY, TOLD, VALUE, ZERO
+from pymtml_cli.readings.table import APART, BY_KEY, KNOWN, VALUE, ZERO
 from pymtml_cli.readings.topology import ranges
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
@@ -18,24 +18,24 @@ NAMES_SHOWN = 4
 
 MACHINE_KEYS = ("pymtml_version", "library_version", "driver_version", "musa_version", "device_count")
 
-# Of a card: those of readings, and the processes. Lists are in LISTS; what stands in neither is compared as TOLD.
+# Keys of a card: those of readings, and the processes. Lists are in LISTS; all other keys are compared as KNOWN.
 CARD_KEYS = {key: reading.compare for key, reading in BY_KEY.items()}
-CARD_KEYS.update({"processes.list": TOLD, "processes.unseen": APART})
+CARD_KEYS.update({"processes.list": KNOWN, "processes.unseen": APART})
 
-# How reasons begin, in small letters, that say that hardware, driver or library do not tell something
-NOT_TOLD_REASONS = ("not supported", "function not found")
-HIDDEN = "not found"  # the reason where the card at the other end of a link is not visible
-NOT_TOLD = "N/A"
+# How the reasons begin, in small letters, for values that hardware, driver or library cannot report
+UNSUPPORTED_REASONS = ("not supported", "function not found")
+HIDDEN = "not found"  # the reason if the card at the other end of a link is not visible
+NOT_AVAILABLE = "N/A"
 
-# Checks of health whose texts have no number that is measured; in the others a number that stands alone is a "#".
+# Checks of health whose texts have no measured numbers; in other texts "#" replaces each separate number.
 EXACT_CHECKS = ("driver", "devices", "answers", "links")
-# Checks of doctor whose texts have numbers that are measured
+# Checks of doctor whose texts have measured numbers
 MEASURED_CHECKS = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-# Levels at which nothing is wrong; what health says at them is the same to all hosts.
-_WELL = {HEALTH: {"OK": "OK", "NOTE": "OK", NOT_TOLD: NOT_TOLD}, DOCTOR: ("ok", "note", "n/a")}
+# Levels at which nothing is wrong; health's texts at these levels are not compared.
+_WELL = {HEALTH: {"OK": "OK", "NOTE": "OK", NOT_AVAILABLE: NOT_AVAILABLE}, DOCTOR: ("ok", "note", "n/a")}
 _ILL = {HEALTH: ("WARNING", "CRITICAL"), DOCTOR: ("warn",)}
-# Facts of `pymtml --json` that are not well, though they be the same on all hosts
+# Values of facts of `pymtml --json` that are problems even if all hosts share them (patterns)
 TROUBLES = {
     "failing": "(?!none$)",
     "device_count": "0$",
@@ -46,10 +46,10 @@ TROUBLES = {
 
 
 class Fact:
-    """What a host answers to a question: {card, or None for the machine: value}, and the same as it is shown.
+    """A host's answer to a question: {card, or None for the machine: value}, and the same as it is shown.
 
-    ``whole`` is whether all cards answered; ``ordered`` whether a value speaks of other cards by their index; ``ill``
-    whether it is not well, though it be the same on all hosts.
+    ``whole`` is whether all cards answered; ``ordered`` whether a value names other cards by their index; ``ill``
+    whether it is a problem even if all hosts share it.
     """
 
     def __init__(self, kind, values, shown=None, whole=True, ordered=False, ill=False):
@@ -58,16 +58,16 @@ class Fact:
 
     @property
     def uniform(self):
-        """Whether all cards answer the same."""
+        """Whether all cards have the same value."""
         return len(set(self.values.values())) == 1
 
     def at(self, card):
-        """The value of a card, which may not be here if all answer the same."""
+        """The value of a card. If all have the same value, the card itself may be missing here."""
         return next(iter(self.values.values())) if self.uniform else self.values[card]
 
     @property
     def key(self):
-        """What is the same for hosts that answer the same."""
+        """A key that is equal for hosts with equal values."""
         return (None, self.at(None)) if self.uniform else frozenset(self.values.items())
 
 
@@ -79,7 +79,7 @@ def facts_of(kind, content):
 
 
 def _of_machine(content):
-    columns, failing, told = [collections.defaultdict(of) for of in (dict, list, list)]
+    columns, failing, unknown = [collections.defaultdict(of) for of in (dict, list, list)]
     facts, devices = {}, content["devices"]
     for name in MACHINE_KEYS:
         value, reason = content.get(name), _reasons(content).get(name)
@@ -89,20 +89,20 @@ def _of_machine(content):
             facts[name] = Fact(MACHINE, {None: _shown(name, value)})
     silent = [index for index, card in enumerate(devices) if _is_silent(card)]
     for index, card in enumerate(devices):
-        failed = set()  # lists of which an item failed
+        failed = set()  # names of failed values, and of lists with a failed item
         for name, value, reason in _leaves(card):
             if value is None and _fails(reason):
                 failed.add(name.partition("[")[0])
                 if not _is_of(name, card, silent):
                     failing[index].append((name, reason))
                 continue
-            how = CARD_KEYS.get(name, TOLD)
+            how = CARD_KEYS.get(name, KNOWN)
             if how == VALUE:
                 columns[name][index] = _shown(name, value)
             elif how == ZERO:
-                columns[name][index] = NOT_TOLD if value is None else "0" if value == 0 else "more than 0"
-            elif how == TOLD and value is None:
-                told[index].append(name)
+                columns[name][index] = NOT_AVAILABLE if value is None else "0" if value == 0 else "more than 0"
+            elif how == KNOWN and value is None:
+                unknown[index].append(name)
         if "mtlink.count" in failed:
             failed.add("mtlink.links")
         for name, (write, _) in LISTS.items():
@@ -113,7 +113,7 @@ def _of_machine(content):
         _, ordered = LISTS.get(name, (None, False))
         facts[name] = Fact(MACHINE, values, whole=len(values) == len(devices), ordered=ordered)
     if devices:
-        facts["not_told"] = Fact(MACHINE, {index: _listed(told[index]) for index in indices})
+        facts["not_told"] = Fact(MACHINE, {index: _listed(unknown[index]) for index in indices})
     facts = {"failing": Fact(MACHINE, {index: _by_reason(failing[index]) for index in (*indices, None)}), **facts}
     for name in set(TROUBLES) & set(facts):
         facts[name].ill = any(re.match(TROUBLES[name], text) for text in facts[name].values.values())
@@ -126,12 +126,12 @@ def _reasons(content):
 
 
 def _fails(reason):
-    """Whether a reason is that of a query that failed; else hardware, driver or library do not tell it."""
-    return reason is not None and not str(reason).lower().startswith(NOT_TOLD_REASONS)
+    """Whether a reason is that of a failed query; otherwise hardware, driver or library cannot report the value."""
+    return reason is not None and not str(reason).lower().startswith(UNSUPPORTED_REASONS)
 
 
 def _leaves(value, path=""):
-    """(name, value, reason) of all that stands in the object of a card (iterator)."""
+    """(name, value, reason) of each value in the object of a card, at any depth (iterator)."""
     reasons = _reasons(value)
     for key, item in value.items():
         name = path + str(key)
@@ -146,7 +146,7 @@ def _leaves(value, path=""):
 
 
 def _failures(items, name):
-    """The leaves of a list that failed; what is there is LISTS' to say (iterator)."""
+    """The failed leaves of a list (iterator); LISTS handles the others."""
     for number, item in enumerate(items):
         for leaf, value, reason in _leaves(item, "%s[%d]." % (name, number)) if isinstance(item, dict) else ():
             hidden = leaf.endswith("].remote") and str(reason).lower() == HIDDEN
@@ -155,19 +155,19 @@ def _failures(items, name):
 
 
 def _is_silent(card):
-    """Whether a card does not even tell its name."""
+    """Whether not even the name of a card could be queried."""
     return card.get("name") is None and _fails(_reasons(card).get("name"))
 
 
 def _is_of(name, card, silent):
-    """Whether a query that failed is about another card, which is silent and says so itself."""
+    """Whether a failed query is about another card that is silent, which has failures of its own."""
     number = re.match(r"topology\[(\d+)\]", name)
     return bool(number) and card["topology"][int(number.group(1))].get("device") in silent
 
 
 def _shown(name, value):
     if value is None:
-        return NOT_TOLD
+        return NOT_AVAILABLE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name.endswith("_bytes") and isinstance(value, int) and value % (1 << 20) == 0:
@@ -191,7 +191,7 @@ def _by_reason(failures):
 
 
 def _items(card, *path):
-    """The objects of a list in the object of a card; None where a null stands in its place."""
+    """The objects in a list of a card; None if the document has null in its place."""
     for key in path:
         card = card.get(key, ()) if isinstance(card, dict) else ()
     if card is None:
@@ -200,11 +200,11 @@ def _items(card, *path):
 
 
 def _each(written, *path):
-    """What writes the items of a list."""
+    """A function that writes the items of a card's list."""
 
     def write(card):
         items = _items(card, *path)
-        return NOT_TOLD if items is None else _listed(map(written, items))
+        return NOT_AVAILABLE if items is None else _listed(map(written, items))
 
     return write
 
@@ -215,7 +215,7 @@ def _instance(item):
 
 
 def _numbers_by(value, key, *path):
-    """What writes `up: 0-5, down: 6`: the numbers of items of a list by what they say."""
+    """A function that writes `up: 0-5, down: 6`: the numbers of a list's items, by their values."""
 
     def write(card):
         found = {}
@@ -228,8 +228,8 @@ def _numbers_by(value, key, *path):
 
 
 DISPLAY = ("type", "max_width", "max_height")
-PAIRS = ("level", "mtlinks", "read", "write")  # what is said of two cards
-# Lists of a card: (what they are as text, whether they speak of other cards)
+PAIRS = ("level", "mtlinks", "read", "write")  # keys of a pair of cards
+# Lists of a card: (function that writes one, whether it names other cards)
 LISTS = {
     "mpc.instances": (_each(_instance, "mpc", "instances"), False),
     "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False),
@@ -247,7 +247,7 @@ def _of_findings(kind, findings):
         found.setdefault(safe(one["check"]), {}).setdefault(gpu, []).append(one)
     for check, by_card in found.items():
         cards.update(set(by_card) - {None})
-        # What was not asked because a card does not answer is told by the check that it does not answer to.
+        # Checks that were skipped because a card is silent are left out: the check that found it silent remains.
         asked = {index: ones for index, ones in by_card.items() if ones[0].get("asked", True)}
         texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
         values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
@@ -258,7 +258,7 @@ def _of_findings(kind, findings):
 
 
 def _statement(kind, check, findings):
-    """(what is compared, what is shown) of the findings of a check on a card."""
+    """(text to compare, text to show) of the findings of a check on a card."""
     compared, shown = [], []
     measured = check in MEASURED_CHECKS if kind == DOCTOR else check not in EXACT_CHECKS
     for one in findings:

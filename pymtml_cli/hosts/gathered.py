@@ -1,10 +1,10 @@
-"""What was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor --json`, by host.
+"""Reads what was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor --json`.
 
-It comes in files, one or more hosts each, or through a pipe: one document behind the other, lines with the host in
-front (pdsh, clush, srun --label), or below a head with hosts (dshbak, clush -b). Whatever is no whole document is
-Unreadable, with what is known of its host: nothing that was not read counts as read.
+The text is in files, of one or more hosts each, or comes through a pipe: documents one after another, lines with the
+host in front (pdsh, clush, srun --label), or text below a head that names hosts (dshbak, clush -b). Anything that is
+not a whole document becomes an Unreadable, with its host if that is known, so that no host is dropped silently.
 
-Whoever wrote it: of a folder regular files alone are read, and what a text may cost has bounds.
+The text is not trusted: in a folder only regular files are read, and the cost of reading has bounds.
 """
 
 import collections
@@ -24,14 +24,14 @@ SUFFIXES = (".json", ".txt", ".out", ".log")
 STDIN = "-"
 LONGEST_REASON = 160
 LARGEST = 64 << 20  # bytes of a file or of stdin: some 1400 hosts of eight cards
-LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards says 48000
+LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards has 48000
 MOST_HOSTS = 20000  # of a text, and files of a folder
-MOST_BROKEN = 100  # documents of a text of which each is looked for behind the one before
+MOST_BROKEN = 100  # documents of a text that cannot be decoded: beyond them it is not read
 
 # Where a document begins: a brace at the begin of a line, or one before the first key of a document of pymtml
 _BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
 _HOST_KEY = re.compile(r'"host":\s*("(?:[^"\\]|\\.)*")')
-# How the texts of two subcommands, which have documents for programs too, begin a line
+# How lines begin in the output of two subcommands without --json
 _TEXTS = {
     HEALTH: re.compile(r"(OK|NOTE|N/A|WARNING|CRITICAL) +[a-z]+: "),
     DOCTOR: re.compile(r"(ok   |note |warn |fail |n/a  ) \S+ +\S"),
@@ -41,12 +41,12 @@ _HOST = r' *(\d+|[^\s:{"]\S*?):'
 _PREFIX = re.compile(_HOST + "(?: (.*))?$")
 _PREFIXED = re.compile('^%s \\{\\s*(?:$|")' % _HOST, re.MULTILINE)
 _RULED = re.compile(r"^-{10,}\s*\n(\S+)(?: \(\d+\))?\s*\n-{10,}\s*$", re.MULTILINE)
-# What those who ran the command say beside it: of hosts, or of themselves
+# Messages of the launcher that ran the command, about a host or in general
 _LAUNCHER = re.compile(r"(?:pdsh@\S+|srun|clush|slurmstepd): (?:error: )?(?:(\S+): )?(.*)$")
 
 
 class Document:
-    """What a host says: the host, the kind of document, of how many cards, its facts."""
+    """A document: its host, its kind, the number of cards in it, its facts."""
 
     def __init__(self, host, kind, content):
         self.host, self.kind = host, kind
@@ -54,7 +54,7 @@ class Document:
 
 
 class Unreadable:
-    """A host, or what is known of it, that said nothing that can be compared: why."""
+    """Output that cannot be compared: its host, as far as that is known, and the reason."""
 
     def __init__(self, host, reason):
         self.host, self.reason = host, fit(safe(" ".join(reason.split())), LONGEST_REASON)
@@ -72,7 +72,7 @@ def read(paths):
     titles = _titles(files)
     for path in files:
         try:
-            text = _text(path, alone=path in paths)
+            text = _text(path, named=path in paths)
         except OSError as error:
             found.append(Unreadable(titles[path], "cannot be read: %s" % (error.strerror or error)))
         except _Bad as error:
@@ -83,7 +83,7 @@ def read(paths):
 
 
 def _files(path):
-    """A file, or the files in a folder, those that are hidden apart."""
+    """A file, or the files in a folder except hidden ones (list)."""
     if path == STDIN or not os.path.isdir(path):
         return [path]
     names = sorted(name for name in os.listdir(path) if not name.startswith("."))
@@ -91,7 +91,7 @@ def _files(path):
 
 
 def _titles(files):
-    """What the host of each file is called: its name without suffix, and as much of its path as tells it apart."""
+    """{path: name of its host}: the file's name without suffix, and as much of the path as makes it unique."""
     titles = {}
     for path in files:
         root, suffix = os.path.splitext(path)
@@ -104,12 +104,12 @@ def _titles(files):
     return titles
 
 
-def _text(path, alone):
-    """What is in a file; of one that was not named by itself, but found in a folder, only if it is a regular file."""
+def _text(path, named):
+    """The text of a file; one that was found in a folder must be a regular file."""
     if path == STDIN:
         data = sys.stdin.buffer.read(LARGEST + 1)
     else:
-        with open(path, "rb", opener=None if alone else _open_regular) as file:
+        with open(path, "rb", opener=None if named else _open_regular) as file:
             data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise _Bad("more than %d MiB" % (LARGEST >> 20))
@@ -117,10 +117,10 @@ def _text(path, alone):
 
 
 def _open_regular(path, flags):
-    """Open a regular file, no link to one; anything else is _Bad."""
+    """Open a regular file; raises _Bad for anything else, even a link to one."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise _Bad("not a regular file")
-    # Who owns the folder may put a link or a pipe there meanwhile: neither is followed, nor waited for.
+    # The folder's owner may put a link or a pipe there meanwhile: do not follow the one, nor wait for the other.
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -147,18 +147,18 @@ def parse(text, title=None):
     return found
 
 
-# ---- Whose a line is ----
+# ---- The host of a line ----
 
 
 def _by_prefix(text):
-    """(host, line) of lines with the host in front (iterator); (None, line) of those that are nobody's."""
+    """(host, line) of lines with the host in front, (None, line) of others (iterator)."""
     for line in text.split("\n"):
         found = None if _LAUNCHER.match(line) else _PREFIX.match(line)
         yield (found.group(1), (found.group(2) or "") + "\n") if found else (None, line)
 
 
 def _by_head(text):
-    """The same, of text below heads that name hosts: (host, text)."""
+    """(host, text) of text below heads that name hosts, (None, line) of lines before the first (iterator)."""
     before, *pieces = _RULED.split(text)
     yield from ((None, line) for line in before.split("\n"))
     for head, body in zip(pieces[::2], pieces[1::2]):
@@ -174,7 +174,7 @@ def _unfolded(text):
 
 def _of_parts(parts, name):
     """Documents and Unreadables of what _by_prefix and _by_head find."""
-    texts, remarks, rest = {}, {}, []  # remarks: what the launcher says of hosts
+    texts, remarks, rest = {}, {}, []  # remarks: the launcher's messages about hosts
     for host, text in parts:
         launcher = _LAUNCHER.match(text) if host is None else None
         if host is not None:
@@ -186,13 +186,13 @@ def _of_parts(parts, name):
             rest.append(text)
         if len(texts) + len(remarks) > MOST_HOSTS:
             raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
-    found, read = [], {}  # hosts that share a head say the same: it is read once
+    found, read = [], {}  # hosts that share a head share its text, which is read once
     for label, pieces in texts.items():
         text = "".join(pieces)
         if text not in read:
             read[text] = _documents(text)
         for one in map(copy.copy, read[text]):
-            # srun --label counts tasks: their documents say the host.
+            # srun --label puts numbers of tasks in front: the host is in the documents.
             one.host = (one.host or "task %s" % label) if label.isdigit() else label
             found.append(one)
     heard = {one.host for one in found}
@@ -274,7 +274,7 @@ def _host(content):
 
 
 def _kind(content):
-    """The kind of a document; one that is not pymtml's, or says an error, is _Bad."""
+    """The kind of a document; raises _Bad if it is not pymtml's, or reports an error."""
     if not isinstance(content, dict):
         raise _Bad("not a document of pymtml")
     schema = content.get("schema", SCHEMA)
@@ -295,7 +295,7 @@ def _kind(content):
 
 
 def _of_findings(content):
-    """HEALTH or DOCTOR, if somebody could be asked."""
+    """HEALTH or DOCTOR; raises _Bad if the driver could not be asked."""
     kind = DOCTOR if "verdict" in content else HEALTH
     found = content["findings"]
     if not isinstance(found, list) or not found:

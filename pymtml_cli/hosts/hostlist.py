@@ -13,15 +13,15 @@ _ADDRESS = re.compile(r"[0-9.]+$")
 
 
 def fold(names):
-    """Names in one text, their order that of numbers: db1,node[03,17-25]. A name that cannot be folded stands alone."""
-    alone, series = set(), {}
+    """Names as one text, sorted by number: db1,node[03,17-25]. A name that cannot be folded stays as it is."""
+    single, series = set(), {}
     for name in set(names):
         parts = _split(name) if _PLAIN.match(name) else None
         if parts is None:
-            alone.add(name)
+            single.add(name)
         else:
             series.setdefault((parts[0], parts[2]), set()).add(parts[1])
-    found = list(alone)
+    found = list(single)
     for (head, tail), numbers in series.items():
         text = ",".join(_ranges(numbers))
         found.append(head + (text if len(numbers) == 1 else "[%s]" % text) + tail)
@@ -29,7 +29,7 @@ def fold(names):
 
 
 def _split(name):
-    """(head, digits, tail) of a name at its last number, that of its first label; None without one."""
+    """(head, digits, tail) of a name at its last number, in the first label if that has one; None without a number."""
     label = len(name) if _ADDRESS.match(name) else (name + ".").index(".")
     numbers = list(_NUMBER.finditer(name[:label])) or list(_NUMBER.finditer(name))
     if not numbers or len(numbers[-1].group()) > LONGEST:
@@ -39,7 +39,7 @@ def _split(name):
 
 
 def _ranges(numbers):
-    """Ranges of numbers as text; each has as many digits throughout as its first number (list of str)."""
+    """Ranges of numbers as text (list of str); in a range with leading zeros, all numbers have the same length."""
     runs = []
     for text in sorted(numbers, key=lambda text: (len(text), text)):
         follows = runs and int(runs[-1][1]) + 1 == int(text)
@@ -57,7 +57,7 @@ def _is_plain(digits):
 
 
 def order(name):
-    """What sorts names by the numbers in them."""
+    """A sort key for names with numbers in them."""
     parts = enumerate(_NUMBER.split(name))  # every second one is a number, which may be too long for an int
     return [
         (0, len(part.lstrip("0")), part.lstrip("0"), part) if index % 2 else (1, 0, part)
@@ -81,7 +81,7 @@ def unfold(text):
 
 
 def _numbers(text):
-    """What stands in brackets, 03,17-25 (list of str)."""
+    """The numbers of a text in brackets, such as 03,17-25 (list of str)."""
     found = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")

@@ -1,6 +1,6 @@
 """--json: everything that pymtml knows, for programs. docs/command.md has the schema.
 
-A value that nobody knows is null, and ``reasons`` of the same object says why.
+An unknown value is null, and ``reasons`` of the same object has the reason.
 """
 
 import pymtml
@@ -8,7 +8,7 @@ from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import json
 from pymtml_cli.readings import devices
-from pymtml_cli.readings.devices import Machine, Unknown, ask, host, musa_version, nobody_tells, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, host, musa_version, then, unreported
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import answer as answer_to
 from pymtml_cli.readings.table import fan, named, pairs, readings_of
@@ -18,7 +18,7 @@ SCHEMA = 1
 
 
 def words(prefix, names):
-    """What makes of a value of an enum its word, or its number."""
+    """A function that returns the word for a value of an enum, or its number."""
     return named({getattr(pymtml, prefix + name.upper()): name for name in names.split()})
 
 
@@ -42,7 +42,7 @@ def attribute(answer, name):
 
 
 def answer(options):
-    """Print the answer to --json, which is an object where the library cannot be used, too (exit status)."""
+    """Print the answer to --json, which is an object even if the library cannot be used (exit status)."""
     with Output(options.get("filename")) as output:
         try:
             with Machine() as machine:
@@ -78,7 +78,7 @@ def machine_object(machine, cards):
 
 
 def card_object(card):
-    """A card: what an instance has too, and what only a card has."""
+    """The object of a card: what it shares with instances, and what only a card has."""
     result = device_object(card)
     instances = devices.unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
     result["mpc"] = known(*pairs(card, "mpc"), ("instances", instances))
@@ -117,7 +117,7 @@ def device_object(device):
 
 
 def documented():
-    """The keys of the objects that have nothing but readings, as docs/command.md has them: {object: text}."""
+    """The keys of objects that hold only readings, for docs/command.md: {object: text}."""
 
     def keys(place):
         found = [(key, reading.note) for key, reading in readings_of(place)]
@@ -164,7 +164,7 @@ def pair_object(card, other):
 
 
 def displays(card):
-    """Display interfaces, or the Unknown for which they cannot be counted."""
+    """Display interfaces (list), or an Unknown if they cannot be counted."""
     count = answer_to(card, "displays.count")
     if isinstance(count, Unknown):
         return count
@@ -178,7 +178,7 @@ def displays(card):
 
 
 def process_objects(card):
-    """Processes; null, with a reason, where nothing tells them; a reason beside the list where there may be others."""
+    """Processes: null with a reason if they are unknown; a reason beside the list if there may be others."""
     found = processes(card)
     if isinstance(found, Unknown):
         return known(("list", found), ("unseen", found))
@@ -190,7 +190,7 @@ def process_objects(card):
                 ("type", process.kind),
                 ("name", process.name),
                 ("instance", None if process.instance is None else process.instance.index),
-                ("memory_bytes", nobody_tells() if process.memory is None else process.memory),
+                ("memory_bytes", unreported() if process.memory is None else process.memory),
             )
             for process in found
         ],

@@ -1,6 +1,6 @@
-"""labels: what Kubernetes may know of a node's cards, in the form of node-feature-discovery's local files.
+"""labels: a node's cards as labels for Kubernetes, in the form of node-feature-discovery's local files.
 
-docs/command.md has the labels. What is not known has none.
+docs/command.md has the labels. An unknown value has none.
 """
 
 import re
@@ -12,7 +12,7 @@ from pymtml_cli.readings.table import answer, mebibytes
 from pymtml_cli.subcommands import argument_parser
 
 VENDOR = "mthreads.com/"
-LONGEST_VALUE = 63  # characters, as Kubernetes has it
+LONGEST_VALUE = 63  # characters, the limit of Kubernetes
 
 
 def parser():
@@ -50,7 +50,7 @@ def labels(machine):
 
 
 def known(cards, name):
-    """What cards answer to a reading, those left out that do not (list)."""
+    """The values of a reading on cards, without unknown ones (list)."""
     found = [answer(card, name) for card in cards]
     return [value for value in found if not isinstance(value, Unknown)]
 

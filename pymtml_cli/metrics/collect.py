@@ -1,10 +1,10 @@
-"""Both ends of what collects: the parent has a child ask, replaces it where it hangs, and knows what outlasts it.
+"""Collects in two processes: a child queries the driver; the parent replaces a child that hangs, and keeps the counts.
 
-The child lives on: each line that it reads asks for one collection. It sends ``driver`` with a text where the driver
-cannot be used (and ends: the next one tries afresh), or ``worn`` where only a new process can use it; else ``cards``,
-then a ``card`` for each, in the order that was announced, ``among`` with the level of each check that finds cards that
-differ, and ``done``. ``cards`` may come again: handles had died, and all is asked anew. ``error`` is the question by
-which that was noticed.
+The child goes on running: each line that it reads requests one collection. If the driver cannot be used, it sends
+``driver`` with the reason, or ``worn`` if only a new process can use the driver, and ends; the next child tries again.
+Otherwise it sends ``cards``, a ``card`` for each in the announced order, ``among`` with the level of each check that
+found cards that differ, and ``done``. If handles have died, it sends ``error`` with the query that failed, and then all
+from ``cards`` on again.
 """
 
 import contextlib
@@ -24,28 +24,28 @@ from pymtml_cli.readings.processes import processes, unseen
 
 NO_PROCESSES, COUNTED, NAMED = "none", "count", "names"
 PROCESS_PAUSE = 30  # seconds between two walks of /proc
-MOST_ERROR_SERIES = 8  # of a card: so many pairs of query and code, all others count as OTHER
+MOST_ERROR_SERIES = 8  # pairs of query and code of a card; all others count as OTHER
 OTHER = ("other", "other")
 NO_ANSWER = ("all", "NoAnswer")
 
 
-# What one collection came to. ``failure`` says why the driver is not up, None where it is; ``cards`` are dicts as the
-# child sends them, with what was known before of those that did not answer; ``count`` is None where the driver did not
-# count them; ``status`` is the worst level of each check, ``errors`` {(gpu, uuid): {(query, code): number}}.
+# The result of one collection. ``failure`` is the reason why the driver is not up, or None; ``cards`` are dicts as the
+# child sends them, those of silent cards with what was known before; ``count`` is None if the driver did not count the
+# cards; ``status`` is the worst level of each check, ``errors`` {(gpu, uuid): {(query, code): number}}.
 Collection = namedtuple("Collection", "failure count cards status errors time duration")
 
 
 def not_collected(failure):
-    """What it comes to where nothing was asked (Collection)."""
+    """The Collection of a round in which nothing was asked."""
     return Collection(failure, None, [], {"driver": checks.SEVERITY[checks.CRITICAL]}, {}, time.time(), 0.0)
 
 
-# What users say: cards expected (None: nobody said), seconds, limits and names of checks, mode of processes
+# Options: expected number of cards (or None), seconds, limits and names of checks, mode of processes
 Settings = namedtuple("Settings", "expect timeout limits names processes")
 
 
 class Collector:
-    """Collects, again and again. Only one thread may: the child ends with the thread that started it."""
+    """Collects repeatedly, in one thread only: the child ends with the thread that started it."""
 
     def __init__(self, settings):
         self.settings = settings
@@ -54,8 +54,8 @@ class Collector:
         self.known = {}  # gpu: [uuid, labels of info]
         self.errors = {}  # as a Collection has them
         self._walked, self._processes = None, {}
-        self.held = None  # a descriptor that the child holds, too: that of a lock
-        self.unstarted = None  # why the last collection could not ask: nothing is known of the driver
+        self.held = None  # the descriptor of a lock, which the child holds as well
+        self.unstarted = None  # why the last collection could not start a child, whatever the state of the driver
 
     def stop(self):
         if self._child is not None:
@@ -63,7 +63,7 @@ class Collector:
             self._child = None
 
     def collect(self):
-        """Ask the driver once (Collection); this takes little more than the timeout at most."""
+        """Query the driver once (Collection); this takes little longer than the timeout."""
         began, found = time.monotonic(), Round()
         found.failure = self._ask(found, began + self.settings.timeout)
         if found.walks:
@@ -80,7 +80,7 @@ class Collector:
     # ---- Asking ----
 
     def _ask(self, found, deadline):
-        """Let a child collect (why the driver is not up, or None)."""
+        """Have a child collect; returns the reason why the driver is not up, or None."""
         if self._stuck is not None:
             if not self._stuck.ended:
                 return "process %d hangs in the driver, and does not end" % self._stuck.pid
@@ -113,19 +113,19 @@ class Collector:
             return self.unstarted
 
     def _start(self, request):
-        """Have a child that was asked: the one of before if it lives."""
+        """Send a request to the child, or to a new one if it has ended."""
         if self._child is not None:
             with contextlib.suppress(OSError):
                 if not self._child.ended:
-                    self._child.tell(request)
+                    self._child.send(request)
                     return
             self.stop()
         wanted = {"limits": self.settings.limits, "checks": self.settings.names}
         self._child = Child("metrics", wanted, [self.held], {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
-        self._child.tell(request)
+        self._child.send(request)
 
     def _replace(self):
-        """End a child that fell silent (why it did). While one does not end, none is started beside it."""
+        """End a child that fell silent; returns the reason. Until it has ended, no other is started."""
         if self._child is None:
             return "the driver cannot be used again"
         text = self._child.failure(self.settings.timeout)
@@ -135,10 +135,10 @@ class Collector:
         self._child = None
         return text
 
-    # ---- What it comes to ----
+    # ---- Results ----
 
     def _card(self, index, found):
-        """A card as it answered, with what is known of it from before where it does not tell it."""
+        """A card as it answered; if it did not, with its identity from an earlier collection."""
         card = found.cards.get(index)
         if card is None:
             card = {"gpu": index, "uuid": "", "info": [], "up": False, "parts": [], "values": [], "status": {}}
@@ -146,7 +146,7 @@ class Collector:
             uuid, info = self.known.get(index, ["", []])
             if not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
-        key = (card["gpu"], card["uuid"])  # of what a walk of /proc came to, which stays until the next one
+        key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
         if card["up"] and found.walks:
             values = [line for line in card["values"] if line[0] in ("processes", "process_info")]
             self._processes[key] = values, card["status"].get("processes")
@@ -158,7 +158,7 @@ class Collector:
         return card
 
     def _count(self, found):
-        """Count the errors of this collection, and let go of those of cards that are not there any more."""
+        """Count the errors of this collection, and drop the counts of cards that are gone."""
         uuids = {gpu: uuid for gpu, (uuid, _) in self.known.items()}
         failed = found.errors + [(gpu, error) for gpu, card in found.cards.items() for error in card["errors"]]
         for gpu, error in failed + [(found.silent, NO_ANSWER)]:
@@ -170,7 +170,7 @@ class Collector:
         self.errors = {card: counts for card, counts in self.errors.items() if card in uuids.items()}
 
     def _status(self, found, cards, count):
-        """Worst level of each check ({check: 0, 1 or 2}): of the cards that tell it."""
+        """Worst level of each check that has one ({check: 0, 1 or 2})."""
         bad = checks.SEVERITY[checks.CRITICAL]
         status = {"driver": 0 if found.failure is None else bad}
         if "devices" in self.settings.names and count is not None:
@@ -184,15 +184,15 @@ class Collector:
 
 
 class Round:
-    """What the child has said in one collection: ``order`` of the cards, and ``cards`` by index."""
+    """The child's messages in one collection: ``order`` of the cards, and ``cards`` by index."""
 
     def __init__(self):
         self.errors, self.walks, self.failure = [], False, None
         self.begin_again()
 
     def begin_again(self):
-        """Forget the answers: all is asked anew."""
-        self.order = self.driver_failed = None  # whether the driver, which answered, does not tell its version
+        """Drop the answers: all questions are asked again."""
+        self.order = self.driver_failed = None  # whether the query of the driver's version failed
         self.cards, self.among = {}, {}
 
     def take(self, kind, value):
@@ -218,7 +218,7 @@ class Round:
 
 
 def answer(wanted, send):
-    """Collect each time that the parent asks, until it asks no more."""
+    """Collect for each request of the parent, until no more come."""
     asking = Asking(wanted)
     for line in sys.stdin:
         if not asking.collect(json.loads(line), send):
@@ -226,16 +226,16 @@ def answer(wanted, send):
 
 
 class Asking:
-    """The library from init to shutdown, again and again: a new life after an error, or with other cards."""
+    """Asks the cards; initializes the library again after an error, or if the number of cards changes."""
 
     def __init__(self, wanted):
         self._limits = wanted["limits"]
         self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
-        self._machine = self._is_new = self._failed = self._has_lived = None  # until a life begins
-        self._identities = {}  # of the cards in this life: they do not change while it lasts
+        self._machine = self._is_new = self._failed = self._has_lived = None  # until the first init
+        self._identities = {}  # of the cards: they do not change between init and shutdown
 
     def collect(self, asked, send):
-        """Answer one collection (whether there may be another)."""
+        """Answer one request; returns whether another can be answered."""
         try:
             self._go_on()
             while not self._cards(asked, send):
@@ -248,7 +248,7 @@ class Asking:
         return True
 
     def _go_on(self):
-        """Have a life in which the handles are worth something."""
+        """Make sure that the handles can be used: by a new init, if they may have died."""
         self._is_new = False
         if self._machine is None or self._failed or ask(pymtml.nvmlDeviceGetCount) != len(self._machine.cards):
             self._begin()
@@ -263,9 +263,9 @@ class Asking:
         self._is_new, self._failed, self._has_lived = True, False, True
 
     def _cards(self, asked, send):
-        """Ask the cards (whether that is all; else the handles died, and all must be asked anew)."""
+        """Ask the cards; returns False if the handles have died, and all questions must be asked again."""
         version = self._machine.driver_version
-        # Cards that hung come last, so that the others are heard.
+        # Cards that hung come last, so that the others are asked.
         cards = sorted(self._machine.cards, key=lambda card: card.index in asked["last"])
         send("cards", {"order": [card.index for card in cards], "driver_failed": checks.fails(version)})
         answering = []
@@ -283,7 +283,7 @@ class Asking:
         return True
 
     def _card(self, card, driver, wanted):
-        """What a card and its parts answer (dict), and the first error (query, code), or None."""
+        """The answers of a card and its parts (dict), and the first error (query, code) or None."""
         reading = series.Answers().ask(card)
         uuid, info = self._identity(card, driver)
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
@@ -292,7 +292,7 @@ class Asking:
             _take_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
         found.update(values=reading.as_list(), errors=reading.errors)
-        failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # that is no handle's fault
+        failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
         return found, failed[0] if failed else None
 
     def _identity(self, device, driver):
@@ -312,7 +312,7 @@ class Asking:
             return
         uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
         if isinstance(uuids, Unknown):
-            if not checks.is_not_told(uuids):
+            if not checks.is_unreported(uuids):
                 errors.append(("virtual_devices", series.code_name(uuids.error)))
             return
         for number, uuid in enumerate(uuids):
@@ -322,28 +322,28 @@ class Asking:
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading, errors)
 
     def _status(self, card, wanted, reading):
-        """Worst level of each check of a card of which anything is told ({check: 0, 1 or 2})."""
+        """Worst level of each check of a card that has a result ({check: 0, 1 or 2})."""
         status = {}
         for name in self._checks:
             if name == "processes" and wanted == NO_PROCESSES or name != "answers" and not reading.answered:
                 continue
-            if name == "readings":  # of what was asked already
+            if name == "readings":  # from the answers that are there
                 status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]
                 continue
-            told = [one.level for one in checks.outcomes(card, name, self._limits) if one.level != checks.NOT_TOLD]
-            if told:
-                status[name] = max(checks.SEVERITY[level] for level in told)
+            levels = {one.level for one in checks.outcomes(card, name, self._limits)} - {checks.NOT_AVAILABLE}
+            if levels:
+                status[name] = max(checks.SEVERITY[level] for level in levels)
         return status
 
 
 def _part(number, uuid, info, reading, errors):
-    """A part of a card (dict); its errors are those of the card."""
+    """A part of a card (dict); its errors are added to those of the card."""
     errors += [error for error in reading.errors if error not in errors]
     return {"instance_id": number, "uuid": uuid, "info": info, "up": reading.answered, "values": reading.as_list()}
 
 
 def _take_processes(card, reading, wanted):
-    """Note the processes of a card, where all could be looked into: else nobody knows how many there are."""
+    """Add the processes of a card to a reading; their number only if all could be inspected."""
     found = processes(card)
     if isinstance(found, Unknown):
         reading.take("processes", "processes", (), found)

@@ -1,4 +1,4 @@
-"""The series of `pymtml metrics`: names, types, units and labels as a table, and what is asked for each of them.
+"""The series of `pymtml metrics`: names, types, units and labels as a table, and the query for each of them.
 
 A series without an answer is absent: none is NaN, and none repeats an old value. docs/metrics.md has them all.
 """
@@ -12,9 +12,9 @@ from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible, ratio
 
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
-PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all that is a card's; those without a text are left out
+PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all series of a card; empty ones are left out
 
-TOTAL = "_total"  # how the names of counters end; the others are gauges
+TOTAL = "_total"  # the suffix of counters; the others are gauges
 
 # Series of the machine: (labels, help)
 MACHINE_SERIES = {
@@ -38,7 +38,7 @@ CARD_SERIES = {
 }
 
 MOST_FANS = 8
-MOST_PROCESSES = 64  # whose names are told, of a card
+MOST_PROCESSES = 64  # of a card whose names are published
 
 LINK_STATES = {
     pymtml.MTML_MTLINK_STATE_UP: "up",
@@ -51,7 +51,7 @@ LINK_STATES = {
 
 
 def of_readings(query):
-    """The question about the readings whose errors count as those of one query."""
+    """A question for all readings whose errors count as those of one query."""
     rows = [row for row in READINGS if row.series and SERIES[row.series[0]][0] == query]
 
     def question(device):
@@ -75,7 +75,7 @@ def fans(card):
 
 
 def links(card):
-    """MtLinks by state: all states of a card that has links, so that none hides behind an absent series."""
+    """MtLinks by state. A card that has links has a series for every state, also at 0."""
     count = reading(card, "mtlink.count")
     if isinstance(count, Unknown):
         yield "mtlinks", (), count
@@ -92,36 +92,36 @@ def links(card):
         yield from (("mtlinks", (name,), number) for name, number in counts.items())
 
 
-# What `query` of query_errors_total calls it: the questions
+# (label `query` of query_errors_total, question)
 QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
 QUESTIONS = [(query, {"fan": fans, "mtlink": links}.get(query) or of_readings(query)) for query in QUERIES]
-ENOUGH = 3  # so many of them without any answer say that a card is lost
-QUESTIONS_OF_PARTS = QUESTIONS[:2]  # the rest of an instance or a virtual device is its card's
+ENOUGH = 3  # a card that answers none of so many is lost
+QUESTIONS_OF_PARTS = QUESTIONS[:2]  # instances and virtual devices share the rest with their card
 
 
-IMPLAUSIBLE = "implausible"  # the code of a number that cannot be
+IMPLAUSIBLE = "implausible"  # the code of an impossible number
 
 
 def code_name(error):
-    """What `code` of query_errors_total calls an error (str): the name of its class, or its number."""
+    """The label `code` of query_errors_total for an error (str): the name of its class, or its number."""
     return type(error).__name__.partition("_")[2] or str(error.value)
 
 
 class Answers:
-    """What a card or a part of it answered: ``values`` {(series, its own labels): number}, ``errors`` {(query, code)}.
+    """The answers of a card or a part of it: ``values`` {(series, its own labels): number}, ``errors`` [(query, code)].
 
-    ``answered`` is whether any question got an answer, that something is not supported too.
+    ``answered`` is whether any question got an answer; "not supported" counts as one.
     """
 
     def __init__(self):
         self.values, self.errors, self.answered = {}, [], False
 
     def take(self, query, series, labels, answer):
-        """Note an answer, or that there is none."""
+        """Add an answer, or the error in its place."""
         if not isinstance(answer, Unknown):
             self.values[series, labels] = answer
             self.answered = True
-        elif checks.is_not_told(answer):
+        elif checks.is_unreported(answer):
             self.answered = True
         else:
             error = (query, IMPLAUSIBLE if isinstance(answer, Implausible) else code_name(answer.error))
@@ -129,7 +129,7 @@ class Answers:
                 self.errors.append(error)
 
     def ask(self, device, questions=QUESTIONS):
-        """Ask a device all questions; one that answers none of the first is not asked the others (these Answers)."""
+        """Ask a device all questions; after ENOUGH without an answer it is not asked the others (these Answers)."""
         for number, (query, question) in enumerate(questions, 1):
             for series, labels, answer in question(device):
                 self.take(query, series, labels, answer)
@@ -145,17 +145,17 @@ class Answers:
 
     @property
     def has_implausible(self):
-        """Whether there was a number that cannot be."""
+        """Whether there was an impossible number."""
         return any(code == IMPLAUSIBLE for _, code in self.errors)
 
 
 def text_or_empty(answer):
-    """A text, or an empty one in the place of an Unknown."""
+    """The text, or an empty one for an Unknown."""
     return "" if isinstance(answer, Unknown) else answer
 
 
 def identity(device, driver):
-    """[uuid, labels of info] of a card or an instance; what it does not tell is an empty text."""
+    """[uuid, labels of info] of a card or an instance; unknown ones are empty."""
     labels = [text_or_empty(then(reading(device, "pci.bus_id"), safe))]
     for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
         labels.append(text_or_empty(device.ask(function)))

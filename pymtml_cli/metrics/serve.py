@@ -1,4 +1,4 @@
-"""Serves the last page of `pymtml metrics` over HTTP. A scrape waits for no driver: collecting goes on beside it."""
+"""Serves the last page of `pymtml metrics` over HTTP: collecting goes on beside, and no scrape waits for the driver."""
 
 import contextlib
 import gzip
@@ -23,7 +23,7 @@ FASTEST = 1  # of gzip's levels
 
 
 def address(text):
-    """(host, port) of an argument [HOST:]PORT; an IPv6 address stands in brackets. Raises ValueError."""
+    """(host, port) of an argument [HOST:]PORT; an IPv6 address is in brackets. Raises ValueError."""
     host, colon, port = text.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
@@ -38,7 +38,7 @@ def address(text):
 
 
 def tls_context(certfile, keyfile, client_cafile):
-    """What serves by TLS, with a file of authorities only those who have their certificates; raises CommandError."""
+    """The SSLContext; with a file of authorities, clients need a certificate from one. Raises CommandError."""
     import ssl
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -67,7 +67,7 @@ class Page:
         self._compressed = None
 
     def encoded(self, accepted):
-        """(bytes, headers) for what a client accepts."""
+        """(bytes, headers) of the page in an encoding that the client accepts."""
         if "gzip" not in accepted.lower():
             return self.text, ()
         if self._compressed is None:
@@ -76,10 +76,10 @@ class Page:
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """Listens from the beginning, answers from ``start`` on: ``page`` is what it answers.
+    """Listens at once, and serves ``page`` from ``start`` on.
 
-    A connection has REQUEST_SECONDS for a whole request and its answer, however slowly they come and go, and
-    IDLE_SECONDS from one to the next. Raises CommandError if it cannot listen.
+    A connection has REQUEST_SECONDS for a whole request and its answer, however slow the client is, and IDLE_SECONDS
+    from one to the next. Raises CommandError if it cannot listen.
     """
 
     daemon_threads = True
@@ -87,7 +87,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def __init__(self, host, port, tls=None):
         self.page, self._tls, self._thread, self._said = None, tls, None, set()
-        self._due = {}  # by the socket of a connection: (whether a request is under way, when its time is over)
+        self._due = {}  # {socket of a connection: (whether a request is under way, deadline)}
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             self.address_family, where = found[0][0], found[0][4]
@@ -97,7 +97,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             raise CommandError(text, BAD_ARGUMENT if isinstance(error, UnicodeError) else OTHER)
 
     def server_bind(self):
-        """Bind, without a look at the name service for a name of this host."""
+        """Bind, without asking the name service for the name of this host."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
 
@@ -112,19 +112,19 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         return self._thread is not None and self._thread.is_alive()
 
     def start(self):
-        """Answer, in threads of their own; raises RuntimeError if none can be started."""
+        """Serve, in other threads; raises RuntimeError if none can be started."""
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()
 
     def expect(self, connection, is_request):
-        """Let a connection have the time of a request, or that for the next one to begin."""
+        """Set the deadline of a connection: of a request, or for the next one to begin."""
         self._due[connection] = is_request, time.monotonic() + (REQUEST_SECONDS if is_request else IDLE_SECONDS)
 
     def _end(self, connection):
-        """End a connection; its thread ends of that."""
+        """End a connection, and thereby its thread."""
         self._due.pop(connection, None)
         with contextlib.suppress(OSError):
-            socket.socket.shutdown(connection, socket.SHUT_RDWR)  # TLS has one of its own, which its thread may be in
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)  # the SSLSocket's own would disturb its thread
 
     def service_actions(self):
         """End the connections whose time is over."""
@@ -133,7 +133,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
                 self._end(connection)
 
     def process_request(self, request, client_address):
-        """Answer a connection in a thread. Where there are too many, the one ends that was idle longest."""
+        """Answer a connection in a thread. If there are too many, the one that was idle longest ends."""
         if len(self._due) >= MOST_CONNECTIONS:
             self._end(min(list(self._due.items()), key=lambda one: one[1])[0])
             self._say_once("more than %d connections: the one that was idle longest is closed" % MOST_CONNECTIONS)
@@ -141,12 +141,12 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         socketserver.ThreadingMixIn.process_request(self, request, client_address)
 
     def shutdown_request(self, request):
-        """Let go of a connection, whatever has become of it."""
+        """Let go of a connection, whatever its state."""
         self._due.pop(request, None)
         http.server.HTTPServer.shutdown_request(self, request)
 
     def finish_request(self, request, client_address):
-        """Answer the requests of a connection. What TLS asks first may take its time, here where nobody else waits."""
+        """Answer the requests of a connection. A slow TLS handshake delays no other connection here."""
         if self._tls is None:
             _Handler(request, client_address, self)
             return
@@ -160,7 +160,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
                 self._due.pop(secured, None)
 
     def handle_error(self, request, client_address):
-        """Say in a line what went wrong, unless the client is to blame."""
+        """Print a line about the error, unless it is one of the connection."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             self._say_once("a request failed: %r" % error)
@@ -176,7 +176,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "pymtml", ""
     disable_nagle_algorithm = True
-    wbufsize = -1  # head and body leave together
+    wbufsize = -1  # head and body are sent together
 
     def handle_one_request(self):
         self.server.expect(self.connection, False)

@@ -1,6 +1,6 @@
-"""metrics: Prometheus' text, once, into a file for node_exporter, or served. docs/metrics.md has the series.
+"""metrics: Prometheus' text, printed, written to a file for node_exporter, or served. docs/metrics.md has the series.
 
-prometheus_client is imported where a page is made or read: the collecting child, which makes none, does without it.
+prometheus_client is imported only where a page is made or read: the collecting child does not need it.
 """
 
 import os
@@ -19,7 +19,7 @@ from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_M
 from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
-LONGEST_FILE = 16 << 20  # bytes of a text that is read again
+LONGEST_FILE = 16 << 20  # bytes of a page that is read back
 LONGEST_JOBS, MOST_JOBS = 1 << 16, 16  # bytes of a file of jobs, and jobs on a card
 INFO_LABELS = CARD_SERIES["info"][0]
 
@@ -62,9 +62,9 @@ def run(arguments):
         if options.listen is not None:
             _serve(options, collector, writer)
         elif options.textfile is not None:
-            try:  # to go on from what the process before knew
+            try:  # to go on from the page of the process before
                 collector.known, collector.errors = earlier(read(options.textfile))
-            except Exception:  # of a parser, which reads what anybody may have written
+            except Exception:  # the parser may raise anything, since the file may hold anything
                 _say("%s was not a file of metrics: errors are counted from 0" % options.textfile)
             _write_file(options, collector, writer)
         else:
@@ -130,7 +130,7 @@ def _serve(options, collector, writer):
 
 
 def _again_and_again(collector, interval):
-    """A collection each some seconds, for ever (iterator); says when the driver goes and comes."""
+    """A collection every ``interval`` seconds, forever (iterator); reports when the driver goes down or up."""
     due, before = time.monotonic(), None
     while True:
         collection = collector.collect()
@@ -143,7 +143,7 @@ def _again_and_again(collector, interval):
 
 
 def _collect_alone(options, collector):
-    """One collection, while no other run collects: a hung driver must not gather a process with each round of cron."""
+    """One collection, while no other run collects: with a hung driver, each round of cron would leave a process."""
     lock = Lock(options.lock, "metrics")
     try:
         holder = lock.take(options.timeout)
@@ -173,7 +173,7 @@ def _say(text):
 
 
 def _check_library():
-    """Look for prometheus_client, without which there is no page."""
+    """Raise CommandError if prometheus_client, which makes the page, is missing."""
     try:
         import prometheus_client.core  # noqa: F401
     except ImportError as error:
@@ -186,7 +186,7 @@ def _check_library():
 
 
 class Writer:
-    """Writes pages. While the series stay the same only their values are put into the page that the library wrote."""
+    """Writes pages. While the series stay the same, only the values in the page of prometheus_client are replaced."""
 
     CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -210,7 +210,7 @@ class Writer:
 
 
 def _pieces(families):
-    """The page of families without its values: a text for each sample, with what stands before it (list of str)."""
+    """The page of families without its values: the text before the value of each sample (list of str)."""
     from prometheus_client import generate_latest
 
     pieces, before = [], ""
@@ -224,13 +224,13 @@ def _pieces(families):
 
 
 def _families(collection, expected, job_folder):
-    """The families of a collection, those without a sample left out (list of Metric)."""
+    """The families of a collection that have samples (list of Metric)."""
     from prometheus_client.core import Metric
 
     families = {}
     for prefix, table in ((OF_MACHINE, MACHINE_SERIES), (OF_CARD, CARD_SERIES)):
         for name, (_, text) in table.items():
-            # A counter's family is named without the end that its samples have.
+            # The name of a counter's family lacks the suffix of its samples.
             family = name[: -len(TOTAL)] if name.endswith(TOTAL) else name
             families[prefix + name] = Metric(prefix + family, text, "gauge" if family == name else "counter")
     _add(families, OF_MACHINE + "driver_up", {}, int(collection.failure is None))
@@ -252,19 +252,19 @@ def _families(collection, expected, job_folder):
 
 
 def _add(families, name, labels, value):
-    """Add a sample; what nobody knows has none."""
+    """Add a sample, unless the value is None."""
     if value is not None:
         families[name].add_sample(name, labels, value)
 
 
 def _place(gpu, device):
-    """Labels of a card, or of a part of it, which alone has an instance_id."""
+    """Labels of a card or of a part of it; only a part has an instance_id."""
     labels = {"gpu": str(gpu), "uuid": device["uuid"], "instance_id": device.get("instance_id")}
     return {label: text for label, text in labels.items() if text}
 
 
 def _device(families, device, place, jobs):
-    """Series of a card or a part of it; those of what it does now are there once for each job on it."""
+    """Add the series of a card or a part of it; the values once for each job on it."""
     known = {label: text for label, text in zip(INFO_LABELS, device["info"]) if text}
     if known:
         _add(families, OF_CARD + "info", dict(place, **known), 1)
@@ -277,13 +277,13 @@ def _device(families, device, place, jobs):
 
 
 def jobs(folder, name):
-    """The jobs on a card, or an instance of it, by the file that a scheduler's prolog writes (list of str)."""
+    """The jobs on a card or an instance of it, from the file that a scheduler's prolog writes (list of str)."""
     lines = [safe(line.strip()) for line in read(os.path.join(folder, name), LONGEST_JOBS).split("\n")]
     return list(dict.fromkeys(line for line in lines if line))[:MOST_JOBS]
 
 
 def earlier(text):
-    """What outlasts the process that wrote a text: identities by gpu, counts of errors by gpu and uuid; ValueError."""
+    """Identities by gpu, and counts of errors by gpu and uuid, from the page of an earlier process; ValueError."""
     from prometheus_client.parser import text_string_to_metric_families
 
     known, errors = {}, {}
@@ -302,7 +302,7 @@ def earlier(text):
 
 
 def read(path, most=LONGEST_FILE):
-    """The text of a file (str); nothing if there is none that can be read, or it is longer."""
+    """The text of a file (str); empty if it cannot be read, or is longer than ``most`` bytes."""
     try:
         return read_text(path, most) or ""
     except (OSError, ValueError):

@@ -61,7 +61,7 @@ class Implausible(Unknown):
         return pymtml.nvmlErrorString(self.error.value)
 
 
-def nobody_tells(*_):
+def unreported(*_):
     """The value of a field that has no counterpart on these cards."""
     return Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_SUPPORTED))
 
@@ -109,12 +109,12 @@ def shown_driver(version):
     if called() != errors.NVIDIA_SMI or isinstance(version, Unknown):
         return version
     rest = version.lstrip("0123456789.")
-    return version[: len(version) - len(rest)].rstrip(".") or nobody_tells()
+    return version[: len(version) - len(rest)].rstrip(".") or unreported()
 
 
 def shown_musa():
     """Version of the MUSA driver API as it is printed: it is not CUDA's, so there is none under NVIDIA's name."""
-    return nobody_tells() if called() == errors.NVIDIA_SMI else musa_version()
+    return unreported() if called() == errors.NVIDIA_SMI else musa_version()
 
 
 def host():

@@ -7,13 +7,13 @@ in fields.txt and sections.txt of `smi`. Rows that use one result of C share one
 
 import pymtml
 from pymtml_cli.readings import plausible, topology
-from pymtml_cli.readings.devices import Implausible, Unknown, nobody_tells, prefixed, shown_driver, then, uuid_of
+from pymtml_cli.readings.devices import Implausible, Unknown, prefixed, shown_driver, then, unreported, uuid_of
 
 MIB = 1024 * 1024
 MEGA = 1000000
 
 # How `compare` compares a value: by itself; whether it is 0; whether it is known; not at all
-VALUE, ZERO, TOLD, APART = "value", "zero", "told", "apart"
+VALUE, ZERO, KNOWN, APART = "value", "zero", "known", "apart"
 
 
 class Reading:
@@ -31,7 +31,7 @@ class Reading:
         self.text = views.pop("text", str)
         self.form = views.pop("form", "%s " + unit.replace("%", "%%") if unit else "%s")
         self.json, self.value, self.note = views.pop("json", None), views.pop("value", None), views.pop("note", "")
-        self.compare, self.series = views.pop("compare", TOLD), views.pop("series", None)
+        self.compare, self.series = views.pop("compare", KNOWN), views.pop("series", None)
         assert not views, views
 
     def question(self, device):
@@ -49,7 +49,7 @@ class Reading:
         """What -q and -x print."""
         return str(then(self.cell(device), lambda text: self.form % text))
 
-    def told(self, device):
+    def json_value(self, device):
         """What --json has, or an Unknown."""
         answer = self.question(device)
         return answer if self.value is None else then(answer, self.value)
@@ -109,7 +109,7 @@ def compute_capability(device):
     version = device.ask(pymtml.nvmlDeviceGetCudaComputeCapability)
     if isinstance(version, Unknown):
         return version
-    return "%d.%d" % tuple(version) if any(version) else nobody_tells()
+    return "%d.%d" % tuple(version) if any(version) else unreported()
 
 
 # ---- What answers are as text, and in --json ----
@@ -137,7 +137,7 @@ def yes_no(value):
 
 def state(number):
     """A performance state, such as P0."""
-    return "P%d" % number if number != pymtml.NVML_PSTATE_UNKNOWN else nobody_tells()
+    return "P%d" % number if number != pymtml.NVML_PSTATE_UNKNOWN else unreported()
 
 
 def named(names):
@@ -299,7 +299,7 @@ def _errors(kind_name, kind, counter_name, counter):
         start + "total",
         asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
         json="ecc.%s_%s" % (kind_name, counter_name),
-        compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else TOLD,
+        compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else KNOWN,
         series=("ecc_errors_total", kind_name, counter_name),
         plausible=plausible.wide_counter,
     )
@@ -552,4 +552,4 @@ def readings_of(place):
 
 def pairs(device, place=""):
     """(key, value or Unknown) of what an object of --json has of readings (list)."""
-    return [(key, reading.told(device)) for key, reading in readings_of(place)]
+    return [(key, reading.json_value(device)) for key, reading in readings_of(place)]

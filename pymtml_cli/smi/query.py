@@ -7,7 +7,7 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import refuse, worded
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, nobody_tells, then
+from pymtml_cli.readings.devices import Machine, Unknown, then, unreported
 from pymtml_cli.readings.processes import processes, say_to_people
 from pymtml_cli.readings.table import BY_NAME, address, mebibytes
 from pymtml_cli.smi.lost import Opened
@@ -25,7 +25,7 @@ def _properties():
                 reading = BY_NAME[names[0]]
                 found = (reading.unit, reading.cell, rest[0])
             else:
-                found = (rest[0], nobody_tells, rest[1])
+                found = (rest[0], unreported, rest[1])
             queries.setdefault(kind, []).append((names,) + found)
             known.update((name, found) for name in names if kind == "gpu")
     return queries
@@ -45,7 +45,7 @@ def _processes(card):
         {
             "pid": process.pid,
             "process_name": process.name,
-            "used_gpu_memory": nobody_tells() if process.memory is None else mebibytes(process.memory),
+            "used_gpu_memory": unreported() if process.memory is None else mebibytes(process.memory),
         }
         for process in ([] if isinstance(known, Unknown) else known)
         if "C" in process.kind

@@ -7,7 +7,7 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.common.samples import Output
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
-from pymtml_cli.readings.devices import Unknown, ask, nobody_tells, shown_driver, shown_musa
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, unreported
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
 
 TEXTS = layout.blocks("smi/texts.txt")
@@ -47,7 +47,7 @@ def _version():
 def _versions():
     """Versions of library, driver and MUSA, each text or an Unknown."""
     if isinstance(ask(pymtml.nvmlInit), Unknown):
-        return [nobody_tells()] * 3
+        return [unreported()] * 3
     versions = [
         ask(pymtml.nvmlSystemGetNVMLVersion),
         shown_driver(ask(pymtml.nvmlSystemGetDriverVersion)),

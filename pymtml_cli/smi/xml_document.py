@@ -7,7 +7,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import xml
-from pymtml_cli.readings.devices import Device, Moment, Unknown, nobody_tells, shown_driver, shown_musa
+from pymtml_cli.readings.devices import Device, Moment, Unknown, shown_driver, shown_musa, unreported
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import address
 from pymtml_cli.readings.table import answer as answer_to
@@ -71,9 +71,9 @@ class Nobody:
     """A machine whose card and instance report nothing: what documents of all machines have."""
 
     def __init__(self):
-        self.time, self.driver_version = Moment(), nobody_tells()
-        card = Device(self, nobody_tells(), 0)
-        card.instances = [Device(self, nobody_tells(), 0, card)]
+        self.time, self.driver_version = Moment(), unreported()
+        card = Device(self, unreported(), 0)
+        card.instances = [Device(self, unreported(), 0, card)]
         self.cards = [card]
 
 

@@ -1,4 +1,4 @@
-"""pynvml, where Python did not run the sitecustomize.py beside this file: python -S, or another one came first."""
+"""pynvml, if Python did not run the sitecustomize.py beside this file: python -S, or another one came first."""
 
 import os
 import sys

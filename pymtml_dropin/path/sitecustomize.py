@@ -1,6 +1,6 @@
-"""Python runs this at its start where the folder is on PYTHONPATH: pynvml is pymtml in this process.
+"""Python runs this at its start if the folder is on PYTHONPATH: pynvml is then pymtml in this process.
 
-It may be any Python that starts here, an old one too, which then goes on without.
+Any Python may start here; one that is too old goes on without pymtml.
 """
 
 import os

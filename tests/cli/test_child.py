@@ -93,10 +93,10 @@ def test_answers_come_through_and_what_the_driver_prints_does_not(system, starte
 @SYSTEMS
 def test_a_child_that_listens(system, started):
     one = started("for line in sys.stdin: send('heard', json.loads(line))", system=system, listens=True)
-    one.tell({"a": "中"})
+    one.send({"a": "中"})
     messages = one.messages(time.monotonic() + LONG)
     assert next(messages) == ["heard", {"a": "中"}] and not one.ended
-    one.tell([1])
+    one.send([1])
     assert next(messages) == ["heard", [1]]
     one.stop()
     assert one.ended

@@ -70,4 +70,4 @@ def test_a_list_that_cannot_be_read_is_not_an_empty_one(fault, path):
         for key in path[:-1]:
             place = place[key]
         assert place.get("reasons", {}).get(path[-1]) == reason
-        assert (place[path[-1]] is None) == (told(card) == hostfacts.NOT_TOLD) == (reason is not None)
+        assert (place[path[-1]] is None) == (told(card) == hostfacts.NOT_AVAILABLE) == (reason is not None)

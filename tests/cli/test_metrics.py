@@ -53,7 +53,7 @@ class Here:
     def __init__(self, subcommand, wanted, *_, **options):
         self._asking = metrics_child.Asking(wanted)
 
-    def tell(self, asked):
+    def send(self, asked):
         """What it is asked is answered at once, as through a pipe."""
         self._said = []
         self._asking.collect(asked, lambda *message: self._said.append(json.dumps(message)))

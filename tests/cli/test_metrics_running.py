@@ -374,7 +374,7 @@ class Scripted:
         self.ended, self.told, self.arguments = False, [], arguments + (listens,)
         Scripted.started.append(self)
 
-    def tell(self, value):
+    def send(self, value):
         if self.ended:
             raise BrokenPipeError(32, "Broken pipe")
         self.told.append(value)
@@ -500,9 +500,9 @@ def test_a_child_whose_pipe_is_closed_is_replaced(collector, monkeypatch):
         raise BrokenPipeError(32, "Broken pipe")
 
     assert found.collect().failure is None
-    monkeypatch.setattr(started[0], "tell", fail)
+    monkeypatch.setattr(started[0], "send", fail)
     assert found.collect().failure is None and [child.ended for child in started] == [True, False]
-    monkeypatch.setattr(Scripted, "tell", fail)
+    monkeypatch.setattr(Scripted, "send", fail)
     assert found.collect().failure == "cannot start the collecting process: Broken pipe"
     assert [child.ended for child in started] == [True, True, True]
 

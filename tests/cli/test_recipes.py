@@ -20,7 +20,7 @@ ROW = """\
 QUESTION = '''\
 def hotspot(card, limits):
     """Whether the hottest spot is cool enough."""
-    value = told("hotspot", reading(card, "temperature.hotspot"))
+    value = known("hotspot", reading(card, "temperature.hotspot"))
     if value > 40:
         return [Outcome(WARNING, "%d C at the hottest spot" % value, value, 40)]
     return [well(value, 40)]
