@@ -20,7 +20,7 @@ MOST = 256  # cards, fans, displays or links that are queried, however many the 
 GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
 NEWEST = "PINGHU"
 
-# Keys that identify a machine; nodes that are named as Linux does it are left in
+# Keys that identify a machine; device nodes with the names of Linux are not masked
 MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
 NODES = {"gpu_path": "/dev/mtgpu.", "primary_path": "/dev/dri/card", "render_path": "/dev/dri/renderD"}
 SERIAL_LENGTH, SERIAL_KEPT = 12, 4
@@ -283,7 +283,7 @@ class Card:
     def __init__(self, device, number):
         self.device, self.number = device, number
         self.keys, self.refused = {}, []
-        self.children = []  # (end of the section's name, keys, refused, which is None if nothing was queried)
+        self.children = []  # (suffix of its section, keys, refused functions, or None if it was not queried)
         self.peers = []  # for each link [number of the other card, number of the link there], or None
 
 

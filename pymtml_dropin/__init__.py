@@ -17,7 +17,7 @@ NAMES = frozenset(
         "pynvml",  # monitors show cards; torch.cuda reports utilization, if it has a device; xinference offers engines
         "pynvml.nvml",  # pynvml before version 12 was a package
         "pynvml.smi",  # the tables of nvidia-smi; pytorch-ignite's GpuInfo asks torch.cuda.is_available() first
-        "pymtml.smi",  # what ``from pynvml import smi`` asks for, as pynvml is the module named pymtml
+        "pymtml.smi",  # what ``from pynvml import smi`` imports, as pynvml is the module named pymtml
         "py3nvml.py3nvml",  # glances 3, labml, watermark: cards to show; its grab_gpus: CUDA_VISIBLE_DEVICES to set
         # copies that programs carry inside
         "aim.ext.pynvml",  # series to record

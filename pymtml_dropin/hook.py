@@ -13,7 +13,7 @@ AT_SECURE = 23
 
 
 def raised_privileges(vector="/proc/self/auxv"):
-    """True if the process may do what its user may not (set-user-ID, set-group-ID, capabilities of the file)."""
+    """Whether the process has privileges that its user lacks (set-user-ID, set-group-ID, capabilities of the file)."""
     if not hasattr(os, "getuid"):
         return False
     if os.getuid() != os.geteuid() or os.getgid() != os.getegid():

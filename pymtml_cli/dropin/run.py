@@ -111,7 +111,7 @@ def start(file, command, variables):
             try:
                 return process.wait()
             except KeyboardInterrupt:
-                continue  # the program got it too, and decides
+                continue  # the program got it too, and decides what to do
     # Python ignores these signals from its start on, and the program would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
         if hasattr(signal, name):

@@ -1,4 +1,4 @@
-"""A child process that queries the driver: a driver that hangs takes its caller with it, here only the child.
+"""A child process that queries the driver: if the driver hangs, only the child hangs with it.
 
 The child answers through a pipe of its own, one line per message: a token, and JSON. It ends with its parent.
 """
@@ -101,7 +101,7 @@ class Child:
     def messages(self, deadline):
         """(kind, value) of each message until the child ends, or until a moment of time.monotonic (iterator).
 
-        A line that is no message ends them as well, because it may have overwritten one.
+        A line that is not a message ends them as well, because it may have overwritten one.
         """
         from queue import Empty
 
@@ -126,7 +126,7 @@ class Child:
             yield message
 
     def failure(self, timeout):
-        """Why there are no more answers."""
+        """Why there are no more answers (str)."""
         if self._is_garbled:
             return "no readable answer: something else writes to the same stream"
         status = self._process.poll()

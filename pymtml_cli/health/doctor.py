@@ -91,7 +91,7 @@ def examine():
         yield versions_finding()
         yield from device_findings(seconds)
     finally:
-        setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # both ways of a shutdown are tried
+        setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # so that both kinds of shutdown are tried
         ask(pymtml.nvmlShutdown)
     try:
         yield fork_finding(opened)
@@ -152,7 +152,7 @@ def file_owners():
     for distribution in metadata.distributions():
         listed = "".join(filter(None, (distribution.read_text(name) for name in ("RECORD", "installed-files.txt"))))
         if not any(module in listed for module in MODULES):
-            continue  # without splitting hundreds of lists
+            continue  # this saves splitting hundreds of lists
         for file in distribution.files or ():
             module = wanted.get(str(file).replace(os.sep, "/"))
             if module:

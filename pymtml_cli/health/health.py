@@ -1,7 +1,7 @@
 """health: a check for schedulers and cron. The exit status is that of monitoring plugins; `checks` has the questions.
 
-A child process asks the questions: a driver that hangs takes its caller with it, here only the child. The child reports
-each answer at once, through a pipe of its own, so that the question that hangs is known.
+A child process asks the questions: if the driver hangs, only the child hangs with it. The child reports each answer at
+once, through a pipe of its own, so that it is known which question hangs.
 """
 
 import sys

@@ -19,7 +19,7 @@ class Lock:
         self.descriptor, self.failure = None, None
         try:
             import fcntl
-        except ImportError:  # no Unix
+        except ImportError:  # not a Unix
             return
         self._flock = fcntl.flock
         self._wanted = fcntl.LOCK_EX | fcntl.LOCK_NB
@@ -35,7 +35,7 @@ class Lock:
             self.leave()
 
     def take(self, timeout):
-        """Wait for the lock; returns None, or the holder as text if it is still held after ``timeout`` seconds."""
+        """Wait for the lock; returns None, or after ``timeout`` seconds a text with the holder, if it is known."""
         deadline = time.monotonic() + timeout
         while self.descriptor is not None:
             try:

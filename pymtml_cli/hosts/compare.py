@@ -1,4 +1,4 @@
-"""compare: what differs between hosts, by the output of `pymtml --json`, `health --json` and `doctor --json` of each.
+"""compare: what differs between hosts, by their output of `pymtml --json`, `health --json` and `doctor --json`.
 
 `gathered` reads the documents, `facts` chooses what is compared. Hosts with equal values of a fact are a group. No
 driver is queried here.

@@ -25,10 +25,10 @@ STDIN = "-"
 LONGEST_REASON = 160
 LARGEST = 64 << 20  # bytes of a file or of stdin: some 1400 hosts of eight cards
 LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards has 48000
-MOST_HOSTS = 20000  # of a text, and files of a folder
-MOST_BROKEN = 100  # documents of a text that cannot be decoded: beyond them it is not read
+MOST_HOSTS = 20000  # of a text, or documents in it
+MOST_BROKEN = 100  # undecodable documents in a text; the rest of it is not read
 
-# Where a document begins: a brace at the begin of a line, or one before the first key of a document of pymtml
+# Where a document begins: a brace at the start of a line, or one before the first key of a document of pymtml
 _BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
 _HOST_KEY = re.compile(r'"host":\s*("(?:[^"\\]|\\.)*")')
 # How lines begin in the output of two subcommands without --json

@@ -46,7 +46,7 @@ def answer(options):
     with Output(options.get("filename")) as output:
         try:
             with Machine() as machine:
-                # No cards are an answer, unless some were asked for.
+                # No cards are a valid answer, unless the user chose some.
                 cards = machine.cards if options.get("id") is None else machine.chosen(options.get("id"))
 
                 def sample(first):

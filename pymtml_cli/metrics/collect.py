@@ -55,7 +55,7 @@ class Collector:
         self.errors = {}  # as a Collection has them
         self._walked, self._processes = None, {}
         self.held = None  # the descriptor of a lock, which the child holds as well
-        self.unstarted = None  # why the last collection could not start a child, whatever the state of the driver
+        self.unstarted = None  # why no child could be started for the last collection, or None
 
     def stop(self):
         if self._child is not None:
@@ -327,7 +327,7 @@ class Asking:
         for name in self._checks:
             if name == "processes" and wanted == NO_PROCESSES or name != "answers" and not reading.answered:
                 continue
-            if name == "readings":  # from the answers that are there
+            if name == "readings":  # known from the answers
                 status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]
                 continue
             levels = {one.level for one in checks.outcomes(card, name, self._limits)} - {checks.NOT_AVAILABLE}

@@ -95,7 +95,7 @@ def links(card):
 # (label `query` of query_errors_total, question)
 QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
 QUESTIONS = [(query, {"fan": fans, "mtlink": links}.get(query) or of_readings(query)) for query in QUERIES]
-ENOUGH = 3  # a card that answers none of so many is lost
+ENOUGH = 3  # a card is lost if so many questions get no answer
 QUESTIONS_OF_PARTS = QUESTIONS[:2]  # instances and virtual devices share the rest with their card
 
 
@@ -129,7 +129,7 @@ class Answers:
                 self.errors.append(error)
 
     def ask(self, device, questions=QUESTIONS):
-        """Ask a device all questions; after ENOUGH without an answer it is not asked the others (these Answers)."""
+        """Ask a device all questions, or only the first ENOUGH if it answers none of these (returns these Answers)."""
         for number, (query, question) in enumerate(questions, 1):
             for series, labels, answer in question(device):
                 self.take(query, series, labels, answer)

@@ -1,4 +1,4 @@
-"""Serves the last page of `pymtml metrics` over HTTP: collecting goes on beside, and no scrape waits for the driver."""
+"""Serves the last page of `pymtml metrics` over HTTP. Collecting is separate, so no scrape waits for the driver."""
 
 import contextlib
 import gzip

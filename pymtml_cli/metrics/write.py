@@ -62,7 +62,7 @@ def run(arguments):
         if options.listen is not None:
             _serve(options, collector, writer)
         elif options.textfile is not None:
-            try:  # to go on from the page of the process before
+            try:  # to continue from the page of the process before
                 collector.known, collector.errors = earlier(read(options.textfile))
             except Exception:  # the parser may raise anything, since the file may hold anything
                 _say("%s was not a file of metrics: errors are counted from 0" % options.textfile)
