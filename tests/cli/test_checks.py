@@ -225,6 +225,7 @@ links | mtlink_state.3=DOWN mtlink_state.4=DOWN | CRITICAL 12/14 | MtLink 3-4 do
 links | mtlink_state.3=DOWNGRADE | CRITICAL 13/14 | MtLink 3 at reduced width
 links | mtlink_state.3=7 | CRITICAL 13/14 | MtLink 3 in state 7
 links | mtmlDeviceGetMtLinkState=TIMEOUT@3x1 | CRITICAL None/None | state of MtLink 3: Timeout
+links | mtlink_state.3=DOWN mtmlDeviceGetMtLinkState=NOT_SUPPORTED@4x1 | CRITICAL 12/14 | MtLink 3 down
 links | mtmlDeviceGetMtLinkState=NOT_SUPPORTED | N/A None/None | state of MtLinks not reported
 pcie_width | pci_cur_width=16 | OK 16/16 | PCIe at full width
 pcie_width | pci_cur_width=15 | WARNING 15/16 | PCIe x15, and the card has x16

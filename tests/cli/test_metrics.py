@@ -327,6 +327,20 @@ def test_the_checks_of_a_card(life):
     assert " ".join(first["status"]) == "answers memory utilization power temperature ecc pages links readings"
 
 
+@pytest.mark.parametrize(
+    "name, value, begins",
+    [("faults", "0.mtmlGpuGetTemperature=TIMEOUT", True), ("set", "0.gpu_temperature=900", False), ("set", "", False)],
+)
+def test_an_error_ends_the_life(life, name, value, begins):
+    """As its handles may be worth nothing. A number that cannot be is not their fault."""
+    with simulated.machine("s3000x2", **{name: value}):
+        first, second = cards_of(life()[0])
+        assert bool(first["errors"]) == bool(value) and not second["errors"]
+        simulated.reset_calls()
+        life()
+        assert bool(simulated.calls("mtmlLibraryInitDeviceByIndex")) == begins
+
+
 def test_a_card_that_is_lost_is_asked_one_check(life):
     with simulated.machine("s3000x2", set="1.lost=TIMEOUT"):
         said, _ = life(processes="count")
