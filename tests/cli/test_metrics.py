@@ -329,7 +329,11 @@ def test_the_checks_of_a_card(life):
 
 @pytest.mark.parametrize(
     "name, value, begins",
-    [("faults", "0.mtmlGpuGetTemperature=TIMEOUT", True), ("set", "0.gpu_temperature=900", False), ("set", "", False)],
+    [
+        ("faults", "0.mtmlGpuGetTemperature=TIMEOUT@0x1", True),
+        ("set", "0.gpu_temperature=900", False),
+        ("set", "", False),
+    ],
 )
 def test_an_error_ends_the_life(life, name, value, begins):
     """As its handles may be worth nothing. A number that cannot be is not their fault."""
