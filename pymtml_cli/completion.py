@@ -115,7 +115,7 @@ def _filled(text, **places):
 
 
 def _places(command, options, alone):
-    """What stands in the lines of a subcommand."""
+    """What fills the places of a subcommand's lines (dict)."""
     spellings = [spelling for option in options for spelling in option.spellings]
     if alone and not command:
         described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub].help.replace("'", "'\\''")) for sub in alone)

@@ -1,4 +1,4 @@
-"""Entry point of the command: imports what was asked for, and that alone; turns failures into an exit status."""
+"""Entry point of the command: imports only what was asked for, and turns failures into an exit status."""
 
 import importlib
 import os

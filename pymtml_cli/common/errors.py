@@ -28,7 +28,7 @@ _WORDS = (("MPC instance", "MIG device"), ("MPC", "MIG"), ("MUSA", "CUDA"), ("Mt
 
 
 def worded(text):
-    """A text of ours in NVIDIA's words where the command goes by NVIDIA's name."""
+    """A text of ours, in NVIDIA's words if the command was called nvidia-smi."""
     if called() == NVIDIA_SMI:
         for ours, theirs in _WORDS:
             text = text.replace(ours, theirs)

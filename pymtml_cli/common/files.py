@@ -26,7 +26,7 @@ def put(path, text):
 
 
 def replace_file(path, text):
-    """`put`, where there is a file or nothing.
+    """`put`, for a path that is a regular file or does not exist.
 
     Raises: CommandError.
     """

@@ -18,7 +18,7 @@ def near(word, known):
 
 
 def meant(word, known, rest=""):
-    """The line for a word that is not known; ``rest`` says where the known ones are listed."""
+    """The line for a word that is not known; ``rest`` names the place that lists the known ones."""
     found = near(word.strip(), known)
     parts = ["did you mean %s?" % " or ".join(found)] if found else []
     return " ".join(parts + ([rest] if rest else []))

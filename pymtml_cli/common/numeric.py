@@ -6,7 +6,7 @@ LONGEST = 15  # digits; so many a float still keeps
 def number(text, least, most, whole=True):
     """The number that a text is, from ``least`` to ``most`` (int, or float unless ``whole``); None for anything else.
 
-    Decimal ASCII digits alone, for other than whole numbers with a point: no sign, no exponent, no inf, no nan.
+    Only decimal ASCII digits, with a point if not ``whole``: no sign, no exponent, no inf, no nan.
     """
     digits, point, decimals = text.partition(".")
     if whole and point or not _is_number(digits + decimals):

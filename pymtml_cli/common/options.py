@@ -1,7 +1,7 @@
 """Options of nvidia-smi's subcommands, which argparse would read otherwise: -p2p is one option, not three.
 
-A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a word where a value follows. Those that
---help does not show have None.
+A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a word if a value follows. Options
+that --help does not show have None.
 """
 
 from pymtml_cli.common.errors import called, refuse, worded

@@ -49,7 +49,7 @@ def repeat(machine, seconds, sample, wakeup=None, count=0):
     0 is as many as there may be until somebody interrupts; without seconds it is one. ``wakeup`` is a file descriptor
     that calls for a sample at once when it can be read.
     """
-    if seconds is not None:  # it may run for days: what it ends it ends in C, too, so that cards may come and go
+    if seconds is not None:  # it may run for days: its shutdowns reach C, so that cards may come and go
         os.environ.setdefault("PYMTML_KEEP_LIBRARY", "0")
     due, taken = time.monotonic(), 1
     sample(True)

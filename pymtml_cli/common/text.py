@@ -1,4 +1,4 @@
-"""Text of others, such as names of processes and what the driver says, made safe for every output, and its width.
+"""Text of others, such as names of processes and the driver's messages: made safe for every output, and its width.
 
 Whatever comes from outside goes through `safe` before it is printed. Applied again, `safe` changes nothing.
 """
@@ -8,7 +8,7 @@ def safe(text):
     """A text with a visible escape in the place of each character that shows nothing, or that changes what is shown.
 
     Those are control characters (C0, DEL and C1), marks of direction and other format characters, separators but the
-    plain blank, lone surrogates, and what is no character: ``\\x1b``, ``\\u202e``, ``\\U0001fffe``.
+    plain blank, lone surrogates, and codes that are no characters: ``\\x1b``, ``\\u202e``, ``\\U0001fffe``.
     """
     text = str(text)
     return text if text.isprintable() else "".join(map(_visible, text))

@@ -29,7 +29,7 @@ default_power = between(0, MOST_MILLIWATTS)
 
 
 def identifier(device, number):
-    """A number of PCI's configuration space, which reads all ones where no card answers."""
+    """A number of PCI's configuration space, which reads all ones if no card answers."""
     return number != 0xFFFFFFFF
 
 

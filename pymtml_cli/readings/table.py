@@ -246,7 +246,7 @@ _power = _kind(unit="W", text=watts, plausible=plausible.power)
 
 
 def _engine(name, code):
-    """A row for an engine that --json alone has."""
+    """A row for an engine that only --json shows."""
     key = "utilization.engines.%s_percent" % name
     return Reading(key, asked(pymtml.mtmlGpuGetEngineUtilization, code), json=key, plausible=plausible.percent)
 
@@ -312,7 +312,7 @@ def _errors(kind_name, kind, counter_name, counter):
 
 _CORRECTED, _UNCORRECTED = pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 
-# By subject; what stands in an object of --json, in its order there
+# By subject; the rows of an object of --json in its order there
 # fmt: off
 READINGS = [
     # The sample, the machine

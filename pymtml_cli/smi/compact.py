@@ -42,7 +42,7 @@ COLUMNS = (
     ("Util", 5, cells.utilization),
     ("ECC", 6, _of_card(cells.uncorrected)),
 )
-# The order in which they come where there is room for them
+# The order in which columns are added while there is room
 IMPORTANCE = ("GPU", "Memory-Usage", "Util", "Temp", "Pwr:Usage/Cap", "Name", "ECC", "Fan", "Perf")
 PROCESS_MEMORY_WIDTH = 60  # from this width on, processes have a column for their memory
 

@@ -64,7 +64,7 @@ def _one_of(*words):
     return lambda text: text if text in words or str(text).upper() in words else None
 
 
-# What reads a value, by the word that stands for it; what it reads from a value that is none is None
+# What reads a value, by the word for it in changes.txt; it returns None for an invalid one
 READERS = {
     "N": _numbers(1, 1),
     "N[,N]": _numbers(1, 2),
@@ -179,7 +179,7 @@ def nvml_code(error):
 
 
 def exit_status(error):
-    """Exit status for an error: NVML's code where that is one."""
+    """Exit status for an error: NVML's code, at most OTHER."""
     return min(nvml_code(error), OTHER)
 
 
@@ -277,7 +277,7 @@ def _end(text, status):
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
-# What some card can do, or has more than a sentence for; what it comes to is a text, NotPossible or Failed
+# Changes that a card can make, or that need more than a sentence: each returns a text or raises NotPossible or Failed
 CHANGES = {
     "ecc-config": _ecc_config,
     "reset-ecc-errors": _reset_ecc_errors,

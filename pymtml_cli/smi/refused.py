@@ -20,7 +20,7 @@ MOST = {"0|1": 1, "NUMBER": 1 << 31}  # greatest values, by the words that stand
 
 
 def run(arguments, name):
-    """Print what a subcommand comes to on these cards (exit status)."""
+    """Print what a subcommand shows for these cards (exit status)."""
     chosen = parse(arguments, OPTIONS[name])
     if "-h" in chosen or not (set(chosen) - {"-i"} or name == "base-clocks"):
         sys.stdout.write(usage(name, OPTIONS[name], ("-i",), "OPTION..."))

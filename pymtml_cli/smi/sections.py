@@ -28,7 +28,7 @@ OF_PROCESS = (
 class Line:
     """A line of -q: key or None, XML tag or None, what the reading is called, and the lines below it.
 
-    ``section`` is that of -d; ``only_chosen`` lines are shown where -d asks for them alone.
+    ``section`` is that of -d; ``only_chosen`` lines are shown only if -d asks for them.
     """
 
     def __init__(self, key, tag="", reading="", section=""):

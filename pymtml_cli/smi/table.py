@@ -1,7 +1,7 @@
-"""The table of cards and processes, in nvidia-smi's form: what people look at, and what programs cut up by columns.
+"""The table of cards and processes, in nvidia-smi's form: for people, and for programs that cut it at its columns.
 
-On a terminal it takes the width that is there, for names of processes where there is more, by leaving columns out where
-there is less, and marks what is hot or full; anywhere else it has its full 91 columns and no color.
+On a terminal it takes the whole width: a wide one shows more of the names of processes, a narrow one fewer columns.
+What is hot or full is marked. Anywhere else it has its full 91 columns and no color.
 """
 
 import os
@@ -25,7 +25,7 @@ COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: modu
 # Widths of the blocks card, memory, load
 WIDE_LOAD = 22
 LAYOUTS = ((41, 24, WIDE_LOAD), (41, 24, 7))
-NAME_WIDTH = 37  # of processes, where the table has its full width
+NAME_WIDTH = 37  # of processes, in a table of full width
 
 
 class Screen:

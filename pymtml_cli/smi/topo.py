@@ -115,7 +115,7 @@ def _matrix(cards, links, smi):
 
 
 def path(card, other, links, prefix):
-    """How two cards are joined: MTn by n MtLinks, else the PCIe level, N/A where that is not known."""
+    """How two cards are joined: MTn by n MtLinks, else the PCIe level, N/A if that is unknown."""
     count = link_count(card, other) if links else 0
     if isinstance(count, Unknown):
         if not count.not_supported:
