@@ -50,7 +50,7 @@ LINK_STATES = {
 # ---- Questions: (series, its own labels, answer) of a card or a part of it (iterators) ----
 
 
-def of_readings(query):
+def of_query(query):
     """A question for all readings whose errors count as those of one query."""
     rows = [row for row in READINGS if row.series and SERIES[row.series[0]][0] == query]
 
@@ -60,6 +60,8 @@ def of_readings(query):
             number = then(row.question(device), SERIES[series][1])
             if number is not None:
                 yield series, tuple(labels), number
+        if query in SEVERAL:
+            yield from SEVERAL[query](device)
 
     return question
 
@@ -94,7 +96,9 @@ def links(card):
 
 # (label `query` of query_errors_total, question)
 QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
-QUESTIONS = [(query, {"fan": fans, "mtlink": links}.get(query) or of_readings(query)) for query in QUERIES]
+assert {query for query, _, _, _ in SERIES.values()} <= set(QUERIES), "SERIES has a query that QUERIES lacks"
+SEVERAL = {"fan": fans, "mtlink": links}  # by query: what has several numbers in a row
+QUESTIONS = [(query, of_query(query)) for query in QUERIES]
 ENOUGH = 3  # a card is lost if so many questions get no answer
 QUESTIONS_OF_PARTS = QUESTIONS[:2]  # instances and virtual devices share the rest with their card
 
