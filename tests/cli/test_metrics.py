@@ -322,9 +322,11 @@ def test_a_driver_without_a_version(life, code, failed):
 def test_the_checks_of_a_card(life):
     with simulated.machine(simulated.DISTINCT):
         first, _ = cards_of(life(skipped=["pcie"], limits=limits(max_temperature=51))[0])
+    levels = first["status"]
     well = dict.fromkeys(["answers", "memory", "utilization", "power", "readings"], 0)
-    assert first["status"] == dict(well, temperature=2, ecc=2, pages=1, links=2)
-    assert " ".join(first["status"]) == "answers memory utilization power temperature ecc pages links readings"
+    assert dict(levels, **well, temperature=2, ecc=2, pages=1, links=2) == levels
+    assert list(levels) == [check for check in health.CHECKS if check in levels]
+    assert not {"driver", "devices", "pcie", "processes"} & set(levels)
 
 
 @pytest.mark.parametrize(

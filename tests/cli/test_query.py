@@ -95,6 +95,8 @@ def test_fields_that_some_drivers_have_are_known():
 
 def test_help_lists_fields_in_the_recorded_order():
     order = [row[0] for row in RECORDED_FIELDS["fields"]]
+    more = {names[0] for names, _, _, _ in FIELDS} - set(order) - set(RECORDED_FIELDS["only_some"])
+    assert not more, "pymtml_cli/smi/fields.txt has fields that nvidia-smi lacks: %s" % more
     assert [names[0] for names, _, _, _ in FIELDS if names[0] in order] == order
 
 

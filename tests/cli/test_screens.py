@@ -22,7 +22,8 @@ def test_there_are_screens():
 
 def test_the_page_names_every_subcommand():
     (text,) = [text for path, text in documents() if path.endswith("command.md")]
-    assert [name for name in SUBCOMMANDS if not re.search(r"\b%s\b" % re.escape(name), text)] == []
+    missing = [name for name in SUBCOMMANDS if not re.search(r"\b%s\b" % re.escape(name), text)]
+    assert not missing, "docs/command.md lacks: %s" % ", ".join(missing)
 
 
 def test_the_schema_names_every_key():
