@@ -15,7 +15,6 @@ with their types, that its answer comes from. A card that has none of them answe
 while the facts themselves lack something: slips() names it.
 """
 
-import argparse
 import functools
 import json
 import os
@@ -474,20 +473,18 @@ def to_do(api):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    options = parser.parse_args()
+    check = generated.checks(__doc__)
     api = json.loads(read(FACTS))
     wrong = slips(api)
     if wrong:
         sys.exit("\n".join("%s: %s" % (FACTS, line) for line in wrong))
-    stale = generated.renew({path: functools.partial(renewed, api, path) for path in BLOCKS}, options.check)
+    stale = generated.renew({path: functools.partial(renewed, api, path) for path in BLOCKS}, check)
     lines = to_do(api)
     sys.stdout.writelines(line + "\n" for line in lines)
-    if options.check and stale:
+    if check and stale:
         sys.exit("facts/mtml_api.json has changed, or what follows from it was edited by hand: make generate")
     # The other generators import pymtml.py, which names the classes.
-    sys.exit(bool(lines) if options.check else any("has no class" in line for line in lines))
+    sys.exit(bool(lines) if check else any("has no class" in line for line in lines))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ pymtml.py          MUSA compute capability by PCI id and by name, between marker
 docs/support.md    the tables of cards, between markers
 """
 
-import argparse
 import configparser
 import functools
 import glob
@@ -114,12 +113,10 @@ def renewed(cards, path, source):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    options = parser.parse_args()
+    check = generated.checks(__doc__)
     cards = load()
-    stale = generated.renew({path: functools.partial(renewed, cards, path) for path in BLOCKS}, options.check)
-    if options.check and stale:
+    stale = generated.renew({path: functools.partial(renewed, cards, path) for path in BLOCKS}, check)
+    if check and stale:
         sys.exit("facts/cards.json has changed, or what follows from it was edited by hand: make generate")
 
 

@@ -10,7 +10,6 @@ It is read from the module's source: the groups are its banners, what stands in 
 is refused stands in facts/refusals.csv.
 """
 
-import argparse
 import ast
 import collections
 import functools
@@ -220,12 +219,10 @@ def grouped(functions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    options = parser.parse_args()
+    check = generated.checks(__doc__)
     with open(generated.MODULE, encoding="utf-8") as stream:
         text = document(stream.read())
-    if generated.renew({"docs/coverage.md": lambda old: text}, options.check) and options.check:
+    if generated.renew({"docs/coverage.md": lambda old: text}, check) and check:
         sys.exit("docs/coverage.md is not current: make generate")
 
 

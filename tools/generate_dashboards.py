@@ -4,11 +4,10 @@ python tools/generate_dashboards.py            write them
 python tools/generate_dashboards.py --check    exit 1 with a diff if they are not current
 """
 
-import argparse
 import os
 import sys
 
-from generated import ROOT, json_text, renew
+from generated import ROOT, checks, json_text, renew
 
 FLEET = os.path.join("examples", "fleet")
 COLUMNS = 24  # of Grafana's grid
@@ -445,16 +444,12 @@ def dashboard(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    options = parser.parse_args()
+    check = checks(__doc__)
     for name in DASHBOARDS:
-        if not os.path.exists(os.path.join(ROOT, FLEET, name)) and not options.check:
+        if not os.path.exists(os.path.join(ROOT, FLEET, name)) and not check:
             open(os.path.join(ROOT, FLEET, name), "w").close()
-    stale = renew(
-        {os.path.join(FLEET, name): lambda _, name=name: dashboard(name) for name in DASHBOARDS}, options.check
-    )
-    if stale and options.check:
+    stale = renew({os.path.join(FLEET, name): lambda _, name=name: dashboard(name) for name in DASHBOARDS}, check)
+    if stale and check:
         sys.exit("%s has a dashboard that is not current: make generate" % FLEET)
 
 

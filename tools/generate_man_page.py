@@ -4,7 +4,6 @@ python tools/generate_man_page.py            write it
 python tools/generate_man_page.py --check    exit 1 with a diff if it is not current
 """
 
-import argparse
 import contextlib
 import io
 import os
@@ -12,7 +11,7 @@ import re
 import sys
 import textwrap
 
-from generated import ROOT, renew
+from generated import ROOT, checks, renew
 
 sys.path.insert(0, ROOT)
 COMMAND = os.path.join(ROOT, "docs", "command.md")
@@ -146,11 +145,9 @@ def page():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    options = parser.parse_args()
-    stale = renew({"docs/pymtml.1": lambda _: page()}, options.check)
-    if stale and options.check:
+    check = checks(__doc__)
+    stale = renew({"docs/pymtml.1": lambda _: page()}, check)
+    if stale and check:
         sys.exit("docs/pymtml.1 is not current: make generate")
 
 

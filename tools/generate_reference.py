@@ -8,7 +8,6 @@ facts/mtml_api.json and facts/struct_fields.csv have the meaning of structs' fie
 record writes, the cards on which a function returns a value.
 """
 
-import argparse
 import ast
 import collections
 import csv
@@ -446,12 +445,10 @@ def documents(source):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a struct is not described")
-    options = parser.parse_args()
+    check = generated.checks(__doc__)
     with open(generated.MODULE, encoding="utf-8") as stream:
         pages = documents(stream.read())
-    if not options.check:
+    if not check:
         os.makedirs(FOLDER, exist_ok=True)
         for name, text in pages.items():
             with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as stream:

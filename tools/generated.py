@@ -79,6 +79,13 @@ def between(path, source, first, last, lines):
     return "\n".join(found[: found.index(first) + 1] + lines + found[found.index(last) :])
 
 
+def checks(document):
+    """Whether a generator, with that docstring, was asked to check its files rather than to write them."""
+    parser = argparse.ArgumentParser(description=document.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1, with what differs, if not current")
+    return parser.parse_args().check
+
+
 def renew(renewed, check):
     """Write the files that are no longer current, {path: function of the old text}; with ``check`` show what differs.
 
