@@ -449,11 +449,8 @@ def test_what_a_handle_holds_lies_in_its_slots():
 def test_no_question_reaches_c_during_a_change(monkeypatch):
     """Of the library either, whose pointer C may end."""
     carry_out, answers = pymtml._Change.carry_out, []
-    questions = (
-        pymtml.mtmlLibraryCountDevice,
-        pymtml.mtmlSystemGetDriverVersion,
-        lambda: pymtml.mtmlDeviceGetName(card),
-    )
+    questions = [pymtml.mtmlLibraryCountDevice, pymtml.mtmlSystemGetDriverVersion]
+    questions += [lambda: pymtml.mtmlDeviceGetName(card)]
 
     def asked(self, *arguments):
         for question in questions:

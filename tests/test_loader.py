@@ -252,22 +252,19 @@ def card():
     return pymtml.nvmlDeviceGetHandleByIndex(0)
 
 
+NOT_FOUND = "MTMLError_FunctionNotFound"
 ANSWERS = [  # (function that a library lacks, what it is asked, what is printed: the answer or the class of the error)
     # MTML's functions say so.
-    ("mtmlErrorString", "mtmlErrorString(3)", "MTMLError_FunctionNotFound"),
-    ("mtmlLogGetConfiguration", "mtmlLogGetConfiguration()", "MTMLError_FunctionNotFound"),
-    ("mtmlDeviceInitGpu", "mtmlDeviceInitGpu(card())", "MTMLError_FunctionNotFound"),
-    ("mtmlDeviceInitVpu", "mtmlVpuGetClock(card())", "MTMLError_FunctionNotFound"),
-    ("mtmlLibraryInitSystem", "card(), mtmlSystemGetDriverVersion()", "MTMLError_FunctionNotFound"),
-    ("mtmlLibraryCountDevice", "card(), mtmlLibraryCountDevice()", "MTMLError_FunctionNotFound"),
-    ("mtmlLibraryShutDown", "card(), mtmlLibraryShutDown()", "MTMLError_FunctionNotFound"),
-    ("mtmlDeviceGetTopologyLevel", "mtmlDeviceGetTopologyLevel(card(), card())", "MTMLError_FunctionNotFound"),
-    ("mtmlDeviceSetMpcMode", "mtmlDeviceSetMpcMode(card(), 0)", "MTMLError_FunctionNotFound"),
-    (
-        "mtmlLibrarySetMpcConfigurationInBatch",
-        "mtmlLibrarySetMpcConfigurationInBatch([card()], [0])",
-        "MTMLError_FunctionNotFound",
-    ),
+    ("mtmlErrorString", "mtmlErrorString(3)", NOT_FOUND),
+    ("mtmlLogGetConfiguration", "mtmlLogGetConfiguration()", NOT_FOUND),
+    ("mtmlDeviceInitGpu", "mtmlDeviceInitGpu(card())", NOT_FOUND),
+    ("mtmlDeviceInitVpu", "mtmlVpuGetClock(card())", NOT_FOUND),
+    ("mtmlLibraryInitSystem", "card(), mtmlSystemGetDriverVersion()", NOT_FOUND),
+    ("mtmlLibraryCountDevice", "card(), mtmlLibraryCountDevice()", NOT_FOUND),
+    ("mtmlLibraryShutDown", "card(), mtmlLibraryShutDown()", NOT_FOUND),
+    ("mtmlDeviceGetTopologyLevel", "mtmlDeviceGetTopologyLevel(card(), card())", NOT_FOUND),
+    ("mtmlDeviceSetMpcMode", "mtmlDeviceSetMpcMode(card(), 0)", NOT_FOUND),
+    ("mtmlLibrarySetMpcConfigurationInBatch", "mtmlLibrarySetMpcConfigurationInBatch([card()], [0])", NOT_FOUND),
     # For NVML's it is a question that the library cannot answer,
     ("mtmlDeviceGetBrand", "nvmlDeviceGetBrand(card())", "NVMLError_NotSupported"),
     ("mtmlDeviceCountGpuCores", "nvmlDeviceGetNumGpuCores(card())", "NVMLError_NotSupported"),

@@ -17,11 +17,8 @@ def native_handles():
 
 def query_everything(device):
     """What a monitor asks of a device; a changed result would be a wrong read."""
-    texts = (
-        pymtml.mtmlDeviceGetName(device),
-        pymtml.mtmlDeviceGetUUID(device),
-        pymtml.mtmlDeviceGetPciInfo(device).busId,
-    )
+    texts = pymtml.mtmlDeviceGetName(device), pymtml.mtmlDeviceGetUUID(device)
+    texts += (pymtml.mtmlDeviceGetPciInfo(device).busId,)
     memory = pymtml.mtmlMemoryGetUsed(device), pymtml.mtmlMemoryGetTotal(device)
     gpu = pymtml.mtmlGpuGetUtilization(device), pymtml.mtmlGpuGetTemperature(device), pymtml.mtmlVpuGetClock(device)
     return texts + memory + gpu + (pymtml.mtmlDeviceGetPowerUsage(device),)

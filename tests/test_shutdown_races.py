@@ -306,6 +306,7 @@ def test_a_reset_ends_the_handles_of_its_card_alone():
 
 # ---- A shutdown at any moment of a query ----
 
+LINKS = pymtml.NVML_P2P_CAPS_INDEX_NVLINK
 QUERIES = {  # of several steps: the machine, what is asked, and what of the answer outlasts the library
     "count": ("s3000-mpc", pymtml.nvmlDeviceGetCount, int),
     "gpu": ("s3000x2", lambda: pymtml.mtmlDeviceInitGpu(card(1)), type),
@@ -315,11 +316,7 @@ QUERIES = {  # of several steps: the machine, what is asked, and what of the ans
     "instance": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetMigDeviceHandleByIndex(card(0), 1), type),
     "serial number": ("s3000-mpc", lambda: pymtml.nvmlDeviceGetHandleBySerial(SERIAL), type),
     "neighbors": ("s3000x2", lambda: pymtml.nvmlDeviceGetTopologyNearestGpus(card(0), 50), len),
-    "pair": (
-        "s5000x8",
-        lambda: pymtml.nvmlDeviceGetP2PStatus(card(0), card(1), pymtml.NVML_P2P_CAPS_INDEX_NVLINK),
-        int,
-    ),
+    "pair": ("s5000x8", lambda: pymtml.nvmlDeviceGetP2PStatus(card(0), card(1), LINKS), int),
     "links": ("s5000x8", lambda: pymtml.nvmlDeviceGetFieldValues(card(0), [pymtml.NVML_FI_DEV_NVLINK_GET_STATE]), len),
     "processor": ("s3000x2", lambda: pymtml.nvmlSystemGetTopologyGpuSet(0), len),
     "processes": ("s3000x2", lambda: pymtml.nvmlDeviceGetComputeRunningProcesses(card(0)), len),

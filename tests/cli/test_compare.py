@@ -147,15 +147,11 @@ def silent_about_a_temperature(document):
     return changed(document, ["devices", 1, "temperature"], dict(document["devices"][1]["temperature"], **temperature))
 
 
+LINK = "mtlink.links.5.state"
 # What is different about one host of three: (how it is, the fact, what the others say, what it says)
 DIFFERENT = [
-    (put("devices.2.mtlink.links.5.state", "down"), "mtlink.links.state", "up: 0-13", "GPU 2: down: 5, up: 0-4,6-13"),
-    (
-        put("devices.2.mtlink.links.5.state", "downgrade"),
-        "mtlink.links.state",
-        "up: 0-13",
-        "GPU 2: downgrade: 5, up: 0-4,6-13",
-    ),
+    (put("devices.2." + LINK, "down"), "mtlink.links.state", "up: 0-13", "GPU 2: down: 5, up: 0-4,6-13"),
+    (put("devices.2." + LINK, "downgrade"), "mtlink.links.state", "up: 0-13", "GPU 2: downgrade: 5, up: 0-4,6-13"),
     (without_a_card, "device_count", "8", "7"),
     (put("devices.0.memory.total_bytes", (1 << 34) + 1), "memory.total_bytes", "81920 MiB", "GPU 0: 17179869185"),
     (put("driver_version", "x" * 200), "driver_version", "5.1.0-server", "x" * 200),
@@ -253,12 +249,8 @@ def well(document):
     [
         ("ecc.uncorrected_volatile", 4, "ecc.uncorrected_volatile: GPU 0-2,4-7: 0; GPU 3: more than 0"),
         ("retired_pages.pending", True, "retired_pages.pending: GPU 0-2,4-7: no; GPU 3: yes"),
-        ("mtlink.links.5.state", "down", "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: down: 5, up: 0-4,6-13"),
-        (
-            "mtlink.links.5.state",
-            "downgrade",
-            "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: downgrade: 5, up: 0-4,6-13",
-        ),
+        (LINK, "down", "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: down: 5, up: 0-4,6-13"),
+        (LINK, "downgrade", "mtlink.links.state: GPU 0-2,4-7: up: 0-13; GPU 3: downgrade: 5, up: 0-4,6-13"),
         ("ecc.uncorrected_aggregate", 4, None),  # health says at how many it is time to act
         ("pci.replays", 4, None),
         ("ecc.enabled", False, None),

@@ -277,24 +277,12 @@ def test_what_is_offered_behind_nvidia_smis_options():
 
 
 def test_the_options_whose_value_is_a_file():
-    files = [
-        (name, option.spellings[-1])
-        for name, (options, _) in completion.tables().items()
-        for option in options
-        if option.file
-    ]
-    metrics = ("--textfile", "--limits", "--certfile", "--keyfile", "--client-cafile", "--lock")
-    assert sorted(files) == sorted(
-        [
-            ("", "--filename"),
-            ("dmon", "--filename"),
-            ("pmon", "--filename"),
-            ("health", "--limits"),
-            ("health", "--lock"),
-            ("labels", "--output"),
-        ]
-        + [("metrics", spelling) for spelling in metrics]
-    )
+    files = dict.fromkeys(("", "dmon", "pmon"), "--filename")
+    files.update(health="--limits --lock", labels="--output")
+    files["metrics"] = "--textfile --limits --certfile --keyfile --client-cafile --lock"
+    for name, (options, _) in completion.tables().items():
+        found = {option.spellings[-1] for option in options if option.file}
+        assert found == set(files.get(name, "").split()), name
 
 
 @pytest.mark.parametrize("name", [""] + sorted(SUBCOMMANDS))

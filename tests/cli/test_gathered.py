@@ -44,11 +44,7 @@ def told(found):
         # What is no document
         ("", "a", [("a", "empty")]),
         (" \n\n", "a", [("a", "empty")]),
-        (
-            "bash: line 1: pymtml: command not found\n",
-            "a",
-            [("a", NO_DOCUMENT + "bash: line 1: pymtml: command not found")],
-        ),
+        ("bash: pymtml: command not found\n", "a", [("a", NO_DOCUMENT + "bash: pymtml: command not found")]),
         ('{"schema": 1, "error": "no library", "status": 12}', "a", [("a", "reports: no library")]),
         ('{"schema": 2, "devices": []}', "a", [("a", LATER % "2")]),
         ('{"schema": true, "devices": []}', "a", [("a", LATER % "True")]),

@@ -97,10 +97,8 @@ def test_called_by_the_name_of_nvidia_smi(tmp_path):
     link.chmod(0o755)
     env = simulated.environment("s3000x2")
     result = subprocess.run([str(link), "--foo"], env=env, stdout=subprocess.PIPE, universal_newlines=True)
-    assert (result.returncode, result.stdout) == (
-        255,
-        "ERROR: Option --foo is not recognized. Please run 'nvidia-smi -h'.\n\n",
-    )
+    said = "ERROR: Option --foo is not recognized. Please run 'nvidia-smi -h'.\n\n"
+    assert (result.returncode, result.stdout) == (255, said)
     table = subprocess.check_output([str(link)], env=env, universal_newlines=True)
     assert "| NVIDIA-SMI " in table and "CUDA Version: " in table
 

@@ -27,10 +27,7 @@ LIES = {  # number in liar.c, and the code that C returns
     "negative": (5, 0xFFFFFFFF),
     "null": (6, 0),
 }
-CAPACITIES = ("count", "length", "pathCount", "pathLength", "linkCount", "entryLength", "entryCount") + (
-    "nodeSetSize",
-    "cpuSetSize",
-)
+CAPACITIES = "count length pathCount pathLength linkCount entryLength entryCount nodeSetSize cpuSetSize".split()
 
 
 def write_functions(file, missing):
