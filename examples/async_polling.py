@@ -1,7 +1,7 @@
 """Poll all cards from asyncio: python examples/async_polling.py [TICKS]
 
-A query is a call of C that may block, so each runs in a thread. All cards are asked at once, and one that does not
-answer in time holds up nobody: its line says so, and it is not asked again before that query has returned.
+A query is a call of C that may block, so each runs in a thread. All cards are queried at once. One that does not answer
+in time delays no other: its line reports that, and it is not queried again until that query has returned.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Report memory errors and retired pages of every card: python examples/ecc_report.py
 
-Cards before the Pinghu generation (MTT S5000) report no ECC through MTML, which the output states.
+MTML reports no ECC for cards before the Pinghu generation (MTT S5000); the output states that.
 """
 
 import sys

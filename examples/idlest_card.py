@@ -1,7 +1,7 @@
 """Run a command on the idlest card: python examples/idlest_card.py COMMAND ARGUMENT...
 
-The command finds that card, and no other, in MUSA_VISIBLE_DEVICES. Without a command the setting is printed. A variable
-that is set already limits the choice. Two that start at once may choose the same card: nothing is reserved.
+The command gets only that card in MUSA_VISIBLE_DEVICES. Without a command the setting is printed. If the variable is
+set already, it limits the choice. Nothing is reserved: two commands that start at once may get the same card.
 """
 
 import os

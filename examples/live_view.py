@@ -1,6 +1,6 @@
-"""Show all cards, redrawn every second: python examples/live_view.py [TICKS]; it wants rich (pip install rich).
+"""Show all cards, redrawn every second: python examples/live_view.py [TICKS]; it needs rich (pip install rich).
 
-Until Ctrl-C, unless told how often. A question that fails names its error in its place; the rest of the card is shown.
+It runs until Ctrl-C, or for TICKS seconds. If a query fails, its error is shown instead of the value.
 """
 
 import sys

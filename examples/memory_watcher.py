@@ -1,6 +1,6 @@
-"""Say when a card's memory gets full, and when it has room again: python examples/memory_watcher.py [PERCENT [TICKS]]
+"""Report when a card's memory becomes full, and has room again: python examples/memory_watcher.py [PERCENT [TICKS]]
 
-A line for each change, with a look at all cards every second; 90 percent and until Ctrl-C, unless told otherwise.
+It prints a line for each change, and queries all cards every second. The default is 90 percent, until Ctrl-C.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Divide a card by MPC: python examples/mpc_partition.py [CARD [CONFIGURATION]]
 
-Without a configuration: what is there. With one, such as 8-44, it is put in force; "off" ends it. Nobody may use the
-card meanwhile. A change of MPC ends all handles, so the card is asked for anew after each.
+Without a configuration it shows the present one. With one, such as 8-44, it divides the card; "off" undoes that. Nobody
+may use the card meanwhile. A change of MPC makes all handles stale, so the card is looked up again after each.
 """
 
 import sys

@@ -7,7 +7,7 @@ import pymtml as pynvml
 
 
 def told(query, *arguments, scale=1):
-    """What the query answers, or a question mark where the driver does not tell it, as in a virtual machine (str)."""
+    """The result of a query, or a question mark if the driver does not report it, as in a virtual machine (str)."""
     try:
         return str(query(*arguments) // scale)
     except pynvml.NVMLError_NotSupported:

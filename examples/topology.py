@@ -1,4 +1,4 @@
-"""How the GPUs of a host are joined: MtLinks per pair, or the PCIe level at which a pair meets."""
+"""How the GPUs of a host are connected: MtLinks per pair, or the PCIe level at which a pair meets."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Draw how the GPUs of a host are joined: python examples/topology_graph.py | dot -Tsvg > topology.svg
+"""Draw how the GPUs of a host are connected: python examples/topology_graph.py | dot -Tsvg > topology.svg
 
 Each NUMA node is a box. A line has the number of MtLinks that are up at both ends, or, without any, the PCIe level at
 which two cards meet.

@@ -1,7 +1,7 @@
 """Measure the energy of training steps: python examples/training_energy.py [STEPS]
 
-MTML has no energy counter. PYMTML_ENERGY=sample lets pymtml add up the power, for which it asks ten times a second; so
-measure steps that are shorter together, not one by one. It is the energy of the whole card, whoever uses it.
+MTML has no energy counter. With PYMTML_ENERGY=sample pymtml adds up the power, which it queries ten times a second:
+measure shorter steps together, not one by one. It is the energy of the whole card, whoever uses it.
 """
 
 import os
@@ -54,6 +54,6 @@ if __name__ == "__main__":
     try:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     except pymtml.NVMLError_NotSupported as error:
-        sys.exit("%s: the card does not tell its power: %s" % (sys.argv[0], error))
+        sys.exit("%s: the card does not report its power: %s" % (sys.argv[0], error))
     except pymtml.NVMLError as error:
         sys.exit("%s: %s" % (sys.argv[0], error))

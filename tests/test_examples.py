@@ -117,7 +117,7 @@ def test_examples_show_every_gpu(profile, tmp_path):
 # Machines that lack something: what the examples that need it say, and end with 1; the others go on.
 SAID = {
     ("s3000-vgpu-guest", "mpc_partition.py"): "Not Supported",
-    ("s3000-vgpu-guest", "training_energy.py"): "the card does not tell its power: Not Supported",
+    ("s3000-vgpu-guest", "training_energy.py"): "the card does not report its power: Not Supported",
     ("old-library", "mpc_partition.py"): "Not Supported",
 }
 

@@ -23,7 +23,7 @@ HEAD = """\
 .Os
 .Sh NAME
 .Nm pymtml
-.Nd shows and manages Moore Threads GPUs, in the language of nvidia-smi
+.Nd shows and manages Moore Threads GPUs, with the options of nvidia-smi
 .Sh SYNOPSIS
 .Nm
 .Op Ar option ...
@@ -36,12 +36,12 @@ Without arguments
 prints a table of cards and processes.
 It takes the options, query fields and subcommands of nvidia-smi and prints
 what that prints; called by the name nvidia-smi it also uses NVIDIA's words.
-A value that nobody knows is N/A, in csv [N/A].
+An unknown value is N/A, in csv [N/A].
 """
 
 ENVIRONMENT = (
     ("PYMTML_LIBRARY", "File of the MTML library, instead of libmtml.so.2."),
-    ("PYMTML_MUSA_LIBRARY", "File of the MUSA driver library, which is asked for its version."),
+    ("PYMTML_MUSA_LIBRARY", "File of the MUSA driver library; only its version is queried."),
     ("PYMTML_COMMAND_NAME", "With nvidia-smi as its value the command goes by that name."),
     ("PYMTML_KEEP_LIBRARY", "Whether the C library stays initialized after the last shutdown."),
     ("PYMTML_PROC_ROOT, PYMTML_SYS_ROOT", "Roots of the proc and sys file systems."),

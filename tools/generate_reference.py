@@ -42,7 +42,7 @@ PAGES = [
     Page(
         "sensors",
         "Temperature, clocks, power, fans",
-        "What the sensors say.",
+        "Readings of the sensors.",
         ["Temperature", "Clocks", "Power and performance state", "Fans"],
     ),
     Page("processes", "Processes", "Who uses a card.", ["Processes", "unseen_processes"]),
@@ -140,8 +140,8 @@ Each MTML class derives from its NVML class, so `except NVMLError` and `except M
 FIELDS = """\
 ## Fields that return a value
 
-What `nvmlDeviceGetFieldValues` has a value for. Other fields have `NVML_ERROR_NOT_SUPPORTED` in their `nvmlReturn`. A
-field with a scope is asked for as a pair, (field, scope).
+The fields for which `nvmlDeviceGetFieldValues` has a value. Others have `NVML_ERROR_NOT_SUPPORTED` in their
+`nvmlReturn`. A field with a scope is queried as a pair, (field, scope).
 
 | field | scope | unit | value |
 |---|---|---|---|

@@ -1,11 +1,11 @@
-"""Ask every node of a Ray cluster about its GPUs at once, and say what differs.
+"""Query the GPUs of every node of a Ray cluster at once, and report what differs.
 
     python ray_check.py --address auto --timeout 20
 
-One task a node runs `pymtml health --json` and `pymtml --json` there, by the Python of Ray's workers, which must have
-pymtml-nvml. A node that does not answer in time, dies meanwhile or is dead already is named, and not waited for. What
-the nodes say goes to `pymtml compare`, which prints the differences; its exit status is this one's: 0 all the same, 1
-something differs, 2 a node could not be compared. --out keeps what each node said, a file a node.
+A task on each node runs `pymtml health --json` and `pymtml --json` there, by the Python of Ray's workers, which must
+have pymtml-nvml. A node that does not answer in time, or dies, is named and not waited for. `pymtml compare` prints the
+differences; its exit status is returned: 0 all the same, 1 something differs, 2 a node could not be compared. --out
+keeps the output of each node in a file.
 """
 
 import argparse
@@ -136,7 +136,7 @@ def main():
     parser.add_argument(
         "--start", type=float, default=30, help="seconds that Ray may take to join, and for a task (default 30)"
     )
-    parser.add_argument("--out", help="folder to keep what each node said")
+    parser.add_argument("--out", help="folder that keeps the output of each node")
     parser.add_argument("--json", action="store_true", help="print the comparison for programs")
     options = parser.parse_args()
 

@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--control", metavar="FILE", help="share the machine with all programs that name this file"
         )
-        command.add_argument("--strict", action="store_true", help="a handle used after its Free is an error, too")
+        command.add_argument("--strict", action="store_true", help="a handle used after its Free is an error")
         command.add_argument("profile", metavar="PROFILE")
         command.set_defaults(run=run)
         if name == "exec":

@@ -34,7 +34,7 @@ def _control() -> str:
         )
     if len(found) > 1:
         lines = ["  --control %s   (process %d)" % each for each in found]
-        raise SimulatorError("several programs run on simulated machines; say which:\n" + "\n".join(lines))
+        raise SimulatorError("several programs run on simulated machines; name one:\n" + "\n".join(lines))
     return found[0][0]
 
 
@@ -95,7 +95,7 @@ def _show(machine: session.Machine, arguments: argparse.Namespace) -> None:
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand to an ArgumentParser."""
     parser.add_argument("--control", metavar="FILE", help="the control file (MTML_SIM_CONTROL, or the one in use)")
-    parser.add_argument("--profile", help="the machine's profile, where the control file does not tell it")
+    parser.add_argument("--profile", help="the machine's profile, if the control file does not name it")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     actions.required = True
 
@@ -109,7 +109,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     added = action("set", _set, "change a value: set 0.gpu_temperature 99")
     added.add_argument("key", metavar="KEY")
     added.add_argument("value", metavar="VALUE")
-    action("unset", _unset, "take a change back: unset 0.gpu_temperature").add_argument("key", metavar="KEY")
+    action("unset", _unset, "undo a change: unset 0.gpu_temperature").add_argument("key", metavar="KEY")
     action("get", _get, "print a value").add_argument("key", metavar="KEY")
     added = action("fail", _fail, "let calls fail: fail mtmlGpuGetTemperature TIMEOUT --device 3")
     added.add_argument("function", metavar="FUNCTION", help="or * for all")

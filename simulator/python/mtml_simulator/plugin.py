@@ -83,7 +83,7 @@ def _simulated(request: pytest.FixtureRequest) -> Iterator[session.Simulator]:
 
 @pytest.fixture
 def mtml_simulator(request: pytest.FixtureRequest) -> Iterator[session.Simulator]:
-    """A simulated machine of Moore Threads GPUs: eight MTT S5000 unless told otherwise, values frozen.
+    """A simulated machine of Moore Threads GPUs: eight MTT S5000 by default, with values that do not move.
 
     In force for the test, for every binding of the library and for child processes; undone after it. A test that leaves
     the library initialized is an error.

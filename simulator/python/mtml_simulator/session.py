@@ -69,7 +69,7 @@ _watcher = native.Watcher(_watch)
 def _describe(count: int) -> str:
     """The open references, in words (str)."""
     places = list(_holders.values())
-    places += ["made before the simulator was asked for"] * (count - len(places))
+    places += ["made before the simulator was in use"] * (count - len(places))
     noun = "reference is" if count == 1 else "references are"
     return "%d native %s open (mtmlLibraryInit without mtmlLibraryShutDown): %s" % (count, noun, "; ".join(places))
 
@@ -130,8 +130,8 @@ class Machine:
         """Change a value at once: `0.gpu_temperature` of card 0, `*.power_usage` of all, `machine.driver_version`.
 
         `0.instance.1.KEY` and `0.virt.2.KEY` are those of an MPC instance and of a virtual device. Keys and values are
-        those of profiles; bool, numbers and lists are written as they have them. None takes a change back: the value is
-        the profile's again.
+        those of profiles; bool, numbers and lists are written as in profiles. None undoes a change: the value is the
+        profile's again.
 
         Raises: ValueError.
         """
@@ -146,7 +146,7 @@ class Machine:
                 raise ValueError(native.message(self._library))
 
     def get(self, key: str) -> str:
-        """A value as a profile would have it: that which does not move (str).
+        """A value as a profile writes it, around which it moves (str).
 
         Raises: ValueError.
         """
@@ -176,7 +176,7 @@ class Machine:
         return [(key, card, name)]
 
     def cards(self) -> int:
-        """Number of cards, those that are not visible too (int)."""
+        """Number of cards, including those that are not visible (int)."""
         buffer = ctypes.create_string_buffer(65536)
         count = 0
         while self._library.mtmlSimGet(count, b"gpu_temperature", buffer, len(buffer)) == 0:
@@ -249,7 +249,7 @@ class Machine:
 
 
 class Simulator(Machine):
-    """The simulated machine of a test, for this process and its children, those that run already as well.
+    """The simulated machine of a test, for this process and its children, including those already running.
 
     Each of them counts its own calls.
     """

@@ -25,7 +25,7 @@ from . import native
 
 MARKER = (
     "mtml_sweep(codes=('DRIVER_FAILURE', 'NOT_SUPPORTED'), allow=(), limit=1000, timeout=30): run the test with each "
-    "of its calls failing, and fail it where nobody notices (see mtml-simulator)"
+    "of its calls failing, and fail it if nobody notices (see mtml-simulator)"
 )
 SHARD = "_mtml_sweep_shard"
 PROPERTY = "mtml_sweep"
