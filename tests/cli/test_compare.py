@@ -125,6 +125,8 @@ def test_each_key_of_the_schema_is_compared_or_left_out(document):
     lists = {name.split(".links.")[0].split(".")[0] for name in hostfacts.LISTS}
     everything = {name.split(".")[0] for name in hostfacts.CARD_KEYS} | lists
     assert everything == set(document["devices"][0]) - {"reasons"}, "--json has others: OBJECTS of json_document.py"
+    dropped = sorted(set(hostfacts.BY_KEY) - leaves)
+    assert not dropped, "no object of --json has %s: json_document.py" % ", ".join(dropped)
     assert set(document) == set(hostfacts.MACHINE_KEYS) | {"schema", "timestamp", "host", "devices"}
 
 

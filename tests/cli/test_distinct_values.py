@@ -336,7 +336,7 @@ def test_columns_of_dmon():
     for card in (0, 1):
         head, _, line = invoke("dmon", "-c", "1", "-s", "pucmet", "-i", str(card)).lines
         found = dict(zip(head.split()[2:], line.split()[1:]))
-        assert found.pop("pwr") == str(int(of_key("power_usage", card)) // 1000)
+        assert found.pop("pwr", head) == str(int(of_key("power_usage", card)) // 1000)
         compared({name: cell for name, cell in found.items() if cell != "-"}, expected(COLUMN, AS_CSV, card))
 
 
