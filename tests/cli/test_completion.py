@@ -132,7 +132,8 @@ LINES = {
 @pytest.mark.parametrize("keys", sorted(LINES))
 @pytest.mark.parametrize("shell", sorted(SETUP))
 def test_a_word_is_completed(shell, keys, tmp_path):
-    wanted = re.escape(LINES[keys].rstrip()) + " ?$"
+    ends = "/ " if shell == "zsh" else " "  # zsh's _command_names offers a folder, too, and without a slash
+    wanted = re.escape(LINES[keys].rstrip(ends)) + "[%s]?$" % ends
     text = typed(shell, keys, tmp_path, wanted)
     assert re.search(wanted, text), text
     assert "was run" not in text
