@@ -261,7 +261,7 @@ class Machine:
         """
         cards = self.cards
         if text is not None:
-            if not text:
+            if not text.strip(","):
                 raise refuse("Failed to parse device string on command line", OTHER)
             wanted = [name.strip() for name in text.split(",")]
             cards = [card for card in cards if any(_is_named(card, name) for name in wanted)]
