@@ -67,7 +67,10 @@ def unreported(*_):
 
 
 def ask(function, *arguments):
-    """What a pymtml function answers, text made safe to print, or an Unknown."""
+    """What a pymtml function answers, text made safe to print, or an Unknown: also one among the arguments."""
+    unknown = next((argument for argument in arguments if isinstance(argument, Unknown)), None)
+    if unknown is not None:
+        return unknown
     try:
         answer = function(*arguments)
     except pymtml.MTMLError as error:
@@ -138,10 +141,7 @@ class Device:
         """What a pymtml function answers on this device, or an Unknown."""
         key = (function, arguments)
         if key not in self._answers:
-            if isinstance(self.handle, Unknown):
-                self._answers[key] = self.handle
-            else:
-                self._answers[key] = ask(function, self.handle, *arguments)
+            self._answers[key] = ask(function, self.handle, *arguments)
         return self._answers[key]
 
     def field(self, field_id):

@@ -155,11 +155,6 @@ def address(card):
     return str(card.index) if isinstance(info, Unknown) else safe(info.busId)
 
 
-def _do(card, function, *arguments):
-    """What a change answers on a card, or an Unknown; unlike an answer to a question it is not kept."""
-    return card.handle if isinstance(card.handle, Unknown) else ask(function, card.handle, *arguments)
-
-
 def _known(sentence, answer):
     """An answer; an error is a warning, or the end."""
     if not isinstance(answer, Unknown):
@@ -191,7 +186,7 @@ def _ecc_config(machine, card, value):
     sentence = "Unable to set ECC config for GPU %s" % address(card)
     if _known(sentence, card.ask(pymtml.nvmlDeviceGetEccMode))[1] == value:
         return "ECC support is already %s for GPU %s.\n" % (enabled(value), address(card))
-    _known(sentence, _do(card, pymtml.nvmlDeviceSetEccMode, value))
+    _known(sentence, ask(pymtml.nvmlDeviceSetEccMode, card.handle, value))
     card.forget()
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if isinstance(modes, Unknown) or modes[1] != value:
@@ -207,12 +202,12 @@ def _waits_for_reboot(card):
 def _reset_ecc_errors(machine, card, value):
     counter = (pymtml.NVML_VOLATILE_ECC, pymtml.NVML_AGGREGATE_ECC)[value]
     sentence = "Unable to clear ECC errors for GPU %s" % address(card)
-    done = _do(card, pymtml.nvmlDeviceClearEccErrorCounts, counter)
+    done = ask(pymtml.nvmlDeviceClearEccErrorCounts, card.handle, counter)
     if isinstance(done, Unknown) and done.not_supported:
         raise NotPossible("ECC features not supported for GPU %s." % address(card))
     _known(sentence, done)
     for kind in (pymtml.NVML_MEMORY_ERROR_TYPE_CORRECTED, pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED):
-        left = _do(card, pymtml.nvmlDeviceGetTotalEccErrors, kind, counter)
+        left = ask(pymtml.nvmlDeviceGetTotalEccErrors, card.handle, kind, counter)
         if not isinstance(left, Unknown) and left:
             raise _unchanged(sentence)
     return "Reset %s ECC errors to zero for GPU %s.\n" % (("volatile", "aggregate")[value], address(card))
@@ -235,7 +230,7 @@ def _multi_instance_gpu(machine, card, value):
         return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
     if in_use(card):
         _known(sentence, _BUSY)
-    done = _do(card, pymtml.nvmlDeviceSetMigMode, value)
+    done = ask(pymtml.nvmlDeviceSetMigMode, card.handle, value)
     if isinstance(done, Unknown):
         if not machine.is_gone:
             _known(sentence, done)
@@ -253,7 +248,7 @@ def _gpu_reset(machine, card, value):
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
         raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
-    done = _BUSY if in_use(card) else _do(card, pymtml.mtmlDeviceReset)
+    done = _BUSY if in_use(card) else ask(pymtml.mtmlDeviceReset, card.handle)
     if isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse):
         text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"]
         raise Failed(text.format(gpu=place, name=called()), exit_status(done.error))

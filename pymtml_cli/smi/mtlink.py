@@ -7,7 +7,7 @@ from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, then
 from pymtml_cli.readings.table import answer
 from pymtml_cli.smi import listing, lost
 
@@ -84,11 +84,10 @@ def _of_link(card, link, options, command):
     if "-s" in options:
         yield ": " + _status(card, link, command)
     if "-p" in options:
-        yield ": %s" % then(_remote(card, link), _address)
+        yield ": %s" % _address(_remote(card, link))
     if "-R" in options:
         far = _remote(card, link)
-        number = then(far, lambda handle: _remote_link(card, handle, link))
-        yield ": Remote Device %s: Link %s" % (then(far, _address), number)
+        yield ": Remote Device %s: Link %s" % (_address(far), _remote_link(card, far, link))
     if "-e" in options:
         yield from (": %s Errors: N/A" % kind for kind in ("Replay", "Recovery", "CRC"))
     if "-gt" in options:
@@ -125,14 +124,10 @@ def _remote(card, link):
 
 
 def _remote_link(card, handle, link):
-    """Number of a link at its other end, or N/A."""
+    """Number of a link at its other end, N/A for a link that is down, or an Unknown."""
     layouts = card.ask(pymtml.mtmlDeviceGetMtLinkLayouts, handle)
-    layouts = [] if isinstance(layouts, Unknown) else layouts
-    return next((layout.remoteLinkId for layout in layouts if layout.localLinkId == link), "N/A")
+    return then(layouts, lambda known: next((one.remoteLinkId for one in known if one.localLinkId == link), "N/A"))
 
 
 def _address(handle):
-    try:
-        return safe(pymtml.nvmlDeviceGetPciInfo(handle).busId)
-    except pymtml.MTMLError:
-        return "N/A"
+    return then(ask(pymtml.nvmlDeviceGetPciInfo, handle), lambda info: safe(info.busId))

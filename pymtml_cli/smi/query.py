@@ -7,7 +7,7 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import refuse, worded
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, then, unreported
+from pymtml_cli.readings.devices import Machine, Unknown, unreported
 from pymtml_cli.readings.processes import processes, say_to_people
 from pymtml_cli.readings.table import BY_NAME, address, mebibytes
 from pymtml_cli.smi.lost import Opened
@@ -74,7 +74,7 @@ def _supported_clocks(card):
     """A line for each pair of memory and graphics clock, or one for unknown clocks."""
     rows, memory_clocks = [], card.ask(pymtml.nvmlDeviceGetSupportedMemoryClocks)
     for memory in [memory_clocks] if isinstance(memory_clocks, Unknown) else memory_clocks:
-        clocks = then(memory, lambda clock: card.ask(pymtml.nvmlDeviceGetSupportedGraphicsClocks, clock))
+        clocks = card.ask(pymtml.nvmlDeviceGetSupportedGraphicsClocks, memory)
         clocks = [clocks] if isinstance(clocks, Unknown) else clocks
         rows += [{"memory": memory, "graphics": graphics} for graphics in clocks]
     return rows
