@@ -245,7 +245,8 @@ class Machine:
             raise CommandError(text, OTHER)
         cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
         for card in cards:
-            card.instances = [Device(self, instance, number, card) for number, instance in enumerate(_instances(card))]
+            places = enumerate(_places(card))
+            card.instances = [Device(self, it, number, card) for number, it in places if not isinstance(it, Unknown)]
         return cards
 
     def next_sample(self):
@@ -302,15 +303,16 @@ def _places(card):
     return [card.ask(pymtml.nvmlDeviceGetMigDeviceHandleByIndex, index) for index in range(count)]
 
 
-def _instances(card):
-    """Handles of the MPC instances of a card."""
-    return [place for place in _places(card) if not isinstance(place, Unknown)]
-
-
 def unlisted_instances(card):
     """The Unknown for which not all MPC instances of a card are known, or None: an empty place is none."""
     unknown = [place for place in _places(card) if isinstance(place, Unknown)]
     return next((one for one in unknown if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
+
+
+def failed_instances(card):
+    """The same for a card that is there and supports MPC."""
+    unknown = unlisted_instances(card)
+    return None if unknown is None or unknown.not_supported or unknown is card.handle else unknown
 
 
 def _is_named(card, name):

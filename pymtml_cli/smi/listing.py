@@ -4,7 +4,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, shown_uuid, then
+from pymtml_cli.readings.devices import Machine, failed_instances, shown_uuid, then
 from pymtml_cli.smi.lost import Opened
 
 
@@ -28,7 +28,8 @@ def lines(card):
         found.append(
             "  %s %-12sDevice %2d: (UUID: %s)" % (kind, profile(instance), instance.index, shown_uuid(instance))
         )
-    return found
+    failed = failed_instances(card)
+    return found + (["  %s: not all instances are known: %s" % (kind, failed)] if failed is not None else [])
 
 
 def name(device):

@@ -12,8 +12,9 @@ from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import left, safe
-from pymtml_cli.readings.devices import Machine, Unknown, ask, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, then
 from pymtml_cli.smi.listing import profile
+from pymtml_cli.smi.lost import status
 from pymtml_cli.smi.modify import exit_status, in_use, nvml_code
 
 TEXTS = layout.blocks("smi/texts.txt")
@@ -56,16 +57,27 @@ def run(arguments):
         if None in numbers:
             raise refuse("Invalid GPU instance ID: %s\n" % options["-gi"])
     with Machine() as machine:
-        cards = [card for card in machine.chosen(options.get("-i")) if _divided(card)]
+        chosen = machine.chosen(options.get("-i"))
+        cards = [card for card in chosen if _divided(card)]
         if not cards:
             sys.stdout.write(worded("No MPC-enabled devices found.\n"))
-            return 0
-        return _ACTIONS[actions[0]](machine, cards, numbers, options)
+        else:
+            _ACTIONS[actions[0]](machine, cards, numbers, options)
+    return status(chosen)
 
 
 def _divided(card):
+    """Whether MPC is on.
+
+    Raises: CommandError if the card is there and does not say so.
+    """
     modes = card.ask(pymtml.nvmlDeviceGetMigMode)
-    return not isinstance(modes, Unknown) and bool(modes[0])
+    if not isinstance(modes, Unknown):
+        return bool(modes[0])
+    if not modes.not_supported and modes is not card.handle:
+        text = worded("Unable to get the MPC mode of GPU %2d") % card.index
+        raise _failed(text, worded("find MPC-enabled devices"), nvml_code(modes.error))
+    return False
 
 
 def _failed(text, what, code, hint=""):
@@ -75,7 +87,10 @@ def _failed(text, what, code, hint=""):
     return refuse(text, exit_status(pymtml.NVMLError(code)), hint)
 
 
-def _instances(card, numbers):
+def _instances(card, numbers, what):
+    failed = failed_instances(card)
+    if failed is not None:
+        raise _failed("Unable to get the instances of GPU %2d" % card.index, what, nvml_code(failed.error))
     return [instance for instance in card.instances if numbers is None or instance.index in numbers]
 
 
@@ -92,7 +107,6 @@ def _table(title, rows):
         framed += [edge] * (len(framed) > rule + 2) + [form.format(**row) for form in lines[rule + 1 :]]
     framed = [line if line is edge else "|" + left(line, width) + "|" for line in framed]
     sys.stdout.write("".join(line + "\n" for line in [edge] + framed + [edge]))
-    return 0
 
 
 def _kind(name):
@@ -123,7 +137,7 @@ def _list_profiles(machine, cards, numbers, options):
             most = max([members.count(offered.id) for members in ways] or [0])
             row = {"card": card.index, "kind": _kind(offered.name), "id": offered.id, "count": "N/A/%d" % most}
             rows.append(dict(row, size=offered.memorySizeMB / 1024.0, cores=offered.coreCount))
-    return _table("GPU instance profiles", rows)
+    _table("GPU instance profiles", rows)
 
 
 def _list(what):
@@ -139,11 +153,11 @@ def _list(what):
                 "cores": str(_of_profile(instance, "coreCount")),
             }
             for card in cards
-            for instance in _instances(card, numbers)
+            for instance in _instances(card, numbers, "list " + what)
         ]
         if not rows:
             raise refuse("No %s found: Not Found\n" % what, NO_SUCH_DEVICE)
-        return _table(what, rows)
+        _table(what, rows)
 
     return answer
 
@@ -223,14 +237,13 @@ def _create(machine, cards, numbers, options):
         for instance in card.instances:
             form = "Successfully created GPU instance ID %2d on GPU %2d using profile %s (ID %2s)\n"
             sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), _of_profile(instance, "id")))
-    return 0
 
 
 def _destroy(machine, cards, numbers, options):
     found, what = False, "destroy GPU instances"
     for index in [card.index for card in cards]:
         card = machine.cards[index]
-        chosen = [instance.index for instance in _instances(card, numbers)]
+        chosen = [instance.index for instance in _instances(card, numbers, what)]
         if not chosen or len(card.instances) < 2:
             continue  # one instance is the whole card
         found = True
@@ -244,7 +257,6 @@ def _destroy(machine, cards, numbers, options):
             sys.stdout.write("Successfully destroyed GPU instance ID %2d from GPU %2d\n" % (instance, index))
     if not found:
         raise refuse("No GPU instances found: Not Found\n", NO_SUCH_DEVICE)
-    return 0
 
 
 def _compute_instances(verb):

@@ -8,7 +8,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, spelled, usage
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import answer
-from pymtml_cli.smi import listing
+from pymtml_cli.smi import listing, lost
 from pymtml_cli.smi.modify import DONE, address
 
 OPTIONS, REFUSED = {}, {}  # by subcommand
@@ -39,6 +39,7 @@ def run(arguments, name):
         texts = [sentence.format(**_of_card(card)) for card in cards] if "{" in sentence else [sentence]
     if "{replays}" in sentence and not any("COUNTER" in text for text in texts):
         status = NOT_AVAILABLE
+    status = status or lost.status(cards)
     text = "".join(texts) + (DONE if name == "clocks" else "")
     if status:
         raise refuse(text, status)

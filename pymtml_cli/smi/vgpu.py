@@ -6,6 +6,7 @@ import pymtml
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Device, Machine, Unknown, ask, then
+from pymtml_cli.smi.lost import status
 from pymtml_cli.smi.modify import address
 from pymtml_cli.smi.sections import row, value_of
 
@@ -27,7 +28,8 @@ def run(arguments):
         sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
         return 0
     with Machine() as machine:
-        cards = [card for card in machine.chosen(options.get("-i")) if _is_host(card)]
+        chosen = machine.chosen(options.get("-i"))
+        cards = [card for card in chosen if _may_be_host(card)]
         if not cards:
             sys.stdout.write("No supported devices in vGPU mode\n")
         for card in cards:
@@ -39,11 +41,13 @@ def run(arguments):
             else:
                 lines += _active(card)
             sys.stdout.write("".join(line + "\n" for line in lines))
-    return 0
+    return status(chosen)
 
 
-def _is_host(card):
+def _may_be_host(card):
     mode = card.ask(pymtml.nvmlDeviceGetVirtualizationMode)
+    if isinstance(mode, Unknown):
+        return not mode.not_supported
     return mode == pymtml.NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU
 
 

@@ -15,6 +15,7 @@ OUTPUTS = [
     (["--query-gpu=index,temperature.gpu", "--format=csv,noheader"], True, "{0}, "),
     (["-q", "-x"], True, '<gpu id="{1}">'),
 ]
+OTHERS = ("mtlink -s", "nvlink -s", "mig -lgi", "vgpu", "pci -gErrCnt")
 PLACES = ("Unknown Error", "00000000:AF:00.0")
 
 
@@ -36,7 +37,7 @@ def test_the_others_are_shown(arguments, aside, form):
 
 
 @pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
-@pytest.mark.parametrize("line", ["dmon -c 1", "pmon -c 1", "topo -m", "topo -p2p r", "mtlink -s", "nvlink -s"])
+@pytest.mark.parametrize("line", ["dmon -c 1", "pmon -c 1", "topo -m", "topo -p2p r", *OTHERS])
 def test_the_exit_status_of_what_shows_a_lost_card(line, name):
     with simulated.machine("s4000x8", **LOST):
         first, *rest = line.split()
