@@ -1,6 +1,7 @@
 """The machine as the subcommands see it: cards, MPC instances below them, each value or the reason it is unknown."""
 
 import os
+import sys
 import time
 
 import pymtml
@@ -258,16 +259,23 @@ class Machine:
     def chosen(self, text):
         """Cards that an -i argument names by index, UUID or PCI address, in index order; None names all.
 
-        Raises: CommandError if it names none.
+        Raises: CommandError for a name of none. As genuine nvidia-smi, nvidia-smi shows the others, and tells people.
         """
         cards = self.cards
         if text is not None:
-            if not text.strip(","):
+            wanted = list(filter(None, map(str.strip, text.split(","))))
+            if not wanted:
                 raise refuse("Failed to parse device string on command line", OTHER)
-            wanted = [name.strip() for name in text.split(",")]
             cards = [card for card in cards if any(_is_named(card, name) for name in wanted)]
-            if self.cards and not cards:
-                raise no_devices(_not_found(wanted, self.cards))
+            unknown = [name for name in dict.fromkeys(wanted) if not any(_is_named(card, name) for card in cards)]
+            if self.cards and unknown:
+                line = _not_found(unknown, self.cards)
+                if not cards:
+                    raise no_devices(line)
+                if called() != errors.NVIDIA_SMI:
+                    raise CommandError(line, errors.NO_SUCH_DEVICE)
+                if sys.stderr.isatty():  # programs read stdout and stderr together
+                    sys.stderr.write("%s: %s\n" % (called(), safe(line)))
         if not cards:
             raise no_devices()
         return cards
@@ -282,12 +290,12 @@ def no_devices(hint=_DOCTOR):
 
 
 def _not_found(names, cards):
-    """The line for an -i that names none of the cards: what it names instead, and which cards there are."""
+    """The line for names of an -i that are of no card: what they are, and which cards there are."""
     parts = []
     for name in names:
         instance = next((i for card in cards for i in card.instances if is_uuid(i, name)), None)
         if instance is None:
-            parts.append("there is no card %s" % (name or "''"))
+            parts.append("there is no card %s" % name)
         else:
             form = errors.worded("%s is MPC instance %d of card %d, and -i takes cards")
             parts.append(form % (name, instance.index, instance.parent.index))

@@ -145,6 +145,15 @@ def test_a_card_without_a_uuid_has_no_name_by_it():
     assert cards(UUIDS["second"], faults="0.mtmlDeviceGetUUID=TIMEOUT") == [(1, "second", [])]
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_people_are_told_which_card_nvidia_smi_leaves_out(terminal, capsys, monkeypatch):
+    monkeypatch.setenv("PYMTML_COMMAND_NAME", "nvidia-smi")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    assert cards("9,1") == [(1, "second", [])]
+    words = "nvidia-smi: there is no card 9; nvidia-smi -L lists cards 0 to 1\n"
+    assert capsys.readouterr().err == (words if terminal else "")
+
+
 @pytest.mark.parametrize(
     "text, address",
     [

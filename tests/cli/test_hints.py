@@ -11,7 +11,7 @@ from inside import BY_SPELLING, SUBCOMMANDS, errors, hints
 
 def test_nothing_is_said_where_it_works():
     """Programs read both streams as one."""
-    for arguments in ([], ["-L"], ["-i", "0,9"], ["--query-gpu=name"], ["-q", "-x"], ["-pm", "1"], ["-h"]):
+    for arguments in ([], ["-L"], ["-i", "0,1"], ["--query-gpu=name"], ["-q", "-x"], ["-pm", "1"], ["-h"]):
         with simulated.machine("s3000-mpc"):
             result = invoke(*arguments)
         assert (result.status, result.stderr) == (0, ""), arguments
