@@ -50,6 +50,7 @@
 #define TRIES         100         /* names for the file that takes the other's place */
 
 struct line {
+    unsigned int row;
     unsigned int number;
     uint64_t id; /* of a fault */
     char *key;   /* of an object */
@@ -59,6 +60,7 @@ struct line {
 struct lines {
     struct line *all;
     unsigned int count;
+    unsigned int row; /* the one that is being read */
     bool foreign; /* they are about another profile */
 };
 
@@ -76,7 +78,7 @@ static void free_lines(struct lines *lines)
         free(lines->all[i].value);
     }
     free(lines->all);
-    *lines = (struct lines){NULL, 0, false};
+    *lines = (struct lines){0};
 }
 
 /* ==== Reading ==== */
@@ -131,7 +133,7 @@ static const char *read_place(const char *text, unsigned int *number)
 /* The last line about a thing counts. */
 static bool add_line(struct lines *lines, unsigned int number, uint64_t id, const char *key, const char *value)
 {
-    struct line line = {number, id, strdup(key), strdup(value)};
+    struct line line = {lines->row, number, id, strdup(key), strdup(value)};
     struct line *grown;
 
     for (unsigned int i = 0; line.value && i < lines->count; i++) {
@@ -141,6 +143,7 @@ static bool add_line(struct lines *lines, unsigned int number, uint64_t id, cons
             free(known->value);
             free(line.key);
             known->value = line.value;
+            known->row = line.row;
             return true;
         }
     }
@@ -224,23 +227,22 @@ static const char *parse_line(struct lines *lines, char *text)
 
 static bool parse_lines(struct lines *lines, char *text)
 {
-    unsigned int row = 0;
     bool good = true;
 
     while (text && *text) {
         char *end = strchr(text, '\n');
         const char *problem;
 
-        row++;
+        lines->row++;
         if (end)
             *end = '\0';
         problem = parse_line(lines, text);
         if (problem) {
-            complain("%s:%u: %s", path, row, problem);
+            complain("%s:%u: %s", path, lines->row, problem);
             good = false;
         }
         if (lines->count == MAX_LINES) {
-            complain("%s:%u: too many changes", path, row);
+            complain("%s:%u: too many changes", path, lines->row);
             return false;
         }
         text = end ? end + 1 : NULL;
@@ -255,16 +257,6 @@ static const struct line *find_line(const struct lines *lines, const struct line
             strcmp(lines->all[i].key, like->key) == 0)
             return &lines->all[i];
     return NULL;
-}
-
-static void complain_about(const struct line *line, const char *problem)
-{
-    if (line->number == FAULTS)
-        complain("%s: faults = %s: %s", path, line->value, problem);
-    else if (line->number == FAULT)
-        complain("%s: fault.%llu = %s: %s", path, (unsigned long long)line->id, line->value, problem);
-    else
-        complain("%s: %s of 0x%x: %s: %s", path, line->key, line->number, line->value, problem);
 }
 
 /* Brings the machine from what is in force to what the new lines say. */
@@ -297,7 +289,7 @@ static bool apply(struct lines *lines)
         else
             problem = change_set(line->number, line->key, line->value);
         if (problem) {
-            complain_about(line, problem);
+            complain("%s:%u: %s%s%s: %s", path, line->row, line->key, *line->key ? " = " : "", line->value, problem);
             good = false;
         }
     }
@@ -326,7 +318,7 @@ static int open_lock(int flags)
 
 static bool read_again(void)
 {
-    struct lines lines = {NULL, 0, false};
+    struct lines lines = {0};
     int lock = open_lock(0);
     char *text;
     bool good;

@@ -287,9 +287,9 @@ def test_written_by_hand(control, other):
     [
         ("0.gpu_temperature", ":2: not of the form NAME = VALUE"),
         ("gpu_temperature = 3", ":2: write 0.KEY"),
-        ("0.color = blue", "color of 0x0: blue: unknown key"),
-        ("8.gpu_temperature = 3", "the machine has no such card"),
-        ("fault.1 = 8.*=TIMEOUT", "the machine has no such card"),
+        ("0.color = blue", ":2: color = blue: unknown key"),
+        ("8.gpu_temperature = 3", ":2: gpu_temperature = 3: the machine has no such card"),
+        ("fault.1 = 8.*=TIMEOUT", ":2: 8.*=TIMEOUT: the machine has no such card"),
         ("fault.0 = *=TIMEOUT", ":2: write 0.KEY"),
     ],
 )
