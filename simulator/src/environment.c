@@ -24,7 +24,6 @@ static const char frozen_suffix[] = "+frozen";
 
 /* Unchanged, the machine is kept with all that happened to it, and faults go on counting. */
 static char *followed_control;
-static char *armed_faults;
 static bool forgotten;
 
 static const char *const variables[] = {
@@ -121,8 +120,8 @@ static bool load_machine(const char *path, const char *text, const char *setting
     forgotten = false;
     free(followed_control);
     followed_control = NULL;
-    free(armed_faults);
-    armed_faults = NULL;
+    free(sim.faults);
+    sim.faults = NULL;
     return true;
 }
 
@@ -184,14 +183,14 @@ static bool read_faults(void)
     const char *problem;
 
     /* Unchanged: the countdowns go on across shutdowns. */
-    if (same(text, armed_faults))
+    if (same(text, sim.faults))
         return true;
     problem = faults_set(*text ? text : sim.machine->faults.bytes, sim.machine->device_count);
     if (problem) {
         complain("MTML_SIM_FAULTS: \"%s\": %s", text, problem);
         return false;
     }
-    replace(&armed_faults, text);
+    replace(&sim.faults, text);
     return true;
 }
 
@@ -205,7 +204,7 @@ void environment_keep(void)
     if (!sim.machine)
         return;
     replace(&sim.machine->settings, variable("MTML_SIM_SET"));
-    replace(&armed_faults, variable("MTML_SIM_FAULTS"));
+    replace(&sim.faults, variable("MTML_SIM_FAULTS"));
 }
 
 bool environment_load(void)
@@ -245,8 +244,8 @@ void environment_end(void)
     machine_free(sim.machine);
     sim.machine = NULL;
     free(followed_control);
-    free(armed_faults);
-    followed_control = armed_faults = NULL;
+    free(sim.faults);
+    followed_control = sim.faults = NULL;
 }
 
 /* A program may look symbols up right after loading, long before it initializes the library. */

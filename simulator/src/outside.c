@@ -271,7 +271,7 @@ static bool apply(struct lines *lines)
         if (line->number == FAULT && (!next || strcmp(next->value, line->value) != 0))
             faults_drop(line->id);
         else if (line->number == FAULTS && !next)
-            faults_set(sim.machine->faults.bytes, sim.machine->device_count);
+            faults_set(sim.faults && *sim.faults ? sim.faults : sim.machine->faults.bytes, sim.machine->device_count);
         else if (line->number != FAULT && !next)
             change_restore(line->number, line->key);
     }

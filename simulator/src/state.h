@@ -16,6 +16,7 @@ struct state {
     bool strict;
     bool attention; /* calls have to look at more than usual: a control file is followed, or the library has ended */
     bool ended;     /* it is being unloaded, or the process ends */
+    char *faults; /* MTML_SIM_FAULTS, as it is armed */
     uint64_t latency_ns;
     uint64_t counts[FUNCTION_COUNT];
     uint64_t total;

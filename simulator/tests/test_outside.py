@@ -152,6 +152,8 @@ def test_faults_of_the_variable_are_taken_back(control):
         assert LIBRARY.mtmlSimHeal(MACHINE) == 0
         assert isinstance(temperature(session.gpu(0)), int)
     assert isinstance(other("temperature()"), int)
+    written(control, "")
+    assert other("temperature()") == "TIMEOUT"
     other.end()
 
 
