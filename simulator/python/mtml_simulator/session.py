@@ -365,7 +365,7 @@ def _end(library: ctypes.CDLL, before: Mapping[str, str]) -> Optional[str]:
     for name in _ours(os.environ):
         del os.environ[name]
     os.environ.update({name: before[name] for name in _ours(before)})
-    library.mtmlSimReload()
+    (library.mtmlSimLoad if _active else library.mtmlSimReload)()
     return leak
 
 

@@ -625,6 +625,7 @@ def test_session_of_its_own(session_machine, mtml_simulator):
 
 
 def test_session_of_the_session_again(session_machine):
+    assert session_machine.get("0.gpu_temperature") == "12"
     assert (ecc(), temperature(), child("temperature()")) == ([1, 1], 12, "12")
     session_machine.set("0.gpu_temperature", 13)
     assert temperature() == 13
