@@ -5,6 +5,8 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
+import sys
+
 from pymtml_cli.common.errors import CommandError, called
 
 
@@ -69,6 +71,10 @@ def argument_parser(name):
     class Parser(argparse.ArgumentParser):
         def error(self, message):
             raise CommandError("%s; see `%s --help`" % (message, self.prog))
+
+        def exit(self, status=0, message=None):
+            sys.stdout.flush()  # here a help that nobody reads, or a full disk, is an error of the command
+            sys.exit(status)
 
         def add_number(self, option, metavar, least, most, help, default=None, whole=True):
             """An option that takes a number."""

@@ -34,8 +34,8 @@ def run(arguments):
 def labels(machine):
     cards = machine.cards
     yield "gpu.count", len(cards)
-    products = {label_value(name) for name in known(cards, "name")} - {""}
-    if products:
+    products = {label_value(name) for name in known(cards, "name")}
+    if products - {""}:
         yield "gpu.product", products.pop() if len(products) == 1 else "mixed"
     sizes = known(cards, "memory.total")
     if sizes:

@@ -68,7 +68,7 @@ def run(arguments):
                 _say("%s was not a file of metrics: errors are counted from 0" % options.textfile)
             _write_file(options, collector, writer)
         else:
-            sys.stdout.write(writer.page(_collect_alone(options, collector)).decode("utf-8"))
+            sys.stdout.buffer.write(writer.page(_collect_alone(options, collector)))  # UTF-8 in any locale
     finally:
         collector.stop()
     return 0

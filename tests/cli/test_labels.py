@@ -35,6 +35,7 @@ def test_labels_are_what_kubernetes_takes(name):
         ("1.lost=TIMEOUT", "MTT-S3000", "32768"),
         (r"*.name=\xe6\x91\xa9 - _S3000 (a/b)!", "S3000-a-b", "32768"),
         ("*.name=!", None, "32768"),
+        ("1.name=!", "mixed", "32768"),
     ],
 )
 def test_cards_and_names_of_all_kinds(changes, product, memory):

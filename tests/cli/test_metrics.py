@@ -9,7 +9,7 @@ import sys
 import pytest
 import simulated
 import yaml
-from command import WORKING_PROFILES, invoke, process_tree
+from command import WORKING_PROFILES, invoke, process_tree, run_command
 from inside import (
     QUESTIONS,
     Machine,
@@ -512,3 +512,9 @@ def test_without_prometheus_client(monkeypatch, lacks):
     result = invoke("metrics")
     words = "metrics needs the Python package prometheus_client: pip install prometheus_client"
     assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)
+
+
+def test_the_page_is_in_utf_8_whatever_the_locale():
+    extra = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    result = run_command("metrics", name="s3000x2", set=r"0.name=MTT \xe6\x91\xa9", extra_environment=extra)
+    assert 'name="MTT \u6469"' in result.stdout

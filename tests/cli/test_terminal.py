@@ -309,14 +309,13 @@ def test_interrupts_end_quietly(arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["-q"], ["-L"], ["--json"], ["topo", "-m"], ["--help-query-gpu"], ["-lms", "20"], ["dmon"], ["doctor"], ["-h"]],
+    "line", ["-q", "-L", "--json", "topo -m", "--help-query-gpu", "-lms 20", "dmon", "doctor", "-h", "health -h"]
 )
-def test_a_closed_pipe_ends_quietly(arguments):
+def test_a_closed_pipe_ends_quietly(line):
     reading, writing = os.pipe()
     os.close(reading)
     process = subprocess.Popen(
-        COMMAND + arguments, env=command_environment(name="s5000x8"), stdout=writing, stderr=subprocess.PIPE
+        COMMAND + line.split(), env=command_environment(name="s5000x8"), stdout=writing, stderr=subprocess.PIPE
     )
     os.close(writing)
     assert process.communicate(timeout=30)[1] == b""
@@ -324,7 +323,7 @@ def test_a_closed_pipe_ends_quietly(arguments):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["-q"], ["-L"], ["--query-gpu=name"], []])
+@pytest.mark.parametrize("arguments", [["-q"], ["-L"], ["--query-gpu=name"], ["health", "-h"], []])
 def test_a_full_disk_is_one_line(arguments):
     with open("/dev/full", "w") as full:
         result = simulated.run(COMMAND + arguments, env=command_environment(name="s5000x8"), stdout=full)
