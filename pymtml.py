@@ -940,23 +940,25 @@ def _is_stale(handle):
 # ==== 4. Structs ======================================================================================================
 
 
-class _TextField(property):
+class _TextField:
     """Wrapper of a char field of a struct: reading returns str, writing accepts str or bytes."""
 
     def __init__(self, field):
-        read, write = field.__get__, field.__set__
-
-        def text(struct):
-            value = read(struct)
-            try:
-                return value.decode()
-            except UnicodeDecodeError:
-                return value.decode("utf-8", "replace")
-            except AttributeError:
-                return None  # a NULL pointer to char
-
-        super().__init__(text, lambda struct, value: write(struct, value.encode() if isinstance(value, str) else value))
         self._field = field
+
+    def __get__(self, struct, owner=None):
+        if struct is None:
+            return self
+        value = self._field.__get__(struct)
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("utf-8", "replace")
+        except AttributeError:
+            return None  # a NULL pointer to char
+
+    def __set__(self, struct, value):
+        self._field.__set__(struct, value.encode() if isinstance(value, str) else value)
 
     def __getattr__(self, name):
         return getattr(self._field, name)
@@ -999,19 +1001,23 @@ class _PrintableStructure(Structure, metaclass=_PrintableStructureType):
         return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % value for value in values))
 
 
-class _Alias(property):
+class _Alias:
     """Another name of a field or nested field, which other MTML bindings use."""
 
     def __init__(self, field, unit=None):
-        inside, _, name = field.rpartition(".")
+        self._field = field
+        self.__doc__ = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")
 
-        def holder(struct):
-            return getattr(struct, inside) if inside else struct
+    def _place(self, struct):
+        inside, _, name = self._field.rpartition(".")
+        return (getattr(struct, inside) if inside else struct), name
 
-        super().__init__(
-            lambda struct: getattr(holder(struct), name), lambda struct, value: setattr(holder(struct), name, value)
-        )
-        self.__doc__ = "Alias of ``%s``%s." % (field, ", " + unit if unit else "")  # property(doc=) is hidden by ours
+    def __get__(self, struct, owner=None):
+        return self if struct is None else getattr(*self._place(struct))
+
+    def __set__(self, struct, value):
+        holder, name = self._place(struct)
+        setattr(holder, name, value)
 
 
 class nvmlFriendlyObject:
@@ -4282,12 +4288,11 @@ _UTILIZATION_MEMORY = c_nvmlUtilization_t.memory.offset
 
 # Reading an array of words takes a third of the time of reading a struct. Queries need few numbers of these structs.
 _WORD = ctypes.sizeof(c_uint)
-_CodecWords = c_uint * (ctypes.sizeof(c_mtmlCodecUtil_t) // _WORD)
+_Words = c_uint * (ctypes.sizeof(c_mtmlPciInfo_t) // _WORD)  # c_mtmlCodecUtil_t is smaller
 _CODEC_TOTAL = c_mtmlCodecUtil_t.util.offset // _WORD
 _CODEC_PERIOD = c_mtmlCodecUtil_t.period.offset // _WORD
 _CODEC_ENCODER = c_mtmlCodecUtil_t.encUtil.offset // _WORD
 _CODEC_DECODER = c_mtmlCodecUtil_t.decUtil.offset // _WORD
-_PciWords = c_uint * (ctypes.sizeof(c_mtmlPciInfo_t) // _WORD)
 _PCI_MAX_WIDTH = c_mtmlPciInfo_t.pciMaxWidth.offset // _WORD
 _PCI_CUR_WIDTH = c_mtmlPciInfo_t.pciCurWidth.offset // _WORD
 _PCI_MAX_GEN = c_mtmlPciInfo_t.pciMaxGen.offset // _WORD
@@ -5380,7 +5385,7 @@ def nvmlDeviceGetDecoderUtilization(handle) -> "list[int]":
 def _codec_share(handle, word):
     """[one word of the device's MtmlCodecUtil, sample period in microseconds]."""
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
-    words = _CodecWords()
+    words = _Words()
     try:
         status = _c.mtmlVpuGetUtilization(device._vpu, words)
     except AttributeError:
@@ -5471,7 +5476,7 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
     MTML: mtmlGpuGetUtilization, mtmlMemoryGetUtilization, mtmlVpuGetUtilization.
     """
     device = _require(device)
-    rates, codecs = _nvmlDeviceGetUtilizationRates(device), _CodecWords()
+    rates, codecs = _nvmlDeviceGetUtilizationRates(device), _Words()
     status = _status("mtmlVpuGetUtilization", "_vpu", device, codecs)
     if status not in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
         _nvml_check(status)
@@ -5979,7 +5984,7 @@ def nvmlDeviceGetPcieReplayCounter(handle) -> "int":
 def _pci_word(handle, word):
     """One unsigned int of the device's MtmlPciInfo, by its position in words; NotSupported for 0 (unknown)."""
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
-    words = _PciWords()
+    words = _Words()
     try:
         status = _c.mtmlDeviceGetPciInfo(device._device, words)
     except AttributeError:
@@ -7703,9 +7708,9 @@ def _c_form(name):
     if type(function) is not type(_c_form) or not name.startswith("nvml"):
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     inputs = function.__code__.co_argcount - len(function.__defaults__ or ())
-    otherwise = _store_value if function.__name__ in _ANSWERING else _store_refusal
-    store, outputs = _STORES.get(name) or _STORES.get(function.__name__) or (otherwise, _ANY)
-    return function, _C_INPUTS.get(name, inputs), store, outputs
+    otherwise = _store_value if list(_defined).index(function.__name__) < _ANSWERING else _store_refusal
+    stores = [row[:2] for one in (name, function.__name__) for row in _STORES if one in row[2].split()]
+    return (function, _C_INPUTS.get(name, inputs)) + (stores + [(otherwise, _ANY)])[0]
 
 
 class _CFunction:
@@ -8042,71 +8047,66 @@ def _return_text(ask, inputs, *outputs):
 
 # All functions up to here answer, those of section 18 refuse. An answer is a number or several numbers, but for these:
 # the function that stores it, and how many outputs that function takes.
-_ANSWERING = frozenset(globals())
+_ANSWERING = len(globals())
 _ANY = range(1 << 8)
-_STORES = {
-    name: (store, outputs)
-    for store, outputs, names in (
-        (
-            _store_nothing,
-            (0,),
-            "nvmlInit nvmlInitWithFlags nvmlShutdown nvmlDeviceGetPciInfoExt nvmlDeviceGetThermalSettings"
-            " nvmlDeviceSetEccMode nvmlDeviceClearEccErrorCounts nvmlDeviceSetCpuAffinity nvmlDeviceClearCpuAffinity"
-            " nvmlDeviceGetGpuInstances",
-        ),
-        (
-            _store_struct,
-            (1,),
-            "nvmlDeviceGetPciInfo nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates nvmlDeviceGetDynamicPstatesInfo"
-            " nvmlDeviceGetNvLinkRemotePciInfo nvmlDeviceGetAttributes_v2 nvmlGpuInstanceGetInfo"
-            " nvmlGpmQueryDeviceSupport",
-        ),
-        (
-            _store_text,
-            (2,),
-            "nvmlSystemGetDriverVersion nvmlSystemGetNVMLVersion nvmlDeviceGetName nvmlDeviceGetUUID"
-            " nvmlDeviceGetSerial nvmlDeviceGetVbiosVersion nvmlVgpuInstanceGetUUID nvmlSystemGetProcessName",
-        ),
-        (
-            _store_processes,
-            (2,),
-            "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetGraphicsRunningProcesses"
-            " nvmlDeviceGetMPSComputeRunningProcesses",
-        ),
-        (
-            _store_list,
-            (2,),
-            "nvmlSystemGetHicVersion nvmlDeviceGetEncoderSessions nvmlDeviceGetRetiredPages"
-            " nvmlDeviceGetTopologyNearestGpus nvmlSystemGetTopologyGpuSet nvmlDeviceGetSupportedVgpus"
-            " nvmlDeviceGetCreatableVgpus nvmlDeviceGetActiveVgpus",
-        ),
-        (
-            _store_pointer,
-            (1,),
-            "nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleBySerial"
-            " nvmlDeviceGetHandleByPciBusId nvmlDeviceGetMigDeviceHandleByIndex"
-            " nvmlDeviceGetDeviceHandleFromMigDeviceHandle nvmlDeviceGetGpuInstanceById",
-        ),
-        (_store_affinity_in_scope, (2,), "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
-        (_store_profile_info, (1,), "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
-        (_store_profile_info_v1, (1,), "nvmlDeviceGetGpuInstanceProfileInfo"),
-        (_return_text, _ANY, "nvmlErrorString"),
-        (_store_handle_by_uuid, (1,), "nvmlDeviceGetHandleByUUIDV"),
-        (_store_memory_v2, (1,), "nvmlDeviceGetMemoryInfo_v2"),
-        (_store_temperature, (1,), "nvmlDeviceGetTemperatureV"),
-        (_store_margin, (1,), "nvmlDeviceGetMarginTemperature"),
-        (_store_fan, (1,), "nvmlDeviceGetFanSpeedRPM"),
-        (_store_pages, (2, 3), "nvmlDeviceGetRetiredPages_v2"),
-        (_store_affinity, (1,), "nvmlDeviceGetCpuAffinity"),
-        (_store_sized_text, (2,), "nvmlVgpuTypeGetName"),
-        (_store_resolution, _ANY, "nvmlVgpuTypeGetResolution"),
-        (_store_vgpu_shares, (3,), "nvmlDeviceGetVgpuUtilization"),
-        (_store_samples, (3,), "nvmlDeviceGetProcessUtilization"),
-        (_store_shares, (1,), "nvmlDeviceGetProcessesUtilizationInfo"),
-        (_store_fields, (1,), "nvmlDeviceGetFieldValues"),
-    )
-    for name in names.split()
-}
+_STORES = (
+    (
+        _store_nothing,
+        (0,),
+        "nvmlInit nvmlInitWithFlags nvmlShutdown nvmlDeviceGetPciInfoExt nvmlDeviceGetThermalSettings"
+        " nvmlDeviceSetEccMode nvmlDeviceClearEccErrorCounts nvmlDeviceSetCpuAffinity nvmlDeviceClearCpuAffinity"
+        " nvmlDeviceGetGpuInstances",
+    ),
+    (
+        _store_struct,
+        (1,),
+        "nvmlDeviceGetPciInfo nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates nvmlDeviceGetDynamicPstatesInfo"
+        " nvmlDeviceGetNvLinkRemotePciInfo nvmlDeviceGetAttributes_v2 nvmlGpuInstanceGetInfo nvmlGpmQueryDeviceSupport",
+    ),
+    (
+        _store_text,
+        (2,),
+        "nvmlSystemGetDriverVersion nvmlSystemGetNVMLVersion nvmlDeviceGetName nvmlDeviceGetUUID nvmlDeviceGetSerial"
+        " nvmlDeviceGetVbiosVersion nvmlVgpuInstanceGetUUID nvmlSystemGetProcessName",
+    ),
+    (
+        _store_processes,
+        (2,),
+        "nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetGraphicsRunningProcesses"
+        " nvmlDeviceGetMPSComputeRunningProcesses",
+    ),
+    (
+        _store_list,
+        (2,),
+        "nvmlSystemGetHicVersion nvmlDeviceGetEncoderSessions nvmlDeviceGetRetiredPages"
+        " nvmlDeviceGetTopologyNearestGpus nvmlSystemGetTopologyGpuSet nvmlDeviceGetSupportedVgpus"
+        " nvmlDeviceGetCreatableVgpus nvmlDeviceGetActiveVgpus",
+    ),
+    (
+        _store_pointer,
+        (1,),
+        "nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleBySerial nvmlDeviceGetHandleByPciBusId"
+        " nvmlDeviceGetMigDeviceHandleByIndex nvmlDeviceGetDeviceHandleFromMigDeviceHandle"
+        " nvmlDeviceGetGpuInstanceById",
+    ),
+    (_store_affinity_in_scope, (2,), "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
+    (_store_profile_info, (1,), "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
+    (_store_profile_info_v1, (1,), "nvmlDeviceGetGpuInstanceProfileInfo"),
+    (_return_text, _ANY, "nvmlErrorString"),
+    (_store_handle_by_uuid, (1,), "nvmlDeviceGetHandleByUUIDV"),
+    (_store_memory_v2, (1,), "nvmlDeviceGetMemoryInfo_v2"),
+    (_store_temperature, (1,), "nvmlDeviceGetTemperatureV"),
+    (_store_margin, (1,), "nvmlDeviceGetMarginTemperature"),
+    (_store_fan, (1,), "nvmlDeviceGetFanSpeedRPM"),
+    (_store_pages, (2, 3), "nvmlDeviceGetRetiredPages_v2"),
+    (_store_affinity, (1,), "nvmlDeviceGetCpuAffinity"),
+    (_store_sized_text, (2,), "nvmlVgpuTypeGetName"),
+    (_store_resolution, _ANY, "nvmlVgpuTypeGetResolution"),
+    (_store_vgpu_shares, (3,), "nvmlDeviceGetVgpuUtilization"),
+    (_store_samples, (3,), "nvmlDeviceGetProcessUtilization"),
+    (_store_shares, (1,), "nvmlDeviceGetProcessesUtilizationInfo"),
+    (_store_fields, (1,), "nvmlDeviceGetFieldValues"),
+)
 
 # C functions whose Python function has another name.
 _C_NAMES = {
@@ -10146,209 +10146,210 @@ nvmlWorkloadPowerProfileUpdateProfiles_v1 = 0x1000024
 
 # ---- Structs, unions and handle types: declared here, described below, made on first use ----
 
-c_metricInfo_t: "type[Structure]"
-c_nvmlAccountingStats_t: "type[_PrintableStructure]"
-c_nvmlAccountingStats_v2_t: "type[_PrintableStructure]"
-c_nvmlActiveVgpuInstanceInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlAdaptiveTgpModeInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlBAR1Memory_t: "type[_PrintableStructure]"
-c_nvmlBBXTimeData_v1_t: "type[_PrintableStructure]"
-c_nvmlBridgeChipHierarchy_t: "type[_PrintableStructure]"
-c_nvmlBridgeChipInfo_t: "type[_PrintableStructure]"
-c_nvmlC2cModeInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlCPERCursor_v1_t: "type[_PrintableStructure]"
-c_nvmlClockOffset_t: "type[_PrintableStructure]"
-c_nvmlComputeInstanceInfo_t: "type[Structure]"
-c_nvmlComputeInstancePlacement_t: "type[Structure]"
-c_nvmlComputeInstanceProfileInfo_t: "type[Structure]"
-c_nvmlComputeInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlComputeInstance_t: "type"
-c_nvmlConfComputeGetKeyRotationThresholdInfo_t: "type[Structure]"
-c_nvmlConfComputeGpuAttestationReport_t: "type[Structure]"
-c_nvmlConfComputeGpuCertificate_t: "type[Structure]"
-c_nvmlConfComputeMemSizeInfo_t: "type[Structure]"
-c_nvmlConfComputeSetKeyRotationThresholdInfo_t: "type[Structure]"
-c_nvmlConfComputeSystemCaps_t: "type[Structure]"
-c_nvmlConfComputeSystemState_t: "type[Structure]"
-c_nvmlCoolerInfo_t: "type[_PrintableStructure]"
-c_nvmlCoreRailMetrics_t: "type[_PrintableStructure]"
-c_nvmlDeviceAddressingMode_t: "type[_PrintableStructure]"
-c_nvmlDeviceCapabilities_v1_t: "type[_PrintableStructure]"
-c_nvmlDeviceCurrentClockFreqs_v1_t: "type[_PrintableStructure]"
-c_nvmlDevicePerfModes_v1_t: "type[_PrintableStructure]"
-c_nvmlDevicePowerMizerModes_v1_t: "type[_PrintableStructure]"
-c_nvmlDramEncryptionInfo_t: "type[_PrintableStructure]"
-c_nvmlEccBankRemapperHistogram_v1_t: "type[_PrintableStructure]"
-c_nvmlEccBankRemapperStatus_v1_t: "type[_PrintableStructure]"
-c_nvmlEccErrorCounts_t: "type[_PrintableStructure]"
-c_nvmlEccSramErrorStatus_v1_t: "type[_PrintableStructure]"
-c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t: "type[_PrintableStructure]"
-c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t: "type[_PrintableStructure]"
-c_nvmlEventData_t: "type[_PrintableStructure]"
-c_nvmlEventSetGetContextCount_v1_t: "type[_PrintableStructure]"
-c_nvmlEventSetGetContextData_v1_t: "type[_PrintableStructure]"
-c_nvmlEventSetGetContextInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t: "type[_PrintableStructure]"
-c_nvmlEventSetWait_v3_t: "type[_PrintableStructure]"
-c_nvmlEventSet_t: "type"
-c_nvmlExcludedDeviceInfo_t: "type[_PrintableStructure]"
-c_nvmlFBCSession_t: "type[_PrintableStructure]"
-c_nvmlFBCStats_t: "type[Structure]"
-c_nvmlFanSpeedInfo_t: "type[_PrintableStructure]"
-c_nvmlGetCPER_v1_t: "type[_PrintableStructure]"
-c_nvmlGetMemoryLimits_v1_t: "type[_PrintableStructure]"
-c_nvmlGpmMetric_t: "type[_PrintableStructure]"
-c_nvmlGpmMetricsGet_t: "type[_PrintableStructure]"
-c_nvmlGpmSample_t: "type"
-c_nvmlGpuFabricClique_v1_t: "type[_PrintableStructure]"
-c_nvmlGpuFabricInfoV_t: "type[_PrintableStructure]"
-c_nvmlGpuFabricInfo_t: "type[_PrintableStructure]"
-c_nvmlGpuFabricInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlGpuFabricInfo_v3_t: "type[_PrintableStructure]"
-c_nvmlGpuFabricInfo_v4_t: "type[_PrintableStructure]"
-c_nvmlGpuInstanceInfo_t: "type[Structure]"
-c_nvmlGpuInstancePlacement_t: "type[Structure]"
-c_nvmlGpuInstanceProfileInfo_t: "type[Structure]"
-c_nvmlGpuInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlGpuInstance_t: "type"
-c_nvmlGpuOperationalEventConfig_v1_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeature_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeature_v2_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeature_v3_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeature_v4_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeatures_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeatures_v2_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeatures_v3_t: "type[_PrintableStructure]"
-c_nvmlGridLicensableFeatures_v4_t: "type[_PrintableStructure]"
-c_nvmlGridLicenseExpiry_t: "type[_PrintableStructure]"
-c_nvmlHostname_v1_t: "type[_PrintableStructure]"
-c_nvmlHwbcEntry_t: "type[_PrintableStructure]"
-c_nvmlLedState_t: "type[_PrintableStructure]"
-c_nvmlMarginTemperature_v1_t: "type[_PrintableStructure]"
-c_nvmlMask255_t: "type[_PrintableStructure]"
-c_nvmlNvLinkInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlNvLinkInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlNvLinkPowerThres_t: "type[Structure]"
-c_nvmlNvlinkFirmwareInfo_t: "type[_PrintableStructure]"
-c_nvmlNvlinkFirmwareVersion_t: "type[_PrintableStructure]"
-c_nvmlNvlinkGetBwMode_v1_t: "type[_PrintableStructure]"
-c_nvmlNvlinkSetBwModeAsync_v1_t: "type[_PrintableStructure]"
-c_nvmlNvlinkSetBwMode_v1_t: "type[_PrintableStructure]"
-c_nvmlNvlinkSupportedBwModes_v1_t: "type[_PrintableStructure]"
-c_nvmlNvlinkTelemetrySample_v1_t: "type[_PrintableStructure]"
-c_nvmlNvlinkTelemetrySamples_v1_t: "type[_PrintableStructure]"
-c_nvmlObservedMetrics_t: "type[_PrintableStructure]"
-c_nvmlPRMCounterInput_v1_t: "type[_PrintableStructure]"
-c_nvmlPRMCounterList_v1_t: "type[_PrintableStructure]"
-c_nvmlPRMCounterValue_v1_t: "type[_PrintableStructure]"
-c_nvmlPRMCounter_v1_t: "type[_PrintableStructure]"
-c_nvmlPRMTLV_v1_t: "type[_PrintableStructure]"
-c_nvmlPSUInfo_t: "type[_PrintableStructure]"
-c_nvmlPdi_t: "type[_PrintableStructure]"
-c_nvmlPerfMetricControllerSampleData_t: "type[Union]"
-c_nvmlPerfMetricControllerSample_t: "type[_PrintableStructure]"
-c_nvmlPerfMetricsDlppc2xSample_t: "type[_PrintableStructure]"
-c_nvmlPerfMetricsPfpp1xSample_t: "type[_PrintableStructure]"
-c_nvmlPerfMetricsSample_t: "type[_PrintableStructure]"
-c_nvmlPerfMetricsSamples_v1_t: "type[_PrintableStructure]"
-c_nvmlPlatformInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlPlatformInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlPmgrPwrTuple_t: "type[_PrintableStructure]"
-c_nvmlPowerSmoothingProfile_v1_t: "type[_PrintableStructure]"
-c_nvmlPowerSmoothingState_v1_t: "type[_PrintableStructure]"
-c_nvmlPowerValue_v2_t: "type[_PrintableStructure]"
-c_nvmlProcessDetailList_t: "type[_PrintableStructure]"
-c_nvmlProcessDetailList_v1_t: "type[_PrintableStructure]"
-c_nvmlProcessDetail_v1_t: "type[Structure]"
-c_nvmlProcessInfo_t: "type[_PrintableStructure]"
-c_nvmlProcessInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlProcessInfo_v3_t: "type[_PrintableStructure]"
-c_nvmlProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlPwrModelMetricsDlppm1xDramclkEstimates_t: "type[_PrintableStructure]"
-c_nvmlPwrModelMetricsDlppm1xPerf_t: "type[_PrintableStructure]"
-c_nvmlPwrModelMetricsDlppm1x_t: "type[_PrintableStructure]"
-c_nvmlPwrModelMetricsPfpp1x_t: "type[_PrintableStructure]"
-c_nvmlPwrModelMetricsSamplePfpp1x_t: "type[_PrintableStructure]"
-c_nvmlPwrModelOperatingPointPfpp1x_t: "type[_PrintableStructure]"
-c_nvmlRailMetrics_t: "type[_PrintableStructure]"
-c_nvmlRemappedRowsInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlRepairStatus_t: "type[_PrintableStructure]"
-c_nvmlRowRemapperHistogramValues: "type[Structure]"
-c_nvmlRusdSettings_v1_t: "type[_PrintableStructure]"
-c_nvmlSample_t: "type[_PrintableStructure]"
-c_nvmlSetMemoryLimits_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemConfComputeSettings_v1_t: "type[Structure]"
-c_nvmlSystemDriverBranchInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemEventData_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemEventSetCreateRequest_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemEventSetFreeRequest_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemEventSetWaitRequest_v1_t: "type[_PrintableStructure]"
-c_nvmlSystemEventSet_t: "type"
-c_nvmlSystemRegisterEventRequest_v1_t: "type[_PrintableStructure]"
-c_nvmlTemperature_v1_t: "type[_PrintableStructure]"
-c_nvmlUUIDValue_t: "type[Union]"
-c_nvmlUUID_t: "type[_PrintableStructure]"
-c_nvmlUnitFanInfo_t: "type[_PrintableStructure]"
-c_nvmlUnitFanSpeeds_t: "type[_PrintableStructure]"
-c_nvmlUnitInfo_t: "type[_PrintableStructure]"
-c_nvmlUnit_t: "type"
-c_nvmlUnrepairableMemory_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuCreatablePlacementInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuHeterogeneousMode_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuInstanceUtilizationInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuInstanceUtilizationSample_t: "type[_PrintableStructure]"
-c_nvmlVgpuInstancesUtilizationInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuLicenseExpiry_t: "type[_PrintableStructure]"
-c_nvmlVgpuLicenseInfo_t: "type[_PrintableStructure]"
-c_nvmlVgpuMetadata_t: "type[_PrintableStructure]"
-c_nvmlVgpuPgpuCompatibility_t: "type[Structure]"
-c_nvmlVgpuPgpuMetadata_t: "type[_PrintableStructure]"
-c_nvmlVgpuPlacementId_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuPlacementList_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuPlacementList_v2_t: "type[_PrintableStructure]"
-c_nvmlVgpuProcessUtilizationInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuProcessUtilizationSample_t: "type[_PrintableStructure]"
-c_nvmlVgpuProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedDataWithARR_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedData_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedSetDataWithARR_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedSetData_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerCapabilities_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerGetState_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerLogEntry_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerLogEntry_v2_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerLogInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerLogInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerLog_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerParams_t: "type[Union]"
-c_nvmlVgpuSchedulerSetParams_t: "type[Union]"
-c_nvmlVgpuSchedulerSetState_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerStateInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerStateInfo_v2_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerState_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuSchedulerState_v2_t: "type[_PrintableStructure]"
-c_nvmlVgpuTypeBar1Info_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuTypeIdInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuTypeMaxInstance_v1_t: "type[_PrintableStructure]"
-c_nvmlVgpuVersion_t: "type[Structure]"
-c_nvmlViolationTime_t: "type[_PrintableStructure]"
-c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t: "type[_PrintableStructure]"
-c_nvmlWorkloadPowerProfileInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlWorkloadPowerProfileProfilesInfo_v1_t: "type[_PrintableStructure]"
-c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t: "type[_PrintableStructure]"
-c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t: "type[_PrintableStructure]"
-nvmlClkMonFaultInfo_t: "type[Structure]"
-nvmlClkMonStatus_t: "type[Structure]"
-nvmlNvLinkUtilizationControl_t: "type[_PrintableStructure]"
-nvmlPciInfoExt_v1_t: "type[_PrintableStructure]"
-nvmlPciInfo_v2_t: "type[_PrintableStructure]"
-nvmlVgpuRuntimeState_v1_t: "type[_PrintableStructure]"
-struct_c_nvmlComputeInstance_t: "type[Structure]"
-struct_c_nvmlEventSet_t: "type[Structure]"
-struct_c_nvmlGpmSample_t: "type[Structure]"
-struct_c_nvmlGpuInstance_t: "type[Structure]"
-struct_c_nvmlSystemEventSet_t: "type[Structure]"
-struct_c_nvmlUnit_t: "type[Structure]"
+if TYPE_CHECKING:
+    c_metricInfo_t: "type[Structure]"
+    c_nvmlAccountingStats_t: "type[_PrintableStructure]"
+    c_nvmlAccountingStats_v2_t: "type[_PrintableStructure]"
+    c_nvmlActiveVgpuInstanceInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlAdaptiveTgpModeInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlBAR1Memory_t: "type[_PrintableStructure]"
+    c_nvmlBBXTimeData_v1_t: "type[_PrintableStructure]"
+    c_nvmlBridgeChipHierarchy_t: "type[_PrintableStructure]"
+    c_nvmlBridgeChipInfo_t: "type[_PrintableStructure]"
+    c_nvmlC2cModeInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlCPERCursor_v1_t: "type[_PrintableStructure]"
+    c_nvmlClockOffset_t: "type[_PrintableStructure]"
+    c_nvmlComputeInstanceInfo_t: "type[Structure]"
+    c_nvmlComputeInstancePlacement_t: "type[Structure]"
+    c_nvmlComputeInstanceProfileInfo_t: "type[Structure]"
+    c_nvmlComputeInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlComputeInstance_t: "type"
+    c_nvmlConfComputeGetKeyRotationThresholdInfo_t: "type[Structure]"
+    c_nvmlConfComputeGpuAttestationReport_t: "type[Structure]"
+    c_nvmlConfComputeGpuCertificate_t: "type[Structure]"
+    c_nvmlConfComputeMemSizeInfo_t: "type[Structure]"
+    c_nvmlConfComputeSetKeyRotationThresholdInfo_t: "type[Structure]"
+    c_nvmlConfComputeSystemCaps_t: "type[Structure]"
+    c_nvmlConfComputeSystemState_t: "type[Structure]"
+    c_nvmlCoolerInfo_t: "type[_PrintableStructure]"
+    c_nvmlCoreRailMetrics_t: "type[_PrintableStructure]"
+    c_nvmlDeviceAddressingMode_t: "type[_PrintableStructure]"
+    c_nvmlDeviceCapabilities_v1_t: "type[_PrintableStructure]"
+    c_nvmlDeviceCurrentClockFreqs_v1_t: "type[_PrintableStructure]"
+    c_nvmlDevicePerfModes_v1_t: "type[_PrintableStructure]"
+    c_nvmlDevicePowerMizerModes_v1_t: "type[_PrintableStructure]"
+    c_nvmlDramEncryptionInfo_t: "type[_PrintableStructure]"
+    c_nvmlEccBankRemapperHistogram_v1_t: "type[_PrintableStructure]"
+    c_nvmlEccBankRemapperStatus_v1_t: "type[_PrintableStructure]"
+    c_nvmlEccErrorCounts_t: "type[_PrintableStructure]"
+    c_nvmlEccSramErrorStatus_v1_t: "type[_PrintableStructure]"
+    c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t: "type[_PrintableStructure]"
+    c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t: "type[_PrintableStructure]"
+    c_nvmlEventData_t: "type[_PrintableStructure]"
+    c_nvmlEventSetGetContextCount_v1_t: "type[_PrintableStructure]"
+    c_nvmlEventSetGetContextData_v1_t: "type[_PrintableStructure]"
+    c_nvmlEventSetGetContextInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t: "type[_PrintableStructure]"
+    c_nvmlEventSetWait_v3_t: "type[_PrintableStructure]"
+    c_nvmlEventSet_t: "type"
+    c_nvmlExcludedDeviceInfo_t: "type[_PrintableStructure]"
+    c_nvmlFBCSession_t: "type[_PrintableStructure]"
+    c_nvmlFBCStats_t: "type[Structure]"
+    c_nvmlFanSpeedInfo_t: "type[_PrintableStructure]"
+    c_nvmlGetCPER_v1_t: "type[_PrintableStructure]"
+    c_nvmlGetMemoryLimits_v1_t: "type[_PrintableStructure]"
+    c_nvmlGpmMetric_t: "type[_PrintableStructure]"
+    c_nvmlGpmMetricsGet_t: "type[_PrintableStructure]"
+    c_nvmlGpmSample_t: "type"
+    c_nvmlGpuFabricClique_v1_t: "type[_PrintableStructure]"
+    c_nvmlGpuFabricInfoV_t: "type[_PrintableStructure]"
+    c_nvmlGpuFabricInfo_t: "type[_PrintableStructure]"
+    c_nvmlGpuFabricInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlGpuFabricInfo_v3_t: "type[_PrintableStructure]"
+    c_nvmlGpuFabricInfo_v4_t: "type[_PrintableStructure]"
+    c_nvmlGpuInstanceInfo_t: "type[Structure]"
+    c_nvmlGpuInstancePlacement_t: "type[Structure]"
+    c_nvmlGpuInstanceProfileInfo_t: "type[Structure]"
+    c_nvmlGpuInstanceProfileInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlGpuInstance_t: "type"
+    c_nvmlGpuOperationalEventConfig_v1_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeature_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeature_v2_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeature_v3_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeature_v4_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeatures_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeatures_v2_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeatures_v3_t: "type[_PrintableStructure]"
+    c_nvmlGridLicensableFeatures_v4_t: "type[_PrintableStructure]"
+    c_nvmlGridLicenseExpiry_t: "type[_PrintableStructure]"
+    c_nvmlHostname_v1_t: "type[_PrintableStructure]"
+    c_nvmlHwbcEntry_t: "type[_PrintableStructure]"
+    c_nvmlLedState_t: "type[_PrintableStructure]"
+    c_nvmlMarginTemperature_v1_t: "type[_PrintableStructure]"
+    c_nvmlMask255_t: "type[_PrintableStructure]"
+    c_nvmlNvLinkInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvLinkInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlNvLinkPowerThres_t: "type[Structure]"
+    c_nvmlNvlinkFirmwareInfo_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkFirmwareVersion_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkGetBwMode_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkSetBwModeAsync_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkSetBwMode_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkSupportedBwModes_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkTelemetrySample_v1_t: "type[_PrintableStructure]"
+    c_nvmlNvlinkTelemetrySamples_v1_t: "type[_PrintableStructure]"
+    c_nvmlObservedMetrics_t: "type[_PrintableStructure]"
+    c_nvmlPRMCounterInput_v1_t: "type[_PrintableStructure]"
+    c_nvmlPRMCounterList_v1_t: "type[_PrintableStructure]"
+    c_nvmlPRMCounterValue_v1_t: "type[_PrintableStructure]"
+    c_nvmlPRMCounter_v1_t: "type[_PrintableStructure]"
+    c_nvmlPRMTLV_v1_t: "type[_PrintableStructure]"
+    c_nvmlPSUInfo_t: "type[_PrintableStructure]"
+    c_nvmlPdi_t: "type[_PrintableStructure]"
+    c_nvmlPerfMetricControllerSampleData_t: "type[Union]"
+    c_nvmlPerfMetricControllerSample_t: "type[_PrintableStructure]"
+    c_nvmlPerfMetricsDlppc2xSample_t: "type[_PrintableStructure]"
+    c_nvmlPerfMetricsPfpp1xSample_t: "type[_PrintableStructure]"
+    c_nvmlPerfMetricsSample_t: "type[_PrintableStructure]"
+    c_nvmlPerfMetricsSamples_v1_t: "type[_PrintableStructure]"
+    c_nvmlPlatformInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlPlatformInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlPmgrPwrTuple_t: "type[_PrintableStructure]"
+    c_nvmlPowerSmoothingProfile_v1_t: "type[_PrintableStructure]"
+    c_nvmlPowerSmoothingState_v1_t: "type[_PrintableStructure]"
+    c_nvmlPowerValue_v2_t: "type[_PrintableStructure]"
+    c_nvmlProcessDetailList_t: "type[_PrintableStructure]"
+    c_nvmlProcessDetailList_v1_t: "type[_PrintableStructure]"
+    c_nvmlProcessDetail_v1_t: "type[Structure]"
+    c_nvmlProcessInfo_t: "type[_PrintableStructure]"
+    c_nvmlProcessInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlProcessInfo_v3_t: "type[_PrintableStructure]"
+    c_nvmlProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelMetricsDlppm1xDramclkEstimates_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelMetricsDlppm1xPerf_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelMetricsDlppm1x_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelMetricsPfpp1x_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelMetricsSamplePfpp1x_t: "type[_PrintableStructure]"
+    c_nvmlPwrModelOperatingPointPfpp1x_t: "type[_PrintableStructure]"
+    c_nvmlRailMetrics_t: "type[_PrintableStructure]"
+    c_nvmlRemappedRowsInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlRepairStatus_t: "type[_PrintableStructure]"
+    c_nvmlRowRemapperHistogramValues: "type[Structure]"
+    c_nvmlRusdSettings_v1_t: "type[_PrintableStructure]"
+    c_nvmlSample_t: "type[_PrintableStructure]"
+    c_nvmlSetMemoryLimits_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemConfComputeSettings_v1_t: "type[Structure]"
+    c_nvmlSystemDriverBranchInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemEventData_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemEventSetCreateRequest_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemEventSetFreeRequest_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemEventSetWaitRequest_v1_t: "type[_PrintableStructure]"
+    c_nvmlSystemEventSet_t: "type"
+    c_nvmlSystemRegisterEventRequest_v1_t: "type[_PrintableStructure]"
+    c_nvmlTemperature_v1_t: "type[_PrintableStructure]"
+    c_nvmlUUIDValue_t: "type[Union]"
+    c_nvmlUUID_t: "type[_PrintableStructure]"
+    c_nvmlUnitFanInfo_t: "type[_PrintableStructure]"
+    c_nvmlUnitFanSpeeds_t: "type[_PrintableStructure]"
+    c_nvmlUnitInfo_t: "type[_PrintableStructure]"
+    c_nvmlUnit_t: "type"
+    c_nvmlUnrepairableMemory_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuCreatablePlacementInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuHeterogeneousMode_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuInstanceUtilizationInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuInstanceUtilizationSample_t: "type[_PrintableStructure]"
+    c_nvmlVgpuInstancesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuLicenseExpiry_t: "type[_PrintableStructure]"
+    c_nvmlVgpuLicenseInfo_t: "type[_PrintableStructure]"
+    c_nvmlVgpuMetadata_t: "type[_PrintableStructure]"
+    c_nvmlVgpuPgpuCompatibility_t: "type[Structure]"
+    c_nvmlVgpuPgpuMetadata_t: "type[_PrintableStructure]"
+    c_nvmlVgpuPlacementId_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuPlacementList_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuPlacementList_v2_t: "type[_PrintableStructure]"
+    c_nvmlVgpuProcessUtilizationInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuProcessUtilizationSample_t: "type[_PrintableStructure]"
+    c_nvmlVgpuProcessesUtilizationInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedDataWithARR_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedData_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedSetDataWithARR_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedSetData_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerCapabilities_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerGetState_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerLogEntry_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerLogEntry_v2_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerLogInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerLogInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerLog_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerParams_t: "type[Union]"
+    c_nvmlVgpuSchedulerSetParams_t: "type[Union]"
+    c_nvmlVgpuSchedulerSetState_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerStateInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerStateInfo_v2_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerState_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuSchedulerState_v2_t: "type[_PrintableStructure]"
+    c_nvmlVgpuTypeBar1Info_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuTypeIdInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuTypeMaxInstance_v1_t: "type[_PrintableStructure]"
+    c_nvmlVgpuVersion_t: "type[Structure]"
+    c_nvmlViolationTime_t: "type[_PrintableStructure]"
+    c_nvmlWorkloadPowerProfileCurrentProfiles_v1_t: "type[_PrintableStructure]"
+    c_nvmlWorkloadPowerProfileInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlWorkloadPowerProfileProfilesInfo_v1_t: "type[_PrintableStructure]"
+    c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t: "type[_PrintableStructure]"
+    c_nvmlWorkloadPowerProfileUpdateProfiles_v1_t: "type[_PrintableStructure]"
+    nvmlClkMonFaultInfo_t: "type[Structure]"
+    nvmlClkMonStatus_t: "type[Structure]"
+    nvmlNvLinkUtilizationControl_t: "type[_PrintableStructure]"
+    nvmlPciInfoExt_v1_t: "type[_PrintableStructure]"
+    nvmlPciInfo_v2_t: "type[_PrintableStructure]"
+    nvmlVgpuRuntimeState_v1_t: "type[_PrintableStructure]"
+    struct_c_nvmlComputeInstance_t: "type[Structure]"
+    struct_c_nvmlEventSet_t: "type[Structure]"
+    struct_c_nvmlGpmSample_t: "type[Structure]"
+    struct_c_nvmlGpuInstance_t: "type[Structure]"
+    struct_c_nvmlSystemEventSet_t: "type[Structure]"
+    struct_c_nvmlUnit_t: "type[Structure]"
 
 # name: base(field: type[ : bits][ = initial value], ...), or name: another name for a type
 _CATALOGUE_STRUCTS = {

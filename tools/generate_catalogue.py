@@ -139,10 +139,11 @@ def block(surface, taken, source):
     lines += ["%s = %s" % (name, plain[name]) for name in sorted(plain) if name not in taken]
     lines += ["", "# ---- Constants ----"]
     lines += constant_lines(constants)
-    lines += ["", "# ---- Structs, unions and handle types: declared here, described below, made on first use ----", ""]
+    lines += ["", "# ---- Structs, unions and handle types: declared here, described below, made on first use ----"]
+    lines += ["", "if TYPE_CHECKING:"]
     for name in sorted(structs):
         base = structs.get(structs[name][0], structs[name])[0]
-        lines.append('%s: "%s"' % (name, "type[%s]" % base[:-1] if base.endswith("(") else "type"))
+        lines.append('    %s: "%s"' % (name, "type[%s]" % base[:-1] if base.endswith("(") else "type"))
     lines += [
         "",
         "# name: base(field: type[ : bits][ = initial value], ...), or name: another name for a type",

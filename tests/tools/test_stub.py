@@ -219,9 +219,10 @@ def test_the_stub_against_the_module(package):
         ("import pymtml\npymtml.NVML_TEMPERATURE_G", {"NVML_TEMPERATURE_GPU"}),
     ],
 )
-def test_completion(package, code, names):
+def test_completion(package, code, names, monkeypatch):
     """jedi, which completes in IPython and many editors."""
     jedi = pytest.importorskip("jedi")
+    monkeypatch.setattr(jedi.settings, "cache_directory", str(package.parent / "jedi"))  # others may write their own
     project = jedi.Project(str(package), sys_path=[str(package)], smart_sys_path=False)
     found = {completion.name for completion in jedi.Script(code, project=project).complete()}
     assert names <= found
