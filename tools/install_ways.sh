@@ -13,11 +13,12 @@ way() {
         cd "$folder"
         echo "$program" >program.py
         export PATH="$folder/env/bin:$PATH" UV_CACHE_DIR="$folder/cache" PIPX_HOME="$folder/pipx" PIPX_BIN_DIR="$folder/bin"
-        { "$1" -m venv env && pip install --upgrade $2 && sh -ec "$4"; } >log 2>&1 </dev/null
-        compiled=$(find . -path '*/pymtml/__pycache__/__init__*.pyc' | grep -q . && echo ✓ || echo -)
-        sh -ec "$5" >>log 2>&1
-        tail -1 log | grep -q 'MTT S80'
-        echo "| $(sh -c "$3") | \`$4\` | \`$5\` | $compiled |"
+        export UV_TOOL_DIR="$folder/tools" UV_TOOL_BIN_DIR="$folder/bin"
+        # One chain, because `set -e` has no effect in front of ||.
+        { "$1" -m venv env && pip install --upgrade $2 && sh -ec "$4"; } >log 2>&1 </dev/null &&
+            compiled=$(find . -path '*/pymtml/__pycache__/__init__*.pyc' | grep -q . && echo ✓ || echo -) &&
+            sh -ec "$5" >>log 2>&1 && tail -1 log | grep -q 'MTT S80' &&
+            echo "| $(sh -c "$3") | \`$4\` | \`$5\` | $compiled |"
     ) >>"$rows" || { cat "$folder/log" >&2; echo "this way failed: $4; $5" >&2; exit 1; }
     tail -1 "$rows"
 }
@@ -32,7 +33,7 @@ way python3 pip "$pip" "pip install --no-compile $wheel" \
     "unshare --map-root-user --mount sh -c 'mount --bind --options ro env env && pymtml -L'"
 way python3 uv "$uv" "uv pip install --python env $wheel" "pymtml -L"
 way python3 uv "$uv" "uv pip install --python env --compile-bytecode $wheel" "pymtml -L"
-way python3 uv "$uv" "uv tool install --tool-dir tools $wheel" "tools/pymtml-nvml/bin/pymtml -L"
+way python3 uv "$uv" "uv tool install $wheel" "bin/pymtml -L"
 way python3 pipx "echo pipx \$(pipx --version)" "pipx install ./$wheel" "bin/pymtml -L"
 way python3 pip "echo zipapp, \$(python3 --version)" \
     "python3 -m zipfile -e $wheel app && python3 -m zipapp app --main pymtml_cli.main:main --output pymtml.pyz" \
