@@ -148,19 +148,41 @@ def stand_ins():
     return [(name, row[1].strip("`"), row[2]) for row in rows for name in re.findall(r"`(nvml\w+)`", row[0])]
 
 
+def answers(calls, binding, folder, **machine):
+    (folder / "ask.py").write_text(ASK % calls)
+    return run([str(folder / "ask.py")], binding, **machine).splitlines()
+
+
 def test_the_page_says_what_the_vendors_binding_answers(vendor, tmp_path):
     """On a card without fans, MtLink and ECC, not divided, with a library that has no more than the header."""
     rows = stand_ins()
     assert len(rows) > 15
-    script = tmp_path / "ask.py"
-    script.write_text(ASK % ["%s(%s)" % (name, ARGUMENTS.get(name, "device")) for name, _, _ in rows])
-    theirs = run([str(script)], vendor, name="s3000x2", header_only=True).splitlines()
+    calls = ["%s(%s)" % (name, ARGUMENTS.get(name, "device")) for name, _, _ in rows]
+    theirs = answers(calls, vendor, tmp_path, name="s3000x2", header_only=True)
     assert dict(zip([name for name, _, _ in rows], theirs)) == {name: told for name, told, _ in rows}
-    ours = run([str(script)], simulated.ROOT, name="s3000x2", header_only=True).splitlines()
+    ours = answers(calls, simulated.ROOT, tmp_path, name="s3000x2", header_only=True)
+    numbers = {"nvmlDeviceGetCudaComputeCapability": "(2, 1)", "nvmlSystemGetCudaDriverVersion": "4030"}
     for (name, _, told), answer in zip(rows, ours):
-        if name == "nvmlDeviceGetCudaComputeCapability":
-            assert answer == "(2, 1)"
-        elif name == "nvmlSystemGetCudaDriverVersion":
-            assert answer == "4030"
-        else:
-            assert answer.startswith("NVMLError_") and answer.partition("_")[2] in told, (name, answer)
+        assert numbers.get(name, "NVMLError_" + answer.partition("_")[2]) == answer, name
+        assert name in numbers or answer.partition("_")[2] in told, (name, answer)
+
+
+OTHER = "device, nvmlDeviceGetHandleByIndex(1), "
+SHAPES = {  # a call, and what each binding returns
+    "len(mtmlDeviceGetMtLinkLayouts(%s5))" % OTHER: ("5", "2"),
+    "len(mtmlMemoryGetRetiredPages(mtmlDeviceInitMemory(device), 0, 9))": ("9", "0"),
+    "mtmlLibraryInit() is None": ("True", "False"),
+    "nvmlDeviceGetTemperature(device, 1)": ("35", "NVMLError_InvalidArgument"),
+    "nvmlDeviceGetP2PStatus(%sNVML_P2P_CAPS_INDEX_NVLINK)" % OTHER: ("0", "5"),
+    "nvmlDeviceGetNvLinkCapability(device, 0, 1)": ("1", "NVMLError_NotSupported"),
+    "nvmlDeviceGetNvLinkCapability(device, 0, 2)": ("0", "1"),
+    "isinstance(nvmlDeviceGetCpuAffinity(device, 2), list)": ("True", "False"),
+    "len(nvmlDeviceGetFieldValues(device, [1]))": ("0", "1"),
+}
+
+
+def test_values_of_another_shape(vendor, tmp_path):
+    """On a card whose links are down."""
+    for place, binding in enumerate((vendor, simulated.ROOT)):
+        said = answers(list(SHAPES), binding, tmp_path, set="0.mtlink_state=DOWN")
+        assert dict(zip(SHAPES, said)) == {call: pair[place] for call, pair in SHAPES.items()}
