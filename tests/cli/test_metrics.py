@@ -32,7 +32,7 @@ CARD_SERIES, MACHINE_SERIES = metrics_series.CARD_SERIES, metrics_series.MACHINE
 PLACE = metrics_series.PLACE
 OF_CARD, OF_MACHINE = metrics_series.OF_CARD, metrics_series.OF_MACHINE
 
-MOST_SERIES_OF_A_CARD = 45
+MOST_SERIES_OF_A_CARD = 55
 MIB = 1 << 20
 
 
@@ -131,7 +131,10 @@ def test_what_failed_with_a_code_that_nobody_knows():
 
 
 def test_links_in_a_state_that_nobody_knows(page):
-    found = page("--processes", "none", set="3.mtlink_state.1=7;3.mtlink_state.2=9;3.mtlink_state.4=DOWN")
+    links = "3.mtlink_state.1=7;3.mtlink_state.2=9;3.mtlink_state.4=DOWN;"
+    found = page(set=links + "3.unsupported=;3.fan_speed=" + ",".join(["9"] * 12))
+    of_card = [labels for series in found.values() for labels, _ in series if labels.get("gpu") == "3"]
+    assert len(of_card) == MOST_SERIES_OF_A_CARD - 9  # the queries that failed before
     states = [(labels["state"], value) for labels, value in found["mthreads_gpu_mtlinks"] if labels["gpu"] == "3"]
     assert states == [("up", 11), ("down", 1), ("downgraded", 0), ("other", 2)]
 
