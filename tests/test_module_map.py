@@ -180,7 +180,7 @@ def test_the_architecture_names_all_that_is_kept():
         page = file.read()
     table = page.partition("## What is kept")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(_[a-z_]+)`", table)) - {"_functions", "_c", "_meters"}
-    made = {"_address", "_of", "_device", "_gpu", "_memory", "_vpu"}  # by which C is asked
+    made = {"_address", "_of", "_device", "_board", "_gpu", "_memory", "_vpu"}  # by which C is asked
     assert named == set(pymtml.c_mtmlDevice_t.__slots__) - made
     assert "20 ms to 1 s" in table and (pymtml._WALK_AGE_MIN, pymtml._WALK_AGE_MAX) == (0.02, 1.0)
     assert "five seconds" in page and pymtml._DRAIN_SECONDS == 5
