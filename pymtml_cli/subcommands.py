@@ -93,12 +93,14 @@ def argument_type(least, most, whole=True):
     import argparse
 
     from pymtml_cli.common.numeric import number
+    from pymtml_cli.common.text import fit, safe
 
     def read(text):
         value = number(text, least, most, whole)
         if value is None:
             kind = "whole number" if whole else "number"
-            raise argparse.ArgumentTypeError("%s is not a %s from %s to %s" % (shortened(text), kind, least, most))
+            shown = fit(safe(text), 40)
+            raise argparse.ArgumentTypeError("'%s' is not a %s from %s to %s" % (shown, kind, least, most))
         return value
 
     return read
@@ -111,10 +113,3 @@ def file_name(text):
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return text
-
-
-def shortened(text):
-    """An argument as a message shows it."""
-    from pymtml_cli.common.text import fit, safe
-
-    return "'%s'" % fit(safe(text), 40)

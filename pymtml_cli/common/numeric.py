@@ -8,12 +8,8 @@ def number(text, least, most, whole=True):
 
     Only decimal ASCII digits, with a point if not ``whole``: no sign, no exponent, no inf, no nan.
     """
-    digits, point, decimals = text.partition(".")
-    if whole and point or not _is_number(digits + decimals):
+    digits = text if whole else text.replace(".", "", 1)
+    if len(digits) > LONGEST or not (digits.isascii() and digits.isdigit()):
         return None
-    value = int(digits) if whole else float(text)
+    value = int(text) if whole else float(text)
     return value if least <= value <= most else None
-
-
-def _is_number(text):
-    return len(text) <= LONGEST and text.isascii() and text.isdigit()

@@ -65,11 +65,6 @@ def left(text, columns):
     return text + " " * (columns - width(text))
 
 
-def right(text, columns):
-    """A text with blanks before it to fill some columns."""
-    return " " * (columns - width(text)) + text
-
-
 def xml(text):
     """A text as content or attribute of XML, in ASCII: well-formed in every encoding, as is what stands around it."""
     result = safe(text)

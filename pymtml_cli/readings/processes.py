@@ -14,8 +14,8 @@ FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel gives the host's own this
 class Process:
     """A process on a card: ``kind`` is C (computes), G (draws) or C+G; ``instance`` the Device it runs on, or None."""
 
-    def __init__(self, card, pid, kind, memory, instance=None):
-        self.card, self.pid, self.kind, self.memory, self.instance = card, pid, kind, memory, instance
+    def __init__(self, card, pid, kind, memory):
+        self.card, self.pid, self.kind, self.memory, self.instance = card, pid, kind, memory, None
 
     @property
     def name(self):
@@ -37,20 +37,12 @@ def compute_processes(handle):
     return pymtml.nvmlDeviceGetComputeRunningProcesses(handle), pymtml.unseen_processes()
 
 
-def _computing(device):
-    return then(device.ask(compute_processes), lambda answer: answer[0])
-
-
-def _drawing(device):
-    return device.ask(pymtml.nvmlDeviceGetGraphicsRunningProcesses)
-
-
 def processes(card):
     """Processes of a card and its instances by pid (list of Process), or an Unknown."""
     found = {}
     for device in [card] + card.instances:
-        for kind, query in (("C", _computing), ("G", _drawing)):
-            rows = query(device)
+        computing = then(device.ask(compute_processes), lambda answer: answer[0])
+        for kind, rows in (("C", computing), ("G", device.ask(pymtml.nvmlDeviceGetGraphicsRunningProcesses))):
             if isinstance(rows, Unknown):
                 if device is card and kind == "C":
                     return rows

@@ -1,7 +1,7 @@
 """What is near a card: processors, memory, and other cards by MtLinks."""
 
 import pymtml
-from pymtml_cli.readings.devices import Unknown
+from pymtml_cli.readings.devices import Unknown, then
 
 CPU_WORDS, NODE_WORDS = 64, 16
 WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
@@ -43,11 +43,9 @@ def ranges(numbers):
 
 def cpus(card):
     """Processors next to a card, or an Unknown."""
-    words = card.ask(pymtml.nvmlDeviceGetCpuAffinity, CPU_WORDS)
-    return words if isinstance(words, Unknown) else members(words)
+    return then(card.ask(pymtml.nvmlDeviceGetCpuAffinity, CPU_WORDS), members)
 
 
 def nodes(card):
     """NUMA nodes of the memory next to a card, or an Unknown."""
-    words = card.ask(pymtml.nvmlDeviceGetMemoryAffinity, NODE_WORDS, pymtml.NVML_AFFINITY_SCOPE_NODE)
-    return words if isinstance(words, Unknown) else members(words)
+    return then(card.ask(pymtml.nvmlDeviceGetMemoryAffinity, NODE_WORDS, pymtml.NVML_AFFINITY_SCOPE_NODE), members)

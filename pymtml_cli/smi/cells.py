@@ -1,6 +1,6 @@
 """What the tables of cards show, cell by cell, and how alarming it is."""
 
-from pymtml_cli.common.text import fit, right, safe
+from pymtml_cli.common.text import fit, safe
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
 from pymtml_cli.readings.table import answer, enabled, mebibytes
@@ -18,8 +18,7 @@ class Cell:
     def padded(self, width, paint):
         """The text to the right of ``width`` columns, colored if ``paint``."""
         text = fit(self.text, width)
-        blanks = right("", width - text_width(text))
-        return blanks + (self.color + text + PLAIN if paint and self.color else text)
+        return " " * (width - text_width(text)) + (self.color + text + PLAIN if paint and self.color else text)
 
 
 def short(value, form="%s"):
@@ -80,9 +79,9 @@ def uncorrected(card):
     return Cell(short(count), RED if not isinstance(count, Unknown) and count else "")
 
 
-def switched(value, on="On", off="Off"):
+def switched(value):
     """A feature's state in the short words of the table."""
-    return short(value if isinstance(value, Unknown) else (on if value else off))
+    return short(then(value, lambda on: "On" if on else "Off"))
 
 
 def division(card):

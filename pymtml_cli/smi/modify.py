@@ -21,6 +21,7 @@ WARNING = "Treating as warning and moving on.\n"
 EARLY = "Terminating early due to previous errors.\n"
 DONE = "All done.\n"
 REBOOT = "Reboot required.\n"
+USE_DEFERRED = "This option is not supported. Please use --lock-memory-clocks-deferred instead.\n"
 
 
 class NotPossible(Exception):
@@ -133,10 +134,6 @@ def _compute_mode(machine, card, value):
     if card.ask(pymtml.nvmlDeviceGetComputeMode) == value:
         return "Compute mode is already set to %s for GPU %s.\n" % (word, address(card))
     raise NotPossible("Setting compute mode to %s is not supported for GPU: %s." % (word, address(card)))
-
-
-def _lock_memory_clocks(machine, card, value):
-    return "This option is not supported. Please use --lock-memory-clocks-deferred instead.\n"
 
 
 def _power_limit(machine, card, value):
@@ -278,7 +275,7 @@ CHANGES = {
     "reset-ecc-errors": _reset_ecc_errors,
     "compute-mode": _compute_mode,
     "gpu-reset": _gpu_reset,
-    "lock-memory-clocks": _lock_memory_clocks,
+    "lock-memory-clocks": lambda machine, card, value: USE_DEFERRED,
     "power-limit": _power_limit,
     "accounting-mode": _accounting_mode,
     "multi-instance-gpu": _multi_instance_gpu,

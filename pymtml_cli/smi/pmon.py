@@ -15,25 +15,10 @@ LONGEST_DELAY, DEFAULT = 10, "u"
 NAME_WIDTH = 15
 
 
-def _share(process, shares):
-    return shares.get(process.pid)
-
-
-def _memory(process, shares):
-    return None if process.memory is None else mebibytes(process.memory)
-
-
-def _unknown(process, shares):
-    return None
-
-
-# Letter: (its help, columns: head, unit, value). The driver's table has only a process's share of the whole GPU.
+# Letter: (its help, columns: head and unit). The driver's table has only a process's share of the whole GPU.
 GROUPS = {
-    "u": (
-        "utilization",
-        (("sm", "%", _share),) + tuple((name, "%", _unknown) for name in ("mem", "enc", "dec", "jpg", "ofa")),
-    ),
-    "m": ("memory", (("fb", "MB", _memory), ("ccpm", "MB", _unknown))),
+    "u": ("utilization", tuple((head, "%") for head in ("sm", "mem", "enc", "dec", "jpg", "ofa"))),
+    "m": ("memory", (("fb", "MB"), ("ccpm", "MB"))),
 }
 
 
@@ -47,8 +32,8 @@ def _views(settings, columns, options):
 
     def head():
         rows = (
-            (settings.stamps("Date", "Time"), "gpu", "pid", "type", [name for name, _, _ in columns], "command"),
-            (settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", "#", "C/G", [unit for _, unit, _ in columns], "name"),
+            (settings.stamps("Date", "Time"), "gpu", "pid", "type", [head for head, _ in columns], "command"),
+            (settings.stamps("YYYYMMDD", "HH:MM:SS"), "Idx", "#", "C/G", [unit for _, unit in columns], "name"),
         )
         return [
             settings.lead("#", stamps, index) + "%12s%7s%s    %s " % (pid, kind, _joined(cells), name)
@@ -62,11 +47,12 @@ def _views(settings, columns, options):
             known, shares = processes(card), utilization(card)
             for process in (None if isinstance(known, Unknown) else known) or [None]:
                 pid = kind = name = "-"
-                values = [None] * len(columns)
+                values = {}
                 if process is not None:
                     pid, kind, name = process.pid, process.kind, command(process)
-                    values = [value(process, shares) for _, _, value in columns]
-                cells = _joined("-" if value is None else value for value in values)
+                    memory = None if process.memory is None else mebibytes(process.memory)
+                    values = {"sm": shares.get(process.pid), "fb": memory}
+                cells = _joined("-" if values.get(head) is None else values[head] for head, _ in columns)
                 text = "%11s%6s%s    %s" % (pid, kind, cells, left(name, NAME_WIDTH))
                 found.append(settings.lead(" ", stamps, str(card.index)) + text)
         say_to_people(cards, said)

@@ -34,10 +34,6 @@ def _properties():
 # ---- The lines of a card: of each the values by the first name of their property, but for those of the card ----
 
 
-def _of_card(card):
-    return [{}]
-
-
 def _processes(card):
     """A line for each process that computes; none if they are unknown."""
     known = processes(card)
@@ -80,18 +76,13 @@ def _supported_clocks(card):
     return rows
 
 
-def _no_lines(card):
-    """The driver keeps no accounts of processes."""
-    return []
-
-
 _LINES = {
-    "gpu": _of_card,
+    "gpu": lambda card: [{}],
     "compute-apps": _processes,
     "retired-pages": _retired_pages,
-    "remapped-rows": _of_card,
+    "remapped-rows": lambda card: [{}],
     "supported-clocks": _supported_clocks,
-    "accounted-apps": _no_lines,
+    "accounted-apps": lambda card: [],  # the driver keeps no accounts of processes
 }
 # Query: (properties, lines of a card)
 QUERIES = {kind: (properties, _LINES[kind]) for kind, properties in _properties().items()}

@@ -6,9 +6,9 @@ from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse, worded
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid, then
+from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
-from pymtml_cli.readings.table import BY_NAME
+from pymtml_cli.readings.table import BY_NAME, part
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import show
 
@@ -63,10 +63,6 @@ def _power_state(card):
     return DEPRECATED if isinstance(state, Unknown) else state
 
 
-def _cores(instance):
-    return then(instance.ask(pymtml.nvmlDeviceGetAttributes_v2), lambda answer: answer.multiprocessorCount)
-
-
 # What lines have that is no reading
 MORE = {
     "": lambda device: "N/A",
@@ -74,7 +70,7 @@ MORE = {
     "power_state": _power_state,
     "profile": profile,
     "instance_uuid": shown_uuid,
-    "cores_of_instance": _cores,
+    "cores_of_instance": part("multiprocessorCount", pymtml.nvmlDeviceGetAttributes_v2),
 }
 
 
