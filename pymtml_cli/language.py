@@ -148,7 +148,8 @@ def _not_known(raw):
     from pymtml_cli.common import hints
     from pymtml_cli.subcommands import SUBCOMMANDS
 
-    return hints.option(raw, list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2])
+    known = list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2]
+    return hints.meant(raw.partition("=")[0], known, "--help lists options and subcommands")
 
 
 def _apart(parts, raw, question, text):

@@ -18,17 +18,7 @@ def near(word, known):
 
 
 def meant(word, known, rest=""):
-    """The line for a word that is not known; ``rest`` names the place that lists the known ones."""
+    """The line for a word that is not known; ``rest`` is an option of the command, and what that lists."""
     found = near(word.strip(), known)
     parts = ["did you mean %s?" % " or ".join(found)] if found else []
-    return " ".join(parts + ([rest] if rest else []))
-
-
-def field(word, known, kind):
-    """The line for a property that a query has not."""
-    return meant(word, known, "%s --help-query-%s lists them" % (called(), kind))
-
-
-def option(raw, known):
-    """The line for an argument that is neither an option nor a subcommand."""
-    return meant(raw.partition("=")[0], known, "%s --help lists them" % called())
+    return " ".join(parts + (["%s %s" % (called(), rest)] if rest else []))

@@ -131,9 +131,8 @@ class Query:
             if name not in by_name:
                 from pymtml_cli.common import hints
 
-                raise refuse(
-                    'Field "%s" is not a valid field to query.\n\n' % name, hint=hints.field(name, by_name, kind)
-                )
+                hint = hints.meant(name, by_name, "--help-query-%s lists the fields" % kind)
+                raise refuse('Field "%s" is not a valid field to query.\n\n' % name, hint=hint)
             self._columns.append(by_name[name])
         chosen = list(filter(None, formats.split(",")))
         if not set(chosen) <= set(FORMATS):
