@@ -48,3 +48,12 @@ def read_text(path, most):
     with open(path, encoding="utf-8") as file:
         text = file.read(most + 1)
     return text if len(text) <= most else None
+
+
+def read(path):
+    """What is in a file of the system (str); None if it cannot be read."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -3,6 +3,7 @@
 import os
 import re
 
+from pymtml_cli.common.files import read
 from pymtml_cli.readings.processes import in_a_namespace_of_its_own
 
 RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
@@ -33,14 +34,6 @@ def mounts(root="/"):
         if dash and len(fields.split()) > 4 and rest.split():
             found.append((fields.split()[4], rest.split()[0]))
     return found
-
-
-def read(path):
-    try:
-        with open(path, errors="replace") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def findings(library, root="/"):

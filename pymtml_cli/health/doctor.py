@@ -17,9 +17,10 @@ from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.files import read
 from pymtml_cli.common.text import json, safe
 from pymtml_cli.health import checks, containers
-from pymtml_cli.health.containers import container, read
+from pymtml_cli.health.containers import container
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser

@@ -19,7 +19,7 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child
 from pymtml_cli.metrics import series
-from pymtml_cli.readings.devices import Machine, Unknown, ask, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, then, virtual_device
 from pymtml_cli.readings.processes import processes, unseen
 
 NO_PROCESSES, COUNTED, NAMED = "none", "count", "names"
@@ -316,7 +316,7 @@ class Asking:
                 errors.append(("virtual_devices", series.code_name(uuids.error)))
             return
         for number, uuid in enumerate(uuids):
-            device = series.virtual_device(card, uuid)
+            device = virtual_device(card, uuid)
             reading = series.Answers().ask(device, series.QUESTIONS_OF_PARTS)
             name = series.text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading, errors)

@@ -6,7 +6,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.readings.devices import Device, Implausible, Unknown, ask, then, uuid_of
+from pymtml_cli.readings.devices import Implausible, Unknown, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES
 from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible, ratio
@@ -164,7 +164,3 @@ def identity(device, driver):
     for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
         labels.append(text_or_empty(device.ask(function)))
     return [text_or_empty(uuid_of(device)), labels + [driver]]
-
-
-def virtual_device(card, uuid):
-    return Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)

@@ -174,6 +174,11 @@ def field_number(value):
     return getattr(value.value, members[value.valueType])
 
 
+def virtual_device(card, uuid):
+    """The Device for an active virtual device of a card."""
+    return Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)
+
+
 class Moment:
     """When a sample was taken, in nvidia-smi's forms."""
 

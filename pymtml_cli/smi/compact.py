@@ -13,7 +13,7 @@ from pymtml_cli.readings.devices import ask, shown_driver, shown_musa
 from pymtml_cli.readings.processes import listed, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
-from pymtml_cli.smi.listing import name, profile
+from pymtml_cli.smi.listing import profile
 
 
 def _index(device):
@@ -22,7 +22,7 @@ def _index(device):
 
 
 def _name(device):
-    return cells.short(name(device) if device.parent is None else profile(device))
+    return cells.short(device.ask(pymtml.nvmlDeviceGetName) if device.parent is None else profile(device))
 
 
 def _of_card(cell):

@@ -49,19 +49,13 @@ def run(arguments):
                 written[0] += 1
 
         repeat(machine, seconds, sample)
-    return 0
 
 
 def _lines(card):
-    """A line for each session, or one without any."""
-    sessions = card.ask(pymtml.nvmlDeviceGetEncoderSessions)
-    if isinstance(sessions, Unknown) or not sessions:
-        return [ROW % ((card.index,) + ("-",) * 7)]
-    return [ROW % ((card.index,) + tuple(_cells(card, session))) for session in sessions]
-
-
-def _cells(card, session):
-    """What a line has of a session; numbers that cannot be are left out."""
-    numbers = (session.hResolution, session.vResolution, session.averageFps, session.encodeLatency)
-    known = [number if plausible.counter(card, number) else "-" for number in numbers]
-    return [session.sessionId, session.pid, CODECS.get(session.codecType, "-")] + known
+    """A line for each session, or one without any; numbers that cannot be are left out."""
+    sessions, lines = card.ask(pymtml.nvmlDeviceGetEncoderSessions), []
+    for session in [] if isinstance(sessions, Unknown) else sessions:
+        numbers = (session.hResolution, session.vResolution, session.averageFps, session.encodeLatency)
+        known = [number if plausible.counter(card, number) else "-" for number in numbers]
+        lines.append(ROW % (card.index, session.sessionId, session.pid, CODECS.get(session.codecType, "-"), *known))
+    return lines or [ROW % ((card.index,) + ("-",) * 7)]

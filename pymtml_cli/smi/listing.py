@@ -22,7 +22,7 @@ def answer(options):
 
 def lines(card):
     """The lines of a card."""
-    found = ["GPU %d: %s (UUID: %s)" % (card.index, name(card), shown_uuid(card))]
+    found = ["GPU %d: %s (UUID: %s)" % (card.index, card.ask(pymtml.nvmlDeviceGetName), shown_uuid(card))]
     kind = "MIG" if called() == NVIDIA_SMI else "MPC"
     for instance in card.instances:
         found.append(
@@ -30,11 +30,6 @@ def lines(card):
         )
     failed = failed_instances(card)
     return found + (["  %s: not all instances are known: %s" % (kind, failed)] if failed is not None else [])
-
-
-def name(device):
-    """Product name of a device."""
-    return device.ask(pymtml.nvmlDeviceGetName)
 
 
 def profile(instance):

@@ -5,10 +5,11 @@ import sys
 
 import pymtml
 from pymtml_cli.common.errors import CARD_IS_LOST, NVIDIA_SMI, called
+from pymtml_cli.common.files import read
 from pymtml_cli.common.samples import repeat
 from pymtml_cli.readings.devices import Machine, Unknown, pci_address
 
-VENDOR, DISPLAYS, ACCELERATORS = "0x1ed5", "0x03", "0x12"  # PCI's numbers of Moore Threads, and classes of devices
+VENDOR, CLASSES = "0x1ed5", ("0x03", "0x12")  # PCI's numbers of Moore Threads, and of displays and accelerators
 
 
 def status(cards):
@@ -63,17 +64,6 @@ def _addresses():
         names = os.listdir(root)
     except OSError:
         return set()
-    wanted = [
-        name
-        for name in names
-        if _read(root, name, "vendor") == VENDOR and _read(root, name, "class")[:4] in (DISPLAYS, ACCELERATORS)
-    ]
+    kinds = [[(read(os.path.join(root, name, file)) or "").strip() for file in ("vendor", "class")] for name in names]
+    wanted = [name for name, (vendor, kind) in zip(names, kinds) if vendor == VENDOR and kind[:4] in CLASSES]
     return set(filter(None, map(pymtml._parse_bus_id, wanted)))
-
-
-def _read(*path):
-    try:
-        with open(os.path.join(*path)) as file:
-            return file.read().strip()
-    except (OSError, ValueError):
-        return ""

@@ -16,7 +16,7 @@ from pymtml_cli.readings.processes import NONE_RUNNING, listed, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
 from pymtml_cli.smi.cells import short
-from pymtml_cli.smi.listing import name, profile
+from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import Opened, show
 
 FULL_WIDTH = 91
@@ -94,7 +94,8 @@ class Screen:
         address = short(pci if isinstance(pci, Unknown) else pci.busId)
         display = cells.switched(card.ask(pymtml.nvmlDeviceGetDisplayActive))
         state = cells.switched(card.ask(pymtml.nvmlDeviceGetPersistenceMode))
-        first = [[" %3d  %s %5s  " % (card.index, left(fit(short(name(card)), 27), 27), state)]]
+        title = short(card.ask(pymtml.nvmlDeviceGetName))
+        first = [[" %3d  %s %5s  " % (card.index, left(fit(title, 27), 27), state)]]
         first.append(["   %-16s %3s " % (address, display)])
         performance = "    %-4s" % short(BY_NAME["pstate"].cell(card))
         second = [["%4s" % cells.fan(card), (cells.temperature(card), 6), performance, (cells.power(card), 22), " "]]

@@ -6,7 +6,7 @@ import pymtml
 from pymtml_cli.common import layout, numeric
 from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse, worded
 from pymtml_cli.common.options import parse
-from pymtml_cli.readings.devices import Machine, Unknown, ask, no_devices
+from pymtml_cli.readings.devices import Machine, Unknown, no_devices
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 from pymtml_cli.smi.lost import status
 
@@ -84,7 +84,11 @@ def _answer(options, cards, chosen, smi):
         return _path_sentence(*chosen)
     if "-c" in options:
         return _next_to(cards, options["-c"])
-    for option, function in (("-n", _nearest), ("-C", _node_of_cpu), ("-M", _node_of_memory)):
+    for option, function in (
+        ("-n", _nearest),
+        ("-C", lambda card, *_: "NUMA IDs of closest CPU: %s\n" % card.ask(pymtml.nvmlDeviceGetNumaNodeId)),
+        ("-M", lambda card, *_: "NUMA IDs of closest memory: %s\n" % _list(nodes(card))),
+    ):
         if option in options:
             if len(chosen) != 1:
                 raise refuse("Option %s must be used with -i, which must be a single device.\n" % option)
@@ -174,11 +178,3 @@ def _next_to(cards, text):
     if not found:
         return "No GPUs were found to have an affinity with CPU %s.\n\n" % text
     return "The GPUs that have an affinity with CPU %s are:\n%s\n\n" % (text, ", ".join(found))
-
-
-def _node_of_cpu(card, cards, _):
-    return "NUMA IDs of closest CPU: %s\n" % ask(pymtml.nvmlDeviceGetNumaNodeId, card.handle)
-
-
-def _node_of_memory(card, cards, _):
-    return "NUMA IDs of closest memory: %s\n" % _list(nodes(card))

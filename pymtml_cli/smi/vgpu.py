@@ -5,7 +5,7 @@ import sys
 import pymtml
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Device, Machine, Unknown, ask, then
+from pymtml_cli.readings.devices import Machine, Unknown, then, virtual_device
 from pymtml_cli.smi.lost import status
 from pymtml_cli.smi.modify import address
 from pymtml_cli.smi.sections import row, value_of
@@ -58,7 +58,7 @@ def _active(card):
         return [row("Active vGPUs", uuids, 1, KEY_WIDTH)]
     lines = [("Active vGPUs", len(uuids), 1)]
     for number, uuid in enumerate(uuids):
-        device = Device(card.machine, ask(pymtml.mtmlDeviceInitVirtDevice, card.handle, uuid), None, card)
+        device = virtual_device(card, uuid)
         kind = device.ask(pymtml.mtmlDeviceGetVirtType)
         lines += [
             ("vGPU ID", number, 1),

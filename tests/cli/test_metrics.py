@@ -13,6 +13,7 @@ from command import WORKING_PROFILES, invoke, process_tree, run_command
 from inside import (
     QUESTIONS,
     Machine,
+    devices,
     health,
     limits,
     metrics,
@@ -261,7 +262,7 @@ def test_readings_of_one_answer_share_one_call():
     with simulated.machine("s3000-vgpu-host"), Machine() as machine:
         card = machine.cards[0]
         uuid = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)[0]
-        for device in (card, metrics_series.virtual_device(card, uuid)):
+        for device in (card, devices.virtual_device(card, uuid)):
             simulated.reset_calls()
             values = metrics_series.Answers().ask(device, metrics_series.QUESTIONS_OF_PARTS).values
             assert {"memory_used_bytes", "memory_total_bytes", "utilization_ratio"} == {name for name, _ in values}
