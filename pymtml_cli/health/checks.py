@@ -69,14 +69,9 @@ def known(what, answer, *default):
     return default[0]
 
 
-def is_unreported(unknown):
-    """Whether hardware, driver or library cannot report the value of an Unknown; otherwise they could, and failed."""
-    return unknown.not_supported or isinstance(unknown.error, pymtml.NVMLError_FunctionNotFound)
-
-
 def fails(answer):
     """Whether an answer is an Unknown because a query failed that hardware, driver and library support."""
-    return isinstance(answer, Unknown) and not is_unreported(answer)
+    return isinstance(answer, Unknown) and not answer.not_supported
 
 
 def not_asked(who):
@@ -105,7 +100,7 @@ def answers(card, limits):
         answer = reading(card, name)
         if not isinstance(answer, Unknown):
             answered.append(what)
-        elif not is_unreported(answer):
+        elif not answer.not_supported:
             failed[what] = answer.reason
             if isinstance(answer, Implausible) and mostly_implausible(card):
                 text = "no answer: most of its numbers are impossible, such as %s: %s" % (what, answer.text)

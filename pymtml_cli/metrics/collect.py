@@ -312,7 +312,7 @@ class Asking:
             return
         uuids = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
         if isinstance(uuids, Unknown):
-            if not checks.is_unreported(uuids):
+            if not uuids.not_supported:
                 errors.append(("virtual_devices", series.code_name(uuids.error)))
             return
         for number, uuid in enumerate(uuids):

@@ -5,7 +5,6 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 
 import pymtml
 from pymtml_cli.common.text import safe
-from pymtml_cli.health import checks
 from pymtml_cli.readings.devices import Implausible, Unknown, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES
 from pymtml_cli.readings.table import answer as reading
@@ -125,7 +124,7 @@ class Answers:
         if not isinstance(answer, Unknown):
             self.values[series, labels] = answer
             self.answered = True
-        elif checks.is_unreported(answer):
+        elif answer.not_supported:
             self.answered = True
         else:
             error = (query, IMPLAUSIBLE if isinstance(answer, Implausible) else code_name(answer.error))

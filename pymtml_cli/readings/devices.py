@@ -31,7 +31,7 @@ class Unknown:
     @property
     def not_supported(self):
         """Whether hardware, driver or library cannot answer; otherwise they could and failed."""
-        return isinstance(self.error, pymtml.NVMLError_NotSupported)
+        return isinstance(self.error, (pymtml.NVMLError_NotSupported, pymtml.NVMLError_FunctionNotFound))
 
     @property
     def reason(self):

@@ -30,6 +30,7 @@ def test_another_module_named_pymtml(file, named, monkeypatch):
     "error, not_supported, shown, reason",
     [
         (pymtml.NVMLError(pymtml.NVML_ERROR_NOT_SUPPORTED), True, "N/A", "Not Supported"),
+        (pymtml.MTMLError_FunctionNotFound(), True, "N/A", "Function not found in the loaded library"),
         (pymtml.NVMLError(pymtml.NVML_ERROR_TIMEOUT), False, "Timeout", "Timeout"),
         (pymtml.NVMLError(pymtml.NVML_ERROR_GPU_IS_LOST), False, "GPU is lost", "GPU is lost"),
     ],
