@@ -112,8 +112,9 @@ def _of_machine(content):
     for name, values in columns.items():
         _, ordered = LISTS.get(name, (None, False))
         facts[name] = Fact(MACHINE, values, whole=len(values) == len(devices), ordered=ordered)
-    if devices:
-        facts["not_told"] = Fact(MACHINE, {index: _listed(unknown[index]) for index in indices})
+    told = {index: _listed(unknown[index]) for index in indices if index not in silent}
+    if told:
+        facts["not_told"] = Fact(MACHINE, told, whole=not silent)
     facts = {"failing": Fact(MACHINE, {index: _by_reason(failing[index]) for index in (*indices, None)}), **facts}
     for name in set(TROUBLES) & set(facts):
         facts[name].ill = any(re.match(TROUBLES[name], text) for text in facts[name].values.values())

@@ -209,10 +209,11 @@ def _documents(**hosts):
 # ---- What failed, and what is not well ----
 
 
-def test_a_card_that_is_lost_is_one_difference(document, folder):
+@pytest.mark.parametrize("profile", ["s5000x8", "s4000x8"])  # whose cards tell all, or not
+def test_a_card_that_is_lost_is_one_difference(profile, folder):
     """What it does not answer is told once, not in the place of every answer."""
-    lost = said(set="3.lost=DRIVER_FAILURE")
-    result = invoke("compare", folder(a=document, b=document, c=lost))
+    well, lost = said(profile), said(profile, set="3.lost=DRIVER_FAILURE")
+    result = invoke("compare", folder(a=well, b=well, c=lost))
     assert result.status == 1
     assert result.lines[0] == "2 hosts | 1 host: c"
     assert [line.split()[0] for line in result.lines[1:3]] == ["failing", "mtlink.links.remote"]
