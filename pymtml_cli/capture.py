@@ -19,6 +19,7 @@ MOST = 256  # cards, fans, displays or links that are queried, however many the 
 
 GENERATIONS = {1: "SUDI", 2: "CHUNXIAO", 3: "QUYUAN", 4: "PINGHU"}
 NEWEST = "PINGHU"
+YES_NO = {0: "no", 1: "yes"}
 
 # Keys that identify a machine; device nodes with the names of Linux are not masked
 MASKED = ("uuid", "serial_number", "gpu_path", "primary_path", "render_path", "slot_name")
@@ -134,10 +135,6 @@ def mask_ranges(words):
     return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in runs)
 
 
-def yes_no(code):
-    return {0: "no", 1: "yes"}.get(code, str(code))
-
-
 def device_keys(walk, device):
     """(keys of a card, an instance or a virtual device, functions that it refuses)."""
     keys, before = {}, len(walk.failures)
@@ -243,7 +240,7 @@ QUESTIONS = (
     asked("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", 0, 1, DRAM),
     asked("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", 1, 0, DRAM),
     asked("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", 1, 1, DRAM),
-    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=yes_no),
+    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=lambda code: YES_NO.get(code, code)),
     asked("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter"),
     asked("performance_state", "mtmlDeviceGetPerformanceState"),
     asked("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit"),

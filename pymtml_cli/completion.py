@@ -89,7 +89,9 @@ def run(arguments):
     of_options = lines if shell == "fish" else []
     for command, (options, alone) in tables().items():
         places = _places(command, options, alone)
-        lines += _described(places, alone, command) if shell == "fish" else []
+        for word in alone if shell == "fish" else ():  # that stands alone behind a subcommand, or is one
+            text = SUBCOMMANDS[word].help.replace("'", "\\'") if not command else ""
+            lines.append("%s -a %s -d '%s'" % (places["begin"], word, text))
         lines += _written(shell, BESIDE.get(command, "subcommand"), places)
         for option in options:
             kind = "list" if option.commas else "choice" if option.words else "file" if option.file else "value"
@@ -130,12 +132,6 @@ def _places(command, options, alone):
         "alone": by_itself,
         "begin": "complete -c @name@ -n '%s'" % seen,
     }
-
-
-def _described(places, alone, command):
-    """Fish's lines for the words that stand alone behind a subcommand, or are one."""
-    helps = [SUBCOMMANDS[word].help.replace("'", "\\'") if not command else "" for word in alone]
-    return ["%s -a %s -d '%s'" % (places["begin"], word, text) for word, text in zip(alone, helps)]
 
 
 def _spelled(shell, command, option):

@@ -60,6 +60,11 @@ def tail(text, columns):
     return "..."[:columns] + head(text[::-1], columns - 3)[::-1]
 
 
+def some(names, most):
+    """Some names, and how many more there are."""
+    return ", ".join(names[:most]) + (" and %d more" % (len(names) - most) if len(names) > most else "")
+
+
 def left(text, columns):
     """A text with blanks behind it to fill some columns."""
     return text + " " * (columns - width(text))

@@ -4,6 +4,7 @@ import os
 import re
 
 from pymtml_cli.common.files import read
+from pymtml_cli.common.text import some
 from pymtml_cli.readings.processes import in_a_namespace_of_its_own
 
 RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
@@ -44,7 +45,7 @@ def findings(library, root="/"):
     bound = [place for place, _ in mounts(root) if re.search(r"/dev/(mtgpu|dri)|libmtml|libmusa|/driver/musa", place)]
     text = "%d of /dev/mtgpu.N, %d of /dev/dri/renderDN" % (len(nodes), len(renderers))
     if bound:
-        text += "; mounted from the host: " + ", ".join(bound[:6]) + (" and more" if len(bound) > 6 else "")
+        text += "; mounted from the host: " + some(bound, 6)
     if not nodes:
         yield WARN, "mounts", text, "%s, or %s" % (RUNTIME, NODES)
     elif not renderers:

@@ -18,7 +18,7 @@ from collections import namedtuple
 import pymtml
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.files import read
-from pymtml_cli.common.text import json, safe
+from pymtml_cli.common.text import json, safe, some
 from pymtml_cli.health import checks, containers
 from pymtml_cli.health.containers import container
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version
@@ -209,9 +209,9 @@ def functions_finding():
     text = "%d of %d functions of the header" % (len(known[0]) - len(header), len(known[0]))
     if not absent:
         return Finding(OK, "functions", text + ", and all that are known beyond it")
-    text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), shown(absent))
+    text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), some(absent, NAMES_SHOWN))
     refused = resting_on(absent)
-    step = "not reported, or in part: %s" % shown(refused) if refused else None
+    step = "not reported, or in part: %s" % some(refused, NAMES_SHOWN) if refused else None
     return Finding(WARN if header else NOTE, "functions", text, step)
 
 
@@ -223,12 +223,6 @@ def resting_on(functions):
             its = re.findall(r"mtml[A-Z]\w+", (value.__doc__ or "").rpartition("MTML:")[2])
             found += [] if set(functions).isdisjoint(its) else [name]
     return found
-
-
-def shown(names):
-    """Some names, and how many more there are."""
-    more = " and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
-    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def init_failure(error):
@@ -271,12 +265,12 @@ def system_findings(simulated, loaded):
         yield Finding(WARN, "module", "kernel module mtgpu is not loaded", load)
     nodes = sorted(glob.glob("/dev/mtgpu*"))
     if not inside:  # a container has its own finding about them
-        some = Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(nodes))
-        yield some if nodes else Finding(WARN, "nodes", "no /dev/mtgpu*", load)
+        found = Finding(OK, "nodes", "%d of /dev/mtgpu*" % len(nodes))
+        yield found if nodes else Finding(WARN, "nodes", "no /dev/mtgpu*", load)
     closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         step = "join the group that owns them, or ask root; in a container: --group-add"
-        yield Finding(WARN, "rights", "no permission to use %s" % shown(closed), step)
+        yield Finding(WARN, "rights", "no permission to use %s" % some(closed, NAMES_SHOWN), step)
     elif nodes:
         yield Finding(OK, "rights", "all nodes readable and writable")
     else:

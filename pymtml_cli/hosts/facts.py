@@ -8,7 +8,7 @@ queries.
 import collections
 import re
 
-from pymtml_cli.common.text import safe
+from pymtml_cli.common.text import safe, some
 from pymtml_cli.readings.table import APART, BY_KEY, KNOWN, VALUE, ZERO
 from pymtml_cli.readings.topology import ranges
 
@@ -183,12 +183,8 @@ def _listed(names):
 def _by_reason(failures):
     found = {}
     for name, reason in failures:
-        found.setdefault(safe(reason), []).append(name)
-    texts = []
-    for reason, names in sorted(found.items()):
-        more = " and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
-        texts.append("%s: %s%s" % (reason, _listed(names[:NAMES_SHOWN]), more))
-    return "; ".join(texts) or "none"
+        found.setdefault(safe(reason), []).append(safe(name))
+    return "; ".join("%s: %s" % (reason, some(names, NAMES_SHOWN)) for reason, names in sorted(found.items())) or "none"
 
 
 def _items(card, *path):

@@ -218,8 +218,22 @@ class Machine:
         ask(pymtml.nvmlShutdown)
 
     def look_again(self):
-        """Count the cards anew, and ask everything anew from now on."""
-        self.cards = self._cards()
+        """Count the cards anew, and ask everything anew from now on.
+
+        Raises: CommandError.
+        """
+        count = ask(pymtml.mtmlLibraryCountDevice)
+        if not isinstance(count, Unknown) and count > MOST_DEVICES:
+            text = "the driver counts %d devices, more than the %d that are possible"
+            raise CommandError(text % (count, MOST_DEVICES), OTHER)
+        count = ask(pymtml.nvmlDeviceGetCount)
+        if isinstance(count, Unknown):
+            text = "cannot count the devices: %s; run `pymtml doctor` to find out more" % describe(count.error)
+            raise CommandError(text, OTHER)
+        self.cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
+        for card in self.cards:
+            places = enumerate(_places(card))
+            card.instances = [Device(self, it, number, card) for number, it in places if not isinstance(it, Unknown)]
 
     def restart(self):
         """Start the library again, after a change that it survives in no other way, and look again.
@@ -238,22 +252,6 @@ class Machine:
         """Whether the library did not come back after a change."""
         count = ask(pymtml.nvmlDeviceGetCount)
         return isinstance(count, Unknown) and isinstance(count.error, pymtml.NVMLError_Uninitialized)
-
-    def _cards(self):
-        count = ask(pymtml.mtmlLibraryCountDevice)
-        if not isinstance(count, Unknown) and count > MOST_DEVICES:
-            raise CommandError(
-                "the driver counts %d devices, more than the %d that are possible" % (count, MOST_DEVICES), OTHER
-            )
-        count = ask(pymtml.nvmlDeviceGetCount)
-        if isinstance(count, Unknown):
-            text = "cannot count the devices: %s; run `pymtml doctor` to find out more" % describe(count.error)
-            raise CommandError(text, OTHER)
-        cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
-        for card in cards:
-            places = enumerate(_places(card))
-            card.instances = [Device(self, it, number, card) for number, it in places if not isinstance(it, Unknown)]
-        return cards
 
     def next_sample(self):
         """Ask everything anew from now on."""

@@ -280,16 +280,8 @@ def _retired(name, kind, cause):
     return Reading(name, asked(pymtml.nvmlDeviceGetRetiredPages, cause), text=len, **views)
 
 
-LOCATIONS = (  # (end of the field's name, location)
-    ("device_memory", pymtml.NVML_MEMORY_LOCATION_DEVICE_MEMORY),
-    ("dram", pymtml.NVML_MEMORY_LOCATION_DRAM),
-    ("register_file", pymtml.NVML_MEMORY_LOCATION_REGISTER_FILE),
-    ("l1_cache", pymtml.NVML_MEMORY_LOCATION_L1_CACHE),
-    ("l2_cache", pymtml.NVML_MEMORY_LOCATION_L2_CACHE),
-    ("texture_memory", pymtml.NVML_MEMORY_LOCATION_TEXTURE_MEMORY),
-    ("cbu", pymtml.NVML_MEMORY_LOCATION_CBU),
-    ("sram", pymtml.NVML_MEMORY_LOCATION_SRAM),
-)
+# Ends of the names of fields, and in capitals of NVML's constants
+LOCATIONS = "device_memory dram register_file l1_cache l2_cache texture_memory cbu sram".split()
 
 
 def _errors(kind_name, kind, counter_name, counter):
@@ -304,7 +296,8 @@ def _errors(kind_name, kind, counter_name, counter):
         plausible=plausible.wide_counter,
     )
     rows = [total]
-    for end, location in LOCATIONS:
+    for end in LOCATIONS:
+        location = getattr(pymtml, "NVML_MEMORY_LOCATION_" + end.upper())
         question = asked(pymtml.nvmlDeviceGetMemoryErrorCounter, kind, counter, location)
         rows.append(Reading(start + end, question, plausible=plausible.wide_counter))
     return rows

@@ -1,8 +1,9 @@
 """-L: a line for each card, and one for each MPC instance below it; -B, which leaves none out."""
 
+import sys
+
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
-from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, failed_instances, shown_uuid, then
 from pymtml_cli.smi.lost import Opened
@@ -10,13 +11,12 @@ from pymtml_cli.smi.lost import Opened
 
 def answer(options):
     """Print the list (exit status)."""
-    with Output() as output:
-        if options.question == "list-excluded-gpus":
-            output.write("No excluded devices found.\n")
-            return 0
-        with Machine() as machine:
-            opened = Opened(machine.chosen(None))
-            output.write("".join(line + "\n" for card in opened.cards for line in lines(card)) + opened.sentences)
+    if options.question == "list-excluded-gpus":
+        sys.stdout.write("No excluded devices found.\n")
+        return 0
+    with Machine() as machine:
+        opened = Opened(machine.chosen(None))
+        sys.stdout.write("".join(line + "\n" for card in opened.cards for line in lines(card)) + opened.sentences)
     return opened.status
 
 

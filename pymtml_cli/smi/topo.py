@@ -52,11 +52,6 @@ P2P_STATUS = {  # any other is U, for unknown
     pymtml.NVML_P2P_STATUS_NOT_SUPPORTED: "NS",
 }
 
-PATH_NEEDS_TWO = (
-    "Path command line flag must be used in conjection with the -i argument which must be two GPU identifiers.\n\n"
-)
-ID_NEEDS_OTHERS = "The -i command line argument must be used in conjunction with -n or -p.\n\n"
-
 
 def run(arguments):
     """Answer (exit status)."""
@@ -80,7 +75,8 @@ def run(arguments):
 def _answer(options, cards, chosen, smi):
     if "-p" in options:
         if len(chosen) != 2:
-            raise refuse(PATH_NEEDS_TWO)
+            text = "Path command line flag must be used in conjection with the -i argument"
+            raise refuse(text + " which must be two GPU identifiers.\n\n")
         return _path_sentence(*chosen)
     if "-c" in options:
         return _next_to(cards, options["-c"])
@@ -94,7 +90,7 @@ def _answer(options, cards, chosen, smi):
                 raise refuse("Option %s must be used with -i, which must be a single device.\n" % option)
             return function(chosen[0], cards, options[option])
     if chosen:
-        raise refuse(ID_NEEDS_OTHERS, OTHER)
+        raise refuse("The -i command line argument must be used in conjunction with -n or -p.\n\n", OTHER)
     if "-p2p" in options:
         return _p2p_matrix(cards, P2P_INDEXES[options["-p2p"]], smi)
     return _matrix(cards, "-m" in options, smi)

@@ -1,11 +1,11 @@
 """--help: what the command can be asked for; and --version."""
 
+import sys
 from textwrap import wrap
 
 import pymtml
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
-from pymtml_cli.common.samples import Output
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
 from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, unreported
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
@@ -15,8 +15,7 @@ TEXTS = layout.blocks("smi/texts.txt")
 
 def answer(options):
     """Print the help, or the versions of what there is (exit status)."""
-    with Output() as output:
-        output.write(_help() if options.question == "help" else _version())
+    sys.stdout.write(_help() if options.question == "help" else _version())
     return 0
 
 
