@@ -647,14 +647,6 @@ def test_numa_node_of_the_kernel_comes_first(tmp_path, monkeypatch):
         pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetNumaNodeId, handle)
 
 
-def test_the_index_of_an_instance_is_asked_once():
-    with simulated.nvml("s3000-mpc"):
-        instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(nvml.nvmlDeviceGetHandleByIndex(0), 1)
-        assert nvml.nvmlDeviceGetIndex(instance) == 1
-        simulated.reset_calls()
-        assert (nvml.nvmlDeviceGetIndex(instance), simulated.calls()) == (1, 0)
-
-
 # ---- Is the table complete? ----
 
 
