@@ -58,6 +58,9 @@ def test_each_state_turns_red_within_two_minutes_and_back(tmp_path):
         asked(ended + 2 * MINUTE, expected(2 * MINUTE, LOOKING_BACK.__contains__)),
         asked(ended + 16 * MINUTE, []),
     ]
+    quiet = "|".join(state.host for state in STATES if not state.alerts)
+    ever = 'last_over_time(ALERTS{alertstate="firing",instance=~"%s"}[1h])' % quiet
+    moments.append(dict(asked(ended + 16 * MINUTE, []), expr=ever))
     done = promtool(tmp_path, steps, "%ds" % STEP, {"promql_expr_test": moments})
     assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
 
