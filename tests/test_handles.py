@@ -53,8 +53,7 @@ def test_a_stale_handle_equals_only_itself():
 
 def test_a_stale_handle_does_not_name_the_device_that_has_its_address_now(monkeypatch):
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")  # C goes on, with the same addresses
-    with simulated.machine("s5000x8"):
-        pymtml.nvmlInit()
+    with simulated.nvml("s5000x8"):
         old = pymtml.nvmlDeviceGetHandleByIndex(0)
         pymtml.nvmlShutdown()
         pymtml.nvmlInit()
@@ -62,7 +61,6 @@ def test_a_stale_handle_does_not_name_the_device_that_has_its_address_now(monkey
         assert old._address == new._address and pymtml.nvmlDeviceGetTopologyCommonAncestor(new, new) is not None
         for pair in ((old, new), (new, old)):
             pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetTopologyCommonAncestor, *pair)
-        simulated.shut_down()
 
 
 FIRST_USES = {
@@ -158,8 +156,7 @@ def test_handles_that_an_interrupted_shutdown_left_end_with_the_next_init():
     step, place, left = 0, "start", 0
     while place:
         step += 1
-        with simulated.machine("s5000x8"):
-            pymtml.nvmlInit()
+        with simulated.nvml("s5000x8"):
             device = pymtml.nvmlDeviceGetHandleByIndex(0)
             place = interrupted_before(step, pymtml.nvmlShutdown)
             left += hasattr(device, "_device") and not pymtml._nvmlLib_refcount
@@ -167,7 +164,6 @@ def test_handles_that_an_interrupted_shutdown_left_end_with_the_next_init():
                 pymtml.nvmlInit()
                 pytest.raises(pymtml.NVMLError_InvalidArgument, pymtml.nvmlDeviceGetName, device)
                 assert pymtml.nvmlDeviceGetHandleByIndex(0) is not device
-            simulated.shut_down()
     assert step > 20 and left > 2
 
 
@@ -320,15 +316,13 @@ def refused(device):
 @pytest.mark.parametrize("change, restarts", [(make, 1), (refused, 0), (pymtml.mtmlDeviceReset, 0)])
 def test_a_kept_library_is_restarted_after_a_change_of_mpc_alone(change, restarts, monkeypatch):
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
-    with simulated.machine("s3000-mpc"):
-        pymtml.nvmlInit()
+    with simulated.nvml("s3000-mpc"):
         change(pymtml.mtmlLibraryInitDeviceByIndex(0))
         pymtml.nvmlShutdown()
         simulated.reset_calls()
         pymtml.nvmlInit()
         assert simulated.calls("mtmlLibraryInit") == simulated.calls("mtmlLibraryShutDown") == restarts
         assert simulated.calls("mtmlLibraryCountDevice") == 1 - restarts  # whether it answers, unless that is known
-        simulated.shut_down()
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")
@@ -340,16 +334,13 @@ def test_a_change_whose_life_another_thread_has_ended(monkeypatch):
         in_thread(pymtml.nvmlShutdown)[0].join()
         return found
 
-    with simulated.machine("s3000-mpc"):
-        pymtml.nvmlInit()
+    with simulated.nvml("s3000-mpc"):
         card = pymtml.nvmlDeviceGetHandleByIndex(0)
         monkeypatch.setattr(pymtml._Change, "drain", late)
         simulated.reset_calls()
         pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceSetMigMode, card, 0)
         assert simulated.calls("mtmlDeviceSetMpcMode") == 0
-        with pytest.raises(pymtml.NVMLError_Uninitialized):
-            pymtml.nvmlDeviceGetComputeMode(card)  # it has not come back to life
-        simulated.shut_down()
+        pytest.raises(pymtml.NVMLError_Uninitialized, pymtml.nvmlDeviceGetComputeMode, card)  # it stays ended
 
 
 def test_an_init_and_a_shutdown_may_be_all_that_a_thread_does():
@@ -361,7 +352,6 @@ def test_an_init_and_a_shutdown_may_be_all_that_a_thread_does():
             while pymtml._nvmlLib_refcount != references and time.monotonic() < end:
                 time.sleep(0.001)
             assert pymtml._nvmlLib_refcount == references
-        simulated.shut_down()
 
 
 def begin_and_end():
@@ -487,8 +477,5 @@ def test_a_query_of_a_signal_handler_in_the_middle_of_an_init_is_seen(monkeypatc
         card, real = pymtml.nvmlDeviceGetHandleByIndex(0), pymtml._c.mtmlDeviceGetPowerUsage
         monkeypatch.setattr(pymtml._c, "mtmlDeviceGetPowerUsage", looked)
         sys.settrace(handler)
-        try:
-            pymtml.nvmlInit()
-        finally:
-            sys.settrace(None)
+        pymtml.nvmlInit()
         assert seen == [(0, 1)] and simulated.state() == (1, 1)
