@@ -62,7 +62,7 @@ def run(arguments):
         if not cards:
             sys.stdout.write(worded("No MPC-enabled devices found.\n"))
         else:
-            _ACTIONS[actions[0]](machine, cards, numbers, options)
+            _ACTIONS[actions[0]](cards, numbers, options)
     return status(chosen)
 
 
@@ -129,7 +129,7 @@ def _members(configuration):
     return sorted(configuration.profileIds[: configuration.profileNum])
 
 
-def _list_profiles(machine, cards, numbers, options):
+def _list_profiles(cards, numbers, options):
     rows, what = [], "list GPU instance profiles"
     for card in cards:
         ways = [_members(configuration) for configuration in _offered(card, "configurations", what)]
@@ -143,7 +143,7 @@ def _list_profiles(machine, cards, numbers, options):
 def _list(what):
     """The function that lists something of instances."""
 
-    def answer(machine, cards, numbers, options):
+    def answer(cards, numbers, options):
         rows = [
             {
                 "card": card.index,
@@ -201,7 +201,7 @@ def _wanted(card, text):
     raise _failed(sentence % (card.index, safe(text)), what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
 
 
-def _divide(machine, card, configuration, sentence, what):
+def _divide(card, configuration, sentence, what):
     """Give a card a configuration, and look at what came of it (the card as it is now).
 
     Raises: CommandError.
@@ -211,11 +211,11 @@ def _divide(machine, card, configuration, sentence, what):
     done = ask(pymtml.mtmlDeviceSetMpcConfiguration, card.handle, configuration.id)
     if isinstance(done, Unknown):
         raise _failed(sentence, what, nvml_code(done.error))
-    gone = machine.restart()
+    gone = card.machine.restart()
     if gone:
         text = "%s: GPU %d was divided, but the library did not come back: %s\n"
         raise refuse(text % (sentence, card.index, gone.reason), OTHER)
-    card = machine.cards[card.index]
+    card = card.machine.again(card)
     found = [instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo) for instance in card.instances]
     if sorted(-1 if isinstance(info, Unknown) else info.id for info in found) != _members(configuration):
         text = "%s: the driver accepted it, but GPU %d is divided in another way\n"
@@ -223,26 +223,26 @@ def _divide(machine, card, configuration, sentence, what):
     return card
 
 
-def _create(machine, cards, numbers, options):
-    wanted = [(card.index, _wanted(card, options["-cgi"])) for card in cards]  # all are checked before one is changed
-    for index, configuration in wanted:
-        card = machine.cards[index]
+def _create(cards, numbers, options):
+    wanted = [(card, _wanted(card, options["-cgi"])) for card in cards]  # all are checked before one is changed
+    for card, configuration in wanted:
+        index, card = card.index, card.machine.again(card)
         present = card.ask(pymtml.mtmlDeviceGetMpcConfiguration)
         if not isinstance(present, Unknown) and present.id == configuration.id:
             form = "GPU instances of GPU %2d are already those of configuration %s\n"
             sys.stdout.write(form % (index, safe(configuration.name)))
             continue
         sentence = "Unable to create GPU instances on GPU %2d" % index
-        card = _divide(machine, card, configuration, sentence, "create GPU instances")
+        card = _divide(card, configuration, sentence, "create GPU instances")
         for instance in card.instances:
             form = "Successfully created GPU instance ID %2d on GPU %2d using profile %s (ID %2s)\n"
             sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), _of_profile(instance, "id")))
 
 
-def _destroy(machine, cards, numbers, options):
+def _destroy(cards, numbers, options):
     found, what = False, "destroy GPU instances"
-    for index in [card.index for card in cards]:
-        card = machine.cards[index]
+    for card in cards:
+        index, card = card.index, card.machine.again(card)
         chosen = [instance.index for instance in _instances(card, numbers, what)]
         if not chosen or len(card.instances) < 2:
             continue  # one instance is the whole card
@@ -252,7 +252,7 @@ def _destroy(machine, cards, numbers, options):
         if len(chosen) < len(card.instances) or whole is None:
             together = "the instances of a card change together: -dgi without -gi, or another -cgi"
             raise _failed(sentence, what, NOT_SUPPORTED, together)
-        _divide(machine, card, whole, sentence, what)
+        _divide(card, whole, sentence, what)
         for instance in chosen:
             sys.stdout.write("Successfully destroyed GPU instance ID %2d from GPU %2d\n" % (instance, index))
     if not found:
@@ -260,7 +260,7 @@ def _destroy(machine, cards, numbers, options):
 
 
 def _compute_instances(verb):
-    def refused(machine, cards, numbers, options):
+    def refused(cards, numbers, options):
         sentence = "Unable to %s a compute instance on GPU %2d" % (verb, cards[0].index)
         whole = worded("an MPC instance is used whole: there are no compute instances in it")
         raise _failed(sentence, verb + " compute instances", NOT_SUPPORTED, whole)

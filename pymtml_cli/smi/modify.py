@@ -122,21 +122,21 @@ def _checked(options):
 # ---- what MTML cannot do ----
 
 
-def _accounting_mode(machine, card, value):
+def _accounting_mode(card, value):
     if not value and card.ask(pymtml.nvmlDeviceGetAccountingMode) == pymtml.NVML_FEATURE_DISABLED:
         return "Accounting Mode is already Disabled for GPU %s.\n" % address(card)
     verb = "enable" if value else "disable"
     raise NotPossible("Unable to %s Accounting Mode for GPU %s: Not Supported" % (verb, address(card)))
 
 
-def _compute_mode(machine, card, value):
+def _compute_mode(card, value):
     word = COMPUTE_MODES[value].upper()
     if card.ask(pymtml.nvmlDeviceGetComputeMode) == value:
         return "Compute mode is already set to %s for GPU %s.\n" % (word, address(card))
     raise NotPossible("Setting compute mode to %s is not supported for GPU: %s." % (word, address(card)))
 
 
-def _power_limit(machine, card, value):
+def _power_limit(card, value):
     if not value:  # below any range; MTML reports none
         form = "Provided power limit 0.00 W is not a valid power limit which should be between N/A and N/A for GPU %s"
         raise Failed(form % address(card), BAD_ARGUMENT)
@@ -179,7 +179,7 @@ def _unchanged(sentence):
     return Failed(sentence + ": the driver accepted it, but nothing changed", OTHER)
 
 
-def _ecc_config(machine, card, value):
+def _ecc_config(card, value):
     sentence = "Unable to set ECC config for GPU %s" % address(card)
     if _known(sentence, card.ask(pymtml.nvmlDeviceGetEccMode))[1] == value:
         return "ECC support is already %s for GPU %s.\n" % (enabled(value), address(card))
@@ -196,7 +196,7 @@ def _waits_for_reboot(card):
     return not isinstance(modes, Unknown) and modes[0] != modes[1]
 
 
-def _reset_ecc_errors(machine, card, value):
+def _reset_ecc_errors(card, value):
     counter = (pymtml.NVML_VOLATILE_ECC, pymtml.NVML_AGGREGATE_ECC)[value]
     sentence = "Unable to clear ECC errors for GPU %s" % address(card)
     done = ask(pymtml.nvmlDeviceClearEccErrorCounts, card.handle, counter)
@@ -220,8 +220,8 @@ def in_use(card):
     return not isinstance(known, Unknown) and any(process.pid != os.getpid() for process in known)
 
 
-def _multi_instance_gpu(machine, card, value):
-    place, verb, word = address(card), ("disable", "enable")[value], enabled(value)
+def _multi_instance_gpu(card, value):
+    machine, place, verb, word = card.machine, address(card), ("disable", "enable")[value], enabled(value)
     sentence = worded("Unable to %s MPC Mode for GPU %s") % (verb, place)
     if _known(sentence, card.ask(pymtml.nvmlDeviceGetMigMode))[0] == value:
         return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
@@ -234,13 +234,13 @@ def _multi_instance_gpu(machine, card, value):
         if machine.restart():
             raise Failed(worded(_GONE % "%s MPC Mode for GPU %s") % (word, place, done.reason), OTHER)
     machine.look_again()
-    modes = machine.cards[card.index].ask(pymtml.nvmlDeviceGetMigMode)
+    modes = machine.again(card).ask(pymtml.nvmlDeviceGetMigMode)
     if isinstance(modes, Unknown) or modes[0] != value:
         raise _unchanged(sentence)
     return worded("%s MPC Mode for GPU %s\n") % (word, place)
 
 
-def _gpu_reset(machine, card, value):
+def _gpu_reset(card, value):
     place = address(card)
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
@@ -252,12 +252,10 @@ def _gpu_reset(machine, card, value):
     if isinstance(done, Unknown) and done.not_supported:
         raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
     _known(sentence, done)
-    gone = machine.restart()
+    gone = card.machine.restart()
     if gone:
         raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)
-    if len(machine.cards) <= card.index:
-        raise Failed("GPU %s was reset, but is no longer there" % place, OTHER)
-    name = machine.cards[card.index].ask(pymtml.nvmlDeviceGetName)
+    name = card.machine.again(card).ask(pymtml.nvmlDeviceGetName)
     if isinstance(name, Unknown):
         raise Failed("GPU %s was reset, but does not answer: %s" % (place, describe(name.error)), OTHER)
     return "GPU %s was successfully reset.\n" % place
@@ -275,7 +273,7 @@ CHANGES = {
     "reset-ecc-errors": _reset_ecc_errors,
     "compute-mode": _compute_mode,
     "gpu-reset": _gpu_reset,
-    "lock-memory-clocks": lambda machine, card, value: USE_DEFERRED,
+    "lock-memory-clocks": lambda card, value: USE_DEFERRED,
     "power-limit": _power_limit,
     "accounting-mode": _accounting_mode,
     "multi-instance-gpu": _multi_instance_gpu,
@@ -289,20 +287,19 @@ def answer(options):
     warned, failed = False, []
     with Output() as output, Machine() as machine:
         cards = machine.chosen(options.get("id"))
-        indices = [card.index for card in cards if address(card)]  # which a card keeps, should the library be gone
+        places = [address(card) for card in cards]  # which a card keeps, should the library or the card be gone
         for name, value in changes:
-            for index in indices:
-                card = machine.cards[index]
+            for card, place in zip(cards, places):
                 try:
                     if name not in CHANGES:
-                        raise NotPossible(SENTENCES[name].format(gpu=address(card)))
-                    output.write(CHANGES[name](machine, card, value))
+                        raise NotPossible(SENTENCES[name].format(gpu=place))
+                    output.write(CHANGES[name](machine.again(card), value))
                 except NotPossible as error:
                     warned = True
                     output.write("%s\n%s" % (error, WARNING))
                 except Failed as error:
                     failed.append(error.status)
-                    if name in RESTARTING and error.status != NO_PERMISSION and index != indices[-1]:
+                    if name in RESTARTING and error.status != NO_PERMISSION and card is not cards[-1]:
                         output.write("%s\n" % error)
                         if machine.is_gone:
                             machine.restart()
@@ -310,6 +307,6 @@ def answer(options):
                     raise _end(error, max(failed))
             if failed:
                 raise _end("", max(failed))
-        waiting = "ecc-config" in options.values and any(_waits_for_reboot(machine.cards[index]) for index in indices)
+        waiting = "ecc-config" in options.values and any(_waits_for_reboot(machine.again(card)) for card in cards)
         output.write(DONE + REBOOT * waiting)
     return NOT_AVAILABLE if warned and options.get("error-on-warning") else 0

@@ -222,20 +222,23 @@ def test_a_reset():
 
 @pytest.mark.parametrize(
     "key, value, words",
-    [("visible", "no", "is no longer there"), ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error")],
+    [("visible", "no", "does not answer: Not Found"), ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error")],
 )
 def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
+    """The second card is reset nevertheless, and not the one that has its number then."""
     reset = pymtml.mtmlDeviceReset
 
     def then_changed(device):
         reset(device)
-        simulated.set_value(1, key, value)
+        simulated.set_value(0, key, value)
 
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(pymtml, "mtmlDeviceReset", then_changed)
-    with simulated.machine("s3000x2"):
-        result = smi("-r", "-i", "1")
-    assert (result.status, result.stdout) == (255, "GPU 00000000:AF:00.0 was reset, but %s\n%s" % (words, modify.EARLY))
+    with simulated.machine("s4000x8"):
+        result = smi("-r", "-i", "0,1")
+        assert [simulated.get_value(card, "resets") for card in range(3)] == ["1", "1", "0"]
+    text = "GPU 00000000:08:00.0 was reset, but %s\nGPU 00000000:09:00.0 was successfully reset.\n" % words
+    assert (result.status, result.stdout) == (255, text + modify.EARLY)
 
 
 @pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])
