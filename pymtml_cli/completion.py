@@ -44,12 +44,10 @@ def _of_language():
 
 def _of_subcommand(name):
     """(options, words) of a subcommand."""
-    table = getattr(importlib.import_module("pymtml_cli." + SUBCOMMANDS[name].module), SUBCOMMANDS[name].options)
-    if SUBCOMMANDS[name].shared:
-        table = table[name]
-    if callable(table):
-        return _of_parser(table())
-    found = []
+    module, found = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name].module), []
+    if hasattr(module, "parser"):
+        return _of_parser(module.parser())
+    table = module.OPTIONS[name] if SUBCOMMANDS[name].shared else module.OPTIONS
     for spellings, value in spelled(table):
         words, commas = VALUES.get(value, (tuple(value.split("|")) if "|" in value else (), False))
         found.append(Option(spellings, bool(value), words, commas, bool(value) and spellings[0] in FILES))

@@ -106,7 +106,7 @@ def _report(error):
     except BrokenPipeError:
         return _nobody_reads()
     except OSError:
-        _discard(sys.stdout)
+        _discard_stdout()
     line = error.hint if error.stdout else error.text
     try:
         if line:
@@ -121,7 +121,7 @@ def _interrupted():
     try:
         sys.stdout.flush()
     except OSError:
-        _discard(sys.stdout)
+        _discard_stdout()
     try:
         from _signal import SIG_DFL, SIGINT, signal
 
@@ -133,10 +133,10 @@ def _interrupted():
 
 
 def _nobody_reads():
-    _discard(sys.stdout)
+    _discard_stdout()
     return BROKEN_PIPE
 
 
-def _discard(stream):
-    """Let the interpreter's last flush of a stream that takes no more go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def _discard_stdout():
+    """Let the interpreter's last flush of a stdout that takes no more go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,41 +11,41 @@ from pymtml_cli.common.errors import CommandError, called
 
 
 class Subcommand:
-    """A subcommand: its module, its line in --help, and where the module lists its options.
+    """A subcommand: its module, and its line in --help.
 
-    ``options`` names a table, or for those that argparse reads a function `parser`. A module that several subcommands
-    have in common, ``shared``, has a table of such tables, and its run takes the name as well.
+    The module has a table OPTIONS, or a function `parser` if argparse reads them. One that several subcommands have in
+    common, ``shared``, has a table of such tables, and its run takes the name as well.
     """
 
-    __slots__ = ("module", "help", "options", "shared")
+    __slots__ = ("module", "help", "shared")
 
-    def __init__(self, module, help, options="parser", shared=False):
-        self.module, self.help, self.options, self.shared = module, help, options, shared
+    def __init__(self, module, help, shared=False):
+        self.module, self.help, self.shared = module, help, shared
 
 
 def _refused(help):
-    return Subcommand("smi.refused", help, "OPTIONS", True)
+    return Subcommand("smi.refused", help, True)
 
 
 SUBCOMMANDS = {
     "capture": Subcommand("capture", "print a profile of this machine that the simulator loads"),
-    "dmon": Subcommand("smi.dmon", "a line for each card and second", "OPTIONS"),
-    "pmon": Subcommand("smi.pmon", "a line for each process and second", "OPTIONS"),
-    "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", "OPTIONS", True),
-    "mig": Subcommand("smi.mig", "list MPC instances, and divide a card into them", "OPTIONS"),
-    "vgpu": Subcommand("smi.vgpu", "virtual devices, and the kinds that a card offers", "OPTIONS"),
+    "dmon": Subcommand("smi.dmon", "a line for each card and second"),
+    "pmon": Subcommand("smi.pmon", "a line for each process and second"),
+    "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", True),
+    "mig": Subcommand("smi.mig", "list MPC instances, and divide a card into them"),
+    "vgpu": Subcommand("smi.vgpu", "virtual devices, and the kinds that a card offers"),
     "clocks": _refused("nvidia-smi's clocks that these cards do not have"),
-    "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second", "OPTIONS"),
+    "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second"),
     "drain": _refused("the drain state of a card"),
-    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", "OPTIONS", True),
+    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", True),
     "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
     "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
     "labels": Subcommand("hosts.labels", "labels of the node for Kubernetes, as node-feature-discovery reads them"),
     "doctor": Subcommand("health.doctor", "report what works here, what does not, and what to do about it"),
     "drop-in": Subcommand("dropin.drop_in", "make programs use pymtml as pynvml"),
-    "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors", "OPTIONS"),
+    "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors"),
     "compare": Subcommand("hosts.compare", "differences between hosts, from the JSON output of each"),
-    "completion": Subcommand("completion", "print the completion script for a shell: bash, zsh or fish", "OPTIONS"),
+    "completion": Subcommand("completion", "print the completion script for a shell: bash, zsh or fish"),
     "base-clocks": _refused("base clocks: N/A on these cards"),
     "boost-slider": _refused("boost sliders, which these cards do not have"),
     "c2c": _refused("links between chips, which these cards do not have"),
@@ -57,7 +57,7 @@ SUBCOMMANDS = {
     "power-profiles": _refused("power profiles, which these cards do not have"),
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
-    "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml", "OPTIONS"),
+    "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml"),
 }
 
 # What --help has a line for: not those that these cards have nothing for

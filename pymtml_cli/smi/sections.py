@@ -110,13 +110,14 @@ def _head(machine):
 
 
 def _card_lines(card, chosen):
-    lines, smi = [], called() == NVIDIA_SMI
+    lines = []
     for line in TREE:
         if line.only_chosen if chosen is None else line.section not in chosen:
             continue
-        lines += _process_lines(card) if line.tag == "processes" else _branch(card, line, 1, smi)
+        lines += _process_lines(card) if line.tag == "processes" else _branch(card, line, 1)
         for instance in card.instances if line.tag == "mig_mode" else ():
-            lines += ["    MIG Device" if smi else "    MPC Instance"] + _branches(instance, OF_INSTANCE, 2, smi)
+            lines.append("    MIG Device" if called() == NVIDIA_SMI else "    MPC Instance")
+            lines += _branches(instance, OF_INSTANCE, 2)
     return lines
 
 
@@ -125,17 +126,16 @@ def row(key, value, level=0, width=KEY_WIDTH):
     return (" " * (4 * level) + key).ljust(width) + ": " + safe(value)
 
 
-def _branch(device, line, level, smi):
+def _branch(device, line, level):
     if line.key is None:
         return []
-    key = "MPC Mode" if line.tag == "mig_mode" and not smi else line.key
     if not line.below:
-        return [row(key, value_of(device, line.reading), level)]
-    return [" " * (4 * level) + key] + _branches(device, line.below, level + 1, smi)
+        return [row(worded(line.key), value_of(device, line.reading), level)]
+    return [" " * (4 * level) + worded(line.key)] + _branches(device, line.below, level + 1)
 
 
-def _branches(device, lines, level, smi):
-    return [text for line in lines for text in _branch(device, line, level, smi)]
+def _branches(device, lines, level):
+    return [text for line in lines for text in _branch(device, line, level)]
 
 
 def _process_lines(card):

@@ -58,7 +58,7 @@ class Screen:
         width = sum(widths) + len(widths) + 1
         lines = self._head(width, widths)
         for card in cards:
-            lines += self._card(card, widths) + [_rule(widths, "-", "+")]
+            lines += self._card(card, widths) + [_rule(widths, "-")]
         instances = [instance for card in cards for instance in card.instances]
         if instances:
             lines += [""] + self._instances(instances, width)
@@ -76,9 +76,9 @@ class Screen:
                 parts.remove(library)
             blanks = max(2, (inner - sum(map(len, parts))) // (len(parts) - 1))
             line = (" " * min(blanks, 7)).join(parts)
-        lines = [_edge(width), "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-", "+")]
+        lines = [_rule([width - 2], "-"), "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-")]
         lines += [_line([[text] for text in row], widths, False) for row in self._titles(widths)]
-        lines.append(_rule(widths, "=", "+").replace("+", "|", 1)[:-1] + "|")
+        lines.append(_rule(widths, "=").replace("+", "|", 1)[:-1] + "|")
         return lines
 
     def _titles(self, widths):
@@ -150,19 +150,15 @@ def _process(process, program, full, inner):
     return "%5d%9d%6s  %s" % (process.card.index, process.pid, process.kind, tail(program, inner - 23))
 
 
-def _edge(width):
-    return "+" + "-" * (width - 2) + "+"
-
-
-def _rule(widths, fill, corner):
-    return corner + corner.join(fill * width for width in widths) + corner
+def _rule(widths, fill):
+    return "+" + "+".join(fill * width for width in widths) + "+"
 
 
 def _framed(heads, rows, width):
     """Lines in a frame, with a rule below the heads."""
     inner = width - 2
     lines = ["|" + left(fit(line, inner), inner) + "|" for line in heads + ["=" * inner] + rows]
-    return [_edge(width)] + lines + [_edge(width)]
+    return [_rule([inner], "-")] + lines + [_rule([inner], "-")]
 
 
 def _line(row, widths, paint):

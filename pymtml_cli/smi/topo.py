@@ -56,7 +56,6 @@ P2P_STATUS = {  # any other is U, for unknown
 def run(arguments):
     """Answer (exit status)."""
     options = parse(arguments, OPTIONS)
-    smi = called() == NVIDIA_SMI
     if not options or "-h" in options:
         sys.stdout.write(worded(TEXTS["topo --help"]).format(name=called()) + "\n")
         return 0
@@ -68,11 +67,11 @@ def run(arguments):
         if not machine.cards:
             raise no_devices()
         chosen = machine.chosen(options["-i"]) if "-i" in options else []
-        sys.stdout.write(_answer(options, machine.cards, chosen, smi))
+        sys.stdout.write(_answer(options, machine.cards, chosen))
         return status(chosen or machine.cards)
 
 
-def _answer(options, cards, chosen, smi):
+def _answer(options, cards, chosen):
     if "-p" in options:
         if len(chosen) != 2:
             text = "Path command line flag must be used in conjection with the -i argument"
@@ -92,25 +91,26 @@ def _answer(options, cards, chosen, smi):
     if chosen:
         raise refuse("The -i command line argument must be used in conjunction with -n or -p.\n\n", OTHER)
     if "-p2p" in options:
-        return _p2p_matrix(cards, P2P_INDEXES[options["-p2p"]], smi)
-    return _matrix(cards, "-m" in options, smi)
+        return _p2p_matrix(cards, P2P_INDEXES[options["-p2p"]])
+    return _matrix(cards, "-m" in options)
 
 
-def _underlined(text, smi):
+def _underlined(text):
     """A head line; nvidia-smi underlines it wherever it goes."""
-    return "\x1b[4m%s\x1b[0m" % text if smi or sys.stdout.isatty() else text
+    return "\x1b[4m%s\x1b[0m" % text if called() == NVIDIA_SMI or sys.stdout.isatty() else text
 
 
-def _matrix(cards, links, smi):
+def _matrix(cards, links):
+    prefix = "NV" if called() == NVIDIA_SMI else "MT"
     titles = ["GPU%d" % card.index for card in cards] + ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
-    lines = ["\t" + _underlined("\t".join(titles), smi)]
+    lines = ["\t" + _underlined("\t".join(titles))]
     for card in cards:
         cells = ["GPU%d" % card.index]
-        cells += [" X " if other is card else path(card, other, links, "NV" if smi else "MT") for other in cards]
+        cells += [" X " if other is card else path(card, other, links, prefix) for other in cards]
         lines.append("\t".join(cells + [_list(cpus(card)), _list(nodes(card)), "", "N/A"]))
     lines += ["", TEXTS["topo -mp"]]
     if links:
-        lines.append(worded(TEXTS["topo -m, also"]).replace("MT", "NV" if smi else "MT"))
+        lines.append(worded(TEXTS["topo -m, also"]).replace("MT", prefix))
     return "\n".join(lines) + "\n"
 
 
@@ -126,8 +126,8 @@ def path(card, other, links, prefix):
     return "N/A" if isinstance(level, Unknown) else LEVELS[level][0]
 
 
-def _p2p_matrix(cards, index, smi):
-    lines = [" \t" + _underlined("".join("GPU%d\t" % card.index for card in cards), smi)]
+def _p2p_matrix(cards, index):
+    lines = [" \t" + _underlined("".join("GPU%d\t" % card.index for card in cards))]
     for card in cards:
         states = [card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index) for other in cards]
         cells = ["X" if other is card else P2P_STATUS.get(state, "U") for other, state in zip(cards, states)]
