@@ -292,7 +292,6 @@ static bool read_settings(struct machine *machine, const char *text)
 {
     const struct reader reader = {machine, settings_source, LAYER_SETTINGS};
 
-
     while (text && *text) {
         const char *stop = strchr(text, ';') ? strchr(text, ';') : text + strlen(text);
         const char *start = skip_blanks(text, stop);
