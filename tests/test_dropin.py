@@ -74,20 +74,6 @@ def test_copies_inside_programs(variables, tmp_path):
     run([sys.executable, "-c", code], variables, tmp_path)
 
 
-def test_names_of_the_user(variables, tmp_path):
-    for name in ("some.vendored.pynvml", "other.nvml"):
-        make_package(tmp_path, name)
-    variables["PYMTML_DROPIN_MODULES"] = "some.vendored.pynvml, other.nvml"
-    code = "import pymtml, some.vendored.pynvml as a, other.nvml as b; print(a is b is pymtml)"
-    assert run([sys.executable, "-c", code], variables, tmp_path) == "True\n"
-
-
-def test_a_copy_whose_program_is_not_installed(variables, tmp_path):
-    code = "import clearml.utilities.gpu.pynvml"
-    said = run([sys.executable, "-c", code], variables, tmp_path, status=1)
-    assert "No module named 'clearml'" in said
-
-
 def test_one_finder_before_all_others(monkeypatch):
     """Also before those of editable installs. Who names pymtml later is heard; what is asked is not forgotten."""
     monkeypatch.delenv("PYMTML_DROPIN_MODULES", raising=False)
@@ -180,7 +166,7 @@ def test_which_smi(there, found, tmp_path, monkeypatch):
 
 
 def test_no_smi(variables, tmp_path):
-    said = run([sys.executable, "-S", "-c", "import pynvml\nimport pynvml.smi"], variables, tmp_path, status=1)
+    said = run([sys.executable, "-S", "-c", SHOW + "; import pynvml.smi"], variables, tmp_path, status=1)
     assert "ModuleNotFoundError: No module named 'pynvml.smi'" in said
 
 
@@ -195,8 +181,9 @@ def test_copies_whose_count_would_choose_cuda(variables, tmp_path):
     imports = "import pymtml, %s\n" % ", ".join(CHOOSERS)
     theirs = " and ".join(name + ".theirs" for name in CHOOSERS)
     run([sys.executable, "-c", imports + "assert " + theirs], variables, tmp_path)
-    variables["PYMTML_DROPIN_MODULES"] = ",".join(CHOOSERS)
-    run([sys.executable, "-c", imports + "assert pymtml is %s" % " is ".join(CHOOSERS)], variables, tmp_path)
+    variables["PYMTML_DROPIN_MODULES"] = "json.tool,  " + ", ".join(CHOOSERS)
+    ours = "import json.tool; assert pymtml is json.tool is " + " is ".join(CHOOSERS)
+    run([sys.executable, "-c", imports + ours], variables, tmp_path)
 
 
 MANAGER = """
@@ -318,10 +305,6 @@ def test_children(variables, tmp_path):
     (tmp_path / "program.py").write_text(CHILDREN)
     methods = 3 if sys.platform.startswith("linux") else 1
     assert run([sys.executable, "program.py"], variables, tmp_path) == "pymtml 2\nGPU-\n" * (methods + 1)
-
-
-def test_without_site(variables, tmp_path):
-    assert run([sys.executable, "-S", "-c", SHOW], variables, tmp_path) == "pymtml 2\n"
 
 
 def test_the_users_sitecustomize_runs(variables, tmp_path):
@@ -515,8 +498,10 @@ def test_where_a_program_is_looked_for(command, variables, tmp_path):
 
 def test_a_program_passes_through(command, variables, tmp_path):
     code = "import sys, os; print(sys.stdin.read(), os.environ['PYTHONPATH']); sys.exit(7)"
-    done = simulated.run(command + ["-c", code], env=variables, cwd=str(tmp_path), input="asked")
-    assert (done.returncode, done.stdout) == (7, "asked %s\n" % (FOLDER + os.pathsep + simulated.ROOT))
+    expected = "asked %s\n" % (FOLDER + os.pathsep + simulated.ROOT)
+    for nested in (command, command + command):
+        done = simulated.run(nested + ["-c", code], env=variables, cwd=str(tmp_path), input="asked")
+        assert (done.returncode, done.stdout, done.stderr) == (7, expected, "")
 
 
 def test_the_form_of_uuids(command, variables, tmp_path):
@@ -531,11 +516,6 @@ def test_the_form_of_uuids(command, variables, tmp_path):
     walk += " print(m.mtmlDeviceGetUUID(m.mtmlLibraryInitDeviceByIndex(index)))"
     assert uuids == run([sys.executable, "-c", walk], variables, tmp_path).split()
     assert not any(uuid.startswith("GPU-") for uuid in uuids)
-
-
-def test_nested(command, variables, tmp_path):
-    said = run(command + command + ["-c", "import os; print(os.environ['PYTHONPATH'])"], variables, tmp_path)
-    assert said == FOLDER + os.pathsep + simulated.ROOT + "\n"
 
 
 def test_a_program_with_a_python_of_its_own(command, variables, tmp_path):
@@ -610,29 +590,6 @@ def test_nvidia_smi(command, variables, tmp_path):
     assert run([shim, "--help"], plain, tmp_path) == direct
 
 
-def test_nvidia_smi_takes_nothing_else_of_its_folder(variables, tmp_path):
-    """What lies beside the packages may be of another Python."""
-    for name in ("pymtml_dropin", "pymtml_cli"):
-        shutil.copytree(os.path.join(simulated.ROOT, name), str(tmp_path / "ours" / name), ignore=wheels.UNCOMPILED)
-    wheels.copy_of_module(tmp_path / "ours")
-    (tmp_path / "ours" / "argparse.py").write_text("raise SystemExit('the other one')\n")
-    shim = str(tmp_path / "ours" / "pymtml_dropin" / "bin" / "nvidia-smi")
-    variables.update(PYTHONPATH="", PYMTML_PYTHON=sys.executable)
-    assert run([shim, "health", "--help"], variables, tmp_path).startswith("usage: nvidia-smi health ")
-    # Nor does it need to be among the packages of the Python that runs it.
-    alone = [sys.executable, "-S", str(tmp_path / "ours" / "pymtml_dropin" / "nvidia_smi.py"), "health", "--help"]
-    assert run(alone, variables, tmp_path).startswith("usage: nvidia-smi health ")
-
-
-def test_nvidia_smi_speaks_nvidias_words(command, variables, tmp_path):
-    """What installers and notebooks cut out of it."""
-    run_smi = command + ["--nvidia-smi", "nvidia-smi"]
-    table = run(run_smi, variables, tmp_path)
-    assert "| NVIDIA-SMI 3.3.5 " in table and "CUDA Version: N/A " in table and "MUSA" not in table
-    assert "=NVSMI LOG=" in run(run_smi + ["-q"], variables, tmp_path)
-    assert run(run_smi + ["-h"], variables, tmp_path).startswith("NVIDIA System Management Interface -- v3.3.5\n")
-
-
 # ---- the file of `pymtml drop-in enable` ----
 
 
@@ -654,6 +611,18 @@ def start_of_python(folder, variables):
     code += "try:\n import pynvml\n print(pynvml.__name__)\nexcept ImportError as error:\n print(error)"
     environment = {name: value for name, value in variables.items() if not name.startswith("PYTHON")}
     return run([sys.executable, "-S", "-c", code], dict(environment, PYTHONUTF8="1"), "/").strip()
+
+
+def test_nvidia_smi_takes_nothing_else_of_its_folder(site_folder, variables, tmp_path):
+    """What lies beside the packages may be of another Python."""
+    (site_folder / "argparse.py").write_text("raise SystemExit('the other one')\n")
+    variables.update(PYTHONPATH="", PYMTML_PYTHON=sys.executable)
+    shim = [str(site_folder / "pymtml_dropin" / "bin" / "nvidia-smi")]
+    # Nor does it need to be among the packages of the Python that runs it.
+    alone = [sys.executable, "-S", str(site_folder / "pymtml_dropin" / "nvidia_smi.py")]
+    for program in (shim, alone):
+        said = run(program + ["health", "--help"], variables, tmp_path)
+        assert said.startswith("usage: nvidia-smi health ")
 
 
 NOT_THERE = "No module named 'pynvml'"
