@@ -7,11 +7,12 @@ import sys
 import sysconfig
 
 import pymtml_dropin
+from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.files import put
 from pymtml_cli.subcommands import argument_parser
 from pymtml_dropin import hook
 
-FILE = "pymtml_dropin.pth"
+FILE, FAILED = "pymtml_dropin.pth", 1
 
 # Python runs this at its start, as one line; a damaged package must not print errors then. If the package is gone from
 # beside the file, it was uninstalled: the file is removed, so that the next installation is not enabled unasked (while
@@ -47,8 +48,7 @@ for name in ("pymtml", "pynvml"):
 
 def parser():
     parser = argument_parser("drop-in")
-    actions = parser.add_subparsers(dest="action", metavar="path | enable | disable | status")
-    actions.required = True
+    actions = parser.add_subparsers(dest="action", required=True, metavar="path | enable | disable | status")
     actions.add_parser("path", help="print the folder that does the same on PYTHONPATH")
     enable = actions.add_parser("enable", help="make all programs of this environment use pymtml as pynvml")
     enable.add_argument("--force", action="store_true", help="even if an NVIDIA driver is present")
@@ -60,12 +60,6 @@ def parser():
 def line(asked, folder):
     """The line of the .pth file; ``folder`` is the one that holds both it and the package, or None."""
     return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, name=FILE)
-
-
-def failed(text):
-    """Print why nothing was done (exit status)."""
-    print("pymtml drop-in: " + text, file=sys.stderr)
-    return 1
 
 
 def package():
@@ -108,16 +102,18 @@ def ours(file):
 def enable(force):
     module = found()[0]
     if not module:
-        return failed("pymtml is not installed in %s; install it there first" % sys.prefix)
+        raise CommandError("pymtml is not installed in %s; install it there first" % sys.prefix, FAILED)
     if not ours(module):
-        return failed("import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first" % module)
+        text = "import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first"
+        raise CommandError(text % module, FAILED)
     folders, root = site_folders(), os.path.dirname(package())
     beside = root in folders
     file = os.path.join(root if beside else folders[0], FILE)
     try:
         put(file, line(force, root if beside else None).encode("ascii"))  # another Python may start at any time
     except OSError as error:
-        return failed("cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file" % (file, error.strerror))
+        text = "cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file"
+        raise CommandError(text % (file, error.strerror), FAILED)
     print("wrote %s" % file)
     driver = hook.nvidia_driver()
     if driver and not force:
@@ -138,7 +134,7 @@ def disable():
         except FileNotFoundError:
             pass  # another process was faster
         except OSError as error:
-            return failed("cannot remove %s: %s" % (file, error.strerror))
+            raise CommandError("cannot remove %s: %s" % (file, error.strerror), FAILED)
         print("removed %s" % file)
     return 0
 
@@ -163,7 +159,8 @@ def run(arguments):
     """Enable, disable, or print the state (exit status)."""
     options = parser().parse_args(arguments)
     if getattr(sys, "frozen", False):
-        return failed("needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml")
+        text = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+        raise CommandError(text, FAILED)
     if options.action == "path":
         print(os.path.join(package(), "path"))
         return 0

@@ -107,9 +107,7 @@ def driver_version(device):
 def compute_capability(device):
     """MUSA compute capability; (0, 0) stands for an unknown one."""
     version = device.ask(pymtml.nvmlDeviceGetCudaComputeCapability)
-    if isinstance(version, Unknown):
-        return version
-    return "%d.%d" % tuple(version) if any(version) else unreported()
+    return then(version, lambda pair: "%d.%d" % tuple(pair) if any(pair) else unreported())
 
 
 # ---- What answers are as text, and in --json ----

@@ -16,11 +16,6 @@ from pymtml_cli.smi import cells
 from pymtml_cli.smi.listing import profile
 
 
-def _index(device):
-    """Index of a card; of an instance below its card a point and its own."""
-    return "%d" % device.index if device.parent is None else ".%d" % device.index
-
-
 def _name(device):
     return cells.short(device.ask(pymtml.nvmlDeviceGetName) if device.parent is None else profile(device))
 
@@ -32,7 +27,7 @@ def _of_card(cell):
 
 # Title, least width, what it shows of a card or an instance; from left to right
 COLUMNS = (
-    ("GPU", 3, _index),
+    ("GPU", 3, lambda device: ("%d" if device.parent is None else ".%d") % device.index),
     ("Name", 9, _name),
     ("Fan", 4, _of_card(cells.fan)),
     ("Temp", 5, _of_card(cells.temperature)),

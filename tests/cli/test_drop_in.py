@@ -121,7 +121,7 @@ def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
     left = ["pymtml", "pynvml"]
     for name in left:
         (packages / name / "__pycache__").mkdir(parents=True)
-    said = ["pymtml drop-in: pymtml is not installed in %s; install it there first" % bare]
+    said = ["pymtml: pymtml is not installed in %s; install it there first" % bare]
     assert told("enable") == (1, [], said)
     lines = ["not enabled in %s" % bare, "import pymtml: not found", "import pynvml: not found"]
     assert told("status") == (1, lines, [])
@@ -131,7 +131,7 @@ def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
 def test_an_environment_with_a_pymtml_of_somebody_elses(packages):
     other = packages / "pymtml.py"
     other.write_text("")
-    said = "pymtml drop-in: import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first"
+    said = "pymtml: import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first"
     assert told("enable") == (1, [], [said % other])
     assert os.listdir(str(packages)) == ["pymtml.py"]
 
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
     file = installed / drop_in.FILE
     file.mkdir()
     before = sorted(os.listdir(str(installed)))
-    said = "pymtml drop-in: cannot write %s: Is a directory; PYTHONPATH=$(pymtml drop-in path) needs no file" % file
+    said = "pymtml: cannot write %s: Is a directory; PYTHONPATH=$(pymtml drop-in path) needs no file" % file
     assert told("enable") == (1, [], [said])
     assert sorted(os.listdir(str(installed))) == before
     file.rmdir()
@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_written_or_removed(installed, monkeypatch):
         assert told("enable") == (1, [], [said.replace("Is a directory", "Permission denied")])
     assert file.read_text() == "# before\n" and sorted(os.listdir(str(installed))) == before
     monkeypatch.setattr(os, "unlink", refused)
-    assert told("disable") == (1, [], ["pymtml drop-in: cannot remove %s: Permission denied" % file])
+    assert told("disable") == (1, [], ["pymtml: cannot remove %s: Permission denied" % file])
 
 
 def test_the_folders_that_python_reads(monkeypatch):
@@ -191,5 +191,5 @@ def test_a_command_without_an_action():
 @pytest.mark.parametrize("action", ["path", "enable", "disable", "status"])
 def test_a_frozen_program_has_no_environment(action, monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    said = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
-    assert told(action) == (1, [], ["pymtml drop-in: " + said])
+    said = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+    assert told(action) == (1, [], ["pymtml: " + said])

@@ -318,7 +318,7 @@ def test_where_it_cannot_write(environment, wheel):
     folder = os.path.join(environment.packages, "pymtml_dropin.pth")
     os.mkdir(folder)
     said = drop_in(environment, "enable", status=1)
-    assert said.startswith("pymtml drop-in: cannot write " + folder) and said.count("\n") == 1
+    assert said.startswith("pymtml: cannot write " + folder) and said.count("\n") == 1
     assert [name for name in os.listdir(environment.packages) if name.startswith("pymtml_dropin.pth.")] == []
 
 
@@ -327,4 +327,4 @@ def test_where_it_is_not_installed(tmp_path):
     environment = wheels.Environment(tmp_path / "environment")
     done = simulated.run([environment.python, "-m", "pymtml", "drop-in", "enable"], cwd=simulated.ROOT)
     assert done.returncode == 1
-    assert done.stderr == "pymtml drop-in: pymtml is not installed in %s; install it there first\n" % environment.folder
+    assert done.stderr == "pymtml: pymtml is not installed in %s; install it there first\n" % environment.folder
