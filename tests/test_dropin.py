@@ -348,7 +348,8 @@ def test_a_python_too_old(version, variables, tmp_path):
     python = interpreter(version)
     if python is None:
         pytest.skip("there is no Python %s on this machine" % version)
-    assert run([python, "-c", "print('started')"], variables, tmp_path) == "started\n"
+    code = "try:\n    import pynvml\nexcept ImportError:\n    print('without')"
+    assert run([python, "-c", code], variables, tmp_path) == "without\n"
 
 
 # ---- what it does not heed ----

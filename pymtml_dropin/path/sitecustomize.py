@@ -37,3 +37,5 @@ def run_hidden():
 if sys.version_info >= (3, 7):
     install()
     run_hidden()
+else:
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != FOLDER]
