@@ -15,6 +15,7 @@ import genuine
 import pytest
 import simulated
 from interpreter import not_on_pypy
+from test_processes import Proc
 
 import pymtml as nvml
 
@@ -430,12 +431,9 @@ def table(tmp_path, monkeypatch):
     """Lets the driver's table of the first card show processes of that kind, at 42 %."""
 
     def show(**pids):
-        tree = tmp_path / "driver" / "musa" / "gpu0"
-        tree.mkdir(parents=True)
-        (tree / "devname").write_text("mtgpu.0\n")
         rows = ["%d 42 0 42 x" % pid for pid in pids.get("computing", ())]
         rows += ["%d 42 42 0 x" % pid for pid in pids.get("drawing", ())]
-        (tree / "proc_util").write_text("\n".join(["Pid Total 3D CMP PidName"] + rows) + "\n")
+        Proc(tmp_path).table("gpu0", "mtgpu.0", "Pid Total 3D CMP PidName", *rows)
         monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
 
     return show
