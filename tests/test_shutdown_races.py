@@ -17,6 +17,7 @@ import simulated
 from concurrency import before_line, elsewhere, in_child, in_thread, over_and_over
 from interpreter import FREE_THREADED, forks_a_busy_process
 from simulated import state
+from test_processes import Proc
 
 import pymtml
 
@@ -320,11 +321,9 @@ SERIAL = simulated.device_keys("s3000-mpc", 1)["serial_number"]
 def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, monkeypatch):
     """Another thread's, which does not wait, and may begin the next life: the query ends in its answer, or as without
     the library; its handles are stale, and C's shutdown is left out."""
-    (tmp_path / "5" / "fd").mkdir(parents=True)
-    (tmp_path / "5" / "fd" / "0").symlink_to("/dev/mtgpu.0")
-    (tmp_path / "driver" / "musa" / "gpu0").mkdir(parents=True)
-    (tmp_path / "driver" / "musa" / "gpu0" / "devname").write_text("mtgpu.1\n")
-    (tmp_path / "driver" / "musa" / "gpu0" / "proc_util").write_text("Pid Total\n5 1\n")
+    proc = Proc(tmp_path)
+    proc.process(5, "/dev/mtgpu.0")
+    proc.table("gpu0", "mtgpu.1", "Pid Total", "5 1")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     machine, ask, read = QUERIES[query]
     gone = (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument)
