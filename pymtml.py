@@ -4767,7 +4767,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     """Handle of the card with that index, the same object each time.
 
     Cards are numbered in MTML's order. An instance of a divided card has no index of its own: get its handle by
-    nvmlDeviceGetMigDeviceHandleByIndex, by UUID or by PCI address.
+    nvmlDeviceGetMigDeviceHandleByIndex or by UUID.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
     anything but an integer; the error of C for a card that is lost.
