@@ -248,13 +248,13 @@ class Machine:
         return self.look_again()
 
     def again(self, card):
-        """A card as it is after `look_again`: the one at its PCI address, or at its index if that does not say its own.
+        """A card as it is after `look_again`: at its PCI address, or at its index if the card there cannot be opened.
 
-        Indices change if a card is gone, which answers nothing.
+        Indices change if a card is gone. That answers nothing.
         """
         place, same = pci_address(card), self.cards[card.index : card.index + 1]
-        found = [one for one in self.cards if place is not None and pci_address(one) == place]
-        found += [one for one in same if place is None or pci_address(one) is None]
+        found = [one for one in self.cards if one is card or place is not None and pci_address(one) == place]
+        found += [one for one in same if isinstance(one.handle, Unknown)]
         return found[0] if found else Device(self, Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND)), card.index)
 
     @property

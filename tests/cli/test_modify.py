@@ -237,6 +237,9 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
     with simulated.machine("s4000x8"):
         result = smi("-r", "-i", "0,1")
         assert [simulated.get_value(card, "resets") for card in range(3)] == ["1", "1", "0"]
+    with simulated.machine("s4000x8", faults="1.mtmlDeviceGetPciInfo=TIMEOUT"):  # nor is it known where the second is
+        assert smi("-r", "-i", "0,1").status == 255
+        assert [simulated.get_value(card, "resets") for card in range(3)] == ["1", "0", "0"]
     text = "GPU 00000000:08:00.0 was reset, but %s\nGPU 00000000:09:00.0 was successfully reset.\n" % words
     assert (result.status, result.stdout) == (255, text + modify.EARLY)
 
