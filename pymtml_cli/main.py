@@ -138,5 +138,5 @@ def _nobody_reads():
 
 
 def _discard_stdout():
-    """Let the interpreter's last flush of a stdout that takes no more go nowhere."""
+    """Let what is left for a stdout that takes no more go nowhere, so that the interpreter's last flush succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

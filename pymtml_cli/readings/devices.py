@@ -272,7 +272,7 @@ class Machine:
     def chosen(self, text):
         """Cards that an -i argument names by index, UUID or PCI address, in index order; None names all.
 
-        Raises: CommandError for a name of none. As genuine nvidia-smi, nvidia-smi shows the others, and tells people.
+        Raises: CommandError for a name that no card has; under NVIDIA's name only if all are such, as in nvidia-smi.
         """
         cards = self.cards
         if text is not None:
@@ -303,7 +303,7 @@ def no_devices(hint=_DOCTOR):
 
 
 def _not_found(names, cards):
-    """The line for names of an -i that are of no card: what they are, and which cards there are."""
+    """The line for names in -i that no card has: what they name instead, and which cards there are."""
     parts = []
     for name in names:
         instance = next((i for card in cards for i in card.instances if is_uuid(i, name)), None)
@@ -325,13 +325,13 @@ def _places(card):
 
 
 def unlisted_instances(card):
-    """The Unknown for which not all MPC instances of a card are known, or None: an empty place is none."""
+    """Why not all MPC instances of a card are known (Unknown), or None; an empty place is no reason."""
     unknown = [place for place in _places(card) if isinstance(place, Unknown)]
     return next((one for one in unknown if not isinstance(one.error, pymtml.NVMLError_NotFound)), None)
 
 
 def failed_instances(card):
-    """The same for a card that is there and supports MPC."""
+    """The same, but None for a card that cannot be opened or does not support MPC."""
     unknown = unlisted_instances(card)
     return None if unknown is None or unknown.not_supported or unknown is card.handle else unknown
 

@@ -31,7 +31,7 @@ CODECS = {
 
 
 def run(arguments):
-    """Answer (exit status)."""
+    """Print help, or lines until somebody interrupts."""
     options = parse(arguments, OPTIONS)
     if "-h" in options:
         sys.stdout.write(usage("encodersessions", OPTIONS))

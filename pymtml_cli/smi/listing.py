@@ -5,7 +5,7 @@ import sys
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, failed_instances, shown_uuid, then
+from pymtml_cli.readings.devices import Machine, Unknown, failed_instances, shown_uuid, then
 from pymtml_cli.smi.lost import Opened
 
 
@@ -30,6 +30,12 @@ def lines(card):
         )
     failed = failed_instances(card)
     return found + (["  %s: not all instances are known: %s" % (kind, failed)] if failed is not None else [])
+
+
+def address(card):
+    """PCI address of a card, by which nvidia-smi names it in sentences; its index if that is not known."""
+    info = card.ask(pymtml.nvmlDeviceGetPciInfo)
+    return str(card.index) if isinstance(info, Unknown) else safe(info.busId)
 
 
 def profile(instance):

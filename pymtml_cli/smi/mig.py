@@ -69,7 +69,7 @@ def run(arguments):
 def _divided(card):
     """Whether MPC is on.
 
-    Raises: CommandError if the card is there and does not say so.
+    Raises: CommandError if that query fails on a card that can be opened.
     """
     modes = card.ask(pymtml.nvmlDeviceGetMigMode)
     if not isinstance(modes, Unknown):

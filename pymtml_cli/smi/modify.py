@@ -11,11 +11,11 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import BAD_ARGUMENT, NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.samples import Output
-from pymtml_cli.common.text import safe
 from pymtml_cli.language import MODIFICATIONS, OPTIONS
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
 from pymtml_cli.readings.processes import processes
 from pymtml_cli.readings.table import COMPUTE_MODES, enabled
+from pymtml_cli.smi.listing import address
 
 WARNING = "Treating as warning and moving on.\n"
 EARLY = "Terminating early due to previous errors.\n"
@@ -144,12 +144,6 @@ def _power_limit(card, value):
 
 
 # ---- what MTML can do ----
-
-
-def address(card):
-    """PCI address of a card, as nvidia-smi names it in these sentences."""
-    info = card.ask(pymtml.nvmlDeviceGetPciInfo)
-    return str(card.index) if isinstance(info, Unknown) else safe(info.busId)
 
 
 def _known(sentence, answer):

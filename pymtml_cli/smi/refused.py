@@ -9,7 +9,7 @@ from pymtml_cli.common.options import CARDS, parse, spelled, usage
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import answer
 from pymtml_cli.smi import listing, lost
-from pymtml_cli.smi.modify import DONE, address
+from pymtml_cli.smi.modify import DONE
 
 OPTIONS, REFUSED = {}, {}  # by subcommand
 for _name, _rows in layout.tables("smi/refused.txt").items():
@@ -51,4 +51,4 @@ def _of_card(card):
     """What sentences may name of a card."""
     replays = answer(card, "pcie.replays")
     counter = "" if isinstance(replays, Unknown) else "\n    REPLAY_COUNTER:          %d" % replays
-    return {"gpu": address(card), "index": card.index, "title": listing.lines(card)[0], "replays": counter}
+    return {"gpu": listing.address(card), "index": card.index, "title": listing.lines(card)[0], "replays": counter}
