@@ -13,7 +13,7 @@ way() {
         cd "$folder"
         echo "$program" >program.py
         export PATH="$folder/env/bin:$PATH" UV_CACHE_DIR="$folder/cache" PIPX_HOME="$folder/pipx" PIPX_BIN_DIR="$folder/bin"
-        export UV_TOOL_DIR="$folder/tools" UV_TOOL_BIN_DIR="$folder/bin"
+        export UV_TOOL_DIR="$folder/tools" UV_TOOL_BIN_DIR="$folder/bin" PIPX_DEFAULT_BACKEND=pip
         # One chain, because `set -e` has no effect in front of ||.
         { "$1" -m venv env && pip install --upgrade $2 && sh -ec "$4"; } >log 2>&1 </dev/null &&
             compiled=$(find . -path '*/pymtml/__pycache__/__init__*.pyc' | grep -q . && echo ✓ || echo -) &&
