@@ -116,7 +116,7 @@ def _far_end(card, link):
     for other in card.machine.cards:
         if other.handle == handle:
             return "GPU %d (%s)" % (other.index, _address(handle))
-    return "a card that is not visible here"
+    return "a card that is lost, or not visible here"
 
 
 def _remote(card, link):
