@@ -19,8 +19,6 @@ from command import COMMAND, command_environment, run_command
 from inside import OtherScreen
 from simulated import run_python
 
-COLORS = ("\x1b[31m", "\x1b[33m")
-
 
 class Terminal:
     """A command on a pseudo-terminal of a size."""
