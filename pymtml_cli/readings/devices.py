@@ -308,7 +308,8 @@ def _not_found(names, cards):
     for name in names:
         instance = next((i for card in cards for i in card.instances if is_uuid(i, name)), None)
         if instance is None:
-            parts.append("there is no card %s" % name)
+            lost = any(isinstance(card.handle, Unknown) for card in cards)  # which has no UUID or address here
+            parts.append(("no card that can be opened is %s" if lost else "there is no card %s") % name)
         else:
             form = errors.worded("%s is MPC instance %d of card %d, and -i takes cards")
             parts.append(form % (name, instance.index, instance.parent.index))
