@@ -24,10 +24,8 @@ def lines(card):
     """The lines of a card."""
     found = ["GPU %d: %s (UUID: %s)" % (card.index, card.ask(pymtml.nvmlDeviceGetName), shown_uuid(card))]
     kind = "MIG" if called() == NVIDIA_SMI else "MPC"
-    for instance in card.instances:
-        found.append(
-            "  %s %-12sDevice %2d: (UUID: %s)" % (kind, profile(instance), instance.index, shown_uuid(instance))
-        )
+    form = "  %s %-12sDevice %2d: (UUID: %s)"
+    found += [form % (kind, profile(one), one.index, shown_uuid(one)) for one in card.instances]
     failed = failed_instances(card)
     return found + (["  %s: not all instances are known: %s" % (kind, failed)] if failed is not None else [])
 

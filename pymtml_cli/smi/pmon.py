@@ -46,8 +46,7 @@ def _views(settings, columns, options):
         for card in cards:
             known, shares = processes(card), utilization(card)
             for process in (None if isinstance(known, Unknown) else known) or [None]:
-                pid = kind = name = "-"
-                values = {}
+                pid, kind, name, values = "-", "-", "-", {}
                 if process is not None:
                     pid, kind, name = process.pid, process.kind, command(process)
                     memory = None if process.memory is None else mebibytes(process.memory)
