@@ -14,7 +14,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-tools test-all install-ways test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench site build publish clean
+.PHONY: help all sim demo test test-tools test-all install-ways test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench docs build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -219,7 +219,7 @@ record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, s
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench
 
-site: reference $(STAMP) ## Build the documents as a site in build/site
+docs: reference $(STAMP) ## Build the documents as a site in build/site
 	@$(PY) -c 'import material' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --config-file tools/mkdocs.yml --strict --quiet
 	@echo 'python3 -m http.server --directory build/site shows it, with its search'

@@ -7083,8 +7083,8 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUti
     ``smUtil`` is the total of the process, or 0 if the driver's number is not a percentage. The shares of memory,
     encoder and decoder are 0: the driver's table does not have them.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the driver's process
-    table, NVMLError_NotFound without a sample after ``timeStamp``.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if there are processes but
+    no table of the driver, NVMLError_NotFound without a sample after ``timeStamp``.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
     """
     now, shares = _process_shares(_require(handle), timeStamp)

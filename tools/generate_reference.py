@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/reference: functions by task, structs and errors, from the docstrings of pymtml.py.
 
-    python tools/generate_reference.py            write docs/reference, which is not kept: make reference, make site
+    python tools/generate_reference.py            write docs/reference, which is not kept: make reference, make docs
     python tools/generate_reference.py --check    write nothing; exit status 1 if a struct is not described
 
 facts/mtml_api.json and facts/struct_fields.csv have the meaning of structs' fields, facts/card_support.csv, which make

@@ -1,4 +1,4 @@
-"""The documents as a site (make site): each document has its place; what is built needs nothing from outside."""
+"""The documents as a site (make docs): each document has its place; what is built needs nothing from outside."""
 
 import html.parser
 import json
