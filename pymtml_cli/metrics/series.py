@@ -11,6 +11,8 @@ from pymtml_cli.readings.table import answer as reading
 from pymtml_cli.readings.table import fan, mostly_implausible, ratio
 
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
+PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all series of a card; empty ones are left out
+
 TOTAL = "_total"  # the suffix of counters; the others are gauges
 
 # Series of the machine: (labels, help)
@@ -23,7 +25,7 @@ MACHINE_SERIES = {
     "health_status": (("check",), "Worst finding of a check of pymtml health: 0 in order, 1 warning, 2 critical."),
 }
 
-# Series of a card: (labels beside gpu, uuid, instance_id and hpc_job, which are left out if they are empty; help)
+# Series of a card: (labels beside those of PLACE, help)
 CARD_SERIES = {
     "info": (("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
     "up": ((), "1 if the card answered in the last collection, else 0."),

@@ -30,7 +30,7 @@ pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
 
 CARD_SERIES, MACHINE_SERIES = metrics_series.CARD_SERIES, metrics_series.MACHINE_SERIES
-PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all series of a card
+PLACE = metrics_series.PLACE
 OF_CARD, OF_MACHINE = metrics_series.OF_CARD, metrics_series.OF_MACHINE
 
 MOST_SERIES_OF_A_CARD = 55
