@@ -44,8 +44,6 @@ def parse(arguments, table):
 
             raise refuse('Option "%s" is not recognized.\n' % raw, hint=hints.meant(spelling, by_spelling))
         name, takes_value = by_spelling[spelling]
-        if takes_value and name in values:
-            raise refuse('Option "%s" is given twice.\n' % raw)
         if not takes_value:
             values[name] = True
         elif equals:
