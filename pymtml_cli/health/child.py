@@ -81,8 +81,8 @@ class Child:
     def _read(self, stream):
         for line in iter(lambda: stream.readline(LONGEST_MESSAGE), b""):
             self._answers.put(line)
-        self._answers.put(b"")
         stream.close()
+        self._answers.put(b"")  # the end: whoever takes it finds nothing open
 
     def _listen(self, stream):
         for line in iter(lambda: stream.readline(4096), b""):

@@ -1,13 +1,14 @@
 """The terminal's other screen, on which a table is drawn in place; it is given back however the command ends."""
 
 import _thread
+import contextlib
 import os
 import signal
 import sys
 
 ENTER = "\x1b[?1049h\x1b[?25l"  # the other screen, without a cursor
 LEAVE = "\x1b[?25h\x1b[?1049l"
-PATIENCE = 1.0  # seconds for what is being drawn
+PATIENCE = 1.0  # seconds for what is being drawn, and again for giving the terminal back
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP")
 
@@ -67,7 +68,7 @@ class OtherScreen:
         """Give the terminal back before a signal ends or stops the process (the thread)."""
         while True:
             number = signal.sigwait(self._signals)
-            # Nobody waits for ever for a terminal that takes nothing.
+            # Nobody waits for ever for a terminal that takes nothing, as after Ctrl-S.
             locked = self._lock.acquire(timeout=PATIENCE)
             if self._taken:
                 self._tell(LEAVE)
@@ -81,7 +82,15 @@ class OtherScreen:
             os.write(self._writing, b"\0")
 
     def _tell(self, text):
-        try:
-            os.write(sys.stdout.fileno(), text.encode("ascii"))
-        except (OSError, ValueError):  # it is gone
-            pass
+        """Write from a thread of its own, which is left behind where the terminal takes nothing."""
+        written = _thread.allocate_lock()
+
+        def write():
+            with contextlib.suppress(OSError, ValueError):  # it is gone
+                os.write(sys.stdout.fileno(), text.encode("ascii"))
+            written.release()
+
+        written.acquire()
+        with contextlib.suppress(RuntimeError):  # no thread can be started
+            _thread.start_new_thread(write, ())
+            written.acquire(timeout=PATIENCE)

@@ -61,7 +61,19 @@ def open_files():
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only there a process sees which files it has open")
 @SYSTEMS
-def test_no_file_stays_open(system, started):
+def test_no_file_stays_open(system, started, monkeypatch):
+    """Once the end was read, also where a file takes its time to close."""
+    reading = child.Child._read
+
+    class Slow:
+        def __init__(self, stream):
+            self.readline, self._stream = stream.readline, stream
+
+        def close(self):
+            time.sleep(0.2)
+            self._stream.close()
+
+    monkeypatch.setattr(child.Child, "_read", lambda one, stream: reading(one, Slow(stream)))
     before = open_files()
     one = started("send('one', 1)", system=system, listens=True)
     assert said(one) == [["one", 1], ["end", None]]

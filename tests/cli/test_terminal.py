@@ -184,6 +184,23 @@ def test_watch_gives_the_terminal_back(name, hung, tmp_path):
     assert text.endswith(GIVEN_BACK) and text.count(GIVEN_BACK) == 1 and "Traceback" not in text
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("full", [True, False])
+def test_watch_ends_on_a_terminal_that_takes_nothing(full):
+    """It is full, in the middle of a drawing; or stopped by Ctrl-S, between two drawings."""
+    terminal = Terminal("--watch", "0.01" if full else "60", name="s3000x2")
+    if full:
+        with open("/proc/%d/fd/1" % terminal.process.pid, "wb", 0) as slave:
+            while select.select((), [slave], (), 0.5)[1]:
+                time.sleep(0.1)
+    else:
+        terminal.read_until(lambda text: text.endswith("\x1b[J"))
+        os.write(terminal.fd, b"\x13")
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    assert terminal.process.wait(20) == -signal.SIGTERM
+    os.close(terminal.fd)
+
+
 def state(pid):
     with open("/proc/%d/stat" % pid) as file:
         return file.read().rpartition(")")[2].split()[0]
