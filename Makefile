@@ -192,9 +192,10 @@ lint-c:
 		done; \
 	done
 
-surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=VERSION, or the path of a pynvml.py
-	@test -n "$(NVIDIA_ML_PY)" || { echo "make surface NVIDIA_ML_PY=VERSION, or the path of a pynvml.py" >&2; exit 1; }
-	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)"
+surface: $(STAMP) ## Record the names of an nvidia-ml-py in facts/: NVIDIA_ML_PY=VERSION, or the path of a pynvml.py and VERSION=
+	@test -n "$(NVIDIA_ML_PY)" || \
+		{ echo "make surface NVIDIA_ML_PY=VERSION, or NVIDIA_ML_PY=PATH of a pynvml.py VERSION=ITS_VERSION" >&2; exit 1; }
+	$(PY) tools/record_surface.py "$(NVIDIA_ML_PY)" $(if $(VERSION),--version "$(VERSION)")
 
 reference: $(DEMO) ## Write docs/reference: every function, struct and error, by task
 	$(PY) tools/generate_reference.py

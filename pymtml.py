@@ -59,10 +59,10 @@ Part III: generated
     18. nvml* functions without an MTML counterpart
     19. Module attributes
 
-Sections 14 and 18 have the same groups (search for ``---- Clocks ----``): Library and system, Events, Confidential
-computing, Device handles, Identity, Display and modes, Memory, Utilization and codecs, Temperature, Clocks, Power and
-performance state, Fans, PCIe link, ECC and retired pages, Topology and affinity, NVLink (MtLink), MIG (MPC), vGPU,
-Processes, Field values and GPM, Units.
+Both sections of nvml* functions have the same groups (search for ``---- Clocks ----``): Library and system, Events,
+Confidential computing, Device handles, Identity, Display and modes, Memory, Utilization and codecs, Temperature,
+Clocks, Power and performance state, Fans, PCIe link, ECC and retired pages, Topology and affinity, NVLink (MtLink),
+MIG (MPC), vGPU, Processes, Field values and GPM, Units.
 """
 
 import os
@@ -8045,7 +8045,7 @@ def _return_text(ask, inputs, *outputs):
     return ask(*inputs).encode("utf-8")
 
 
-# All functions up to here answer, those of section 18 refuse. An answer is a number or several numbers, but for these:
+# All functions up to here answer, those of Part III refuse. An answer is a number or several numbers, but for these:
 # the function that stores it, and how many outputs that function takes.
 _ANSWERING = len(globals())
 _ANY = range(1 << 8)

@@ -1,6 +1,7 @@
 """The order of pymtml.py: the map in its docstring, its banners, and what every public function says about itself."""
 
 import ast
+import glob
 import inspect
 import os
 import re
@@ -34,6 +35,17 @@ def test_map_and_banners_are_equal():
     assert lines == ["%s. %s" % (number, title) if number else title for title, (number, _) in SECTIONS.items()]
     numbers = [int(number) for number, _ in SECTIONS.values() if number]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_sections_are_named_by_their_titles():
+    """Their numbers, which a new section changes, stand in the map and the banners only."""
+    recipes = os.path.join(simulated.ROOT, "AGENTS.md")
+    for path in [recipes, pymtml.__file__] + glob.glob(os.path.join(simulated.ROOT, "tools", "*.py")):
+        with open(path, encoding="utf-8") as stream:
+            text = " ".join(stream.read().replace("to find section 7", "").split())
+        assert not re.search(r"[Ss]ections? \d", text), path
+        if path == recipes:
+            assert set(re.findall(r'(?:under|in front of) "([^"]+)"', text)) <= set(SECTIONS)
 
 
 def test_sections_hold_what_they_say():

@@ -79,20 +79,13 @@ def test_version_and_date_are_those_of_the_changelog(name):
     assert re.findall(r"\b\d{4}-\d\d-\d\d\b", text) == [date]
 
 
-@pytest.mark.parametrize(
-    "path, pattern",
-    [
-        ("README.md", r"nvidia-ml-py <!--nvidia_ml_py-->([\d.]+)<"),
-        ("pyproject.toml", r'"nvidia-ml-py==([\d.]+);'),
-        ("pymtml_dropin/metadata.py", r'(?m)^VERSION = "(.+)"$'),
-        ("benchmarks/common.py", r'"nvidia-ml-py==([\d.]+)"'),
-        ("tests/programs/programs.csv", r"nvidia-ml-py==([\d.]+)"),
-    ],
-)
-def test_the_version_of_nvidia_ml_py(path, pattern):
-    recorded = json.loads(read("facts", "nvml_surface.json"))["source"].split()[-1]
-    named = set(re.findall(pattern, read(*path.split("/"))))
-    assert named == {recorded}, "%s, and facts/nvml_surface.json is of %s" % (path, recorded)
+def test_the_version_of_nvidia_ml_py(monkeypatch):
+    """It is everywhere the recorded one; make record changes nothing else in these files."""
+    now = {path: read(path) for path in record.VERSION}
+    assert record.with_version() == now, "make record"
+    recorded = record.version()
+    monkeypatch.setattr(record, "version", lambda: "99.1.2")
+    assert record.with_version() == {path: text.replace(recorded, "99.1.2") for path, text in now.items()}
 
 
 def test_figures_are_those_of_the_results():

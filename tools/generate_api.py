@@ -453,11 +453,11 @@ def to_do(api):
     lines = []
     for name in api["structs"]:
         if "\nclass %s(" % class_name(name) not in texts["pymtml.py"]:
-            lines.append("pymtml.py has no class %s: write it in section 4, then make generate" % class_name(name))
+            lines.append("pymtml.py has no class %s: write it under Structs, then make generate" % class_name(name))
     for name, function in api["functions"].items():
         if "\ndef %s(" % name not in texts["pymtml.py"]:
-            section = 8 if function["since"] == HEADER_VERSION else 9
-            lines.append("pymtml.py does not define %s: write it in section %d" % (name, section))
+            section = "mtml* functions" if function["since"] == HEADER_VERSION else "Functions outside the 2.2.0 header"
+            lines.append("pymtml.py does not define %s: write it under %s" % (name, section))
         kind = bare(function["params"][0]["ctype"]) if function["params"] else ""
         for slot in re.findall(r'"%s", "(_\w+)"' % name, texts["pymtml.py"]):
             if slot not in SLOTS.get(kind, ()):

@@ -30,7 +30,7 @@ FIRST = (
 ).split()
 
 Page = collections.namedtuple("Page", "name title intro groups")
-# Tasks in the order of the index; the groups are those of section 14 of the module.
+# Tasks in the order of the index; the groups are those of the functions that return a value.
 PAGES = [
     Page("start", "Start, stop, versions", "The first calls and the last ones.", ["Library and system"]),
     Page(
@@ -110,7 +110,7 @@ The [quick start](../../README.md#quick-start) shows them.
 
 - [Structs](structs.md): the fields of what functions return, with units
 - [Errors](errors.md): classes and codes
-- Constants are in `pymtml.py`, one per line: MTML's in section 1, NVML's in sections 2, 9 and 16
+- Constants are in `pymtml.py`, one per line
 """
 
 STRUCTS = """\
@@ -208,7 +208,7 @@ def arguments(args, lines):
 
 
 def read_structs(source):
-    """The structs of sections 4 and 11 by name: ast.ClassDef (OrderedDict)."""
+    """The structs that stand in the module as classes, by name: ast.ClassDef (OrderedDict)."""
     structs = collections.OrderedDict()
     for node in coverage.tree(source).body:
         if isinstance(node, ast.ClassDef) and re.match(r"(c_)?(mtml|nvml)", node.name):

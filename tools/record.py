@@ -12,6 +12,7 @@ tests/cli/expected           what the command prints, output by output
 docs/command.md              the screens, the table of checks, the keys of --json
 facts/*.json ...             the form of JSON
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
+pyproject.toml ...           the version of nvidia-ml-py, in the places of VERSION
 """
 
 import argparse
@@ -35,6 +36,13 @@ FIGURES = {
     "import_nvidia": (r"import time / nvidia-ml-py", 1),
     "refusal_nvidia": (r"refusal / nvidia-ml-py over the stub, geometric mean", 1),
 }
+# Where the version of nvidia-ml-py stands beside documents: the file, and what is in front of the version
+VERSION = {
+    "pyproject.toml": "nvidia-ml-py==",
+    "pymtml_dropin/metadata.py": 'VERSION = "',
+    "benchmarks/common.py": "nvidia-ml-py==",
+    "tests/programs/programs.csv": "nvidia-ml-py==",
+}
 # JSON that a person reads or writes, with how deep inside its entries are; None: lines are filled.
 FORMS = {
     "facts/mtml_api.json": None,
@@ -56,14 +64,33 @@ def read(path):
         return stream.read()
 
 
+def surface():
+    """What is recorded of nvidia-ml-py (dict)."""
+    return json.loads(read("facts/nvml_surface.json"))
+
+
+def version():
+    """The version of nvidia-ml-py that it is recorded of (str)."""
+    return surface()["source"].split()[-1]
+
+
+def with_version():
+    """The files that name that version beside documents."""
+    found = {}
+    for path, before in VERSION.items():
+        found[path], count = re.subn(r"(%s)\d[\d.]*\d" % before, r"\g<1>" + version(), read(path))
+        if not count:
+            sys.exit("%s does not name the version of nvidia-ml-py" % path)
+    return found
+
+
 def counts():
     """The numbers that documents name (dict)."""
     import liar
     import native_calls
     from inside import FIELDS
 
-    surface = json.loads(read("facts/nvml_surface.json"))
-    nvml = {name for name in surface["functions"] if name.startswith("nvml")}
+    nvml = {name for name in surface()["functions"] if name.startswith("nvml")}
     ran, imitated = set(), set()
     for line in read("docs/programs.md").rpartition("|---|\n")[2].splitlines():
         # A program counts once, whatever of it, and whichever versions, have rows.
@@ -76,7 +103,7 @@ def counts():
         "programs": len(ran),
         "imitations": len(imitated - ran),
         "machines": len(glob.glob(os.path.join(ROOT, "simulator", "profiles", "*.ini"))),
-        "nvidia_ml_py": surface["source"].split()[-1],
+        "nvidia_ml_py": version(),
         "nvml_functions": len(nvml),
         "vendor_functions": len(nvml & vendor_names()) or None,
         **figures(),
@@ -181,7 +208,7 @@ def with_support():
     return {"facts/card_support.csv": importlib.import_module("card_support").recorded()}
 
 
-QUICK = with_counts, with_tables, with_checks, with_keys, with_json
+QUICK = with_version, with_counts, with_tables, with_checks, with_keys, with_json
 SLOW = with_expected, with_screens, with_lies, with_support
 
 

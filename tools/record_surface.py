@@ -2,7 +2,8 @@
 """Writes facts/nvml_surface.json: every public name of a given nvidia-ml-py, with values, parameters and layouts.
 
     python tools/record_surface.py VERSION             gets that version of nvidia-ml-py by pip, beside the project
-    python tools/record_surface.py path/to/pynvml.py   a module that is there already, in an installed nvidia-ml-py
+    python tools/record_surface.py path/to/pynvml.py   a module that is there already; --version is not needed where
+                                                       its package is installed, or unpacked from its source archive
 
 What ctypes itself defines is left out, so that the record does not depend on the interpreter that made it. Layouts are
 those of 64-bit Linux.
@@ -179,9 +180,13 @@ def fetch(version, folder):
 
 
 def installed_version(path):
-    """Version of the nvidia-ml-py whose pynvml.py that is, as the metadata beside it have it."""
-    pattern = os.path.join(os.path.dirname(os.path.abspath(path)), "nvidia_ml_py-*.dist-info")
-    versions = [re.search(r"nvidia_ml_py-(.*)\.dist-info$", folder).group(1) for folder in glob.glob(pattern)]
+    """Version of the nvidia-ml-py whose pynvml.py that is, as the metadata beside it have it, or None."""
+    folder = os.path.dirname(os.path.abspath(path))
+    versions = []
+    for metadata in ("nvidia_ml_py-*.dist-info/METADATA", "PKG-INFO"):
+        for name in glob.glob(os.path.join(folder, metadata)):
+            with open(name, encoding="utf-8") as stream:
+                versions += re.findall(r"(?m)^Version: (\S+)$", stream.read())
     return versions[0] if len(versions) == 1 else None
 
 
@@ -197,7 +202,7 @@ def main():
         path = options.source if os.path.isfile(options.source) else fetch(options.source, folder)
         version = options.version or installed_version(path)
         if version is None:
-            sys.exit("record_surface: which version is %s? Say it with --version" % path)
+            sys.exit("record_surface: which version is %s? Say it with --version, or VERSION= of make surface" % path)
         found = json.loads(json.dumps(record(load(path), version), sort_keys=True))
     with open(options.output, "w", encoding="utf-8") as stream:
         stream.write(generated.json_text(found, deep=2))

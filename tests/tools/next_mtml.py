@@ -152,7 +152,7 @@ def meanings(copy):
 
 
 def facade(copy):
-    """pymtml.py, section 14: NVML's question, which is no longer refused."""
+    """pymtml.py: NVML's question, which is no longer refused."""
     text = '''def nvmlDeviceGetModuleId(handle, moduleId=c_uint()) -> "int":
     """Number of the module in its baseboard.
 

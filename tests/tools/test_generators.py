@@ -58,12 +58,19 @@ def test_the_surface_is_what_the_recorder_makes(tmp_path):
     assert read(output) == read(SURFACE)
 
 
-def test_a_module_of_unknown_version_is_refused(tmp_path):
-    lone = tmp_path / "pynvml.py"
-    lone.write_text("")
-    result = tool("record_surface", str(lone), "--output", str(tmp_path / "out.json"))
-    assert result.returncode == 1 and "--version" in result.stdout
-    assert not (tmp_path / "out.json").exists()
+def test_a_module_alone_needs_its_version(tmp_path):
+    """As an argument, or from the metadata of a source archive, which stand beside it."""
+    lone, output = tmp_path / "pynvml.py", tmp_path / "out.json"
+    lone.write_text("from ctypes import Structure\nclass _PrintableStructure(Structure):\n    pass\n")
+    refused = tool("record_surface", str(lone), "--output", str(output))
+    assert refused.returncode == 1 and "VERSION= of make surface" in refused.stdout and not output.exists()
+    command = simulated.run(["make", "-n", "surface", "NVIDIA_ML_PY=" + str(lone), "VERSION=99.1"], cwd=ROOT).stdout
+    assert command.splitlines()[-1].endswith('record_surface.py "%s" --version "99.1"' % lone)
+    assert tool("record_surface", str(lone), "--version", "99.1", "--output", str(output)).returncode == 0
+    assert json.loads(read(output))["source"] == "nvidia-ml-py 99.1"
+    (tmp_path / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: nvidia-ml-py\nVersion: 99.2\n")
+    assert tool("record_surface", str(lone), "--output", str(output)).returncode == 0
+    assert json.loads(read(output))["source"] == "nvidia-ml-py 99.2"
 
 
 def test_running_them_for_the_present_version_changes_nothing(changed):

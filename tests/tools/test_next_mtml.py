@@ -144,8 +144,8 @@ def test_what_was_not_generated_is_named(tmp_path):
     api["functions"][next_mtml.NUMBER]["params"][1]["ctype"] = "char *"
     copy.write("facts/mtml_api.json", json.dumps(api))
     status, output = copy.generate(names=["api"])
-    assert status == 1 and "no class c_mtmlFabricInfo_t: write it in section 4, then make generate\n" in output
-    assert "pymtml.py does not define mtmlDeviceGetModuleId: write it in section 9\n" in output
+    assert status == 1 and "no class c_mtmlFabricInfo_t: write it under Structs, then make generate\n" in output
+    assert "pymtml.py does not define mtmlDeviceGetModuleId: write it under Functions outside the 2.2.0 header\n" in output
 
 
 def test_a_wrong_slot_is_named(complete):
