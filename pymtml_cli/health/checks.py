@@ -28,9 +28,9 @@ Outcome = namedtuple("Outcome", "level text value limit advice silent asked", de
 
 # A check: its questions in order (none if it is about the machine), each with its text for a good outcome; doctor's
 # advice; ``noted``: whether doctor also reports a NOTE (other NOTEs are counters, and no sign that anything is wrong);
-# ``among``: a question that compares all cards by what they have answered; ``finds``: its row in docs/command.md, with
-# the default limits.
-Check = namedtuple("Check", "name finds questions advice noted among", defaults=({}, None, False, None))
+# ``among``: a question that compares all cards by what they have answered; ``measured``: whether its texts have measured
+# numbers, which `compare` passes over; ``finds``: its row in docs/command.md, with the default limits.
+Check = namedtuple("Check", "name finds questions advice noted among measured", defaults=({}, None, False, None, True))
 
 # Limit: (default, least, most, help). A default of None is the card's own limit, or follows from the card.
 LIMITS = {
@@ -308,10 +308,11 @@ def ecc_off(cards):
 
 # fmt: off
 CHECKS = {check.name: check for check in (
-    Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running"),
-    Check("devices", "CRITICAL: no card, or not the number that `--expect` requires"),
+    Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running",
+          measured=False),
+    Check("devices", "CRITICAL: no card, or not the number that `--expect` requires", measured=False),
     Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", {answers: None},
-          "look at dmesg; a card that fell off the bus needs a reset or a reboot"),
+          "look at dmesg; a card that fell off the bus needs a reset or a reboot", measured=False),
     Check("memory", "WARNING: more in use than there is", {memory: "no more memory in use than there is"},
           "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
     Check("utilization",
@@ -339,7 +340,7 @@ CHECKS = {check.name: check for check in (
           "(%(max-retired-pages)d)",
           {pending_pages: "no memory pages wait to be retired", retired_pages: "no retired memory pages"}, DRAIN),
     Check("links", "CRITICAL: an MtLink is down, or at reduced width", {links: "all MtLinks up"},
-          "`pymtml mtlink -s` shows all; reseat the board or the bridge"),
+          "`pymtml mtlink -s` shows all; reseat the board or the bridge", measured=False),
     Check("pcie",
           "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
           "(%(max-pcie-replays)d); a lower generation is a NOTE, as it drops when the card is idle, and a WARNING at a "
@@ -356,6 +357,11 @@ CHECKS = {check.name: check for check in (
 )}
 # fmt: on
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
+
+
+def are_measured(check):
+    """Whether the texts of a check, of health or doctor, have measured numbers: of doctor's own only those of `cost`."""
+    return CHECKS[check].measured if check in CHECKS else check == "cost"
 
 
 def markdown():

@@ -17,7 +17,6 @@ from pymtml_cli.subcommands import argument_parser
 
 SCHEMA = 1
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
-NOT_REPORTED = "not reported"
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
 
@@ -102,18 +101,18 @@ class Comparison:
         heard = set(self.hosts) | {one.host for one in self.unreadable}
         missing = [name for name in expected or () if name not in heard]
         self.unreadable += [gathered.Unreadable(name, "no output") for name in missing]
-        kinds = {}  # of facts
+        some = {}  # each fact, as some host has it
         for host in self.hosts.values():
             for name, fact in host.facts.items():
-                kinds.setdefault(name, fact.kind)
+                some.setdefault(name, fact)
         for host in self.hosts.values():
-            for name, kind in kinds.items():  # a host may lack a check that others report
-                if kind in (HEALTH, DOCTOR) and kind in host.cards:
-                    host.facts.setdefault(name, Fact(kind, {None: NOT_REPORTED}))
-        unknown = sorted(set(skipped) - set(kinds))
+            for name, fact in some.items():  # a host may lack a check that others report
+                if fact.kind in (HEALTH, DOCTOR) and fact.kind in host.cards:
+                    host.facts.setdefault(name, Fact(fact.kind, {None: fact.absent}))
+        unknown = sorted(set(skipped) - set(some))
         if unknown and self.hosts:
-            raise CommandError("--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(kinds)))
-        self.facts = {name: self._groups(name) for name in kinds if name not in skipped}
+            raise CommandError("--skip: no fact %s; the facts are %s" % (safe(unknown[0]), ", ".join(some)))
+        self.facts = {name: self._groups(name) for name in some if name not in skipped}
         self.differences = {name: groups for name, groups in self.facts.items() if len(groups) > 1}
 
     def _host_of(self, document, expected):

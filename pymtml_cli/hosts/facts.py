@@ -9,52 +9,41 @@ import collections
 import re
 
 from pymtml_cli.common.text import safe, some
+from pymtml_cli.health.checks import CRITICAL, NOT_AVAILABLE, NOTE, OK, WARNING, are_measured
 from pymtml_cli.readings.table import APART, BY_KEY, KNOWN, VALUE, ZERO
 from pymtml_cli.readings.topology import ranges
 
 MACHINE, HEALTH, DOCTOR = "json", "health", "doctor"  # kinds of documents
 DEEPEST = 8  # objects within objects
 NAMES_SHOWN = 4
+NOT_REPORTED = "not reported"
 
 MACHINE_KEYS = ("pymtml_version", "library_version", "driver_version", "musa_version", "device_count")
 
 # Keys of a card: those of readings, and the processes. Lists are in LISTS; all other keys are compared as KNOWN.
 CARD_KEYS = {key: reading.compare for key, reading in BY_KEY.items()}
 CARD_KEYS.update({"processes.list": KNOWN, "processes.unseen": APART})
+TROUBLES = {key for key, reading in BY_KEY.items() if reading.trouble}
 
 # How the reasons begin, in small letters, for values that hardware, driver or library cannot report
 UNSUPPORTED_REASONS = ("not supported", "function not found")
 HIDDEN = "not found"  # the reason if the card at the other end of a link is not visible
-NOT_AVAILABLE = "N/A"
+NONE = "none"
 
-# Checks of health whose texts have no measured numbers; in other texts "#" replaces each separate number.
-EXACT_CHECKS = ("driver", "devices", "answers", "links")
-# Checks of doctor whose texts have measured numbers
-MEASURED_CHECKS = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-# Levels at which nothing is wrong; health's texts at these levels are not compared.
-_WELL = {HEALTH: {"OK": "OK", "NOTE": "OK", NOT_AVAILABLE: NOT_AVAILABLE}, DOCTOR: ("ok", "note", "n/a")}
-_ILL = {HEALTH: ("WARNING", "CRITICAL"), DOCTOR: ("warn",)}
-# Values of facts of `pymtml --json` that are problems even if all hosts share them (patterns)
-TROUBLES = {
-    "failing": "(?!none$)",
-    "device_count": "0$",
-    "ecc.uncorrected_volatile": "more",
-    "retired_pages.pending": "yes",
-    "mtlink.links.state": ".*down",
-}
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")  # a separate one; "#" replaces those that are measured
+_ILL = (WARNING, CRITICAL)
 
 
 class Fact:
     """A host's answer to a question: {card, or None for the machine: value}, and the same as it is shown.
 
     ``whole`` is whether all cards answered; ``ordered`` whether a value names other cards by their index; ``ill``
-    whether it is a problem even if all hosts share it.
+    whether it is a problem even if all hosts share it; ``absent`` the value of a host without it.
     """
 
-    def __init__(self, kind, values, shown=None, whole=True, ordered=False, ill=False):
+    def __init__(self, kind, values, shown=None, whole=True, ordered=False, ill=False, absent=NOT_REPORTED):
         self.kind, self.values, self.shown = kind, values, shown or values
-        self.whole, self.ordered, self.ill = whole, ordered, ill
+        self.whole, self.ordered, self.ill, self.absent = whole, ordered, ill, absent
 
     @property
     def uniform(self):
@@ -75,18 +64,18 @@ def facts_of(kind, content):
     """(number of cards, {name: Fact}) of a document."""
     if kind == MACHINE:
         return len(content["devices"]), _of_machine(content)
-    return _of_findings(kind, content["findings"])
+    return _of_findings(kind, content)
 
 
 def _of_machine(content):
     columns, failing, unknown = [collections.defaultdict(of) for of in (dict, list, list)]
-    facts, devices = {}, content["devices"]
+    facts, devices, troubled = {}, content["devices"], set()
     for name in MACHINE_KEYS:
         value, reason = content.get(name), _reasons(content).get(name)
         if value is None and _fails(reason):
             failing[None].append((name, reason))
         else:
-            facts[name] = Fact(MACHINE, {None: _shown(name, value)})
+            facts[name] = Fact(MACHINE, {None: _shown(name, value)}, ill=name == "device_count" and value == 0)
     silent = [index for index, card in enumerate(devices) if _is_silent(card)]
     for index, card in enumerate(devices):
         failed = set()  # names of failed values, and of lists with a failed item
@@ -103,22 +92,25 @@ def _of_machine(content):
                 columns[name][index] = NOT_AVAILABLE if value is None else "0" if value == 0 else "more than 0"
             elif how == KNOWN and value is None:
                 unknown[index].append(name)
+            if value and name in TROUBLES:
+                troubled.add(name)
         if "mtlink.count" in failed:
             failed.add("mtlink.links")
-        for name, (write, _) in LISTS.items():
+        for name, (write, _, is_troubled) in LISTS.items():
             if not name.startswith(tuple(failed)):
                 columns[name][index] = write(card)
+                if is_troubled is not None and is_troubled(card):
+                    troubled.add(name)
     indices = range(len(devices))
     for name, values in columns.items():
-        _, ordered = LISTS.get(name, (None, False))
-        facts[name] = Fact(MACHINE, values, whole=len(values) == len(devices), ordered=ordered)
+        _, ordered, _ = LISTS.get(name, (None, False, None))
+        whole = len(values) == len(devices)
+        facts[name] = Fact(MACHINE, values, whole=whole, ordered=ordered, ill=name in troubled)
     told = {index: _listed(unknown[index]) for index in indices if index not in silent}
     if told:
         facts["not_told"] = Fact(MACHINE, told, whole=not silent)
-    facts = {"failing": Fact(MACHINE, {index: _by_reason(failing[index]) for index in (*indices, None)}), **facts}
-    for name in set(TROUBLES) & set(facts):
-        facts[name].ill = any(re.match(TROUBLES[name], text) for text in facts[name].values.values())
-    return facts
+    failures = {index: _by_reason(failing[index]) for index in (*indices, None)}
+    return {"failing": Fact(MACHINE, failures, ill=set(failures.values()) != {NONE}), **facts}
 
 
 def _reasons(content):
@@ -177,14 +169,14 @@ def _shown(name, value):
 
 
 def _listed(names):
-    return ", ".join(safe(name) for name in names) or "none"
+    return ", ".join(safe(name) for name in names) or NONE
 
 
 def _by_reason(failures):
     found = {}
     for name, reason in failures:
         found.setdefault(safe(reason), []).append(safe(name))
-    return "; ".join("%s: %s" % (reason, some(names, NAMES_SHOWN)) for reason, names in sorted(found.items())) or "none"
+    return "; ".join("%s: %s" % (reason, some(names, NAMES_SHOWN)) for reason, names in sorted(found.items())) or NONE
 
 
 def _items(card, *path):
@@ -219,52 +211,64 @@ def _numbers_by(value, key, *path):
         for item in _items(card, *path) or ():
             if isinstance(item.get(key), int):
                 found.setdefault(_shown(value, item.get(value)), []).append(item[key])
-        return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or "none"
+        return ", ".join("%s: %s" % (text, ranges(numbers)) for text, numbers in sorted(found.items())) or NONE
 
     return write
 
 
+def _is_a_link_down(card):
+    return any(item.get("state") in ("down", "downgrade") for item in _items(card, "mtlink", "links") or ())
+
+
 DISPLAY = ("type", "max_width", "max_height")
 PAIRS = ("level", "mtlinks", "read", "write")  # keys of a pair of cards
-# Lists of a card: (function that writes one, whether it names other cards)
+# Lists of a card: (function that writes one, whether it names other cards, function that finds a problem in it)
 LISTS = {
-    "mpc.instances": (_each(_instance, "mpc", "instances"), False),
-    "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False),
-    "mtlink.links.remote": (_numbers_by("remote", "link", "mtlink", "links"), True),
-    **{"topology." + what: (_numbers_by(what, "device", "topology"), True) for what in PAIRS},
-    "displays": (_each(lambda item: "%s %s x %s" % tuple(map(item.get, DISPLAY)), "displays"), False),
+    "mpc.instances": (_each(_instance, "mpc", "instances"), False, None),
+    "mtlink.links.state": (_numbers_by("state", "link", "mtlink", "links"), False, _is_a_link_down),
+    "mtlink.links.remote": (_numbers_by("remote", "link", "mtlink", "links"), True, None),
+    **{"topology." + what: (_numbers_by(what, "device", "topology"), True, None) for what in PAIRS},
+    "displays": (_each(lambda item: "%s %s x %s" % tuple(map(item.get, DISPLAY)), "displays"), False, None),
 }
 
 
-def _of_findings(kind, findings):
+def _of_findings(kind, content):
     """(number of cards, facts) of a document of health or doctor."""
-    found, facts, cards = {}, {}, set()
-    for one in findings:
-        gpu = one.get("gpu") if isinstance(one.get("gpu"), int) else None
-        found.setdefault(safe(one["check"]), {}).setdefault(gpu, []).append(one)
+    found, facts, cards = {}, {}, set(range(content["device_count"]))
+    for one in content["findings"]:
+        if kind == DOCTOR and one["gpus"] and one["status"] == OK:
+            continue  # lists checks that find nothing wrong
+        by_card = found.setdefault(safe(one["check"]), {})
+        for gpu in one["gpus"] or [None]:
+            by_card.setdefault(gpu, []).append(one)
+        cards.update(one["gpus"])
     for check, by_card in found.items():
-        cards.update(set(by_card) - {None})
         # Checks that were skipped because a card is silent are left out: the check that found it silent remains.
         asked = {index: ones for index, ones in by_card.items() if ones[0].get("asked", True)}
         texts = {index: _statement(kind, check, ones) for index, ones in asked.items()}
+        of_cards = set(by_card) != {None}
+        if kind == DOCTOR and of_cards:
+            texts = {**dict.fromkeys(cards, (OK, OK)), **texts}  # it lists only the cards that are not
         values, shown = [{index: pair[place] for index, pair in texts.items()} for place in (0, 1)]
         if values:
-            ill = any(one["level"] in _ILL[kind] for ones in asked.values() for one in ones)
-            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, len(asked) == len(by_card), ill=ill)
+            ill = any(one["status"] in _ILL for ones in asked.values() for one in ones)
+            whole = len(asked) == len(by_card)
+            absent = OK if kind == DOCTOR and of_cards else NOT_REPORTED
+            facts["%s.%s" % (kind, check)] = Fact(kind, values, shown, whole, ill=ill, absent=absent)
     return len(cards), facts
 
 
 def _statement(kind, check, findings):
     """(text to compare, text to show) of the findings of a check on a card."""
     compared, shown = [], []
-    measured = check in MEASURED_CHECKS if kind == DOCTOR else check not in EXACT_CHECKS
     for one in findings:
-        level, text = safe(one["level"]), safe(one["text"])
-        if kind == HEALTH and level in _WELL[HEALTH]:
-            text = _WELL[HEALTH][level]
-        elif level not in _WELL[kind]:
-            text = "%s: %s" % (level, text)
-        head, colon, rest = text.partition(": ") if one.get("gpus") else ("", "", text)  # "GPU 0-3: ..."
-        compared.append(head + colon + _NUMBER.sub("#", rest) if measured else text)
+        status, text = safe(one["status"]), safe(one["text"])
+        if kind == HEALTH and status in (OK, NOTE):
+            text = OK
+        elif kind == HEALTH and status == NOT_AVAILABLE:
+            text = NOT_AVAILABLE
+        elif status not in (OK, NOTE, NOT_AVAILABLE):
+            text = "%s: %s" % (status, text)
+        compared.append(_NUMBER.sub("#", text) if are_measured(check) else text)
         shown.append(text)
     return ", ".join(sorted(set(compared))), ", ".join(sorted(set(shown)))

@@ -16,6 +16,7 @@ import stat
 import sys
 
 from pymtml_cli.common.text import fit, safe
+from pymtml_cli.health.checks import CRITICAL, NOT_AVAILABLE, NOTE, OK, WARNING
 from pymtml_cli.hosts import hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE, facts_of
 
@@ -26,6 +27,7 @@ LONGEST_REASON = 160
 LARGEST = 64 << 20  # bytes of a file or of stdin: some 1400 hosts of eight cards
 LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards has 48000
 MOST_HOSTS = 20000  # of a text, or documents in it
+MOST_CARDS = 10000  # of a host
 MOST_BROKEN = 100  # undecodable documents in a text; the rest of it is not read
 
 # Where a document begins: a brace at the start of a line, or one before the first key of a document of pymtml
@@ -290,21 +292,51 @@ def _kind(content):
             raise _Bad("counts %s devices and lists %d" % (count, len(devices)))
         return MACHINE
     if "findings" in content and ("verdict" in content or "schema" in content):
-        return _of_findings(content)
+        kind = DOCTOR if "verdict" in content else HEALTH
+        _check_findings(kind, content)
+        return kind
     raise _Bad("not a document of pymtml: %s" % (", ".join(map(str, list(content)[:6])) or "an empty object"))
 
 
-def _of_findings(content):
-    """HEALTH or DOCTOR; raises _Bad if the driver could not be asked."""
-    kind = DOCTOR if "verdict" in content else HEALTH
+def _check_findings(kind, content):
+    """Raise _Bad if the driver could not be asked; give findings of pymtml 0.3 the form that they have now."""
     found = content["findings"]
     if not isinstance(found, list) or not found:
         raise _Bad("no findings")
     for one in found:
-        if not isinstance(one, dict) or not all(isinstance(one.get(key), str) for key in ("check", "level", "text")):
+        if isinstance(one, dict) and "status" not in one:
+            _renew(kind, content, one)
+        if not isinstance(one, dict) or not all(isinstance(one.get(key), str) for key in ("check", "status", "text")):
             raise _Bad("findings is not a list of findings")
-        if kind == DOCTOR and one["level"] == "fail":
-            raise _Bad("doctor: %s: %s" % (one["check"], one["text"]))
-        if kind == HEALTH and (one["check"], one["level"]) == ("driver", "CRITICAL"):
-            raise _Bad("health: driver: %s" % one["text"])
-    return kind
+        one["gpus"] = [gpu for gpu in one["gpus"] if type(gpu) is int] if isinstance(one.get("gpus"), list) else []
+        if one["status"] == CRITICAL and (kind == DOCTOR or one["check"] == "driver"):
+            raise _Bad("%s: %s: %s" % (kind, one["check"], one["text"]))
+    count = content.get("device_count")
+    content["device_count"] = count if type(count) is int and 0 <= count <= MOST_CARDS else 0
+
+
+_OLD_LEVELS = {"ok": OK, "note": NOTE, "warn": WARNING, "fail": CRITICAL, "n/a": NOT_AVAILABLE}
+_OLD_CARDS = re.compile(r"GPU ([0-9,-]{1,200}): ")
+_OLD_COUNT = re.compile(r"([0-9]{1,5}) card")
+
+
+def _renew(kind, content, one):
+    """Give a finding of pymtml 0.3 ``status`` and ``gpus``: doctor had the cards, and their number, in texts only."""
+    level, text = one.get("level"), one.get("text")
+    one["status"] = _OLD_LEVELS.get(level, level) if isinstance(level, str) else None
+    if kind == HEALTH:
+        one["gpus"] = [one.get("gpu")]
+    elif isinstance(text, str):
+        cards, count = _OLD_CARDS.match(text), _OLD_COUNT.match(text)
+        if cards:
+            one["gpus"], one["text"] = _numbers(cards.group(1)), text[cards.end() :]
+        elif count and one.get("check") == "devices":
+            content["device_count"] = int(count.group(1))
+
+
+def _numbers(text):
+    """The numbers of cards in a text such as 0-3,5 (list)."""
+    try:
+        return list(map(int, hostlist.unfold("[%s]" % text)))
+    except ValueError:
+        return []

@@ -22,17 +22,30 @@ class Reading:
     ``plausible`` is a condition; an answer that does not meet it becomes an Implausible. ``text`` turns an answer into
     what --query-gpu prints, with ``unit`` behind it. ``form`` is how -q and -x write the text (default: with the unit).
     ``json`` is its path in --json, ``value`` turns an answer into what stands there, ``note`` is the remark beside it
-    in docs/command.md; ``compare`` is how hosts are compared by it. ``series`` is (name in SERIES, label ...) in
-    `metrics`.
+    in docs/command.md; ``compare`` is how hosts are compared by it, ``trouble`` whether a value other than 0 is a problem
+    even if all hosts share it. ``series`` is (name in SERIES, label ...) in `metrics`.
     """
 
-    def __init__(self, name, question, unit="", **views):
-        self.name, self._ask, self.unit, self.plausible = name, question, unit, views.pop("plausible", None)
-        self.text = views.pop("text", str)
-        self.form = views.pop("form", "%s " + unit.replace("%", "%%") if unit else "%s")
-        self.json, self.value, self.note = views.pop("json", None), views.pop("value", None), views.pop("note", "")
-        self.compare, self.series = views.pop("compare", KNOWN), views.pop("series", None)
-        assert not views, views
+    def __init__(
+        self,
+        name,
+        question,
+        unit="",
+        *,
+        plausible=None,
+        text=str,
+        form=None,
+        json=None,
+        value=None,
+        note="",
+        compare=KNOWN,
+        trouble=False,
+        series=None,
+    ):
+        self.name, self._ask, self.unit, self.plausible, self.text = name, question, unit, plausible, text
+        self.form = form or ("%s " + unit.replace("%", "%%") if unit else "%s")
+        self.json, self.value, self.note = json, value, note
+        self.compare, self.trouble, self.series = compare, trouble, series
 
     def question(self, device):
         """The answer, or an Unknown."""
@@ -284,12 +297,13 @@ LOCATIONS = "device_memory dram register_file l1_cache l2_cache texture_memory c
 
 def _errors(kind_name, kind, counter_name, counter):
     """Rows for the memory errors of a kind: in all, and by place."""
-    start = "ecc.errors.%s.%s." % (kind_name, counter_name)
+    start, uncorrected = "ecc.errors.%s.%s." % (kind_name, counter_name), kind == _UNCORRECTED
     total = Reading(
         start + "total",
         asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
         json="ecc.%s_%s" % (kind_name, counter_name),
-        compare=ZERO if kind == pymtml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED else KNOWN,
+        compare=ZERO if uncorrected else KNOWN,
+        trouble=uncorrected and counter == pymtml.NVML_VOLATILE_ECC,  # health has a limit for those of the card's life
         series=("ecc_errors_total", kind_name, counter_name),
         plausible=plausible.wide_counter,
     )
@@ -479,7 +493,7 @@ READINGS = [
     *_errors("uncorrected", _UNCORRECTED, "volatile", pymtml.NVML_VOLATILE_ECC),
     *_errors("uncorrected", _UNCORRECTED, "aggregate", pymtml.NVML_AGGREGATE_ECC),
     Reading("retired_pages.pending", asked(pymtml.nvmlDeviceGetRetiredPagesPendingStatus), text=yes_no,
-            json="retired_pages.pending", value=bool, compare=VALUE, series=("retired_pages_pending",)),
+            json="retired_pages.pending", value=bool, compare=VALUE, trouble=True, series=("retired_pages_pending",)),
     _retired("retired_pages.single_bit_ecc.count", "single_bit",
              pymtml.NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS),
     _retired("retired_pages.double_bit.count", "double_bit", pymtml.NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR),

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import itertools
 import json
 import os
 import random
@@ -386,8 +387,8 @@ def test_a_card_that_does_not_answer_beside_one_that_is_not_well(checked, folder
     result = invoke("compare", folder(a=narrow, b=narrow, c=lost))
     assert result.lines[0] == "health.answers" and result.lines[-1].endswith("1 differ")
     worse = health_with(narrow, 3, "pcie", "WARNING", "PCIe x8, and the card has x16")
-    differences = Comparison([gathered.Document(*one) for one in zip("abc", ["health"] * 3, (narrow, worse, lost))])
-    groups = differences.differences["health.pcie"]
+    said = [one for name, text in zip("abc", (narrow, worse, lost)) for one in gathered.parse(json.dumps(text), name)]
+    groups = Comparison(said).differences["health.pcie"]
     assert [group.hosts for group in groups] == [["a", "c"], ["b"]], "a host that says less makes others the same"
 
 
@@ -400,10 +401,11 @@ def test_a_check_that_was_left_out_is_a_difference(checked, folder):
     assert result.lines[0] == "health.ecc" and result.lines[2] == "   1 host: not reported: c"
 
 
-def doctor_said(check="cost", level="ok", text="init 1.2 ms"):
-    """A document of doctor: one finding beside others (dict)."""
-    found = [("module", "ok", "pymtml 0.1.0, /usr/lib/pymtml.py, Python 3"), ("links", "warn", "GPU 3: MtLink 5 down")]
-    findings = [dict(zip(("check", "level", "text"), one)) for one in found + [(check, level, text)]]
+def doctor_said(check="cost", level="ok", text="init 1.2 ms", gpus="3"):
+    """A document of doctor as pymtml 0.3.0 had it: one finding beside others (dict)."""
+    found = [("module", "ok", "pymtml 0.1.0, /usr/lib/pymtml.py, Python 3"), ("devices", "ok", "8 card(s)")]
+    found += [("links", "warn", "GPU %s: MtLink 5 down" % gpus), (check, level, text)]
+    findings = [dict(zip(("check", "level", "text"), one), next_step=None) for one in found]
     return {"host": "node0", "verdict": "works in part: 1 warning(s) above", "status": 1, "findings": findings}
 
 
@@ -413,9 +415,49 @@ def test_doctor(folder):
     result = invoke("compare", folder(a=here, b=changed(here, ["findings", 0, "text"], "pymtml 0.0.9")))
     assert result.status == 1 and result.lines[0] == "doctor.module"
     result = invoke("compare", folder(a=doctor_said(), b=doctor_said(text="init 1.3 ms")))
-    assert result.status == 0 and "  doctor.links: warn: GPU 3: MtLink 5 down" in result.lines
+    down = "WARNING: MtLink 5 down"
+    assert result.status == 0 and "  doctor.links: GPU 0-2,4-7: OK; GPU 3: " + down in result.lines
+    result = invoke("compare", folder(a=doctor_said(), b=doctor_said(), c=doctor_said(gpus="2-3,5")))
+    assert result.lines[:2] == ["doctor.links", "  2 hosts: GPU 2,5: OK"]
+    assert result.lines[2] == "   1 host: GPU 2,5: %s: c" % down
     (found,) = gathered.parse(said("s3000x2", ("doctor",)), "a")
     assert found.reason == "the text of doctor: only doctor --json can be compared"
+
+
+SICK = ("gpu_temperature=99", "ecc_uncorrected_volatile=305", "pci_cur_width=4")
+KINDS = ("--json", "health --json", "doctor --json")
+
+
+@pytest.fixture(scope="module")
+def sick(tmp_path_factory):
+    """What the three print of hosts whose card 3 or 5 is sick: {(setting, card): {kind: text}}."""
+    lock = ["--lock", str(tmp_path_factory.mktemp("lock") / "lock")]
+    found = {}
+    for setting in SICK:
+        for card in (3, 5):
+            with simulated.machine("s5000x8", set="%d.%s" % (card, setting)):
+                texts = {kind: invoke(*kind.split() + lock * ("health" in kind)).stdout for kind in KINDS}
+            found[setting, card] = texts
+    return found
+
+
+@pytest.mark.parametrize("setting", SICK)
+@pytest.mark.parametrize("kinds", [kinds for n in (1, 2, 3) for kinds in itertools.combinations(KINDS, n)])
+def test_hosts_whose_sick_cards_differ(kinds, setting, sick, folder):
+    """Whichever documents there are of both; hosts with the same sick card are alike."""
+    texts = {card: "".join(sick[setting, card][kind] for kind in kinds) for card in (3, 5)}
+    result = invoke("compare", folder(a=texts[3], b=texts[3], c=texts[5]))
+    if kinds == ("--json",) and "temperature" in setting:
+        assert result.status == 0, "that is measured anew each time"
+        return
+    assert (
+        result.status == 1
+        and "GPU 3: " in result.stdout
+        and result.lines[-1].endswith(
+            " %d differ" % len([kind for kind in kinds if kind != "--json" or "temperature" not in setting])
+        )
+    )
+    assert invoke("compare", folder(c=texts[3])).status == 0
 
 
 def test_documents_of_a_host_are_joined(document, checked, folder):

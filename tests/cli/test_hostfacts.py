@@ -6,7 +6,7 @@ import json
 import pytest
 import simulated
 from command import invoke
-from inside import DOCTOR, HEALTH, MACHINE, hostfacts
+from inside import CHECKS, DOCTOR, HEALTH, MACHINE, hostfacts
 
 
 @pytest.fixture(scope="module")
@@ -78,37 +78,34 @@ def test_which_card_says_nothing(card, silent):
     assert hostfacts._is_silent(card) == silent
 
 
-@pytest.mark.parametrize("check", "driver devices answers memory utilization temperature ecc pages links pcie".split())
+FINDINGS = [
+    {"check": None, "status": "CRITICAL", "gpus": [0], "text": "7 of x16 at 1.5"},
+    {"check": None, "status": "OK", "gpus": [1], "text": "7"},
+    {"check": None, "status": "NOTE", "gpus": [1], "text": "8"},
+    {"check": None, "status": "N/A", "gpus": [4], "text": "9 not reported"},
+]
+
+
+def findings(check, count=0):
+    """What health or doctor say of a check (dict)."""
+    return {"device_count": count, "findings": [dict(one, check=check) for one in FINDINGS]}
+
+
+@pytest.mark.parametrize("check", list(CHECKS) + ["new"])
 def test_numbers_in_what_health_says(check):
     """Those that name something stay; those that are measured are a "#"; what is well is OK, whatever it says."""
-    found, cards = facts(
-        HEALTH,
-        {
-            "findings": [
-                {"check": check, "level": "WARNING", "gpu": 0, "text": "7 of x16 at 1.5"},
-                {"check": check, "level": "OK", "gpu": 1, "text": "7"},
-                {"check": check, "level": "NOTE", "gpu": 1, "text": "8"},
-                {"check": check, "level": "N/A", "gpu": 4, "text": "9 not reported"},
-            ]
-        },
-    )
-    shown = {0: "WARNING: 7 of x16 at 1.5", 1: "OK", 4: "N/A"}
-    exact = check in ("driver", "devices", "answers", "links")
-    compared = shown if exact else {0: "WARNING: # of x16 at #", 1: "OK", 4: "N/A"}
-    assert (found, cards) == ({"health." + check: (compared, shown, True)}, 3)
+    shown = {0: "CRITICAL: 7 of x16 at 1.5", 1: "OK", 4: "N/A"}
+    exact = check in ("driver", "devices", "answers", "links", "new")
+    compared = shown if exact else {0: "CRITICAL: # of x16 at #", 1: "OK", 4: "N/A"}
+    if check == "driver":
+        shown = compared = {index: shown[index].replace("CRITICAL", "WARNING") for index in shown}
+    said = json.loads(json.dumps(findings(check)).replace("CRITICAL", "WARNING" if check == "driver" else "CRITICAL"))
+    assert facts(HEALTH, said) == ({"health." + check: (compared, shown, True)}, 3)
 
 
-MEASURED = ("cost", "memory", "utilization", "power", "temperature", "ecc", "pages", "pcie", "processes")
-
-
-@pytest.mark.parametrize("check", MEASURED + ("links", "module", "fork"))
-def test_what_doctor_says_is_of_the_machine(check):
-    """Numbers that are measured do not count, those of cards do; a level is shown where something is wrong."""
-    said = [("warn", "fails 7 times"), ("ok", "GPU 6: 5 of x16"), ("note", "noted"), ("n/a", "not 1.5 asked")]
-    findings = [{"check": check, "level": level, "text": text} for level, text in said]
-    shown = "GPU 6: 5 of x16, not 1.5 asked, noted, warn: fails 7 times"
-    for gpus, card in (([6], "6"), (None, "#")):  # of an older pymtml, which does not name the cards beside the text
-        findings[1]["gpus"] = gpus
-        compared = "GPU %s: # of x16, not # asked, noted, warn: fails # times" % card if check in MEASURED else shown
-        found, cards = facts(DOCTOR, {"findings": findings})
-        assert (found, cards) == ({"doctor." + check: ({None: compared}, {None: shown}, True)}, 0)
+@pytest.mark.parametrize("check, exact", [("temperature", False), ("cost", False), ("links", True), ("module", True)])
+def test_what_doctor_says(check, exact):
+    """It lists only the cards about which there is something to say; a level is shown where something is wrong."""
+    shown = {0: "CRITICAL: 7 of x16 at 1.5", 1: "8", 2: "OK", 4: "9 not reported"}
+    compared = shown if exact else {0: "CRITICAL: # of x16 at #", 1: "#", 2: "OK", 4: "# not reported"}
+    assert facts(DOCTOR, findings(check, 3)) == ({"doctor." + check: (compared, shown, True)}, 4)

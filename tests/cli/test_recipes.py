@@ -137,7 +137,7 @@ ROOMS = {
     "readings": {"common"},
     "smi": {"common", "readings", ""},
     "health": {"common", "readings", ""},
-    "hosts": {"common", "readings", ""},
+    "hosts": {"common", "readings", "health", ""},
     "metrics": {"common", "readings", "health", ""},
     "dropin": {"common", ""},
     "": {"common", "smi"},
