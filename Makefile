@@ -162,6 +162,7 @@ lint: $(STAMP) ## Check that generated files are current, then Python with flake
 	$(PY) tools/generate_errors.py --check
 	$(PY) tools/generate_vocabulary.py --check
 	$(PY) tools/generate_cards.py --check
+	$(PY) tools/generate_xids.py --check
 	$(PY) tools/generate_catalogue.py --check
 	$(PY) tools/generate_refusals.py --check
 	$(PY) tools/generate_coverage.py --check
@@ -205,6 +206,7 @@ generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py,
 	$(PY) tools/generate_errors.py
 	$(PY) tools/generate_vocabulary.py
 	$(PY) tools/generate_cards.py
+	$(PY) tools/generate_xids.py
 	$(PY) tools/generate_catalogue.py
 	$(PY) tools/generate_refusals.py
 	$(PY) tools/generate_coverage.py

@@ -4273,6 +4273,38 @@ _CAPABILITY_BY_NAME = {
 }
 # END generated cards
 
+# Name and meaning of an XID by its number: the module (high byte), then the error. A driver may know more of them.
+# BEGIN generated XIDs
+_XIDS = {
+    0x00000001: ("DRIVER_XID_GPU_INIT_FAILED", "the driver could not initialize the GPU"),
+    0x01000001: ("GPU_XID_OVERRUN", "overrun in the GPU"),
+    0x01000002: ("GPU_XID_LOCKUP", "the GPU locked up"),
+    0x01000003: ("GPU_XID_PAGE_FAULT", "page fault in the GPU"),
+    0x01000004: ("GPU_XID_FW_IPC_TIMEOUT", "the firmware did not answer in time"),
+    0x01000005: ("GPU_XID_MP_EXCEPTION", "exception in a multiprocessor"),
+    0x01000006: ("GPU_XID_HW_FAILED", "the hardware of the GPU failed"),
+    0x02000001: ("MSS_XID_SBE_ECC_ERROR", "single-bit memory error"),
+    0x02000002: ("MSS_XID_UNCONTAINED_ECC_ERROR", "uncontained memory error"),
+    0x02000003: ("MSS_XID_CONTAINED_ECC_ERROR", "contained memory error"),
+    0x02000004: ("MSS_XID_ECC_COUNTER_OVERFLOW", "a counter of memory errors overflowed"),
+    0x02000005: ("MSS_XID_NEW_PAGE_RETIRED", "a memory page was retired"),
+    0x02000006: ("MSS_XID_PAGE_RETIRED_FAILED", "a memory page could not be retired"),
+    0x02000007: ("", "error on the AXI bus"),
+    0x05000001: ("MTBIOS_XID_GPU_FAN_ABNORMAL", "a fan is abnormal"),
+    0x05000002: ("gpu_bios_trap", "trap in the firmware"),
+    0x05000003: ("MTBIOS_XID_GPU_TEMP_TOO_HIGH", "the GPU is too hot"),
+    0x05000004: ("MTBIOS_XID_GPU_SHUTDOWN", "the GPU was shut down"),
+    0x06000001: ("PCIE_XID_GPU_FALLEN_OF_BUS", "the GPU has fallen off the bus"),
+    0x07000001: ("MTLINK_XID_LINK_DOWN", "an MtLink is down"),
+    0x07000002: ("MTLINK_XID_LINK_UP", "an MtLink is up"),
+    0x07000003: ("MTLINK_XID_RECOVERY_FAILED", "an MtLink could not recover"),
+    0x07000004: ("", "an MtLink was downgraded"),
+    0x0A000001: ("DMA_XID_DMA_ERROR", "DMA error"),
+}
+# END generated XIDs
+_XID_SCOPES = ("process", "gpu", "host", "system")  # what the error concerns, by its number
+_XID_SEVERITIES = ("notify", "warn", "fatal")
+
 # ==== 13. Facade plumbing =============================================================================================
 
 _VENDOR_ID = 0x1ED5
@@ -4741,6 +4773,131 @@ def _musa_getters():
 
 
 nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
+
+
+# ---- Events ----
+# The driver writes errors, XIDs, to /proc/driver/musa/gpuXX/event_report: a ring of 50 records, which each read returns
+# from the beginning, old ones too. Layout: inc/mtgpu/mtgpu_event_report.h of the driver 3.0.0
+# (github.com/elysia-best/mtgpu), and the bytes of a record in github.com/ccfos/huatuo,
+# core/events/gpu_mthreads_xid_test.go. The driver 2.7.0 has records of 128 bytes with other contents.
+
+_EVENT_BYTES = 256  # of a record, the driver's struct mtgpu_event
+_EVENTS_BYTES = 64 * _EVENT_BYTES  # more than a ring
+_XID_LENGTH = 184  # bytes of an XID in a record
+
+
+class _Xid:
+    """An XID that the driver has recorded."""
+
+    __slots__ = ("raw", "number", "name", "meaning", "scope", "severity", "time", "pid", "text", "uuid", "address")
+
+    raw: "bytes"  # the record
+    number: "int"  # the module (high byte), then the error
+    name: "str"  # the driver's for the number, "" for an unknown number
+    meaning: "str"
+    scope: "str"  # one of _XID_SCOPES, or the number of another one
+    severity: "str"  # one of _XID_SEVERITIES, or the number of another one
+    time: "int"  # seconds since 1970
+    pid: "int"  # on the host; 0: no process
+    text: "str"
+    uuid: "str"  # the card's, but drivers write 0 as its last byte
+    address: "str"  # on the PCI bus; drivers write only the bus
+
+
+def _xid_records(data):
+    """(XIDs in the content of an event_report, the oldest first; number of records that are not understood)."""
+    found, strange = [], 0
+    for start in range(0, len(data), _EVENT_BYTES):
+        record = data[start : start + _EVENT_BYTES]
+        if len(record) < _EVENT_BYTES or record[3] != 1:  # the version of all records
+            strange += 1
+        elif record[0] & 1:  # an XID, not another kind of event
+            xid = _xid_record(record)
+            if xid is None:
+                strange += 1
+            else:
+                found.append(xid)
+    found.sort(key=_xid_time)
+    return found, strange
+
+
+def _xid_record(raw):
+    """The XID in a record, None if the record has another length or version."""
+    if _word_at(raw, 4) != _XID_LENGTH or _word_at(raw, 24, 2) != 1:
+        return None
+    xid, uuid, impact, address = _Xid(), raw[8:24].hex(), _word_at(raw, 32), _word_at(raw, 40 + 8, 8)
+    xid.raw, xid.number = raw, _word_at(raw, 28)
+    xid.name, xid.meaning = _XIDS.get(xid.number, ("", ""))
+    xid.scope, xid.severity = _name_at(_XID_SCOPES, impact & 7), _name_at(_XID_SEVERITIES, impact >> 3 & 7)
+    xid.time, xid.pid = _word_at(raw, 40, 8), _word_at(raw, 56, 8)
+    xid.text = raw[64:192].strip(b"\0").decode("utf-8", "replace").strip()  # NULs may stand before the text as well
+    xid.uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+    xid.address = "%04x:%02x:%02x.%x" % (address >> 32, address >> 16 & 0xFF, address >> 8 & 0xFF, address & 0xFF)
+    return xid
+
+
+def _xid_time(xid):
+    """When the driver recorded an XID, for sorting."""
+    return xid.time
+
+
+def _word_at(raw, start, size=4):
+    """The number in some bytes of a record."""
+    return int.from_bytes(raw[start : start + size], "little")
+
+
+def _name_at(names, number):
+    """The name of a number, the number itself as str if it has none."""
+    return names[number] if number < len(names) else str(number)
+
+
+def _xid_report(device):
+    """As _xid_records, for what the driver has recorded of a card.
+
+    Raises: NVMLError_NotSupported if the driver records nothing of the device, NVMLError_NoPermission,
+    NVMLError_OperatingSystem if the records cannot be read.
+    """
+    try:
+        return _xid_records(_event_bytes(_event_file(device)))
+    except OSError as error:
+        missing, forbidden = isinstance(error, (FileNotFoundError, NotADirectoryError)), isinstance(
+            error, PermissionError
+        )
+        code = NVML_ERROR_NOT_SUPPORTED if missing else NVML_ERROR_OPERATING_SYSTEM
+        reason = NVMLError(NVML_ERROR_NO_PERMISSION if forbidden else code)
+        reason.detail = "%s: %s" % (error.filename, error.strerror)
+        raise reason from None
+
+
+def _event_file(device):
+    """Path of a card's event_report.
+
+    Raises: NVMLError_NotSupported if the driver has no directory for the device.
+    """
+    tree = os.path.join(_proc_root(), "driver", "musa")
+    devname = os.path.basename(_nvml_string("mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE))
+    try:
+        for directory in sorted(os.listdir(tree)):
+            if directory.startswith("gpu") and _file_text(os.path.join(tree, directory, "devname")).strip() == devname:
+                return os.path.join(tree, directory, "event_report")
+    except OSError:
+        pass
+    raise _unsupported("the driver has no directory for %s below %s" % (devname, tree))
+
+
+def _event_bytes(path):
+    """Content of an event_report, b"" if there are no records; raises OSError.
+
+    The driver returns the whole ring at each read, so a reader to the end of the file would never end; and it lets a
+    reader wait for the first record, except for O_NONBLOCK.
+    """
+    with _open(path, "rb", 0, opener=_open_nonblocking) as file:
+        return file.read(_EVENTS_BYTES) or b""
+
+
+def _open_nonblocking(path, flags):
+    """An opener for open(): a read does not wait."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 # ---- Device handles ----

@@ -12,7 +12,7 @@ MODULE = os.path.join(ROOT, "pymtml.py")
 SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
 # In the order in which they stand in pymtml.py: names of one block stay out of those after it.
 BLOCKS = ("MTML constants", "errors", "MTML handles", "MTML structs", "MTML prototypes", "MTML functions")
-BLOCKS += ("NVML vocabulary", "cards", "NVML catalogue", "NVML refusals")
+BLOCKS += ("NVML vocabulary", "cards", "XIDs", "NVML catalogue", "NVML refusals")
 WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.

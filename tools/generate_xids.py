@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Writes what follows from the table of XIDs, facts/xids.csv.
+
+python tools/generate_xids.py            write it
+python tools/generate_xids.py --check    exit status 1, with a diff, if something is not current
+
+pymtml.py           name and meaning by number, between markers
+docs/behavior.md    the table of XIDs, between markers
+
+The table has one row a number:
+
+    number      hexadecimal without 0x, as in the kernel's log: the module (high byte), then the error
+    name        what the driver calls it in the kernel's log, where somebody has seen that
+    constant    what the driver's header calls it
+    meaning     in our words; nothing is known beyond the constant or the document
+    source      header: inc/mtgpu/mtgpu_event_report.h of the driver 3.0.0 (github.com/elysia-best/mtgpu);
+                document: docs.mthreads.com; kernel: a line of a kernel's log (github.com/ccfos/huatuo,
+                core/events/gpu_mthreads_xid_test.go)
+"""
+
+import csv
+import functools
+import json
+import os
+import sys
+
+import generated
+
+FACTS = "facts/xids.csv"
+
+
+def rows():
+    """The table (list of dicts)."""
+    with open(os.path.join(generated.ROOT, FACTS), encoding="utf-8", newline="") as stream:
+        return sorted(csv.DictReader(stream), key=lambda row: int(row["number"], 16))
+
+
+def python_table(table):
+    """The block of pymtml.py."""
+    yield "_XIDS = {"
+    for row in table:
+        texts = [json.dumps(text) for text in (row["name"] or row["constant"], row["meaning"])]
+        yield "    0x%08X: (%s)," % (int(row["number"], 16), ", ".join(texts))
+    yield "}"
+
+
+def document(table):
+    """The table of docs/behavior.md."""
+    yield from ("| number | name | meaning | known from |", "|---|---|---|---|")
+    for row in table:
+        names = ["`%s`" % row[column] for column in ("name", "constant") if row[column]]
+        yield "| %s | %s | %s | %s |" % (row["number"], ", ".join(names) or "-", row["meaning"], row["source"])
+
+
+# File: (first line of the block, last line, its text)
+BLOCKS = {
+    "pymtml.py": generated.markers("XIDs") + (python_table,),
+    "docs/behavior.md": ("<!-- BEGIN generated XIDs -->", "<!-- END generated XIDs -->", document),
+}
+
+
+def renewed(path, source):
+    """A file's text with its block as the table has it."""
+    first, last, block = BLOCKS[path]
+    return generated.between(path, source, first, last, list(block(rows())))
+
+
+def main():
+    check = generated.checks(__doc__)
+    stale = generated.renew({path: functools.partial(renewed, path) for path in BLOCKS}, check)
+    if check and stale:
+        sys.exit("%s has changed, or what follows from it was edited by hand: make generate" % FACTS)
+
+
+if __name__ == "__main__":
+    main()
