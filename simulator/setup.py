@@ -69,7 +69,7 @@ def run(command):
 
 
 def compile_libraries(folder):
-    """Make libmtml.so.2, libmtml.so, libmusa.so.1 and libmusa.so in a folder."""
+    """Make libmtml.so.2, libmtml.so, libmusa.so.1, libmusa.so and libmtgpu_nodes.so in a folder."""
     cc = compiler() + COMPILE + shlex.split(os.environ.get("CFLAGS", ""))
     link = LINK + shlex.split(os.environ.get("LDFLAGS", ""))
     # The sources name the header as "../../mtml_2.2.0.h". Where it is not there, but beside this file, it is found
@@ -77,10 +77,12 @@ def compile_libraries(folder):
     cc += ["-I", PACKAGE, "-I", os.path.join(os.path.dirname(shared("mtml_2.2.0.h")), "simulator", "src")]
     sources = sorted(os.path.join(HERE, "src", name) for name in os.listdir(os.path.join(HERE, "src")))
     sources = [path for path in sources if path.endswith(".c")]
-    musa = [path for path in sources if os.path.basename(path) == "musa.c"]
+    apart = {name: os.path.join(HERE, "src", name + ".c") for name in ("musa", "nodes")}
+    nodes = "libmtgpu_nodes.so"
+    run(cc + link + ["-Wl,-soname," + nodes, apart["nodes"], "-o", os.path.join(folder, nodes)])
     for name, version, files in (
-        ("mtml", "2", [path for path in sources if path not in musa]),
-        ("musa", "1", musa),
+        ("mtml", "2", [path for path in sources if path not in apart.values()]),
+        ("musa", "1", [apart["musa"]]),
     ):
         library = "lib%s.so.%s" % (name, version)
         script = "-Wl,--version-script=" + os.path.join(HERE, "lib%s.map" % name)

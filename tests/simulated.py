@@ -19,6 +19,7 @@ BUILD = os.path.join(ROOT, "simulator", os.environ.get("SIM_TEST_BUILD", "build"
 PROFILES = profiles.FOLDER
 LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
+NODES_LIBRARY = os.path.join(BUILD, "libmtgpu_nodes.so")  # to be preloaded, see simulator/src/nodes.c
 MACHINE = 0xFFFFFFFF
 # Two cards on which no two numbers are the same.
 DISTINCT = os.path.join(ROOT, "tests", "distinct.ini")

@@ -96,6 +96,7 @@ def test_wheel(wheel):
     package = "mtml_simulator/"
     profiles = glob.glob(os.path.join(packaged.SIMULATOR, "profiles", "*.ini"))
     native = {"libs/libmtml.so.2", "libs/libmtml.so", "libs/libmusa.so.1", "libs/libmusa.so", "bin/mthreads-gmi"}
+    native |= {"libs/libmtgpu_nodes.so"}
     native |= {"include/mtml_2.2.0.h", "include/mtml_sim.h", "pkgconfig/mtml-simulator.pc", "LICENSE"}
     native |= {"CHANGELOG.md", "py.typed"}
     native |= {"link/libmtml.so", "link/libmusa.so"} | {"profiles/" + os.path.basename(path) for path in profiles}
