@@ -4350,7 +4350,7 @@ _DEVICES_MAX = 1 << 10
 _DIGITS_MAX = 20  # of an index in MUSA_VISIBLE_DEVICES
 
 _COMM_LENGTH = 15  # bytes of a process's name that the kernel keeps
-_ENFILE, _EMFILE = 23, 24  # constants of the module errno, which is not imported for two numbers
+_EINTR, _ENFILE, _EMFILE, _ENOSYS = 4, 23, 24, 38  # Linux's constants of the module errno, which is not imported
 
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
@@ -4363,6 +4363,7 @@ class _Cards:
     walk: "_Walk | None" = None  # the last walk of /proc
 
     def __init__(self, vgpus):
+        self.working: "dict[_Any, _Any]" = {}  # (pid, start time) of the users of a device that are no monitors
         self.vgpus: "dict[int, tuple[c_mtmlDevice_t, str]]" = vgpus  # (card, UUID) by the number of a vGPU in NVML
         self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
@@ -7173,26 +7174,38 @@ def _vgpu_instance(number):
 
 
 # ---- Processes ----
-# The driver's table /proc/driver/musa/gpuXX/proc_util lists the processes of a device. Where there is no table, the
-# processes are those that have a device node open (/proc/PID/fd). MTML names the processes of codec sessions. Nothing
-# reports how much device memory a process uses.
+# Who uses a device: the processes that have one of its nodes open, by the device number of the file (/proc/PID/fd), and
+# those that MTML names for codec sessions. The driver's table /proc/driver/musa/gpuXX/proc_util has shares of the
+# processes that were active lately; it does not say who holds a card, and it may be empty while a job runs
+# (evidence-s7r4 of MooreThreads/julia-musa, an S5000). The driver's ioctl tells the memory of processes.
 
 
 def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device (list of objects: pid, usedGpuMemory, gpuInstanceId, computeInstanceId).
 
-    ``usedGpuMemory`` is None: MTML does not provide it. Processes that only draw are in
-    nvmlDeviceGetGraphicsRunningProcesses. Without the driver's table, /proc is searched. The result serves all devices
-    for as long as the search took, but for at least 20 ms and at most 1 s. Such a search leaves out processes that only
-    monitor: they have libmtml mapped, and none of the libraries of MUSA, OpenCL, graphics and video. The list has the
-    processes that the user may inspect; unseen_processes() is the number of the others.
+    These have a node of the device open. Those that only draw are in nvmlDeviceGetGraphicsRunningProcesses. Those that
+    only monitor are left out: they have libmtml mapped, and none of the libraries of MUSA, OpenCL, graphics and video.
+    The list has the processes that the user may inspect; unseen_processes() is the number of the others. One search of
+    /proc serves all devices for as long as it took, but for at least 20 ms and at most 1 s.
+
+    ``usedGpuMemory`` is the memory on the card in bytes, page tables included, as the driver reports it (no memory of
+    the host, which mthreads-gmi adds). It is None if the driver does not report it, or reports what cannot be, and for
+    MPC instances. The driver is asked by an ioctl that is known from its source only, and has not been tried on
+    hardware; PYMTML_PROCESS_MEMORY=0 turns that off.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlVpuGetEncoderSessionMetrics,
-    mtmlVpuGetDecoderSessionMetrics; /proc/driver/musa, else /proc/PID/fd.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath, mtmlDeviceCountDisplayInterface,
+    mtmlVpuGetEncoderSessionMetrics, mtmlVpuGetDecoderSessionMetrics, mtmlMemoryGetTotal, mtmlMemoryGetUsed;
+    /proc/PID/fd, /proc/driver/musa, ioctl of /dev/mtgpu.N.
     """
-    return [_process(pid) for pid in _compute_pids(_require(handle))]
+    device = _require(handle)
+    found = _processes_of(device)
+    _session.unseen = found.walk.unseen
+    rows = found.rows(_listed_rows(device, found))
+    drawing = {pid for pid, row in rows.items() if _draws(row) and not _computes(row)}
+    users = sorted(pid for pid in found.users_with(rows) if pid not in drawing)
+    return [_process(pid, found.memory_of(pid)) for pid in users + _coding(device, found, rows)]
 
 
 nvmlDeviceGetComputeRunningProcesses_v2 = nvmlDeviceGetComputeRunningProcesses
@@ -7202,19 +7215,18 @@ nvmlDeviceGetComputeRunningProcesses_v3 = nvmlDeviceGetComputeRunningProcesses
 def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     """Processes that use the device's graphics engines (list as nvmlDeviceGetComputeRunningProcesses).
 
-    Only the driver's table shows which engines a process uses: without it the list is empty.
+    Only the driver's table shows which engines a process uses. It is read for cards with a display, and where there are
+    processes that the user may not inspect; otherwise, and without a table, the list is empty.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
+    MTML: as nvmlDeviceGetComputeRunningProcesses, without the codec sessions.
     """
-    root, paths, rows = _process_sources(_require(handle))
-    if rows is None:
-        if not _shows_processes(root):
-            raise _unsupported()
-        return []
-    drawing = _own_rows(root, paths, [row for row in rows if _draws(row)])
-    return [_process(pid) for pid in dict.fromkeys(pid for pid, _ in drawing)]
+    device = _require(handle)
+    found = _processes_of(device)
+    rows = found.rows(_listed_rows(device, found))
+    drawing = sorted(pid for pid, row in rows.items() if _draws(row))
+    return [_process(pid, found.memory_of(pid)) for pid in drawing]
 
 
 nvmlDeviceGetGraphicsRunningProcesses_v2 = nvmlDeviceGetGraphicsRunningProcesses
@@ -7238,11 +7250,12 @@ def nvmlDeviceGetProcessUtilization(handle, timeStamp) -> "list[c_nvmlProcessUti
     """Utilization of the device by process (list of c_nvmlProcessUtilizationSample_t; percent, microseconds).
 
     ``smUtil`` is the total of the process, or 0 if the driver's number is not a percentage. The shares of memory,
-    encoder and decoder are 0: the driver's table does not have them.
+    encoder and decoder are 0: the driver's table does not have them. The table has the processes that were active
+    lately; the first look since the driver was loaded has none, since it starts the driver's counters.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if there are processes but
-    no table of the driver, NVMLError_NotFound without a sample after ``timeStamp``.
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
+    no table of the driver that is surely this card's, NVMLError_NotFound without a sample after ``timeStamp``.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath; /proc/driver/musa, /proc/PID/fd.
     """
     now, shares = _process_shares(_require(handle), timeStamp)
     return [c_nvmlProcessUtilizationSample_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
@@ -7253,7 +7266,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProc
 
     Values and errors: same as nvmlDeviceGetProcessUtilization.
 
-    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath; /proc/driver/musa.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath; /proc/driver/musa, /proc/PID/fd.
     """
     now, shares = _process_shares(_require(handle), timeStamp)
     return [c_nvmlProcessUtilizationInfo_v1_t(pid=pid, timeStamp=now, smUtil=share) for pid, share in shares]
@@ -7262,6 +7275,8 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProc
 def nvmlSystemGetProcessName(pid) -> "str":
     """Program of a process: the first part of its command line, or its short name if it has no command line.
 
+    The short name, too, if a thread of the process waits in the kernel, where its command line may never be read.
+
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
     file system.
     MTML: /proc/PID/cmdline and comm.
@@ -7269,7 +7284,7 @@ def nvmlSystemGetProcessName(pid) -> "str":
     _require_initialized()
     directory = os.path.join(_proc_root(), str(_uint(pid)))
     code = NVML_ERROR_NOT_FOUND if os.path.isdir(_proc_root()) else NVML_ERROR_NOT_SUPPORTED
-    for name in ("cmdline", "comm"):
+    for name in ("comm",) if _waits_in_kernel(directory) else ("cmdline", "comm"):
         try:
             text = _file_text(os.path.join(directory, name)).rstrip("\n").split("\0")[0]
         except PermissionError:
@@ -7293,90 +7308,37 @@ def unseen_processes() -> "int":
     return _session.unseen
 
 
-def _process(pid):
+def _process(pid, memory):
     """A process as the queries for running processes return it."""
     return nvmlFriendlyObject(
         {
             "pid": pid,
-            "usedGpuMemory": None,
+            "usedGpuMemory": memory,
             "gpuInstanceId": NVML_VALUE_NOT_AVAILABLE_uint.value,
             "computeInstanceId": NVML_VALUE_NOT_AVAILABLE_uint.value,
         }
     )
 
 
-def _draws(row):
-    """Whether a table row shows a graphics engine busy."""
-    return any(_column(row, engine) for engine in (b"2D", b"TA", b"3D"))
-
-
-def _computes(row):
-    """Whether a table row shows a compute engine busy."""
-    return any(_column(row, engine) for engine in (b"CMP", b"CDM"))
-
-
-def _column(row, column, maximum=_UINT_MAX):
-    """The number in a column of a table row, 0 if it is missing or out of range."""
-    try:
-        number = int(float(row[column].rstrip(b"%")))
-    except (KeyError, ValueError, OverflowError):
-        return 0
-    return number if 0 <= number <= maximum else 0
-
-
-def _process_sources(device):
-    """(root of the proc file system, paths of the device's nodes, rows of its process table or None).
-
-    Raises: NVMLError_NotSupported if the device has no nodes, or there is no proc file system.
-    """
-    root = _proc_root()
-    paths = _node_paths(device)
-    if not paths or not os.path.isdir(root):
-        raise _unsupported()
-    return root, paths, _process_table(device, root, os.path.basename(paths[0]).encode())
-
-
-def _compute_pids(device):
-    """Pids of the processes that use a device and do not only draw, in the order in which they were found (list)."""
-    root, paths, rows = _process_sources(device)
-    if rows is None:
-        known = found = _holders(root, paths)
-    else:
-        listed = len(rows)
-        rows = _own_rows(root, paths, rows)
-        _session.unseen = listed - len(rows) if _hides_processes(root) else 0
-        known = [pid for pid, _ in rows]
-        # A process with idle engines counts as one that computes.
-        found = [pid for pid, row in rows if not _draws(row) or _computes(row)]
-    coding = [pid for pid in _codec_pids(device) if pid not in known]
-    running = [pid for pid in coding if os.path.isdir(os.path.join(root, str(pid))) or not _shows_processes(root)]
-    return list(dict.fromkeys(found + running))
+def _coding(device, found, rows):
+    """Pids of the codec sessions of a device that are not among its users (list)."""
+    known = found.users_with(rows)
+    coding = dict.fromkeys(pid for pid in _codec_pids(device) if pid not in known)
+    return [pid for pid in coding if pid in found.walk.pids]
 
 
 def _process_shares(device, timeStamp):
     """(now in microseconds, [(pid, percent)]) of the processes in the driver's table."""
     since = _plain_int(timeStamp) & _ULONGLONG_MAX
-    root, paths, rows = _process_sources(device)
-    if rows is None:  # without the table the shares are not known; without a process there are none
-        raise _unsupported() if _compute_pids(device) else NVMLError(NVML_ERROR_NOT_FOUND)
+    found = _processes_of(device)
+    table = _process_table(device, found.minor)
+    if table is None:  # without the table the shares are not known; without a process there are none
+        raise _unsupported() if found.users or _coding(device, found, {}) else NVMLError(NVML_ERROR_NOT_FOUND)
     now = int(_session.clock() * 1000000)
-    shares = [(pid, _column(row, b"Total", 100)) for pid, row in _own_rows(root, paths, rows)]
+    shares = [(pid, _column(row, b"Total", 100)) for pid, row in sorted(found.rows(table).items())]
     if not shares or now <= since:
         raise NVMLError(NVML_ERROR_NOT_FOUND)
     return now, shares
-
-
-def _node_paths(device):
-    """Paths of the device's nodes (list): the GPU's first. The list is empty for a device without nodes."""
-    paths = []
-    for name in ("mtmlDeviceGetGpuPath", "mtmlDeviceGetRenderPath"):
-        path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
-        status = _status(name, "_device", device, path, len(path))
-        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
-            raise _nvml_error(status)
-        if status == MTML_SUCCESS and path.value:
-            paths.append(_text(path))
-    return paths
 
 
 def _codec_pids(device):
@@ -7406,17 +7368,27 @@ def _file_text(path):
     return _file_bytes(path).decode("utf-8", "replace")
 
 
-def _file_bytes(path):
-    """Content of a small file.
+_FILE_MAX = 64 << 20  # bytes; nothing that is read here is larger, but for files that are not what they should be
+
+
+def _file_bytes(path, limit=_FILE_MAX):
+    """Content of a file, at most about ``limit`` bytes of it.
 
     Raises: OSError, NVMLError_NotSupported without a free descriptor.
     """
+    parts = []
     try:
         with _open(path, "rb", 0) as file:
-            return file.read()
+            while limit > 0:
+                part = file.read(min(limit, 0x10000))
+                if not part:
+                    break
+                parts.append(part)
+                limit -= len(part)
     except OSError as error:
         _require_descriptor(error)
         raise
+    return b"".join(parts)
 
 
 def _names_in(directory):
@@ -7437,79 +7409,235 @@ def _require_descriptor(error):
         raise _unsupported() from None
 
 
-def _process_table(device, root, devname):
-    """Rows of the driver's process table for a device name (list of dicts by column), None without a table.
+# ---- Processes: the driver's table ----
 
-    The name of a process may contain any byte except NUL. So only a line feed ends a line, and if a row has more
-    columns than the header, the surplus belongs to the name.
+_TABLE_MAX = 256 << 10  # bytes; the driver writes at most 80 rows (mtgpu 2.7.0)
+_DEVNAME_MAX = 4096
+
+
+def _listed_rows(device, found):
+    """Rows of the driver's table (list) where a list of processes needs them.
+
+    Reading the table starts the driver's counters, so it is left alone where it could tell nothing: on a card without a
+    display, whose processes may all be inspected.
     """
-    lines = _table_text(device, os.path.join(root, "driver", "musa"), devname).split(b"\n")
-    columns = lines[0].split()
-    if b"Pid" not in columns:
+    if found.walk.unseen or _has_display(device):
+        return _process_table(device, found.minor) or []
+    return []
+
+
+def _has_display(device):
+    """Whether a device has display outputs; if MTML does not answer, it has none."""
+    known = getattr(device, "_has_display", None)
+    if known is None:
+        count = _UInt()
+        status = _status("mtmlDeviceCountDisplayInterface", "_device", device, count)
+        known = _keep(device, "_has_display", not status and count[0] > 0)
+    return known
+
+
+def _process_table(device, minor):
+    """Rows of the driver's process table of a device (list of dicts by column), None without one that is its own.
+
+    ``minor``: the minor number of the device's render node, or None. The table names that of its card; where the two
+    differ, the folder belongs to another card: a container may have card 1 as mtgpu.0.
+    """
+    text = _driver_file(device, "proc_util", _TABLE_MAX)
+    if text is None:
         return None
-    name = columns.index(b"PidName") if b"PidName" in columns else len(columns)
-    rows = []
-    for line in lines[1:]:
-        cells = line.split()
-        surplus = len(cells) - len(columns)
-        if surplus > 0:
-            cells[name : name + surplus + 1] = [b" ".join(cells[name : name + surplus + 1])]
-        if cells:
-            rows.append(dict(zip(columns, cells)))
-    return rows
+    owner, rows = _parse_process_table(text)
+    return None if minor is not None and owner is not None and owner != minor else rows
 
 
-def _table_text(device, tree, devname):
-    """Content of the driver's process table for a device name, b"" without one."""
-    for directory in _table_directories(device, tree):
+def _driver_file(device, name, limit):
+    """Content of a file in a device's directory below /proc/driver/musa (bytes), None without one that can be read."""
+    for anew in (False, True):  # the driver may have been loaded anew, with other directories
+        directory = _driver_directory(device, anew)
+        if directory is None:
+            return None
         try:
-            if _file_bytes(os.path.join(tree, directory, "devname")).strip() == devname:
-                text = _file_bytes(os.path.join(tree, directory, "proc_util"))
-                if getattr(device, "_table", None) != directory:
-                    _keep(device, "_table", directory)
-                return text
+            return _file_bytes(os.path.join(directory, name), limit)
         except OSError:
             continue
-    return b""
+    return None
 
 
-def _table_directories(device, tree):
-    """Directories that may hold the device's table, the last known one first (iterator of str)."""
-    known = getattr(device, "_table", None)
-    if known is not None:
-        yield known
-    try:
-        yield from sorted(name for name in _names_in(tree) if name.startswith("gpu"))
-    except OSError:
-        return
+def _parse_process_table(text):
+    """(minor number of the card's render node or None, rows or None) of a process table of the driver.
 
-
-def _own_rows(root, paths, rows):
-    """Table rows whose process exists in this pid namespace and still runs, as [(pid, row)]."""
-    owned = [(_own_pid(root, paths, row), row) for row in rows]
-    if owned and not any(pid for pid, _ in owned) and not _shows_processes(root):
-        owned = [(_column(row, b"Pid"), row) for row in rows]  # only driver files: there is nothing to check against
-    pids = [pid for pid, _ in owned if pid]
-    # If rows of two containers have the same number, the row with the name of the process is the right one.
-    doubtful = len(set(pids)) < len(pids)
-    named = {pid for pid, row in owned if doubtful and _is_named(root, pid, row)}
-    return [(pid, row) for pid, row in owned if pid and (pid not in named or _is_named(root, pid, row))]
-
-
-def _own_pid(root, paths, row):
-    """Pid in this namespace of a process in the driver's table, 0 if it has none or has ended.
-
-    ``Pid`` is the number on the host. ``VPid`` is the number in the innermost namespace, like the last number of NSpid.
-    Another container may have a process with the same innermost number. So the process must have the row's name, or
-    have a node of the device open.
+    The line ``device:    (0, 128)`` has the number; drivers print it first (mtgpu 2.5.0 to 2.7.0 and an S5000 of August
+    2026), and the heads follow. The name of a process may contain any byte except NUL. So only a line feed ends a line,
+    and if a row has more columns than there are heads, the surplus belongs to the name. Where the driver failed there
+    are no heads, but a line "... error, try again!" (mtgpu 2.7.0): that is a table without rows.
     """
-    pid, vpid = _column(row, b"Pid"), _column(row, b"VPid")
-    for number in (pid, vpid):
-        if number and os.path.isdir(os.path.join(root, str(number))):
-            inner = _innermost_pid(root, number)
-            if inner in (None, vpid or pid) and (_is_named(root, number, row) or _has_open(root, number, paths)):
-                return number
-    return 0
+    minor, columns, name = None, None, 0
+    rows: "list[dict[bytes, bytes]]" = []
+    for line in text.split(b"\n"):
+        cells = line.split()
+        if columns is not None:
+            surplus = len(cells) - len(columns)
+            if surplus > 0:
+                cells[name : name + surplus + 1] = [b" ".join(cells[name : name + surplus + 1])]
+            if cells:
+                rows.append(dict(zip(columns, cells)))
+        elif b"Pid" in cells:
+            columns = cells
+            name = columns.index(b"PidName") if b"PidName" in columns else len(columns)
+        elif line.startswith(b"device:"):
+            number = line[len(b"device:") :].strip(b" \t()").rpartition(b",")[2].strip()
+            minor = int(number) if number.isdigit() and len(number) < 10 else None
+    return minor, rows if columns is not None or b"try again!" in text else None
+
+
+def _driver_directory(device, anew=False):
+    """Directory of a device below /proc/driver/musa (str), None if none has its name. It is looked for once a life.
+
+    The file ``devname`` has the name of the GPU's node, such as mtgpu.0. In a container the node may have another name:
+    the kernel's, by the device number, is the right one.
+    """
+    tree = os.path.join(_proc_root(), "driver", "musa")
+    known = None if anew else getattr(device, "_driver", None)
+    if known is not None and known.startswith(tree):
+        return known
+    name = _kernel_name(_node_paths(device).get("Gpu", "")).encode()
+    for directory in _driver_directories(tree) if name else ():
+        try:
+            if _file_bytes(os.path.join(directory, "devname"), _DEVNAME_MAX).strip() == name:
+                return _keep(device, "_driver", directory)
+        except OSError:
+            continue
+    return None
+
+
+def _driver_directories(tree):
+    """Directories below /proc/driver/musa that may be a device's; those of MPC instances last (iterator of str)."""
+    cards: "list[str]" = []
+    try:
+        cards += [os.path.join(tree, name) for name in sorted(_names_in(tree)) if name.startswith("gpu")]
+    except OSError:
+        pass
+    yield from cards
+    for instances in [os.path.join(card, "mpc") for card in cards]:
+        try:
+            yield from [os.path.join(instances, name) for name in sorted(_names_in(instances)) if name[:2] == "gi"]
+        except OSError:
+            continue
+
+
+def _kernel_name(path):
+    """Name of a node as the kernel has it, such as mtgpu.1, whatever its name is here; else that of its path."""
+    name = os.path.basename(path)
+    number = _device_number(path)
+    if number is not None:
+        try:
+            link = os.readlink("%s/dev/char/%d:%d" % (_sys_root(), os.major(number), os.minor(number)))
+        except OSError:
+            return name
+        own = os.path.basename(link)
+        return own if own.startswith(_NODE_STEMS) else name
+    return name
+
+
+def _column(row, column, maximum=_UINT_MAX):
+    """The number in a column of a table row, 0 if it is missing or out of range."""
+    try:
+        number = int(float(row[column].rstrip(b"%")))
+    except (KeyError, ValueError, OverflowError):
+        return 0
+    return number if 0 <= number <= maximum else 0
+
+
+def _draws(row):
+    """Whether a table row shows a graphics engine busy. 2D is none: MUSA's kernels run there (evidence-s7r4)."""
+    return any(_column(row, engine) for engine in (b"TA", b"3D"))
+
+
+def _computes(row):
+    """Whether a table row shows a compute engine busy."""
+    return any(_column(row, engine) for engine in (b"CMP", b"CDM"))
+
+
+def _is_named(root, pid, row):
+    """Whether a process has the name in the driver's table; True if one of the two names is not known."""
+    wanted = row.get(b"PidName")
+    if not wanted:
+        return True
+    try:
+        name = _file_bytes("%s/%d/comm" % (root, pid))
+    except OSError:
+        return True
+    name = name[: -1 if name.endswith(b"\n") else None][:_COMM_LENGTH]
+    shown = b" ".join(name.split())
+    return shown == wanted or (len(name) == _COMM_LENGTH and wanted.startswith(shown))
+
+
+def _innermost_pid(root, pid):
+    """Number of a process in its own pid namespace, None if its status file does not have it."""
+    try:
+        for line in _file_bytes("%s/%d/status" % (root, pid)).split(b"\n"):
+            if line.startswith(b"NSpid:"):
+                return int(line.split()[-1])
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+# ---- Processes: open device nodes ----
+
+
+def _node_paths(device):
+    """Paths of a device's nodes (dict of str): "Gpu", such as /dev/mtgpu.0, "Render" and "Primary", as far as known."""
+    paths = {}
+    for node in ("Gpu", "Render", "Primary"):
+        path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
+        status = _status("mtmlDeviceGet%sPath" % node, "_device", device, path, len(path))
+        # Processes that have the primary node open are few (an X server), so the list is not refused for its lack.
+        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and node != "Primary":
+            raise _nvml_error(status)
+        if status == MTML_SUCCESS and path.value:
+            paths[node] = _text(path)
+    return paths
+
+
+def _device_number(path):
+    """Number of a character device (st_rdev), None if there is none at ``path``."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_rdev if status.st_mode & _S_IFMT == _S_IFCHR else None
+
+
+_S_IFMT, _S_IFCHR = 0o170000, 0o020000  # of the module stat
+_NODE_STEMS = ("mtgpu.", "renderD", "card")  # how the names of the nodes begin, in any folder
+_OTHER_NODES = ("/dev/null", "/dev/pts/", "/dev/tty", "/dev/shm/")  # what processes have open most
+
+
+def _processes_of(device):
+    """The processes that have the device's nodes open, from a recent walk or a new one (_DeviceProcesses).
+
+    Raises: NVMLError_NotSupported if the device has no nodes, or no process is shown.
+    """
+    root, life = _proc_root(), _require_initialized()
+    walk = life.cards.walk
+    found = walk.devices.get(device) if walk is not None and walk.is_recent(root) else None
+    if found is not None:
+        return found
+    paths = _node_paths(device)
+    if not paths or not os.path.isdir(root):
+        raise _unsupported()
+    stems = {os.path.basename(path).rstrip("0123456789") for path in paths.values()}
+    walk = _hold(_locks.walk, _recent_walk, life.cards, root, stems)
+    # Outside the lock: some of these files are never read where a process hangs in the kernel.
+    return walk.devices.setdefault(device, _DeviceProcesses(device, walk, paths, life.cards))
+
+
+def _recent_walk(cards, root, stems):
+    """The last walk of the proc file system if it is recent and covers ``stems``, else a new one."""
+    walk = cards.walk
+    if walk is None or not walk.is_recent(root) or not stems <= walk.stems:
+        walk = cards.walk = _Walk(root, stems if walk is None else stems | walk.stems)
+    return walk
 
 
 def _shows_processes(root):
@@ -7525,53 +7653,29 @@ def _hides_processes(root):
     return os.path.lexists(os.path.join(root, "self")) and not os.path.lexists(os.path.join(root, "1"))
 
 
-def _is_named(root, pid, row):
-    """Whether a process has the name in the driver's table; True if one of the two names is not known."""
-    wanted = row.get(b"PidName")
-    if not wanted:
-        return True
-    try:
-        name = _file_bytes(os.path.join(root, str(pid), "comm"))
-    except OSError:
-        return True
-    name = name[: -1 if name.endswith(b"\n") else None][:_COMM_LENGTH]
-    shown = b" ".join(name.split())
-    return shown == wanted or (len(name) == _COMM_LENGTH and wanted.startswith(shown))
+def _device_files(directory, stems, counted):
+    """(what a process has open that may be a device node, whether all its files were seen), from /proc/PID/fd.
 
-
-def _innermost_pid(root, pid):
-    """Number of a process in its own pid namespace, None if its status file does not have it."""
-    try:
-        for line in _file_bytes(os.path.join(root, str(pid), "status")).split(b"\n"):
-            if line.startswith(b"NSpid:"):
-                return int(line.split()[-1])
-    except (OSError, ValueError):
-        return None
-    return None
-
-
-def _has_open(root, pid, paths):
-    """Whether a process has one of the files open; False if it ended or may not be inspected."""
-    return any(path in paths for path in _open_files("%s/%d/fd" % (root, pid))[0])
-
-
-def _open_files(directory, counted=False):
-    """(paths that a process has open, whether these are all), from its directory /proc/PID/fd.
-
-    ``counted``: whether the size of that directory is the number of open files. An ended process has no open files.
+    Each is there by its path (str) and, if it is a character device, by its number (int): the path may be another
+    container's, or of a node that was removed. The link is read first, and only what may be a node is looked at, since
+    a look at a file on a server that is gone would not return. ``counted``: whether the size of the directory is the
+    number of open files. An ended process has no open files.
     """
     try:
         names = _names_in(directory) if not counted or os.stat(directory).st_size else ()
     except PermissionError:
-        return [], False
+        return (), False
     except OSError:
-        return [], True
-    found: "list[str]" = []
+        return (), True
+    found: "set[_Any]" = set()
     all_seen = True
     for name in names:
         try:
             # An open directory would be faster than full paths, but a signal handler that raises could leave it open.
-            found.append(os.readlink(directory + "/" + name))
+            path = os.readlink(directory + "/" + name)
+            if "/dev/" in path and not path.startswith(_OTHER_NODES) or path.rpartition("/")[2].startswith(stems):
+                found.add(path[: -len(" (deleted)")] if path.endswith(" (deleted)") else path)
+                found.add(_device_number(directory + "/" + name))
         except PermissionError:
             all_seen = False
         except OSError:
@@ -7582,9 +7686,44 @@ def _open_files(directory, counted=False):
 def _is_of_the_kernel(directory):
     """Whether a process is a kernel thread, by the flags in its stat file. A kernel thread has no open files."""
     try:
-        return bool(int(_file_bytes(directory + "/stat").rpartition(b")")[2].split()[6]) & _PF_KTHREAD)
+        return bool(int(_stat_fields(directory)[6]) & _PF_KTHREAD)
     except (OSError, ValueError, IndexError):
         return False
+
+
+def _stat_fields(directory):
+    """Fields of a stat file after the name of the process (list of bytes): the state, the parent ...
+
+    Raises: OSError.
+    """
+    return _file_bytes(directory + "/stat").rpartition(b")")[2].split()
+
+
+def _start_time(directory):
+    """When a process began, in the kernel's ticks (bytes), None if its stat file does not tell."""
+    try:
+        return _stat_fields(directory)[19]
+    except (OSError, IndexError):
+        return None
+
+
+def _waits_in_kernel(directory):
+    """Whether a thread of a process waits in the kernel (state D).
+
+    It may hold the lock of the process's memory, and then /proc/PID/maps, cmdline and environ are not read until it
+    goes on, which may be never.
+    """
+    try:
+        threads = ["%s/task/%s" % (directory, name) for name in _names_in(directory + "/task")]
+    except OSError:
+        threads = [directory]
+    for thread in threads:
+        try:
+            if _stat_fields(thread)[:1] == [b"D"]:
+                return True
+        except OSError:
+            continue
+    return False
 
 
 # How the names of libraries begin that compute or draw on a card: MUSA's, OpenCL's, those of graphics and of video.
@@ -7594,16 +7733,30 @@ _WORKING_LIBRARIES = (b"libmusa", b"libOpenCL", b"libvulkan", b"libGL", b"libva"
 def _is_monitor(directory):
     """Whether a process only asks for the state of cards: it has libmtml mapped, and no library that works on them.
 
-    A process that may not be inspected, or that has ended, is none.
+    None, which is neither, for one that may not be inspected, that has ended, or of which a thread waits in the kernel.
     """
+    if _waits_in_kernel(directory):
+        return None
     try:
-        lines = _file_bytes(directory + "/maps").split(b"\n")
+        maps = _file_bytes(directory + "/maps")
     except OSError:
+        return None
+    if not _maps_library(maps, b"/libmtml.so"):
         return False
-    names = {line.rpartition(b"/")[2] for line in lines}
-    libraries = [name for name in names if name.startswith(b"lib") and b".so" in name]
-    works = any(name.startswith(_WORKING_LIBRARIES) or b"mtgpu" in name for name in libraries)
-    return not works and any(name.startswith(b"libmtml.so") for name in libraries)
+    works = any(_maps_library(maps, b"/" + library) for library in _WORKING_LIBRARIES)
+    return not works and not _maps_library(maps, b"mtgpu")
+
+
+def _maps_library(maps, part):
+    """Whether a process has a library mapped whose name contains ``part``; after a slash, whose name begins so."""
+    place = maps.find(part)
+    while place >= 0:
+        end = maps.find(b"\n", place)
+        name = maps[maps.rfind(b"/", 0, place + 1) + 1 : end if end >= 0 else None]
+        if name.startswith(b"lib") and b".so" in name and b"/" not in name and b"\n" not in name:
+            return True
+        place = maps.find(part, end) if end >= 0 else -1
+    return False
 
 
 # To find the processes that have a device node open, a walk of /proc looks at every open file of the host. So one walk
@@ -7615,27 +7768,8 @@ _WALK_AGE_MAX = 1.0
 _PF_KTHREAD = 0x00200000
 
 
-def _holders(root, paths):
-    """Pids of the processes that have one of a device's nodes open, in ascending order (list)."""
-    stems = {path.rstrip("0123456789") for path in paths}
-    life = _require_initialized()  # another thread may have shut down meanwhile
-    walk = _hold(_locks.walk, _recent_walk, life.cards, root, stems)
-    _session.unseen = walk.unseen
-    return sorted(set().union(*[walk.holders.get(path, ()) for path in paths]))
-
-
-def _recent_walk(cards, root, stems):
-    """The last walk of the proc file system if it is recent and covers ``stems``, else a new one."""
-    walk = cards.walk
-    if walk is None or walk.root != root or not stems <= walk.stems or _session.monotonic() >= walk.expires:
-        walk = cards.walk = _Walk(root, stems if walk is None else stems | walk.stems)
-    return walk
-
-
 class _Walk:
-    """A walk of the proc file system: which processes have a file open whose path begins with one of ``stems``.
-
-    Monitors are left out.
+    """A walk of the proc file system: which processes have files open that may be device nodes.
 
     Raises: NVMLError_NotSupported if no process is shown.
     """
@@ -7643,27 +7777,246 @@ class _Walk:
     def __init__(self, root, stems):
         begin = _session.monotonic()
         self.root, self.stems = root, stems
-        self.holders: "dict[str, _Any]" = {}  # pids (set) by path
-        self.unseen = int(_hides_processes(root))  # number of processes that could not be inspected
+        self.devices: "dict[_Any, _DeviceProcesses]" = {}  # by handle
+        self.holders: "dict[_Any, set[int]]" = {}  # pids by path and by number of the file
+        self.uninspected: "set[int]" = set()  # pids whose open files could not all be seen
+        self.pids: "set[int]" = set()
         try:
-            processes = [name for name in _names_in(root) if name.isdecimal()]
+            self.pids.update(int(name) for name in _names_in(root) if name.isdecimal())
         except OSError:
-            processes = []
-        if not processes:  # not even this process: the folder is no proc file system, or is empty
+            pass
+        if not self.pids:  # not even this process: the folder is no proc file system, or is empty
             raise _unsupported()
-        prefixes = tuple(stems)
+        prefixes = tuple(stems.union(_NODE_STEMS))
         # From Linux 6.2 on the size of fd is the number of descriptors, which is 0 for kernel threads.
         counted = os.path.exists(root + "/self/fd") and os.path.getsize(root + "/self/fd") > 0
-        for name in processes:
-            paths, all_seen = _open_files("%s/%s/fd" % (root, name), counted)
-            nodes = [path for path in paths if path.startswith(prefixes)]
-            if nodes and not _is_monitor("%s/%s" % (root, name)):
-                for path in nodes:
-                    self.holders.setdefault(path, set()).add(int(name))
-            if not all_seen and (counted or not _is_of_the_kernel("%s/%s" % (root, name))):
-                self.unseen += 1
+        for pid in self.pids:
+            files, all_seen = _device_files("%s/%d/fd" % (root, pid), prefixes, counted)
+            for file in files:
+                self.holders.setdefault(file, set()).add(pid)
+            if not all_seen and (counted or not _is_of_the_kernel("%s/%d" % (root, pid))):
+                self.uninspected.add(pid)
+        self.holders.pop(None, None)  # what is no character device
+        # The number of processes that could not be inspected. Those that the system hides count as one.
+        self.unseen = len(self.uninspected) + _hides_processes(root)
         end = _session.monotonic()
         self.expires = end + min(max(end - begin, _WALK_AGE_MIN), _WALK_AGE_MAX)
+
+    def is_recent(self, root):
+        """Whether the walk still serves, for that root of the proc file system."""
+        return self.root == root and _session.monotonic() < self.expires
+
+
+class _DeviceProcesses:
+    """The processes of one device in a walk: ``holders`` have a node of it open, ``users`` are no monitors."""
+
+    def __init__(self, device, walk, paths, cards):
+        self.device, self.walk, self.path = device, walk, paths.get("Gpu")
+        numbers = {node: _device_number(path) for node, path in paths.items()}
+        # A node that is there for us is known by its number alone; one that is not, by its name.
+        files = [paths[node] if number is None else number for node, number in numbers.items()]
+        self.holders: "set[int]" = set().union(*[walk.holders.get(file, ()) for file in files])
+        render = numbers.get("Render")
+        self.minor = None if render is None else os.minor(render)
+        self.users: "set[int]" = set()
+        working = set()  # those that need not be looked into again as long as they hold the device
+        for pid in self.holders:
+            directory = "%s/%d" % (walk.root, pid)
+            process = (pid, _start_time(directory))
+            monitors = False if process in cards.working.get(device, ()) else _is_monitor(directory)
+            if not monitors:
+                self.users.add(pid)
+            if monitors is False and process[1] is not None:
+                working.add(process)
+        cards.working[device] = working
+        self._memory: "_ProcessMemory | None" = None
+        self._inner: "dict[int, list[int]] | None" = None
+
+    def users_with(self, rows):
+        """Users, and others that the rows of the driver's table show: monitors that work, and the uninspected (set)."""
+        return self.users.union(pid for pid, row in rows.items() if pid not in self.holders or _column(row, b"Total"))
+
+    def rows(self, table):
+        """Rows of the driver's table by pid (dict): those whose process is known for sure.
+
+        ``VPid`` is the number in the reader's namespace, ``Pid`` that on the host (source of mtgpu 2.5.0 to 2.7.0,
+        HostPid2ContainerPID); newer drivers are not known, so the innermost number counts as well. The name proves
+        nothing: the driver looks it up by the number, which in a container may be another process's. So a row's process
+        is one that has the device open, and the name decides only among several. Of processes that may not be inspected
+        the name is all there is.
+        """
+        found: "dict[int, _Any]" = {}
+        left = list(table)
+        for by_name in (True, False):
+            claims: "dict[int, list[_Any]]" = {}
+            for row in left:
+                claims.setdefault(self._process_of(row, found, by_name), []).append(row)
+            left = claims.pop(0, [])
+            for pid, rows in claims.items():
+                if len({(row.get(b"Pid"), row.get(b"VPid")) for row in rows}) == 1:
+                    found[pid] = rows[0]
+        return found
+
+    def _process_of(self, row, found, by_name):
+        """The process that a row means (int), 0 if it is not known or in ``found``."""
+        numbers = list(filter(None, dict.fromkeys((_column(row, b"VPid"), _column(row, b"Pid")))))
+        sure = [number for number in numbers if number in self.holders]
+        inner = self._by_inner_number().get(numbers[0], []) if numbers else []
+        unsure = [number for number in numbers if number in self.walk.uninspected and number not in self.holders]
+        root = self.walk.root
+        fit = [pid for pid in sure + inner if pid not in found and (not by_name or _is_named(root, pid, row))]
+        fit += [pid for pid in unsure if pid not in found and _is_named(root, pid, row)]
+        return fit[0] if len(fit) == 1 or fit[:1] == sure[:1] != [] else 0
+
+    def _by_inner_number(self):
+        """Holders by their number in the innermost of their pid namespaces, if that is another one (dict of lists)."""
+        if self._inner is None:
+            inner: "dict[int, list[int]]" = {}
+            for pid in sorted(self.holders):
+                number = _innermost_pid(self.walk.root, pid)
+                if number not in (None, pid):
+                    inner.setdefault(number, []).append(pid)
+            self._inner = inner
+        return self._inner
+
+    def memory_of(self, pid):
+        """Bytes that a process has on the card (int), None if they are not known."""
+        memory = self.memory()
+        return memory.figures.get(pid, memory.others if pid in self.holders else None)
+
+    def memory(self):
+        """What the driver reports of the processes' memory (_ProcessMemory); it is asked once a walk."""
+        if self._memory is None:
+            self._memory = _process_memory(self)
+        return self._memory
+
+
+# ---- Processes: memory ----
+
+# _IOR('M', 0xA7, 8976) reads the memory of processes and sets nothing: inc/pvr/include/uapi_common.h of
+# dixyes/mtgpu-drv 2.7.0, and the same of elysia-best/mtgpu 3.0.0. The size is part of the number, so a driver with
+# another layout refuses it. A reset takes the same struct under another number: no other number may ever be sent.
+_MEMORY_IOCTL, _MEMORY_SIZE = 0xA3104DA7, 8976
+_MEMORY_HEAD, _MEMORY_ENTRY, _MEMORY_ENTRIES_MAX = 16, 112, 80  # bytes, bytes, entries
+_FOR_A_CONTAINER = 1  # the driver then converts each pid into the number in the asker's namespace, or 0
+_ON_CARD, _OF_HOST = (0x20, 0x30), (
+    0x10,
+    0x40,
+)  # page tables and memory; a GPU without memory of its own has the host's
+
+
+class _ProcessMemory:
+    """What the driver reports of the memory of a device's processes."""
+
+    def __init__(self, reason=None, count=None):
+        self.reason = reason  # why nothing is known (str)
+        self.count = count  # number of entries of the driver's answer, None without an answer
+        self.elsewhere = False  # a process of another pid namespace has an entry (inferred: its number is 0)
+        self.figures: "dict[int, int]" = {}  # bytes by pid
+        self.others: "int | None" = None  # bytes of a holder without an entry
+
+
+def _process_memory(found):
+    """_ProcessMemory of a device, from its processes in a walk."""
+    if os.environ.get("PYMTML_PROCESS_MEMORY") == "0":
+        return _ProcessMemory("PYMTML_PROCESS_MEMORY is 0")
+    try:
+        status, mpc_type = _mpc_type(found.device)
+        _nvml_check(status)
+        if mpc_type == MTML_MPC_TYPE_INSTANCE:
+            return _ProcessMemory("how the driver reports MPC instances is not known")
+        used = _nvmlDeviceGetMemoryInfo(found.device).used
+        return _judged_memory(found, used, _memory_answer(found.device, found.path))
+    except (OSError, NVMLError) as error:
+        return _ProcessMemory(str(error))
+
+
+def _memory_answer(device, path):
+    """The driver's answer about the memory of a device's processes (bytearray).
+
+    Raises: OSError; in this life the same again, without asking, but for one that says nothing of the driver.
+    """
+    number = getattr(device, "_memory_errno", None)
+    if number is None:
+        answer = bytearray(_FOR_A_CONTAINER.to_bytes(4, sys.byteorder).ljust(_MEMORY_SIZE, b"\0"))
+        try:
+            ioctl = _import_ioctl()
+            with _open(path or "", "rb", 0, opener=_open_at_once) as node:
+                ioctl(node, _MEMORY_IOCTL, answer)
+            return answer
+        except OSError as error:
+            number = error.errno or 0
+            if number not in (_EINTR, _ENFILE, _EMFILE):
+                _keep(device, "_memory_errno", number)
+    raise OSError(number, os.strerror(number))
+
+
+def _open_at_once(path, flags):
+    """Descriptor of a file that is opened without waiting, as for the writer of a FIFO."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _import_ioctl():
+    """fcntl.ioctl. OSError where it cannot be imported, as on Windows and at the end of the interpreter."""
+    if not sys.is_finalizing():
+        try:
+            from fcntl import ioctl
+
+            return ioctl
+        except ImportError:
+            pass
+    raise OSError(_ENOSYS, os.strerror(_ENOSYS))
+
+
+def _judged_memory(found, used, answer):
+    """_ProcessMemory from an answer of the driver, if it can be true; ``used``: bytes in use before the question.
+
+    A process that began or ended between the walk and the question leaves the figures of the others as they are.
+    """
+    info = _nvmlDeviceGetMemoryInfo(found.device)
+    count = _integer_at(answer, 8, 4)
+    memory = _ProcessMemory(None, count)
+    if count > _MEMORY_ENTRIES_MAX:
+        memory.reason = "the driver answered what cannot be: %d entries" % count
+        return memory
+    places = range(_MEMORY_HEAD, _MEMORY_HEAD + count * _MEMORY_ENTRY, _MEMORY_ENTRY)
+    pids = [_integer_at(answer, place + 8, 4) for place in places]
+    sizes = [_sizes_at(answer, place, _ON_CARD) for place in places]
+    if not any(map(sum, sizes)) and _is_integrated(found.device):
+        sizes = [_sizes_at(answer, place, _OF_HOST) for place in places]
+    limit = max(used, info.used) + info.total // 20
+    known = found.holders | found.walk.uninspected | {os.getpid()}
+    memory.elsewhere = 0 in pids
+    if found.minor is not None and any(_integer_at(answer, place, 4) != found.minor for place in places):
+        memory.reason = "the driver answered what cannot be: entries of another card"
+    elif any(max(pair) > info.total for pair in sizes) or sum(map(sum, sizes)) > limit:
+        memory.reason = "the driver answered what cannot be: more memory than is in use"
+    elif (places or found.users) and not known.intersection(pids):
+        memory.reason = "the driver answered what cannot be: no entry for a process that uses the card"
+    else:
+        for pid, pair in zip(pids, sizes):
+            if pid in known:
+                memory.figures[pid] = memory.figures.get(pid, 0) + sum(pair)
+        memory.others = 0 if count < _MEMORY_ENTRIES_MAX else None
+    return memory
+
+
+def _integer_at(answer, place, size):
+    """An unsigned integer in an answer of the driver."""
+    return int.from_bytes(answer[place : place + size], sys.byteorder)
+
+
+def _sizes_at(answer, place, offsets):
+    """Bytes in page tables and in memory, from the entry at that place of an answer (tuple)."""
+    return tuple(_integer_at(answer, place + offset, 8) for offset in offsets)
+
+
+def _is_integrated(device):
+    """Whether a GPU has no PCI address: it is part of the processor (inferred; the M1000 is no PCI device)."""
+    try:
+        return not _pci(device).pciDeviceId
+    except NVMLError_NotSupported:
+        return True
 
 
 # ---- Field values and GPM ----
