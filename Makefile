@@ -158,17 +158,7 @@ format: $(STAMP) ## Sort imports and format Python with isort and black
 
 lint: $(STAMP) ## Check that generated files are current, then Python with flake8, isort, black and mypy, and C
 	@# Quick checks first. What a new function of MTML lacks: the others only see that a name is missing.
-	$(PY) tools/generate_api.py --check
-	$(PY) tools/generate_errors.py --check
-	$(PY) tools/generate_vocabulary.py --check
-	$(PY) tools/generate_cards.py --check
-	$(PY) tools/generate_xids.py --check
-	$(PY) tools/generate_catalogue.py --check
-	$(PY) tools/generate_refusals.py --check
-	$(PY) tools/generate_coverage.py --check
-	$(PY) tools/generate_reference.py --check
-	$(PY) tools/generate_man_page.py --check
-	$(PY) tools/generate_dashboards.py --check
+	$(PY) tools/generate.py --check
 	$(PY) tests/programs/write_table.py --check
 	$(PY) tools/record.py --check --quick
 	$(BIN)/flake8 $(SOURCES)
@@ -202,16 +192,7 @@ reference: $(DEMO) ## Write docs/reference: every function, struct and error, by
 	$(PY) tools/generate_reference.py
 
 generate: $(STAMP) ## Write everything that is generated: Part III of pymtml.py, docs/coverage.md, the manual page
-	$(PY) tools/generate_api.py
-	$(PY) tools/generate_errors.py
-	$(PY) tools/generate_vocabulary.py
-	$(PY) tools/generate_cards.py
-	$(PY) tools/generate_xids.py
-	$(PY) tools/generate_catalogue.py
-	$(PY) tools/generate_refusals.py
-	$(PY) tools/generate_coverage.py
-	$(PY) tools/generate_man_page.py
-	$(PY) tools/generate_dashboards.py
+	$(PY) tools/generate.py
 
 pictures: sim $(STAMP) ## Draw the pictures of the documents: the command and gpustat on eight simulated GPUs
 	$(PY) tools/pictures.py

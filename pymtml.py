@@ -11432,7 +11432,7 @@ _CATALOGUE_PARAMETERS = {
 # enums), then raises NVMLError_NotSupported.
 
 # BEGIN generated NVML refusals
-# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a function above.
+# Written by tools/generate_refusals.py from facts/refusals.csv; edit that, or define a function above.
 
 # ---- Library and system ----
 

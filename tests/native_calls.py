@@ -10,13 +10,17 @@ import pymtml
 
 with open(os.path.join(simulated.ROOT, "facts", "mtml_api.json"), encoding="utf-8") as _file:
     API = json.load(_file)
+with open(os.path.join(simulated.ROOT, "facts", "cards.json"), encoding="utf-8") as _file:
+    CARDS_KNOWN = json.load(_file)["cards"]
 
 FUNCTIONS = API["functions"]
 # Those outside the 2.2.0 header.
 BEYOND = {name: function for name, function in FUNCTIONS.items() if function["since"] != "2.2.0"}
 ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
 CODES = API["enums"]["MtmlReturn"]
-GENERATIONS = ("SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
+# From the oldest on: the high byte of the PCI id counts them.
+GENERATIONS = sorted((card["pci_device"][0], card["generation"]) for card in CARDS_KNOWN.values())
+GENERATIONS = list(dict.fromkeys(generation for _, generation in GENERATIONS))
 
 CARDS = (("s80", 0), ("s3000x2", 1), ("s4000x8", 4), ("s5000x8", 3), ("s5000x8", 5))
 LINKED = (("s80", 0), ("s4000x8", 4), ("s5000x8", 5))

@@ -4,10 +4,8 @@ import json
 import os
 import re
 
-import native_calls
 import pytest
 import simulated
-from inside import capture
 
 import pymtml as nvml
 
@@ -80,16 +78,6 @@ def test_every_profile_holds_to_the_table():
         if identity >> 16 not in [int(number, 16) for number in card["pci_device"]] or identity & 0xFFFF != 0x1ED5:
             wrong.append("%s: no %s has the PCI id %#x" % (profile, keys["name"], identity))
     assert not wrong, "facts/cards.json says otherwise: " + "; ".join(sorted(set(wrong)))
-
-
-@pytest.mark.parametrize("name", sorted(CARDS))
-def test_generation(name):
-    """The high byte of the PCI id tells it, where capture writes a machine down."""
-    for number in CARDS[name]["pci_device"]:
-        known = capture.GENERATIONS.get(int(number, 16) >> 8)
-        form = "GENERATIONS of pymtml_cli/capture.py has %s for the PCI id %s: AGENTS.md says where a generation stands"
-        assert known == CARDS[name]["generation"], form % (known, number)
-    assert CARDS[name]["generation"] in native_calls.GENERATIONS
 
 
 def test_links_carry_what_the_table_says():

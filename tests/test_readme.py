@@ -1,6 +1,5 @@
 """What people read first: README, its Chinese twin, pictures, index, forms. They agree with code and records."""
 
-import json
 import os
 import re
 import shutil

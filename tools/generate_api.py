@@ -1,31 +1,27 @@
-#!/usr/bin/env python3
 """Writes what follows from the C interface, facts/mtml_api.json.
-
-    python tools/generate_api.py            write it
-    python tools/generate_api.py --check    exit status 1, with a diff, if something is not current
 
     pymtml.py                  the constants, handles, structs, tables of prototypes and C types, and the functions
                                outside the 2.2.0 header, between markers; what is defined by hand stays out
     mtml_2.2.0.h               the declarations of versions after 2.2.0, between markers
-    simulator/src/functions.h  all functions, the keys of profiles that belong to those outside the header, their
-                               declarations, between markers
+    simulator/src/functions.h  all functions, the generations of cards, the keys of profiles that belong to functions
+                               outside the header, the declarations of these, between markers
 
 A function outside the 2.2.0 header has `since`, a later version or "undocumented", and `keys`: the keys of a profile,
 with their types, that its answer comes from. A card that has none of them answers NOT_SUPPORTED. Nothing is written
 while the facts themselves lack something: slips() names it.
 """
 
-import functools
 import json
 import os
 import re
 import sys
 import textwrap
 
+import generate_cards
 import generated
 from generate_errors import class_name as error_class
+from generated import ROOT, read
 
-ROOT = generated.ROOT
 FACTS = "facts/mtml_api.json"
 HEADER_VERSION = "2.2.0"
 UNDOCUMENTED = "undocumented"
@@ -65,7 +61,7 @@ FIELD = ("name", "ctype", "offset", "size")
 ENUM_TYPE = ("size", "signed")
 # What stands in them
 DIRECTIONS = ("in", "out", "in_array", "out_array")
-GENERATIONS = ("ANY", "SUDI", "CHUNXIAO", "QUYUAN", "PINGHU")
+GENERATIONS = ["ANY"] + list(generate_cards.generations().values())
 DEVICES = ("ALL", "PHYSICAL", "VIRTUAL", "REAL_VPU")
 # Handles: the slots of pymtml.py that hold what C gets
 SLOTS = {
@@ -85,11 +81,6 @@ def functions_since(api, wanted):
 def bare(ctype):
     """A C type without const and stars."""
     return re.sub(r"const |\*", "", ctype).strip()
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
-        return stream.read()
 
 
 # ---- What the facts lack ----
@@ -413,6 +404,7 @@ def simulator_tables(api):
     fields = ["    %s%s;" % (KEY_FIELDS[kind], key) for key, kind, _ in keys]
     width = max(map(len, fields))
     lines += [line.ljust(width) + " \\" for line in fields[:-1]] + [fields[-1], ""]
+    lines += ["/* From the oldest on. */"] + x_macro("SIM_GENERATIONS", [[name] for name in GENERATIONS[1:]])
     lines += ["/* No header declares these. */"]
     for name, function in functions_since(api, lambda since: since == UNDOCUMENTED).items():
         lines += declaration(name, function)
@@ -422,38 +414,46 @@ def simulator_tables(api):
 # ---- Files ----
 
 C_MARKERS = ("/* BEGIN generated */", "/* END generated */")
-# File: its blocks: ((first line, last line), text)
-BLOCKS = {
-    "pymtml.py": [
-        (generated.markers("MTML constants"), python_constants),
-        (generated.markers("MTML handles"), python_handles),
-        (generated.markers("MTML structs"), python_structs),
-        (generated.markers("MTML prototypes"), python_tables),
-        (generated.markers("MTML functions"), python_functions),
-    ],
-    "mtml_2.2.0.h": [(C_MARKERS, later_declarations)],
-    "simulator/src/functions.h": [(C_MARKERS, simulator_tables)],
-}
 
 
-def renewed(api, path, source):
-    """A file's text with its blocks as the facts have them."""
-    for (first, last), block in BLOCKS[path]:
-        source = generated.between(path, source, first, last, block(api))
-    return source
+def facts():
+    """What is recorded of the interface (dict)."""
+    api = json.loads(read(FACTS))
+    wrong = slips(api)
+    if wrong:
+        sys.exit("\n".join("%s: %s" % (FACTS, line) for line in wrong))
+    return api
 
 
-def to_do(api):
+FILES = generated.files(
+    {
+        "pymtml.py": [
+            generated.markers("MTML constants") + (python_constants,),
+            generated.markers("MTML handles") + (python_handles,),
+            generated.markers("MTML structs") + (python_structs,),
+            generated.markers("MTML prototypes") + (python_tables,),
+            generated.markers("MTML functions") + (python_functions,),
+        ],
+        "mtml_2.2.0.h": [C_MARKERS + (later_declarations,)],
+        "simulator/src/functions.h": [C_MARKERS + (simulator_tables,)],
+    },
+    facts,
+)
+
+
+def to_do():
     """A line for each thing that the facts have and that somebody has to write (list)."""
+    api = facts()
     texts = {path: read(path) for path in ("pymtml.py", "simulator/README.md")}
     written = {}
     for folder in ("simulator/src", "simulator/profiles"):
         names = sorted(name for name in os.listdir(os.path.join(ROOT, folder)) if name.endswith((".c", ".ini")))
         written[folder] = "".join(read("%s/%s" % (folder, name)) for name in names)
     lines = []
-    for name in api["structs"]:
-        if "\nclass %s(" % class_name(name) not in texts["pymtml.py"]:
-            lines.append("pymtml.py has no class %s: write it under Structs, then make generate" % class_name(name))
+    for name in map(class_name, api["structs"]):
+        if "\nclass %s(" % name not in texts["pymtml.py"]:
+            lines.append("pymtml.py has no class %s: write it under Structs, then make generate" % name)
+    nameless = list(lines)
     for name, function in api["functions"].items():
         if "\ndef %s(" % name not in texts["pymtml.py"]:
             section = "mtml* functions" if function["since"] == HEADER_VERSION else "Functions outside the 2.2.0 header"
@@ -469,23 +469,7 @@ def to_do(api):
                 lines.append("no file of simulator/profiles has the key %s: %s answers nowhere" % (key, name))
             if "`%s`" % key not in texts["simulator/README.md"]:
                 lines.append("simulator/README.md does not say what the key %s is" % key)
+    if nameless:
+        # Other generators import pymtml.py, which names the classes.
+        sys.exit("\n".join(lines))
     return lines
-
-
-def main():
-    check = generated.checks(__doc__)
-    api = json.loads(read(FACTS))
-    wrong = slips(api)
-    if wrong:
-        sys.exit("\n".join("%s: %s" % (FACTS, line) for line in wrong))
-    stale = generated.renew({path: functools.partial(renewed, api, path) for path in BLOCKS}, check)
-    lines = to_do(api)
-    sys.stdout.writelines(line + "\n" for line in lines)
-    if check and stale:
-        sys.exit("facts/mtml_api.json has changed, or what follows from it was edited by hand: make generate")
-    # The other generators import pymtml.py, which names the classes.
-    sys.exit(bool(lines) if check else any("has no class" in line for line in lines))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,11 @@
-#!/usr/bin/env python3
 """Writes what follows from the table of cards, facts/cards.json.
 
-python tools/generate_cards.py            write it
-python tools/generate_cards.py --check    exit status 1, with a diff, if something is not current
-
-pymtml.py          MUSA compute capability by PCI id and by name, between markers
-docs/support.md    the tables of cards, between markers
+pymtml.py               MUSA compute capability by PCI id and by name, between markers
+pymtml_cli/capture.py   the generation by PCI id, between markers
+docs/support.md         the tables of cards, between markers
 """
 
 import configparser
-import functools
 import glob
 import json
 import os
@@ -23,13 +19,28 @@ FACTS = "facts/cards.json"
 
 def load():
     """The cards by name (dict)."""
-    with open(os.path.join(generated.ROOT, FACTS), encoding="utf-8") as stream:
-        return json.load(stream)["cards"]
+    return json.loads(generated.read(FACTS))["cards"]
 
 
 def capability(card):
     """A card's MUSA compute capability, as source."""
     return "(%s)" % ", ".join(card["capability"].split("."))
+
+
+def generations():
+    """The generations of cards, from the oldest on, by the high byte of their PCI ids (dict)."""
+    found = {}
+    for name, card in load().items():
+        for number in card["pci_device"]:
+            byte = int(number, 16) >> 8
+            if found.setdefault(byte, card["generation"]) != card["generation"]:
+                sys.exit("%s: %s is of another generation than other cards with its high byte" % (FACTS, name))
+    return dict(sorted(found.items()))
+
+
+def capture_table(cards):
+    """The block of pymtml_cli/capture.py."""
+    return ["GENERATIONS = {%s}" % ", ".join('%d: "%s"' % pair for pair in generations().items())]
 
 
 def python_tables(cards):
@@ -99,26 +110,17 @@ def support(cards):
     return table(head, what) + [""] + table(source, how)
 
 
-# File: (first line of the block, last line, its text)
-BLOCKS = {
-    "pymtml.py": generated.markers("cards") + (python_tables,),
-    "docs/support.md": ("<!-- BEGIN generated -->", "<!-- END generated -->", support),
-}
-
-
-def renewed(cards, path, source):
-    """A file's text with its block as the table has it."""
-    first, last, block = BLOCKS[path]
-    return generated.between(path, source, first, last, block(cards))
-
-
-def main():
-    check = generated.checks(__doc__)
-    cards = load()
-    stale = generated.renew({path: functools.partial(renewed, cards, path) for path in BLOCKS}, check)
-    if check and stale:
-        sys.exit("facts/cards.json has changed, or what follows from it was edited by hand: make generate")
-
-
-if __name__ == "__main__":
-    main()
+FILES = generated.files(
+    {
+        "pymtml.py": [generated.markers("cards") + (python_tables,)],
+        "pymtml_cli/capture.py": [
+            (
+                "# BEGIN generated generations, from facts/cards.json: the high byte of the PCI id tells them",
+                "# END generated generations",
+                capture_table,
+            )
+        ],
+        "docs/support.md": [("<!-- BEGIN generated -->", "<!-- END generated -->", support)],
+    },
+    load,
+)

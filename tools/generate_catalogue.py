@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Writes Part III of pymtml.py: the public names of nvidia-ml-py that Parts I and II do not define by hand.
-
-    python tools/generate_catalogue.py            rewrite the block between the BEGIN and END markers
-    python tools/generate_catalogue.py --check    exit status 1, with a diff, if the block is not current
 
 The names, values and layouts come from facts/nvml_surface.json. A name that pymtml.py binds at module level
 outside the markers stays out of the block, so that moving a definition into Part II is: write it there, run this,
@@ -113,8 +109,9 @@ def table_lines(name, table):
     yield "}"
 
 
-def block(surface, taken, source):
-    """The generated block, its markers included."""
+def lines(source):
+    """The generated block."""
+    surface, taken = generated.surface(), generated.above(TITLE, source)
     constants = {name: value for name, value in surface["constants"].items() if name not in taken}
     plain = {name: kind for name, kind in surface["types"].items() if not kind.startswith("POINTER(")}
     handles = {name: kind for name, kind in surface["types"].items() if kind.startswith("POINTER(")}
@@ -128,9 +125,7 @@ def block(surface, taken, source):
     parameters = {
         name: surface["structs"][name]["parameters"] for name in made if "parameters" in surface["structs"][name]
     }
-    begin, end = generated.markers(TITLE)
     lines = [
-        begin,
         "# Written by tools/generate_catalogue.py; edit that file, or define a name above the markers.",
         "",
         "# ---- Types of enums ----",
@@ -155,9 +150,7 @@ def block(surface, taken, source):
     lines += table_lines("_CATALOGUE_FORMATS", formats)
     lines += ["", "# Constructor parameters with another name than their field: parameter, field"]
     lines += table_lines("_CATALOGUE_PARAMETERS", parameters)
-    lines += [end, ""]
-    return "\n".join(lines)
+    return lines
 
 
-if __name__ == "__main__":
-    generated.run(__doc__.splitlines()[0], TITLE, block)
+FILES = generated.block(TITLE, lines)

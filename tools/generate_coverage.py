@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
 """Writes docs/coverage.md: every nvml* function of pymtml.py, whether it answers, in which unit and from what.
 
-MTML's own functions stand at its end.
-
-    python tools/generate_coverage.py            rewrite docs/coverage.md
-    python tools/generate_coverage.py --check    exit status 1, with a diff, if the file is not current
+MTML's own functions stand at its end. And pymtml_cli/health/resting.txt, the functions that each of MTML's carries.
 
 It is read from the module's source: the groups are its banners, what stands in the rows its docstrings. Why a function
 is refused stands in facts/refusals.csv.
@@ -13,17 +9,13 @@ is refused stands in facts/refusals.csv.
 import ast
 import collections
 import functools
-import json
-import os
 import re
 import sys
 
 import generate_refusals
 import generated
 
-DOCUMENT = os.path.join(generated.ROOT, "docs", "coverage.md")
-with open(os.path.join(generated.ROOT, "facts", "nvml_surface.json"), encoding="utf-8") as _file:
-    SURFACE = {name for name in json.load(_file)["functions"] if name.startswith("nvml")}
+SURFACE = {name for name in generated.surface()["functions"] if name.startswith("nvml")}
 REFUSAL = "Not available"
 REFERENCE = re.compile(r"[Aa]s (nvml\w+)(?: and (nvml\w+))?")
 SOURCE = re.compile(r"\b(MTML: |MUSA: )(.*?)(?:\.(?= [A-Z])|\.?$)")
@@ -218,13 +210,18 @@ def grouped(functions):
     return list(groups.items())
 
 
-def main():
-    check = generated.checks(__doc__)
-    with open(generated.MODULE, encoding="utf-8") as stream:
-        text = document(stream.read())
-    if generated.renew({"docs/coverage.md": lambda old: text}, check) and check:
-        sys.exit("docs/coverage.md is not current: make generate")
+def resting(source):
+    """pymtml_cli/health/resting.txt for the source of the module."""
+    functions, found = read_functions(source, ("nvml",)), {}
+    for function in functions.values():
+        for call in calls(function, functions):
+            found.setdefault(call.split()[0], []).append(function.name)
+    lines = ["Which functions rest on a function of MTML. Written by tools/generate_coverage.py from docstrings.", ""]
+    lines += ["== functions"] + ["%s | %s" % (name, " ".join(found[name])) for name in sorted(found)]
+    return "\n".join(lines + [""])
 
 
-if __name__ == "__main__":
-    main()
+FILES = {
+    "docs/coverage.md": lambda old: document(generated.read("pymtml.py")),
+    "pymtml_cli/health/resting.txt": lambda old: resting(generated.read("pymtml.py")),
+}

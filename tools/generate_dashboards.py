@@ -1,15 +1,9 @@
-"""Write the dashboards of examples/fleet from the tables below: panels as data, places and the rest by rule.
+"""Writes the dashboards of examples/fleet from the tables below: panels as data, places and the rest by rule."""
 
-python tools/generate_dashboards.py            write them
-python tools/generate_dashboards.py --check    exit 1 with a diff if they are not current
-"""
+import functools
 
-import os
-import sys
+from generated import json_text
 
-from generated import ROOT, checks, json_text, renew
-
-FLEET = os.path.join("examples", "fleet")
 COLUMNS = 24  # of Grafana's grid
 REFRESH = "30s"
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -419,7 +413,7 @@ def places(entries):
         x, height = x + wide, max(height, high)
 
 
-def dashboard(name):
+def dashboard(name, old):
     """The text of a dashboard's file."""
     uid, title, entries, variables = DASHBOARDS[name]
     board = {
@@ -443,15 +437,4 @@ def dashboard(name):
     return json_text(board, deep=2)
 
 
-def main():
-    check = checks(__doc__)
-    for name in DASHBOARDS:
-        if not os.path.exists(os.path.join(ROOT, FLEET, name)) and not check:
-            open(os.path.join(ROOT, FLEET, name), "w").close()
-    stale = renew({os.path.join(FLEET, name): lambda _, name=name: dashboard(name) for name in DASHBOARDS}, check)
-    if stale and check:
-        sys.exit("%s has a dashboard that is not current: make generate" % FLEET)
-
-
-if __name__ == "__main__":
-    main()
+FILES = {"examples/fleet/%s" % name: functools.partial(dashboard, name) for name in DASHBOARDS}

@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Writes the error codes and error classes of pymtml.py.
-
-    python tools/generate_errors.py            rewrite the block between the BEGIN and END markers
-    python tools/generate_errors.py --check    exit status 1 if the block is not current or a code has no row
 
 NVML's numbers come from facts/nvml_surface.json, the rest from facts/errors.csv, one row a class:
 
@@ -14,19 +10,13 @@ NVML's numbers come from facts/nvml_surface.json, the rest from facts/errors.csv
 
 import csv
 import json
-import os
 
 import generated
-
-TABLE = os.path.join(generated.ROOT, "facts", "errors.csv")
-API = os.path.join(generated.ROOT, "facts", "mtml_api.json")
-TITLE = "errors"
 
 
 def rows():
     """The table (list of dicts)."""
-    with open(TABLE, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return list(csv.DictReader(generated.read("facts/errors.csv").splitlines()))
 
 
 def class_name(code):
@@ -35,10 +25,11 @@ def class_name(code):
     return "%sError_%s" % (api, "".join(word.capitalize() for word in words.split("_")))
 
 
-def nvml_codes(surface):
+def nvml_codes():
     """NVML's codes: numbers by name, in the order of the numbers (dict)."""
-    codes = {name: value for name, value in surface["constants"].items() if name.startswith("NVML_ERROR_")}
-    codes["NVML_SUCCESS"] = surface["constants"]["NVML_SUCCESS"]
+    constants = generated.surface()["constants"]
+    codes = {name: value for name, value in constants.items() if name.startswith("NVML_ERROR_")}
+    codes["NVML_SUCCESS"] = constants["NVML_SUCCESS"]
     return dict(sorted(codes.items(), key=lambda item: item[1]))
 
 
@@ -59,26 +50,23 @@ def text_lines(root, table):
     yield from ("    }", ")")
 
 
-def block(surface, taken, source):
-    """The generated block, its markers included."""
-    begin, end = generated.markers(TITLE)
+def lines(source):
+    """The generated block."""
     table = rows()
-    lines = [begin, "# Written by tools/generate_errors.py from facts/errors.csv; edit that.", ""]
-    lines += ["%s = %d" % item for item in nvml_codes(surface).items()] + ["", ""]
+    lines = ["# Written by tools/generate_errors.py from facts/errors.csv; edit that.", ""]
+    lines += ["%s = %d" % item for item in nvml_codes().items()] + ["", ""]
     for row in table:
         lines += class_lines(row)
     lines += list(text_lines("NVMLError", table)) + list(text_lines("MTMLError", table))
-    return "\n".join(lines + [end, ""])
+    return lines
 
 
-def to_do(surface, taken):
+def to_do():
     """A line for each code without a row."""
-    with open(API, encoding="utf-8") as stream:
-        codes = list(nvml_codes(surface)) + list(json.load(stream)["enums"]["MtmlReturn"])
+    codes = list(nvml_codes()) + list(json.loads(generated.read("facts/mtml_api.json"))["enums"]["MtmlReturn"])
     known = {row["code"] for row in rows()}
     missing = [code for code in codes if "_ERROR_" in code and code not in known]
     return ["%s has no row in facts/errors.csv: write one" % code for code in missing]
 
 
-if __name__ == "__main__":
-    generated.run(__doc__.splitlines()[0], TITLE, block, to_do)
+FILES = generated.block("errors", lines)

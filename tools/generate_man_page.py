@@ -1,8 +1,4 @@
-"""Write the manual page docs/pymtml.1 from what --help prints and from the tables of docs/command.md.
-
-python tools/generate_man_page.py            write it
-python tools/generate_man_page.py --check    exit 1 with a diff if it is not current
-"""
+"""Writes the manual page docs/pymtml.1 from what --help prints and from the tables of docs/command.md."""
 
 import contextlib
 import io
@@ -11,10 +7,9 @@ import re
 import sys
 import textwrap
 
-from generated import ROOT, checks, renew
+from generated import ROOT, read
 
 sys.path.insert(0, ROOT)
-COMMAND = os.path.join(ROOT, "docs", "command.md")
 
 HEAD = """\
 .\\" Written by tools/generate_man_page.py from --help and docs/command.md. Do not edit.
@@ -120,8 +115,7 @@ def rows(markdown, head):
 
 def page():
     """The manual page."""
-    with open(COMMAND, encoding="utf-8") as stream:
-        markdown = stream.read()
+    markdown = read("docs/command.md")
     lines = []
     for title, entries in blocks(help_text()):
         lines += [".Ss " + term(title)] + listed(entries)
@@ -144,12 +138,4 @@ def page():
     return HEAD + ".Sh OPTIONS\n" + "\n".join(lines) + "\n"
 
 
-def main():
-    check = checks(__doc__)
-    stale = renew({"docs/pymtml.1": lambda _: page()}, check)
-    if stale and check:
-        sys.exit("docs/pymtml.1 is not current: make generate")
-
-
-if __name__ == "__main__":
-    main()
+FILES = {"docs/pymtml.1": lambda old: page()}

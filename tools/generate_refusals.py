@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Writes the functions of Part III of pymtml.py: those of nvidia-ml-py that MTML has no counterpart for.
-
-    python tools/generate_refusals.py            rewrite the block between the BEGIN and END markers
-    python tools/generate_refusals.py --check    exit status 1 if the block is not current or a function has no row
 
 Names and parameters come from facts/nvml_surface.json, the rest from facts/refusals.csv, one row a function:
 
@@ -18,25 +14,23 @@ row is refused as "Not available." until it gets one.
 """
 
 import csv
-import os
 import re
 import textwrap
 
 import generated
 
-TABLE = os.path.join(generated.ROOT, "facts", "refusals.csv")
 TITLE = "NVML refusals"
 NO_ROW = "Not described yet"
 
 
 def rows():
     """The table: each function's row by column (dict), in its order."""
-    with open(TABLE, encoding="utf-8", newline="") as stream:
-        return {row["name"]: row for row in csv.DictReader(stream)}
+    return {row["name"]: row for row in csv.DictReader(generated.read("facts/refusals.csv").splitlines())}
 
 
-def wanted(surface, taken):
+def wanted(surface, source):
     """The public functions of the surface that nobody wrote by hand: parameters by name."""
+    taken = generated.above(TITLE, source)
     return {
         name: entry["params"]
         for name, entry in surface["functions"].items()
@@ -102,14 +96,12 @@ def function_lines(name, parameters, checks, what, structs):
         yield from (opening + "(", "        " + arguments, "    )")
 
 
-def block(surface, taken, source):
-    """The generated block, its markers included."""
-    functions, table, structs = wanted(surface, taken), rows(), set(surface["structs"]) - taken
-    begin, end = generated.markers(TITLE)
-    lines = [
-        begin,
-        "# Written by tools/generate_refusals.py from facts/; edit facts/refusals.csv, or define a function above.",
-    ]
+def lines(source):
+    """The generated block."""
+    surface = generated.surface()
+    functions, table = wanted(surface, source), rows()
+    structs = set(surface["structs"]) - generated.above(TITLE, source)
+    lines = ["# Written by tools/generate_refusals.py from facts/refusals.csv; edit that, or define a function above."]
     described = [name for name in table if name in functions]
     above = None
     for name in described + sorted(set(functions) - set(table)):
@@ -118,17 +110,16 @@ def block(surface, taken, source):
             lines += (["", ""] if above else [""]) + ["# ---- %s ----" % row["group"]]
             above = row["group"]
         lines += function_lines(name, functions[name], row["checks"], row["what"], structs)
-    return "\n".join(lines + ["", "", end, ""])
+    return lines + ["", ""]
 
 
-def to_do(surface, taken):
+def to_do():
     """A line for each function without a row."""
-    missing = sorted(set(wanted(surface, taken)) - set(rows()))
+    missing = sorted(set(wanted(generated.surface(), generated.read("pymtml.py"))) - set(rows()))
     return [
         "%s has no row in facts/refusals.csv (group,name,checks,what,reason): write one, or the function by hand" % name
         for name in missing
     ]
 
 
-if __name__ == "__main__":
-    generated.run(__doc__.splitlines()[0], TITLE, block, to_do)
+FILES = generated.block(TITLE, lines)

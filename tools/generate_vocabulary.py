@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Writes the constants and structs of NVML that pymtml.py needs while it is imported.
-
-    python tools/generate_vocabulary.py            rewrite the block between the BEGIN and END markers
-    python tools/generate_vocabulary.py --check    exit status 1, with a diff, if the block is not current
 
 They are those of facts/nvml_surface.json that statements outside functions name: structs, tables and defaults of
 parameters, as they are written by hand; and the structs that annotations of functions name. All others stand in Part
@@ -57,16 +53,16 @@ def class_lines(name, struct):
     yield from ("", "")
 
 
-def block(surface, taken, source):
-    """The generated block, its markers included."""
-    begin, end = generated.markers(TITLE)
-    names = sorted(needed(generated.by_hand(source)) & set(surface["constants"]) - taken)
-    lines = ["%s = %s" % (name, literal(name, surface["constants"][name])) for name in names]
+def lines(source):
+    """The generated block."""
+    surface = generated.surface()
+    names = sorted(needed(generated.by_hand(source)) & set(surface["constants"]) - generated.above(TITLE, source))
+    lines = ["# Written by tools/generate_vocabulary.py."]
+    lines += ["%s = %s" % (name, literal(name, surface["constants"][name])) for name in names]
     lines += ["", ""]
     for name in STRUCTS:
         lines += class_lines(name, surface["structs"][name])
-    return "\n".join([begin, "# Written by tools/generate_vocabulary.py."] + lines + [end, ""])
+    return lines
 
 
-if __name__ == "__main__":
-    generated.run(__doc__.splitlines()[0], TITLE, block)
+FILES = generated.block(TITLE, lines)

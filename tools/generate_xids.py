@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Writes what follows from the table of XIDs, facts/xids.csv.
-
-python tools/generate_xids.py            write it
-python tools/generate_xids.py --check    exit status 1, with a diff, if something is not current
 
 pymtml.py           name and meaning by number, between markers
 docs/behavior.md    the table of XIDs, between markers
@@ -19,20 +15,15 @@ The table has one row a number:
 """
 
 import csv
-import functools
 import json
-import os
-import sys
 
 import generated
-
-FACTS = "facts/xids.csv"
 
 
 def rows():
     """The table (list of dicts)."""
-    with open(os.path.join(generated.ROOT, FACTS), encoding="utf-8", newline="") as stream:
-        return sorted(csv.DictReader(stream), key=lambda row: int(row["number"], 16))
+    table = csv.DictReader(generated.read("facts/xids.csv").splitlines())
+    return sorted(table, key=lambda row: int(row["number"], 16))
 
 
 def python_table(table):
@@ -52,25 +43,10 @@ def document(table):
         yield "| %s | %s | %s | %s |" % (row["number"], ", ".join(names) or "-", row["meaning"], row["source"])
 
 
-# File: (first line of the block, last line, its text)
-BLOCKS = {
-    "pymtml.py": generated.markers("XIDs") + (python_table,),
-    "docs/behavior.md": ("<!-- BEGIN generated XIDs -->", "<!-- END generated XIDs -->", document),
-}
-
-
-def renewed(path, source):
-    """A file's text with its block as the table has it."""
-    first, last, block = BLOCKS[path]
-    return generated.between(path, source, first, last, list(block(rows())))
-
-
-def main():
-    check = generated.checks(__doc__)
-    stale = generated.renew({path: functools.partial(renewed, path) for path in BLOCKS}, check)
-    if check and stale:
-        sys.exit("%s has changed, or what follows from it was edited by hand: make generate" % FACTS)
-
-
-if __name__ == "__main__":
-    main()
+FILES = generated.files(
+    {
+        "pymtml.py": [generated.markers("XIDs") + (python_table,)],
+        "docs/behavior.md": [("<!-- BEGIN generated XIDs -->", "<!-- END generated XIDs -->", document)],
+    },
+    rows,
+)

@@ -1,15 +1,12 @@
-"""What the generators share: the blocks between markers, the form of JSON, and the command line."""
+"""What the generators share: reading the project, the blocks between markers, the form of JSON."""
 
-import argparse
 import ast
-import difflib
+import functools
 import json
 import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULE = os.path.join(ROOT, "pymtml.py")
-SURFACE = os.path.join(ROOT, "facts", "nvml_surface.json")
 # In the order in which they stand in pymtml.py: names of one block stay out of those after it.
 BLOCKS = ("MTML constants", "errors", "MTML handles", "MTML structs", "MTML prototypes", "MTML functions")
 BLOCKS += ("NVML vocabulary", "cards", "XIDs", "NVML catalogue", "NVML refusals")
@@ -17,6 +14,12 @@ WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.
 FIXED_WIDTH = {"c_ulong": "c_ulonglong", "c_long": "c_longlong"}
+
+
+def read(path):
+    """The text of a file of the project."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+        return stream.read()
 
 
 def json_text(value, deep=None):
@@ -60,17 +63,6 @@ def markers(title):
     return "# BEGIN generated %s" % title, "# END generated %s" % title
 
 
-def split(source, title):
-    """The text before a block, the block with its markers, and the text after it."""
-    lines = source.splitlines(keepends=True)
-    first, last = markers(title)
-    marks = [number for number, line in enumerate(lines) if line.rstrip("\n") in (first, last)]
-    if [lines[number].rstrip("\n") for number in marks] != [first, last]:
-        sys.exit("pymtml.py must hold one line '%s' and after it one line '%s'" % (first, last))
-    begin, end = marks[0], marks[1] + 1
-    return "".join(lines[:begin]), "".join(lines[begin:end]), "".join(lines[end:])
-
-
 def between(path, source, first, last, lines):
     """The text of a file with other lines between two that mark the place."""
     found = source.split("\n")
@@ -79,38 +71,11 @@ def between(path, source, first, last, lines):
     return "\n".join(found[: found.index(first) + 1] + lines + found[found.index(last) :])
 
 
-def checks(document):
-    """Whether a generator, with that docstring, was asked to check its files rather than to write them."""
-    parser = argparse.ArgumentParser(description=document.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1, with what differs, if not current")
-    return parser.parse_args().check
-
-
-def renew(renewed, check):
-    """Write the files that are no longer current, {path: function of the old text}; with ``check`` show what differs.
-
-    Whether some were not current.
-    """
-    stale = False
-    for path, function in renewed.items():
-        with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
-            old = stream.read()
-        new = function(old)
-        stale = stale or new != old
-        if check:
-            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), path, "generated"))
-        elif new != old:
-            with open(os.path.join(ROOT, path), "w", encoding="utf-8") as stream:
-                stream.write(new)
-    return stale
-
-
 def by_hand(source, but=()):
     """The part of the module that no generator writes, with the blocks that ``but`` names."""
     for title in BLOCKS:
-        if title not in but and markers(title)[0] in source:
-            before, _, after = split(source, title)
-            source = before + after
+        if title not in but:
+            source = between("pymtml.py", source, *markers(title), lines=[])
     return source
 
 
@@ -132,33 +97,30 @@ def bound_names(source):
     return names
 
 
-def run(description, title, block, to_do=None):
-    """The command line of a generator: rewrite its block, or check it.
+def surface():
+    """What is recorded of nvidia-ml-py (dict)."""
+    return json.loads(read("facts/nvml_surface.json"))
 
-    ``block(surface, taken, source)`` is the block's text; names in ``taken`` are defined by hand, or in a block above,
-    and stay out; ``source`` is the module. ``to_do(surface, taken)`` is a list of what a maintainer has left to do,
-    which is said whether the block is written or checked.
+
+def above(title, source):
+    """The names that the module defines by hand, or in a block above that one (set)."""
+    return bound_names(by_hand(source, but=BLOCKS[: BLOCKS.index(title)]))
+
+
+def files(blocks, facts=None):
+    """The FILES of a generator with blocks, {path: [(first line, last line, write)]}.
+
+    write(facts()), or without facts write(text of the file), gives the lines between.
     """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 with a diff if not current")
-    parser.add_argument("--module", default=MODULE, help="the module to work on (default: %(default)s)")
-    parser.add_argument("--surface", default=SURFACE, help="the facts to read (default: %(default)s)")
-    options = parser.parse_args()
-    with open(options.surface, encoding="utf-8") as stream:
-        surface = json.load(stream)
-    with open(options.module, encoding="utf-8") as stream:
-        source = stream.read()
-    before, old, after = split(source, title)
-    taken = bound_names(by_hand(source, but=BLOCKS[: BLOCKS.index(title)]))
-    new = block(surface, taken, source)
-    missing = to_do(surface, taken) if to_do else []
-    sys.stdout.writelines(line + "\n" for line in missing)
-    if options.check:
-        difference = difflib.unified_diff(old.splitlines(True), new.splitlines(True), "pymtml.py", "generated")
-        sys.stdout.writelines(difference)
-        if old != new:
-            sys.exit("pymtml.py is not current, generated %s: make generate" % title)
-        sys.exit(bool(missing))
-    if old != new:
-        with open(options.module, "w", encoding="utf-8") as stream:
-            stream.write(before + new + after)
+
+    def renewed(path, source):
+        for first, last, write in blocks[path]:
+            source = between(path, source, first, last, list(write(facts() if facts else source)))
+        return source
+
+    return {path: functools.partial(renewed, path) for path in blocks}
+
+
+def block(title, write):
+    """The FILES of a generator of one block of the module."""
+    return files({"pymtml.py": [markers(title) + (write,)]})

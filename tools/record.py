@@ -64,14 +64,9 @@ def read(path):
         return stream.read()
 
 
-def surface():
-    """What is recorded of nvidia-ml-py (dict)."""
-    return json.loads(read("facts/nvml_surface.json"))
-
-
 def version():
     """The version of nvidia-ml-py that it is recorded of (str)."""
-    return surface()["source"].split()[-1]
+    return generated.surface()["source"].split()[-1]
 
 
 def with_version():
@@ -90,7 +85,7 @@ def counts():
     import native_calls
     from inside import FIELDS
 
-    nvml = {name for name in surface()["functions"] if name.startswith("nvml")}
+    nvml = {name for name in generated.surface()["functions"] if name.startswith("nvml")}
     ran, imitated = set(), set()
     for line in read("docs/programs.md").rpartition("|---|\n")[2].splitlines():
         # A program counts once, whatever of it, and whichever versions, have rows.

@@ -9,13 +9,13 @@ import contextlib
 import ctypes
 import glob
 import os
-import re
 import signal
 import sys
 import time
 from collections import namedtuple
 
 import pymtml
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.files import read
 from pymtml_cli.common.text import json, safe, some
@@ -216,13 +216,9 @@ def functions_finding():
 
 
 def resting_on(functions):
-    """Facade functions that call one of these functions, by the last line of their docstrings (list)."""
-    found = []
-    for name, value in sorted(vars(pymtml).items()):
-        if name.startswith("nvml") and callable(value):
-            its = re.findall(r"mtml[A-Z]\w+", (value.__doc__ or "").rpartition("MTML:")[2])
-            found += [] if set(functions).isdisjoint(its) else [name]
-    return found
+    """Facade functions that call one of these functions (list)."""
+    rows = dict(layout.tables("health/resting.txt")["functions"])
+    return sorted({name for function in functions for name in rows.get(function, "").split()})
 
 
 def init_failure(error):

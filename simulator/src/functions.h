@@ -166,6 +166,13 @@
     int32_t gpu_voltage;                       \
     int32_t memory_temperature;
 
+/* From the oldest on. */
+#define SIM_GENERATIONS(X) \
+    X(SUDI)                \
+    X(CHUNXIAO)            \
+    X(QUYUAN)              \
+    X(PINGHU)
+
 /* No header declares these. */
 MTML_API MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *dev, int *major, int *minor);
 MTML_API MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *dev, unsigned int *count);
@@ -188,7 +195,12 @@ enum function {
     FUNCTION_COUNT
 };
 
-enum generation { GENERATION_ANY, GENERATION_SUDI, GENERATION_CHUNXIAO, GENERATION_QUYUAN, GENERATION_PINGHU };
+enum generation {
+    GENERATION_ANY,
+#define X(name) GENERATION_##name,
+    SIM_GENERATIONS(X)
+#undef X
+};
 
 enum audience { DEVICES_ALL, DEVICES_PHYSICAL, DEVICES_VIRTUAL, DEVICES_REAL_VPU };
 

@@ -50,10 +50,9 @@ const struct name_value brand_names[] = {
 };
 
 const struct name_value generation_names[] = {
-    {"SUDI", GENERATION_SUDI},
-    {"CHUNXIAO", GENERATION_CHUNXIAO},
-    {"QUYUAN", GENERATION_QUYUAN},
-    {"PINGHU", GENERATION_PINGHU},
+#define X(name) {#name, GENERATION_##name},
+    SIM_GENERATIONS(X)
+#undef X
     {NULL, 0},
 };
 

@@ -339,6 +339,12 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
     assert doctor.resting_on([beside] + list(lacks)) == [named]
 
 
+def test_what_rests_on_a_function_is_known_without_docstrings():
+    code = "from pymtml_cli.health.doctor import resting_on; print(resting_on(['mtmlDeviceGetIndex']))"
+    printed = simulated.run([sys.executable, "-OO", "-c", code], cwd=simulated.ROOT).stdout
+    assert printed == "['nvmlDeviceGetIndex']\n"
+
+
 def test_where_the_library_was_found(monkeypatch):
     with simulated.machine("s80"), Machine():
         path = os.path.realpath(simulated.LIBRARY)

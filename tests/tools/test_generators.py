@@ -1,6 +1,5 @@
 """The recorder and the generators of pymtml.py: what they make of another nvidia-ml-py."""
 
-import copy
 import importlib
 import json
 import os
@@ -27,24 +26,28 @@ def read(path):
         return stream.read()
 
 
+OF_SURFACE = ("errors", "vocabulary", "catalogue", "refusals")
+
+
 @pytest.fixture
 def changed(tmp_path):
-    """Generates a copy from a changed surface: (text of the copy, what a generator's --check prints)."""
+    """Generates a copy from a changed surface: (text of the copy, the status and the text of --check)."""
+    for folder in ("tools", "facts"):
+        shutil.copytree(os.path.join(ROOT, folder), str(tmp_path / folder))
+    shutil.copy(MODULE, str(tmp_path))
 
-    def generate(change, checked="generate_refusals"):
-        surface = copy.deepcopy(json.loads(read(SURFACE)))
+    def generate(change):
+        surface = json.loads(read(SURFACE))
         change(surface)
-        path, module = tmp_path / "surface.json", tmp_path / "pymtml.py"
-        path.write_text(json.dumps(surface), encoding="utf-8")
-        shutil.copyfile(MODULE, str(module))
-        options = ["--surface", str(path), "--module", str(module)]
-        for name in ("errors", "vocabulary", "catalogue", "refusals"):
-            written = tool("generate_" + name, *options)
-            assert written.returncode == 0
-            if name == checked[9:]:
-                check = tool(checked, "--check", *options)
-                assert check.stdout == written.stdout, "what is left to do is said when it is written, too"
-        return read(module), check
+        (tmp_path / "facts" / "nvml_surface.json").write_text(json.dumps(surface), encoding="utf-8")
+        command = [sys.executable, str(tmp_path / "tools" / "generate.py")]
+        written, checked = (
+            simulated.run(command + options + ["--only", *OF_SURFACE], stderr=subprocess.STDOUT)
+            for options in ([], ["--check"])
+        )
+        assert written.returncode == 0
+        assert checked.stdout == written.stdout, "what is left to do is said when it is written, too"
+        return read(tmp_path / "pymtml.py"), checked.returncode, checked.stdout
 
     return generate
 
@@ -74,12 +77,10 @@ def test_a_module_alone_needs_its_version(tmp_path):
 
 
 def test_running_them_for_the_present_version_changes_nothing(changed):
-    text, check = changed(lambda surface: None)
-    assert text == read(MODULE)
-    assert (check.returncode, check.stdout) == (0, "")
+    assert changed(lambda surface: None) == (read(MODULE), 0, "")
 
 
-def test_another_version_is_taken_and_given_back_to_the_byte(changed, tmp_path):
+def test_another_version_is_taken_and_given_back_to_the_byte(changed):
     """What it lacks vanishes."""
 
     def change(surface):
@@ -88,13 +89,12 @@ def test_another_version_is_taken_and_given_back_to_the_byte(changed, tmp_path):
         del surface["structs"]["c_nvmlPdi_t"]
         surface["constants"].update(NVML_ERROR_NEWS=31, NVML_NEWS=7, NVML_CLOCK_MEM=9)
 
-    text, check = changed(change)
-    assert "\nNVML_CLOCK_MEM = 9\n" in text and "\nNVML_ERROR_NEWS = 31\n" in text and check.returncode == 0
+    text, status, output = changed(change)
+    assert "\nNVML_CLOCK_MEM = 9\n" in text and text.count("\nNVML_ERROR_NEWS = 31\n") == 1
+    assert (status, output) == (1, "NVML_ERROR_NEWS has no row in facts/errors.csv: write one\n")
     for name in ("nvmlDeviceGetPdi", "NVML_FAN_FAILED", "c_nvmlPdi_t"):
         assert name in read(MODULE) and name not in text
-    for name in ("errors", "vocabulary", "catalogue", "refusals"):
-        assert tool("generate_" + name, "--module", str(tmp_path / "pymtml.py")).returncode == 0
-    assert read(tmp_path / "pymtml.py") == read(MODULE)
+    assert changed(lambda surface: None) == (read(MODULE), 0, "")
 
 
 def test_a_new_function_is_refused_until_it_has_a_row(changed):
@@ -105,10 +105,10 @@ def test_a_new_function_is_refused_until_it_has_a_row(changed):
         surface["functions"]["nvmlSystemGetNews"] = {"params": []}
         surface["constants"]["NVML_NEWS"] = 7
 
-    text, check = changed(change)
-    assert check.returncode == 1
-    assert [line.split()[0] for line in check.stdout.splitlines()] == ["nvmlDeviceGetNews", "nvmlSystemGetNews"]
-    assert "facts/refusals.csv" in check.stdout
+    text, status, output = changed(change)
+    assert status == 1
+    assert [line.split()[0] for line in output.splitlines()] == ["nvmlDeviceGetNews", "nvmlSystemGetNews"]
+    assert "facts/refusals.csv" in output
     assert "\nNVML_NEWS = 7\n" in text
     written = {"__name__": "written"}
     exec(compile(text, "pymtml.py", "exec"), written)
@@ -118,25 +118,16 @@ def test_a_new_function_is_refused_until_it_has_a_row(changed):
     assert written["nvmlDeviceGetNews"].__defaults__[0] == 0x1000010
 
 
-def test_a_new_error_code_is_named_until_it_has_a_row(changed):
-    def change(surface):
-        surface["constants"]["NVML_ERROR_NEWS"] = 31
-
-    text, check = changed(change, "generate_errors")
-    assert (check.returncode, check.stdout) == (1, "NVML_ERROR_NEWS has no row in facts/errors.csv: write one\n")
-    assert text.count("\nNVML_ERROR_NEWS = 31\n") == 1
-
-
 @pytest.mark.parametrize("check", [True, False])
 def test_what_is_not_current_is_shown_or_written(monkeypatch, capsys, tmp_path, check):
     monkeypatch.syspath_prepend(os.path.join(ROOT, "tools"))
-    generated = importlib.import_module("generated")
-    monkeypatch.setattr(generated, "ROOT", str(tmp_path))
+    generate = importlib.import_module("generate")
+    monkeypatch.setattr(generate.generated, "ROOT", str(tmp_path))
     (tmp_path / "page").write_text("old\n")
-    assert generated.renew({"page": lambda text: "new\n"}, check)
+    assert generate.renew({"page": lambda text: "new\n"}, check)
     assert read(tmp_path / "page") == ("old\n" if check else "new\n")
     assert ("-old\n+new\n" in capsys.readouterr().out) == check
-    assert not generated.renew({"page": lambda text: text}, check)
+    assert not generate.renew({"page": lambda text: text}, check)
 
 
 def test_no_two_helpers_have_the_same_name():
