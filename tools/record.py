@@ -10,6 +10,7 @@ tests/hostile/outcomes.csv   what functions make of drivers that lie, where that
 docs/reliability.md          the table of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
 docs/command.md              the screens, the table of checks, the keys of --json
+docs/metrics.md              the series of readings
 facts/*.json ...             the form of JSON
 README*.md, docs/*.md ...    numbers: <!--NAME-->241<!--/-->, by the names in counts() and figures()
 pyproject.toml ...           the version of nvidia-ml-py, in the places of VERSION
@@ -83,7 +84,7 @@ def counts():
     """The numbers that documents name (dict)."""
     import liar
     import native_calls
-    from inside import FIELDS
+    from inside import FIELDS, most_series
 
     nvml = {name for name in generated.surface()["functions"] if name.startswith("nvml")}
     ran, imitated = set(), set()
@@ -100,6 +101,7 @@ def counts():
         "machines": len(glob.glob(os.path.join(ROOT, "simulator", "profiles", "*.ini"))),
         "nvidia_ml_py": version(),
         "nvml_functions": len(nvml),
+        **most_series(),
         "vendor_functions": len(nvml & vendor_names()) or None,
         **figures(),
     }
@@ -180,6 +182,27 @@ def with_checks():
     return {"docs/command.md": re.sub(TABLE % head, lambda _: table, read("docs/command.md"))}
 
 
+def with_series():
+    """docs/metrics.md with the series of readings."""
+    table, text = importlib.import_module("pymtml_cli.readings.table"), read("docs/metrics.md")
+    values = {name: [{} for _ in labels] for name, (_, _, labels, _) in table.SERIES.items()}
+    for name, *own in (row.series for row in table.READINGS if row.series):
+        for place, value in enumerate(own):
+            values[name][place]["`%s`" % value] = None
+    rows = []
+    for name, (_, _, labels, help) in table.SERIES.items():
+        each = ("`%s`%s" % (label, ": " * bool(its) + ", ".join(its)) for label, its in zip(labels, values[name]))
+        kind = "counter" if name.endswith("_total") else "gauge"
+        rows.append("| `mthreads_gpu_%s` | %s | %s| %s |\n" % (name, kind, "; ".join(each) + " " * bool(labels), help))
+    head, begun, rest = text.partition("| `mthreads_gpu_%s` " % next(iter(table.SERIES)))
+    _, ended, rest = rest.partition("| `mthreads_gpu_mtlinks` ")
+    if not ended:
+        sys.exit(
+            "docs/metrics.md lacks rows of the first series of readings, and of mthreads_gpu_mtlinks behind the last"
+        )
+    return {"docs/metrics.md": head + "".join(rows) + ended + rest}
+
+
 def with_screens():
     """The documents that show screens, with those of now."""
     screens = importlib.import_module("screens")
@@ -203,7 +226,7 @@ def with_support():
     return {"facts/card_support.csv": importlib.import_module("card_support").recorded()}
 
 
-QUICK = with_version, with_counts, with_tables, with_checks, with_keys, with_json
+QUICK = with_version, with_counts, with_tables, with_checks, with_keys, with_series, with_json
 SLOW = with_expected, with_screens, with_lies, with_support
 
 

@@ -28,8 +28,8 @@ Outcome = namedtuple("Outcome", "level text value limit advice silent asked", de
 
 # A check: its questions in order (none if it is about the machine), each with its text for a good outcome; doctor's
 # advice; ``noted``: whether doctor also reports a NOTE (other NOTEs are counters, and no sign that anything is wrong);
-# ``among``: a question that compares all cards by what they have answered; ``measured``: whether its texts have measured
-# numbers, which `compare` passes over; ``finds``: its row in docs/command.md, with the default limits.
+# ``among``: a question that compares all cards by what they have answered; ``measured``: whether its texts have
+# measured numbers, which `compare` passes over; ``finds``: its row in docs/command.md, with the default limits.
 Check = namedtuple("Check", "name finds questions advice noted among measured", defaults=({}, None, False, None, True))
 
 # Limit: (default, least, most, help). A default of None is the card's own limit, or follows from the card.
@@ -360,7 +360,7 @@ OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
 
 
 def are_measured(check):
-    """Whether the texts of a check, of health or doctor, have measured numbers: of doctor's own only those of `cost`."""
+    """Whether the texts of a check have measured numbers. Of the checks that only doctor has, those of `cost` do."""
     return CHECKS[check].measured if check in CHECKS else check == "cost"
 
 

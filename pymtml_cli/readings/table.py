@@ -22,8 +22,8 @@ class Reading:
     ``plausible`` is a condition; an answer that does not meet it becomes an Implausible. ``text`` turns an answer into
     what --query-gpu prints, with ``unit`` behind it. ``form`` is how -q and -x write the text (default: with the unit).
     ``json`` is its path in --json, ``value`` turns an answer into what stands there, ``note`` is the remark beside it
-    in docs/command.md; ``compare`` is how hosts are compared by it, ``trouble`` whether a value other than 0 is a problem
-    even if all hosts share it. ``series`` is (name in SERIES, label ...) in `metrics`.
+    in docs/command.md; ``compare`` is how hosts are compared by it, ``trouble`` whether a value other than 0 is a
+    problem even if all hosts share it. ``series`` is (name in SERIES, label ...) in `metrics`.
     """
 
     def __init__(
@@ -200,18 +200,20 @@ def as_it_is(number):
     return number
 
 
+USED_HELP = "Memory in use, as the driver reports it; it was seen above the total."
 CLOCK_HELP = "Clock at present; the memory's as MTML counts it, an eighth of the data rate."
 FAN_HELP = "Target speed of a fan; 1 is its rated speed, which it may exceed."
 ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate over the card's life."
 GENERATION_HELP = "PCIe generation that the link runs at; it drops when the card is idle."
 PENDING_HELP = "1 if memory pages wait for a reboot to be retired, else 0."
-LIMIT_HELP = "Temperature at which the card slows down, or shuts down."
+POWER_LIMIT_HELP = "Power limit in force; absent if the driver reports 0."
+LIMIT_HELP = "Temperature at which the card slows down, or shuts down; absent if the driver reports 0."
 
-# Series of readings: (`query` of query_errors_total, what makes a number of an answer, labels beside the card's, help).
-# Those whose names end in _total are counters.
+# Series of readings: (`query` of query_errors_total, what makes a number of an answer, labels beside the card's, help,
+# also in docs/metrics.md). Those whose names end in _total are counters.
 SERIES = {
     "utilization_ratio": ("utilization", ratio, ("engine",), "Utilization of an engine, from 0 to 1."),
-    "memory_used_bytes": ("memory", as_it_is, (), "Memory of the card in use."),
+    "memory_used_bytes": ("memory", as_it_is, (), USED_HELP),
     "memory_total_bytes": ("memory", as_it_is, (), "Memory that the card has."),
     "temperature_celsius": ("temperature", as_it_is, ("sensor",), "Temperature."),
     # Drivers return 0 for a limit that they do not know.
@@ -222,7 +224,7 @@ SERIES = {
         LIMIT_HELP,
     ),
     "power_watts": ("power", lambda milliwatts: milliwatts / 1000, (), "Power that the card draws."),
-    "power_limit_watts": ("power", lambda milliwatts: milliwatts / 1000, (), "Power limit in force."),
+    "power_limit_watts": ("power", lambda milliwatts: milliwatts / 1000, (), POWER_LIMIT_HELP),
     "clock_hertz": ("clock", lambda megahertz: megahertz * MEGA, ("clock",), CLOCK_HELP),
     "clock_max_hertz": ("clock", lambda megahertz: megahertz * MEGA, ("clock",), "Greatest clock."),
     "fan_ratio": ("fan", ratio, ("fan",), FAN_HELP),

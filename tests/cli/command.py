@@ -22,6 +22,13 @@ def capture_file(name):
         return json.load(file)
 
 
+def by_hand(title):
+    """The rows of a table of by_hand.txt, each as a list of its cells."""
+    with open(os.path.join(HERE, "by_hand.txt"), encoding="utf-8") as file:
+        table = next(part for part in file.read().split("\n== ") if part.startswith(title))
+    return [[cell.strip() for cell in line.split(" |")] for line in table.strip().split("\n")[2:]]
+
+
 class Result:
     """What the command did: status, stdout, stderr."""
 

@@ -14,7 +14,7 @@ from pymtml_cli.common.errors import OTHER, CommandError
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import safe, width
 from pymtml_cli.completion import Option
-from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD
+from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD, SEVERITY
 from pymtml_cli.health.lock import Lock, default_path
 from pymtml_cli.hosts.compare import Comparison
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE
@@ -23,6 +23,7 @@ from pymtml_cli.language import ANSWERED_BY, BY_SPELLING, KINDS, SECTIONS
 from pymtml_cli.main import main
 from pymtml_cli.readings.devices import Machine, Moment, Unknown
 from pymtml_cli.readings.processes import compute_processes
+from pymtml_cli.readings.table import READINGS, SERIES
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.query import FIELDS, QUERIES
 from pymtml_cli.smi.terminal import OtherScreen
@@ -35,6 +36,17 @@ QUESTIONS = {name: CHECKS[name].questions for name in OF_CARD}
 def limits(**replaced):
     """The limits of checks (dict): the defaults, with some replaced."""
     return dict(checks.default_limits(), **{name.replace("_", "-"): value for name, value in replaced.items()})
+
+
+def most_series():
+    """How many series of `metrics` a card and a part of it have at most, without those of named processes (dict)."""
+    of_readings = {row.series: SERIES[row.series[0]][0] for row in READINGS if row.series}
+    whole, parts = metrics_series.CARD_SERIES, [query for query, _ in metrics_series.QUESTIONS_OF_PARTS]
+    own = [name for name, (labels, _) in whole.items() if name not in SERIES and not labels] + ["info"]
+    several = metrics_series.MOST_FANS + len(metrics_series.LINK_STATES) + 1  # states that nobody knows
+    failed = metrics_collector.MOST_ERROR_SERIES + 1
+    of_parts = sum(query in parts for query in of_readings.values()) + len(own) - 1  # no processes
+    return {"card_series": len(of_readings) + len(own) + several + failed, "part_series": of_parts}
 
 
 def card_findings(card, limits, names=OF_CARD, **asking):

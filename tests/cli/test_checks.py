@@ -5,6 +5,7 @@ import re
 
 import pytest
 import simulated
+from command import by_hand
 from inside import QUESTIONS, Machine, card_findings, checks, limits
 from test_plausible import MEASURED, impossible, machines
 
@@ -137,119 +138,7 @@ WORDS = {
     "USED": USED,
 }
 
-# Question | what the card is like (keys, and functions that fail) and limits, which have a "-" in their names
-# | level, value/limit | text of what it comes to: both sides of each edge. The card has 80 GiB, 950 W and 1750 MHz.
-EDGES = """
-answers | | OK None/None | reports name, UUID, PCI address, memory, utilization
-answers | mtmlDeviceGetName=NOT_SUPPORTED | OK None/None | reports UUID, PCI address, memory, utilization
-answers | mtmlDeviceGetName=TIMEOUT | CRITICAL None/None | name: Timeout
-answers | mtmlDeviceGetUUID=TIMEOUT | CRITICAL None/None | UUID: Timeout
-answers | mtmlDeviceGetPciInfo=TIMEOUT | CRITICAL None/None | PCI address: Timeout
-answers | mtmlMemoryGetUsed=TIMEOUT | CRITICAL None/None | memory: Timeout
-answers | mtmlGpuGetUtilization=TIMEOUT | CRITICAL None/None | utilization: Timeout
-answers | SILENT | CRITICAL None/None | no answer: Timeout
-answers | MOSTLY_SILENT | CRITICAL None/None | no answer: Timeout
-answers | UNTOLD | WARNING None/None | reports neither name nor UUID, memory or utilization
-measured | | OK None/None | all numbers are plausible
-memory | memory_used=85899345920 | OK 85899345920/85899345920 | no more memory in use than there is
-memory | memory_used=86973087744 | WARNING 86973087744/85899345920 | 82944 MiB of 81920 MiB in use, more than there is
-idle | UNUSED | OK 0/None | no sign of a wrong utilization
-idle | UNUSED memory_used=42949672960 | OK 0/None | no sign of a wrong utilization
-idle | UNUSED memory_used=43808666420 | NOTE 51.0/50\
- | utilization 0 %, with 51 % of the memory in use and 97 W drawn: HELD
-idle | UNUSED memory_used=43808666420 max-idle-memory=52 | OK 0/None | no sign of a wrong utilization
-idle | USED gpu_utilization=1 | OK 1/None | no sign of a wrong utilization
-idle | USED power_usage=285000 gpu_clock=1750 | NOTE 90.0/50\
- | utilization 0 %, with 90 % of the memory in use and 285 W drawn: HELD
-idle | USED power_usage=286000 gpu_clock=1750 | WARNING 90.0/50\
- | utilization 0 %, with 90 % of the memory in use and 286 W drawn: WRONG
-idle | memory_used=77400000000 power_usage=286000 gpu_clock=875 | WARNING 90.1/50\
- | utilization 0 %, with 90 % of the memory in use and 286 W drawn: WRONG
-idle | USED power_usage=286000 gpu_clock=874 | NOTE 90.0/50\
- | utilization 0 %, with 90 % of the memory in use and 286 W drawn: HELD
-idle | UNUSED power_usage=475000 gpu_clock=1750 | OK 0/None | no sign of a wrong utilization
-idle | UNUSED power_usage=476000 gpu_clock=1750 | WARNING 50.1/50\
- | utilization 0 %, with 0 % of the memory in use and 476 W drawn: WRONG
-idle | UNUSED power_usage=476000 gpu_clock=1750 max-idle-power=51 | OK 0/None | no sign of a wrong utilization
-idle | UNUSED power_usage=476000 gpu_clock=875 | WARNING 50.1/50\
- | utilization 0 %, with 0 % of the memory in use and 476 W drawn: WRONG
-idle | UNUSED power_usage=476000 gpu_clock=874 | OK 0/None | no sign of a wrong utilization
-idle | UNUSED power_usage=476000 mtmlGpuGetClock=NOT_SUPPORTED | WARNING 50.1/50\
- | utilization 0 %, with 0 % of the memory in use and 476 W drawn: WRONG
-idle | power_usage=476000 gpu_clock=1750 mtmlMemoryGetUsed=NOT_SUPPORTED | WARNING 50.1/50\
- | utilization 0 %, with 476 W drawn: WRONG
-idle | USED gpu_clock=875 enforced_power_limit=0 power_usage=9000 | WARNING 90.0/50\
- | utilization 0 %, with 90 % of the memory in use and 9 W drawn: WRONG
-idle | USED gpu_clock=874 enforced_power_limit=0 power_usage=9000 | NOTE 90.0/50\
- | utilization 0 %, with 90 % of the memory in use and 9 W drawn: HELD
-idle | USED gpu_clock=875 mtmlDeviceGetPowerUsage=NOT_SUPPORTED | WARNING 90.0/50\
- | utilization 0 %, with 90 % of the memory in use: WRONG
-power_draw | power_usage=97000 | OK 97.0/None | power reported
-power_draw | power_usage=0 | OK 0.0/None | power reported
-power_draw | power_usage=0 gpu_utilization=1 | WARNING 0/None | 0 W drawn at a utilization of 1 %
-power_draw | power_usage=1 gpu_utilization=1 | OK 0.001/None | power reported
-gpu_temperature | gpu_temperature=94 | OK 94/95 | temperature below the limit
-gpu_temperature | gpu_temperature=95 | CRITICAL 95/95 | 95 C; the limit is 95 C
-gpu_temperature | gpu_temperature=69 max-temperature=70 | OK 69/70 | temperature below the limit
-gpu_temperature | gpu_temperature=70 max-temperature=70 | CRITICAL 70/70 | 70 C; the limit is 70 C
-gpu_temperature | gpu_temperature=89 slowdown_temperature=0 | OK 89/90 | temperature below the limit
-gpu_temperature | gpu_temperature=89 slowdown_temperature=-1 | OK 89/90 | temperature below the limit
-gpu_temperature | gpu_temperature=0 slowdown_temperature=1 | OK 0/1 | temperature below the limit
-gpu_temperature | gpu_temperature=90 slowdown_temperature=0 | CRITICAL 90/90 | 90 C; the limit is 90 C
-gpu_temperature | gpu_temperature=90 mtmlGpuGetTemperatureThreshold=NOT_SUPPORTED | CRITICAL 90/90\
- | 90 C; the limit is 90 C
-memory_temperature | memory_temperature=94 | OK 94/95 | memory temperature below the limit
-memory_temperature | memory_temperature=95 | CRITICAL 95/95 | memory: 95 C; the limit is 95 C
-ecc | ecc_uncorrected_volatile=0 | OK 0/0 | no uncorrected memory errors
-ecc | ecc_uncorrected_volatile=1 | CRITICAL 1/0 | 1 uncorrected memory error(s) since the driver was loaded
-ecc | ecc_uncorrected_volatile=2 max-ecc-errors=2 | NOTE 2/2\
- | 2 uncorrected memory error(s) since the driver was loaded
-ecc | ecc_mode=DISABLE | N/A None/None | ECC is off
-ecc | mtmlMemoryGetEccErrorCounter=NOT_SUPPORTED | N/A None/None | uncorrected memory errors not reported
-aggregate_ecc | ecc_uncorrected_aggregate=0 | OK 0/10 | no uncorrected memory errors in its life
-aggregate_ecc | ecc_uncorrected_aggregate=1 | NOTE 1/10 | 1 uncorrected memory error(s) in its life
-aggregate_ecc | ecc_uncorrected_aggregate=10 | NOTE 10/10 | 10 uncorrected memory error(s) in its life
-aggregate_ecc | ecc_uncorrected_aggregate=11 | WARNING 11/10\
- | 11 uncorrected memory error(s) in its life; the limit is 10
-pending_pages | retired_pages_pending=no | OK 0/0 | no memory pages wait to be retired
-pending_pages | retired_pages_pending=yes | WARNING 1/0 | memory pages wait to be retired: drain the card and reboot
-retired_pages | retired_pages_sbe= retired_pages_dbe= | OK 0/60 | no retired memory pages
-retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x1000@2 | NOTE 1/60 | 1 memory page(s) retired
-retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2 | NOTE 2/60 | 2 memory page(s) retired
-retired_pages | retired_pages_sbe=0x1000@1 retired_pages_dbe=0x2000@2 max-retired-pages=1 | WARNING 2/1\
- | 2 memory page(s) retired; the limit is 1
-links | | OK 14/14 | all MtLinks up
-links | mtlink_count=0 | N/A None/None | no MtLinks
-links | mtlink_state.3=DOWN | CRITICAL 13/14 | MtLink 3 down
-links | mtlink_state.3=DOWN mtlink_state.4=DOWN | CRITICAL 12/14 | MtLink 3-4 down
-links | mtlink_state.3=DOWNGRADE | CRITICAL 13/14 | MtLink 3 at reduced width
-links | mtlink_state.3=7 | CRITICAL 13/14 | MtLink 3 in state 7
-links | mtmlDeviceGetMtLinkState=TIMEOUT@3x1 | CRITICAL None/None | state of MtLink 3: Timeout
-links | mtlink_state.3=DOWN mtmlDeviceGetMtLinkState=NOT_SUPPORTED@4x1 | CRITICAL 12/14 | MtLink 3 down
-links | mtmlDeviceGetMtLinkState=NOT_SUPPORTED | N/A None/None | state of MtLinks not reported
-pcie_width | pci_cur_width=16 | OK 16/16 | PCIe at full width
-pcie_width | pci_cur_width=15 | WARNING 15/16 | PCIe x15, and the card has x16
-pcie_width | pci_cur_width=0 | N/A None/None | PCIe width not reported
-pcie_width | pci_max_width=0 | N/A None/None | PCIe width not reported
-pcie_generation | pci_cur_gen=5 | OK 5/5 | PCIe at its highest generation
-pcie_generation | pci_cur_gen=4 | NOTE 4/5 | PCIe generation 4, and the card has 5
-pcie_generation | pci_cur_gen=4 gpu_utilization=100 | NOTE 4/5 | PCIe generation 4, and the card has 5
-pcie_generation | pci_cur_gen=3 gpu_utilization=50 | NOTE 3/5 | PCIe generation 3, and the card has 5
-pcie_generation | pci_cur_gen=3 gpu_utilization=51 | WARNING 3/4\
- | PCIe generation 3 at a utilization of 51 %, and the card has 5
-pcie_generation | pci_cur_gen=3 gpu_utilization=51 min-pcie-generation=3 | NOTE 3/5\
- | PCIe generation 3, and the card has 5
-pcie_generation | pci_cur_gen=4 gpu_utilization=51 min-pcie-generation=5 | WARNING 4/5\
- | PCIe generation 4 at a utilization of 51 %, and the card has 5
-pcie_generation | pci_cur_gen=0 | N/A None/None | PCIe generation not reported
-pcie_generation | pci_max_gen=0 | N/A None/None | PCIe generation not reported
-pcie_replays | pcie_replay_counter=0 | OK 0/100 | no PCIe replays
-pcie_replays | pcie_replay_counter=1 | NOTE 1/100 | 1 PCIe replay(s)
-pcie_replays | pcie_replay_counter=100 | NOTE 100/100 | 100 PCIe replay(s)
-pcie_replays | pcie_replay_counter=101 | WARNING 101/100 | 101 PCIe replay(s); the limit is 100
-seen_processes | | OK 0/0 | all processes could be inspected
-"""
-EDGES = [[part.strip() for part in row.split(" |")] for row in EDGES.strip().splitlines()]
+EDGES = by_hand("edges")
 
 
 def finding_of(question, machine, monkeypatch):
@@ -322,7 +211,9 @@ def test_the_worst_level_counts(levels, worst):
 def test_each_question_has_an_edge():
     asked_here = {question for question, _, _, _ in EDGES}
     asked = {question.__name__ for each in QUESTIONS.values() for question in each}
-    assert asked_here == asked, "queries of checks that have no rows in EDGES, or are gone: %s" % (asked_here ^ asked)
+    assert asked_here == asked, "queries of checks that have no rows in by_hand.txt, or are gone: %s" % (
+        asked_here ^ asked
+    )
 
 
 # What a question calls the answer of a function, and whether it has no answer without it

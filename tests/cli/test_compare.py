@@ -80,8 +80,11 @@ def test_the_example_of_the_documentation(document):
         one.host = "node%03d" % number
     with open(os.path.join(simulated.ROOT, "docs", "command.md"), encoding="utf-8") as file:
         text = file.read()
-    shown = "\n".join(Comparison(said).lines())
-    assert "```text\n%s\n```" % shown in text, "docs/command.md, compare: what is printed is now\n" + shown
+    *shown, _, summed = Comparison(said).lines()
+    shown = "\n".join(shown)
+    assert summed.endswith(": 2 differ") and "```text\n%s\n```" % shown in text, (
+        "docs/command.md, compare: what is printed is now\n" + shown
+    )
 
 
 # Of a card: what is different on machines that are alike

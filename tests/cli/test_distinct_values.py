@@ -1,7 +1,6 @@
-"""Each number under its right name: one table, by hand, on a machine on which no two numbers are the same.
+"""Each number under its right name, by by_hand.txt, on a machine on which no two numbers are the same.
 
-A row says where the value of a key of tests/distinct.ini is shown. A change of the command is no reason to change a
-row; what is new gets one. How whole outputs look is in expected/.
+How whole outputs look is in expected/.
 """
 
 import configparser
@@ -15,7 +14,7 @@ import xml.etree.ElementTree
 
 import pytest
 import simulated
-from command import WORKING_PROFILES, invoke
+from command import WORKING_PROFILES, by_hand, invoke
 from inside import FIELDS, main, metrics_series, samples
 
 import pymtml
@@ -38,165 +37,17 @@ UNITS = {
     "id": (lambda text: "0x" + text[2:].upper(), "", lambda text: "0x" + text[2:].upper(), str),
     "address": (str.upper, "", str.upper, str.upper),
 }
-# Key of the profile (with a number: an item of it; "a - b": of two; = values that follow from several), unit | fields
-# of csv | line of -q | tag of -x | key of --json | series of metrics | column of dmon
-TABLE = """
-name, text | name | Product Name | product_name | name | info name
-=MTT MTT, text | | Product Brand | product_brand | brand
-=2 2, number | count
-=3.3.9-server 3.3.9-server, text | driver_version | | | | info driver
-=0 1, number | index | Minor Number | minor_number | index
-=0 1, number | | | | minor_number
-serial_number, text | serial | Serial Number | serial | serial_number | info serial
-uuid, text | uuid | GPU UUID | uuid | uuid
-mtbios_version, text | vbios_version | VBIOS Version | vbios_version | firmware_version | info vbios
-gpu_path, text | | | | gpu_path
-primary_path, text | | | | primary_path
-render_path, text | | | | render_path
-slot_id, number | | | | slot_id
-slot_name, text | | | | slot_name
-gpu_cores, number | | | | cores
-musa_compute_capability, text | compute_cap | | | compute_capability
-performance_state, state | pstate | Performance State | performance_state | performance_state
-=Yes Yes, text | | MultiGPU Board | multigpu_board
-=0x2a00 0x3c00, text | | Board ID | board_id
-=None None, text | | GPU Virtualization Mode/Virtualization Mode | gpu_virtualization_mode/virtualization_mode
-=none none, text | | | | virtualization
-=Disabled Disabled, text | accounting.mode | Accounting Mode | accounting_mode
-=Default Default, text | compute_mode | Compute Mode | compute_mode
-pci_sbdf, address | pci.bus_id | PCI/Bus Id | pci/pci_bus_id | pci/bus_id | info pci_bus_id
-=0x0000 0x0000, text | pci.domain | PCI/Domain | pci/pci_domain
-=0 0, number | | | | pci/domain
-pci_bus, hex | pci.bus | PCI/Bus | pci/pci_bus | pci/bus
-pci_device, hex | pci.device | PCI/Device | pci/pci_device | pci/device
-pci_device_id, id | pci.device_id | PCI/Device Id | pci/pci_device_id | pci/device_id
-pci_subsystem_id, id | pci.sub_device_id | PCI/Sub System Id | pci/pci_sub_system_id | pci/subsystem_id
-pci_cur_gen, number | pcie.link.gen.current pcie.link.gen.gpucurrent | PCI/GPU Link Info/PCIe Generation/Current\
- | pci/pci_gpu_link_info/pcie_gen/current_link_gen | pci/generation | pcie_generation
-pci_cur_gen, number | | PCI/GPU Link Info/PCIe Generation/Device Current
-pci_max_gen, number | pcie.link.gen.max pcie.link.gen.gpumax | PCI/GPU Link Info/PCIe Generation/Max\
- | pci/pci_gpu_link_info/pcie_gen/max_link_gen | pci/max_generation | pcie_generation_max
-pci_max_gen, number | | PCI/GPU Link Info/PCIe Generation/Device Max
-pci_cur_width, lanes | pcie.link.width.current | PCI/GPU Link Info/Link Width/Current\
- | pci/pci_gpu_link_info/link_widths/current_link_width | pci/width | pcie_width
-pci_max_width, lanes | pcie.link.width.max | PCI/GPU Link Info/Link Width/Max\
- | pci/pci_gpu_link_info/link_widths/max_link_width | pci/max_width | pcie_width_max
-pcie_replay_counter, number | | PCI/Replays Since Reset | pci/replay_counter | pci/replays | pcie_replays_total | pci
-fan_speed 0, % | fan.speed | Fan Speed | fan_speed | fans/speeds/0/target_percent | fan_ratio fan=0
-fan_speed 1, % | | | | fans/speeds/1/target_percent | fan_ratio fan=1
-fan_rpm 0, number | | | | fans/speeds/0/rpm
-fan_rpm 1, number | | | | fans/speeds/1/rpm
-=3 2, number | | | | fans/count
-memory_total, MiB | memory.total | FB Memory Usage/Total | fb_memory_usage/total | memory/total_bytes\
- | memory_total_bytes
-memory_used, MiB | memory.used | FB Memory Usage/Used | fb_memory_usage/used | memory/used_bytes\
- | memory_used_bytes | fb
-memory_total - memory_used, MiB | memory.free | FB Memory Usage/Free | fb_memory_usage/free | memory/free_bytes
-memory_used_system, number | | | | memory/system_used_bytes
-memory_type, text | | | | memory/type
-memory_vendor, text | | | | memory/vendor
-memory_bus_width, number | | | | memory/bus_width_bits
-memory_bandwidth, number | | | | memory/bandwidth_gigabytes_per_second
-memory_speed, number | | | | memory/speed_megabits_per_second
-gpu_utilization, % | utilization.gpu | Utilization/GPU | utilization/gpu_util | utilization/gpu_percent\
- | utilization_ratio engine=gpu | sm
-memory_utilization, % | utilization.memory | Utilization/Memory | utilization/memory_util\
- | utilization/memory_percent | utilization_ratio engine=memory | mem
-encoder_utilization, % | utilization.encoder | Utilization/Encoder | utilization/encoder_util\
- | utilization/encoder_percent | utilization_ratio engine=encoder | enc
-decoder_utilization, % | utilization.decoder | Utilization/Decoder | utilization/decoder_util\
- | utilization/decoder_percent | utilization_ratio engine=decoder | dec
-engine_utilization 0, % | | | | utilization/engines/geometry_percent
-engine_utilization 1, % | | | | utilization/engines/2d_percent
-engine_utilization 2, % | | | | utilization/engines/3d_percent
-engine_utilization 3, % | | | | utilization/engines/compute_percent
-=2 0, number | encoder.stats.sessionCount | Encoder Stats/Active Sessions | encoder_stats/session_count\
- | codec/encoder_sessions
-=43 0, number | encoder.stats.averageFps | Encoder Stats/Average FPS | encoder_stats/average_fps\
- | codec/encoder_frames_per_second
-=2000 0, number | encoder.stats.averageLatency | Encoder Stats/Average Latency | encoder_stats/average_latency
-encoder_capacity, number | | | | codec/max_encoder_sessions
-decoder_capacity, number | | | | codec/max_decoder_sessions
-ecc_mode, switch | ecc.mode.current | ECC Mode/Current | ecc_mode/current_ecc | ecc/enabled | ecc_enabled
-ecc_pending_mode, switch | ecc.mode.pending | ECC Mode/Pending | ecc_mode/pending_ecc | ecc/pending
-=2 1, number | retired_pages.single_bit_ecc.count | Retired Pages/Single Bit ECC\
- | retired_pages/multiple_single_bit_retirement/retired_count | | retired_pages cause=single_bit
-=3 2, number | retired_pages.double_bit.count | Retired Pages/Double Bit ECC\
- | retired_pages/double_bit_retirement/retired_count | | retired_pages cause=double_bit
-=0x0000000000012000 0x00000000000bc000, text | | | | retired_pages/single_bit/0
-=0x0000000000056000 0x00000000000de000, text | | | | retired_pages/double_bit/0
-=0x0000000000078000 0x00000000000ef000, text | | | | retired_pages/double_bit/1
-retired_pages_pending, yes | retired_pages.pending | Retired Pages/Pending Page Blacklist\
- | retired_pages/pending_blacklist | retired_pages/pending | retired_pages_pending
-gpu_temperature, C | temperature.gpu | Temperature/GPU Current Temp | temperature/gpu_temp | temperature/gpu_celsius\
- | temperature_celsius sensor=gpu | gtemp
-slowdown_temperature - gpu_temperature, C | temperature.gpu.tlimit | Temperature/GPU T.Limit Temp\
- | temperature/gpu_temp_tlimit
-shutdown_temperature, C | | Temperature/GPU Shutdown Temp | | temperature/shutdown_celsius\
- | temperature_limit_celsius limit=shutdown
-slowdown_temperature, C | | Temperature/GPU Slowdown Temp | | temperature/slowdown_celsius\
- | temperature_limit_celsius limit=slowdown
-memory_temperature, C | temperature.memory | Temperature/Memory Current Temp | temperature/memory_temp\
- | temperature/memory_celsius | temperature_celsius sensor=memory | mtemp
-power_usage, W | power.draw power.draw.instant | GPU Power Readings/Average Power Draw | | power/draw_milliwatts\
- | power_watts
-power_usage, W | | GPU Power Readings/Instantaneous Power Draw
-enforced_power_limit, W | power.limit enforced.power.limit | GPU Power Readings/Current Power Limit |\
- | power/limit_milliwatts | power_limit_watts
-enforced_power_limit, W | | GPU Power Readings/Requested Power Limit
-default_power_limit, W | power.default_limit | GPU Power Readings/Default Power Limit\
- | gpu_power_readings/default_power_limit | power/default_limit_milliwatts
-gpu_voltage, mV | | Voltage/Graphics | voltage/graphics_volt | power/gpu_millivolts
-gpu_clock, MHz | clocks.current.graphics clocks.current.sm | Clocks/Graphics | clocks/graphics_clock\
- | clocks/graphics_megahertz | clock_hertz clock=graphics | pclk
-gpu_clock, MHz | | Clocks/SM | clocks/sm_clock
-memory_clock, MHz | clocks.current.memory | Clocks/Memory | clocks/mem_clock | clocks/memory_megahertz\
- | clock_hertz clock=memory | mclk
-vpu_clock, MHz | clocks.current.video | Clocks/Video | clocks/video_clock | clocks/video_megahertz\
- | clock_hertz clock=video
-gpu_max_clock, MHz | clocks.max.graphics clocks.max.sm | Max Clocks/Graphics | max_clocks/graphics_clock\
- | clocks/max_graphics_megahertz | clock_max_hertz clock=graphics
-gpu_max_clock, MHz | | Max Clocks/SM | max_clocks/sm_clock
-memory_max_clock, MHz | clocks.max.memory | Max Clocks/Memory | max_clocks/mem_clock\
- | clocks/max_memory_megahertz | clock_max_hertz clock=memory
-vpu_max_clock, MHz | | Max Clocks/Video | max_clocks/video_clock | clocks/max_video_megahertz\
- | clock_max_hertz clock=video
-cpu_affinity, text | | | | affinity/cpus
-memory_affinity, text | | | | affinity/nodes
-mtlink_version, number | | | | mtlink/version
-mtlink_bandwidth, number | | | | mtlink/bandwidth_gigabytes_per_second
-mtlink_count, number | | | | mtlink/count
-=up up, text | | | | mtlink/links/0/state
-=downgrade downgrade, text | | | | mtlink/links/1/state
-=down down, text | | | | mtlink/links/2/state
-=1 0, number | | | | mtlink/links/0/remote mtlink/links/1/remote mtlink/links/2/remote
-=1 1, number | | | | | mtlinks state=up
-=1 1, number | | | | | mtlinks state=down
-=1 1, number | | | | | mtlinks state=downgraded
-=1 0, number | | | | topology/0/device
-=internal internal, text | | | | topology/0/level
-=2 2, number | | | | topology/0/mtlinks
-=yes yes, yes | | | | topology/0/read
-=no no, yes | | | | topology/0/write
-=DP DP, text | | | | displays/0/type
-=7680 3840, number | | | | displays/0/max_width
-=4320 2160, number | | | | displays/0/max_height
-=60 60, number | | | | displays/0/max_refresh_hertz
-=0 0, number | | | | processes/unseen
-=1 1, number | | | | | up
-=0 0, number | | | | | processes
-"""
+ROWS = by_hand("values")
 for _kind in ("corrected", "uncorrected"):
     for _scope in ("volatile", "aggregate"):
         _fields = " ".join("ecc.errors.%s.%s.%s" % (_kind, _scope, at) for at in ("device_memory", "dram", "total"))
         _line = "ECC Errors/%s/DRAM %s" % (_scope.title(), {"c": "Correctable", "u": "Uncorrectable"}[_kind[0]])
         _column = {"corrected": "sbecc", "uncorrected": "dbecc"}[_kind] if _scope == "volatile" else ""
-        TABLE += "ecc_%s_%s, number | %s | %s | %s | ecc/%s_%s | ecc_errors_total kind=%s,scope=%s | %s\n" % (
-            (_kind, _scope, _fields, _line, _line.lower().replace(" ", "_")) + 2 * (_kind, _scope) + (_column,)
-        )
+        _tag, _places = _line.lower().replace(" ", "_"), (_kind, _scope)
+        _rest = ["ecc/%s_%s" % _places, "ecc_errors_total kind=%s,scope=%s" % _places, _column]
+        ROWS.append(["ecc_%s_%s, number" % _places, _fields, _line, _tag] + _rest)
 FIELD, LINE, TAG, JSON, SERIES, COLUMN = range(1, 7)
 AS_CSV, SUFFIX, AS_JSON, AS_METRIC = range(4)
-ROWS = [[part.strip() for part in row.split("|")] for row in TABLE.strip().splitlines()]
 
 
 def of_key(key, card):
@@ -229,7 +80,7 @@ def compared(found, wanted, lacking=()):
     wrong = {name: (found.get(name), value) for name, value in wanted.items() if found.get(name) != value}
     assert not wrong, "(shown, in the profile): %s" % wrong
     more = sorted(set(found) - set(wanted) - set(lacking))
-    assert not more, "TABLE of test_distinct_values.py lacks: %s" % {name: found[name] for name in more}
+    assert not more, "tests/cli/by_hand.txt lacks: %s" % {name: found[name] for name in more}
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +110,7 @@ def test_every_field():
     for profile in ("s80", "s5000x8", "s3000-mpc"):
         with simulated.machine(profile):
             missing = sorted(set(cells(0)) - set(expected(FIELD, AS_CSV, 0)) - NOT_OF_THIS_MACHINE)
-        assert not missing, "tests/distinct.ini lacks what these come from, or TABLE their values: %s" % missing
+        assert not missing, "tests/distinct.ini lacks what these come from, or by_hand.txt their values: %s" % missing
 
 
 def by_path(text):
@@ -316,7 +167,9 @@ def test_metrics(tmp_path):
 
     never_here = {"process_info", "query_errors_total"}
     there = {row[SERIES].split(" ")[0] for row in ROWS if len(row) > SERIES and row[SERIES]}
-    assert there == set(metrics_series.CARD_SERIES) - never_here, "TABLE lacks a series, or has one that there is not"
+    assert (
+        there == set(metrics_series.CARD_SERIES) - never_here
+    ), "by_hand.txt lacks a series, or has one that there is not"
     page = invoke("metrics", "--processes", "count", "--lock", str(tmp_path / "lock")).stdout
     for card in (0, 1):
         found = {}
