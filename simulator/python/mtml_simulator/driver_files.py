@@ -8,12 +8,12 @@ inc/mtgpu/mtgpu_event_report.h), as is a genuine one (ccfos/huatuo, core/events/
 """
 
 import struct
-from typing import Mapping, Sequence, Tuple, Union
+from typing import Mapping, Sequence, Union
 
 HEADS = "\tPid \t VPid \t Total \t   2D \t   TA \t   3D \t  CMP \t  TRANSFER \t PidName"
 HEADS_OF_2_7 = "\tPid \t VPid \t Total \t   2D \t   TA \t   3D \t  CDM \t  TDM \t PidName"
-# Percentages of a row: Total, 2D, TA, 3D, CMP and TRANSFER (CDM and TDM in the older heads).
-Shares = Tuple[int, int, int, int, int, int]
+# Percentages of a row, in this order: Total, 2D, TA, 3D, CMP and TRANSFER (CDM and TDM in the older heads).
+Shares = Sequence[int]
 Text = Union[str, bytes]
 _COUNTS = ("Server Errors",) + tuple(
     "%s %s Count" % (name, "Error" if name in ("WGP", "TRP") else "Event")

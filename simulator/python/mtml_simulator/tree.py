@@ -1,24 +1,32 @@
 """A simulated machine as files: what programs read of it in sysfs, /dev and /proc.
 
 DIR/sys has the PCI devices (vendor, device, class, numa_node, link, config ...), the DRM class with connectors, and the
-module; DIR/dev the device nodes, as empty files; DIR/proc the driver's tables, and the processes that the key
+module; DIR/dev the device nodes, as empty files; DIR/proc the driver's files, and the processes that the key
 `processes` gives the cards. Ordinary programs read /sys itself: `exec --tree` puts the PCI devices there, where the
 system lets an ordinary user do so.
 """
 
 import os
+import re
 import shutil
 import struct
 import subprocess
 from typing import Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
+from . import driver_files
+
 VENDOR = 0x1ED5
 PCI_DEVICES = "/sys/bus/pci/devices"
 # Bridges between a card and its host: any vendor's.
 _BRIDGE_VENDOR, _BRIDGE_DEVICE, _BRIDGE_CLASS = 0x1B36, 0x000C, 0x060400
-# What a class the cards have is not known from the field: a display controller with outputs, a 3D one without.
+# An S5000 is a 3D controller of revision 1. Drivers take boards with outputs for display controllers as well
+# (elysia-best/mtgpu, inc/mtgpu/mtgpu_defs.h); the revision of other boards is not known.
 _DISPLAY, _COMPUTE = 0x030000, 0x030200
-_HEADS = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+_REVISION = 1
+# The drivers (major, minor) that have a table of processes, and version and event_report, were the first ones in
+# dixyes/mtgpu-drv. After 2.7.0 heads and words changed; the form of int_status is known from newer ones only.
+_TABLES, _REPORTS, _NEWER = (2, 5), (2, 7), (3, 0)
+_INTERRUPTS = 8
 
 
 class Reads(Protocol):
@@ -47,16 +55,17 @@ def _link(target: str, *parts: str) -> None:
 
 
 class _Card:
-    """What the tree shows of one card."""
+    """What the tree shows of one card, or of an instance of it, by what its keys begin with."""
 
-    def __init__(self, machine: Reads, number: int) -> None:
+    def __init__(self, machine: Reads, number: int, prefix: str = "") -> None:
         self._machine = machine
         self.number = number
+        self._prefix = prefix or "%d." % number
         self.address = "%04x:%02x:%02x.0" % (self("pci_segment"), self("pci_bus"), self("pci_device"))
         self.visible = self.text("visible") == "yes"
 
     def text(self, key: str) -> str:
-        return self._machine.get("%d.%s" % (self.number, key))
+        return self._machine.get(self._prefix + key)
 
     def __call__(self, key: str) -> int:
         return int(self.text(key), 0)
@@ -70,16 +79,57 @@ class _Card:
         path = self.text(key)
         return path[len("/dev/") :] if path.startswith("/dev/") else ""
 
+    @property
+    def interrupt(self) -> int:
+        """Number of its first interrupt (int)."""
+        return 64 + _INTERRUPTS * self.number
+
+    def render_minor(self) -> int:
+        """Minor number of its render node (int)."""
+        digits = re.search(r"\d+$", self.node("render_path"))
+        return int(digits.group()) if digits else 128 + self.number
+
+    def engines(self) -> List[int]:
+        """Percentages of geometry, 2D, 3D and compute (list of int)."""
+        found = [int(value) for value in self.text("engine_utilization").split(",") if value.strip()]
+        return (found + [0] * 4)[:4]
+
     def processes(self) -> Iterator[Tuple[int, Optional[int], str]]:
         """(pid, MiB or None, name) for each."""
         for entry in filter(None, map(str.strip, self.text("processes").split(","))):
             pid, memory, name = entry.split(None, 2)
             yield int(pid), None if memory == "-" else int(memory), name
 
+    def rows(self) -> List[bytes]:
+        """Rows of the driver's table: the processes have equal parts of what the card does; an idle one has no row."""
+        found = list(self.processes())
+        if not found or not self("gpu_utilization"):
+            return []
+        geometry, two, three, compute = (
+            self.engines() if self.displays() else [0, self.engines()[1], 0, self.engines()[3]]
+        )
+        shares = [value // len(found) for value in (self("gpu_utilization"), two, geometry, three, compute, 0)]
+        return [driver_files.process_row(pid, pid, shares, _short(name)) for pid, _, name in found]
 
-def _config(vendor: int, device: int, code: int, subsystem: int = 0) -> bytes:
+    def instances(self) -> Iterator["_Card"]:
+        """Its MPC instances, as far as they have values of their own."""
+        number = 0
+        while self.text("mpc_mode") == "ENABLE":
+            try:
+                yield _Card(self._machine, self.number, "%d.instance.%d." % (self.number, number))
+            except ValueError:
+                return
+            number += 1
+
+
+def _short(name: str) -> str:
+    """The name that the kernel gives the process of a command line (str)."""
+    return name.split()[0].rpartition("/")[2][:15]
+
+
+def _config(vendor: int, device: int, code: int, subsystem: int, revision: int) -> bytes:
     """A PCI configuration space as an ordinary user may read it: 64 bytes."""
-    head = struct.pack("<HHHHI", vendor, device, 0x0406, 0x0010, code << 8)
+    head = struct.pack("<HHHHI", vendor, device, 0x0406, 0x0010, code << 8 | revision)
     head = head.ljust(0x2C, b"\0") + struct.pack("<HH", subsystem & 0xFFFF, subsystem >> 16)
     return head.ljust(64, b"\0")
 
@@ -91,11 +141,12 @@ def _pci_function(folder: str, address: str, vendor: int, device: int, code: int
     for name, number in numbers.items():
         _write("0x%04x\n" % number, folder, name)
     _write("0x%06x\n" % code, folder, "class")
-    _write("0x00\n", folder, "revision")
+    revision = _REVISION if vendor == VENDOR else 0
+    _write("0x%02x\n" % revision, folder, "revision")
     _write("%d\n" % node, folder, "numa_node")
     _write("1\n", folder, "enable")
     _write("D0\n", folder, "power_state")
-    _write(_config(vendor, device, code, subsystem), folder, "config")
+    _write(_config(vendor, device, code, subsystem, revision), folder, "config")
     alias = "pci:v%08Xd%08Xsv%08Xsd%08X" % identity + "bc%02Xsc%02Xi%02X" % (code >> 16, code >> 8 & 0xFF, code & 0xFF)
     _write(alias + "\n", folder, "modalias")
     lines = ["PCI_CLASS=%X" % code, "PCI_ID=%04X:%04X" % (vendor, device), "PCI_SUBSYS_ID=%04X:%04X" % identity[2:]]
@@ -154,7 +205,7 @@ class _Tree:
             _write("%d\n" % card("pci_%s_width" % key), folder, name + "_link_width")
         if card.text("cpu_affinity"):
             _write(card.text("cpu_affinity") + "\n", folder, "local_cpulist")
-        _write("%d\n" % (64 + card.number), folder, "irq")
+        _write("%d\n" % card.interrupt, folder, "irq")
         drivers = self._sys("bus", "pci", "drivers", "mtgpu")
         os.makedirs(drivers, exist_ok=True)
         _link(drivers, folder, "driver")
@@ -181,7 +232,8 @@ class _Tree:
             _link(os.path.join(entry, connector), self._sys("class", "drm", connector))
 
     def module(self) -> None:
-        _write(self._machine.get("machine.driver_version") + "\n", self._sys("module", "mtgpu", "version"))
+        # No driver up to 3.0.0 has a MODULE_VERSION, so there is no file with it.
+        os.makedirs(self._sys("module", "mtgpu"))
 
     def nodes(self) -> None:
         keys = ("gpu_path", "primary_path", "render_path")
@@ -189,31 +241,53 @@ class _Tree:
             _write("", self._root, "dev", node)
 
     def proc(self) -> None:
-        """The driver's tables, and its processes."""
+        """The driver's files, and the processes that have a card's node open."""
         proc = os.path.join(self._root, "proc")
+        musa = os.path.join(proc, "driver", "musa")
         opened: Dict[int, Tuple[str, List[str]]] = {}
-        os.makedirs(os.path.join(proc, "driver", "musa"), exist_ok=True)
-        _write(self._machine.get("machine.driver_version") + "\n", proc, "driver", "musa", "version")
+        os.makedirs(musa, exist_ok=True)
+        text = self._machine.get("machine.driver_version")
+        release = tuple(map(int, re.findall(r"\d+", text)[:2])) or _NEWER
+        if release >= _REPORTS:
+            _write(driver_files.version(text), musa, "version")
         for card in self.cards:
             node = card.node("gpu_path")
-            if not node or not card.visible:
+            if not node:
                 continue
-            folder = os.path.join(proc, "driver", "musa", "gpu%02x" % card.number)
-            rows = [_HEADS]
-            for pid, _, name in card.processes():
-                rows.append("%d %d 0 0 0 0 0 0 %s" % (pid, pid, name.split()[0].rpartition("/")[2][:15]))
+            # A container sees the folders of all cards (evidence-s7r4).
+            self._driver_files(card, os.path.join(musa, "gpu%02x" % card.number), release)
+            for pid, _, name in card.processes() if card.visible else ():
                 opened.setdefault(pid, (name, []))[1].append("/dev/" + node)
-            _write(node + "\n", folder, "devname")
-            _write("MemTotal : 0x%x\n" % card("memory_total"), folder, "vram_info")
-            _write("".join(row + "\n" for row in rows), folder, "proc_util")
         for pid, (name, paths) in opened.items():
             folder = os.path.join(proc, str(pid))
             _write(name.replace(" ", "\0") + "\0", folder, "cmdline")
-            _write(name.split()[0].rpartition("/")[2][:15] + "\n", folder, "comm")
+            _write(_short(name) + "\n", folder, "comm")
             _write("Name:\t%s\nPid:\t%d\nNSpid:\t%d\n" % (name.split()[0], pid, pid), folder, "status")
             os.makedirs(os.path.join(folder, "fd"))
             for number, path in enumerate(paths, 3):
                 os.symlink(path, os.path.join(folder, "fd", str(number)))
+
+    def _driver_files(self, card: _Card, folder: str, release: Tuple[int, ...]) -> None:
+        """What /proc/driver/musa/gpuXX has of a card, as far as it is known of that driver."""
+        older = release < _NEWER
+        _write(card.node("gpu_path") + "\n", folder, "devname")
+        _write(driver_files.vram_info(card("memory_total")), folder, "vram_info")
+        parts = [(card, folder)]
+        # What an instance's devname says is not known.
+        parts += [(part, os.path.join(folder, "mpc", "gi%d" % number)) for number, part in enumerate(card.instances())]
+        for part, place in parts:
+            state = driver_files.status(part("gpu_utilization"), part.engines(), number=card.number, older=older)
+            _write(state, place, "status")
+            _write(driver_files.memory(part("memory_used"), part("memory_used_system")), place, "memory")
+        if release >= _TABLES:
+            heads = driver_files.HEADS_OF_2_7 if older else driver_files.HEADS
+            rows = card.rows() if card.visible else []
+            device = (card.number, card.render_minor())
+            _write(driver_files.process_table(*rows, device=device, heads=heads), folder, "proc_util")
+        if release >= _REPORTS:
+            _write(driver_files.event_report(), folder, "event_report")
+        if not older:
+            _write(driver_files.int_status(card.interrupt, _INTERRUPTS * [0]), folder, "int_status")
 
 
 def render(machine: Reads, root: str) -> None:

@@ -11,6 +11,7 @@ import time
 import packaged
 import profiles
 import pytest
+from mtml_simulator import driver_files
 from packaged import environment, run
 
 pytestmark = packaged.needs_python_3_8
@@ -205,27 +206,35 @@ def test_processes():
     ]
 
 
-def proc_tree(folder):
-    """A tree as the driver's part of /proc, with two processes."""
-    for number, rows in enumerate(["17 4242 35 0 0 12 0 0 native_launcher", "", "18 18 7 0 0 7 0 0 python"]):
+def proc_tree(folder, device_line):
+    """A tree as the driver's part of /proc: process 18 has card 2 open, and of 44 the table alone knows."""
+    idle = driver_files.process_table()
+    native = driver_files.process_row(90017, 44, (35, 35, 0, 0, 0, 0), "a launcher")
+    python = driver_files.process_row(18, 18, (7, 0, 0, 0, 7, 0), "python")
+    # It can be looked into, and does not hold this card.
+    stranger = driver_files.process_row(18, 18, (50, 0, 0, 0, 50, 0), "python")
+    tables = [driver_files.process_table(native, stranger), idle, driver_files.process_table(python)]
+    for number, table in enumerate(tables):
         gpu = folder / "driver" / "musa" / ("gpu%02x" % number)
         gpu.mkdir(parents=True)
         (gpu / "devname").write_text("mtgpu.%d\n" % number)
-        (gpu / "proc_util").write_text("Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n%s\n" % rows)
-    (folder / "18").mkdir()
+        (gpu / "proc_util").write_bytes(table if device_line else table.partition(b"\n")[2])
+    (folder / "18" / "fd").mkdir(parents=True)
+    (folder / "18" / "fd" / "7").symlink_to("/dev/mtgpu.2")
     (folder / "18" / "cmdline").write_text("python\0-m\0serve\0")
     return str(folder)
 
 
-def test_processes_of_a_proc_tree(tmp_path):
-    root = proc_tree(tmp_path)
+@pytest.mark.parametrize("device_line", [True, False])
+def test_processes_of_a_proc_tree(tmp_path, device_line):
+    root = proc_tree(tmp_path, device_line)
     shown = gmi(PYMTML_PROC_ROOT=root, MTML_SIM_SET="2.processes=18 9 other")
-    assert "\n0    17            native_launcher                        N/A\n" in shown
+    assert "\n0    44            a launcher                             N/A\n" in shown
     assert "\n2    18            python -m serve                        9MiB\n" in shown
     rows = [line.split() for line in gmi("-pm", PYMTML_PROC_ROOT=root).splitlines()]
     assert rows == [
         ["ID", "PID", "%GPU", "GPU", "Memory", "Process", "name"],
-        ["0", "17", "35%", "N/A", "native_launcher"],
+        ["0", "44", "35%", "N/A", "a", "launcher"],
         ["2", "18", "7%", "N/A", "python", "-m", "serve"],
     ]
 

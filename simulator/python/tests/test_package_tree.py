@@ -9,6 +9,7 @@ import sys
 import packaged
 import profiles
 import pytest
+from mtml_simulator import driver_files
 from packaged import command, environment, run, run_tests
 
 pytestmark = packaged.needs_python_3_8
@@ -82,7 +83,9 @@ def test_values(trees):
     assert "DRIVER=mtgpu\n" in read(card, "uevent")
     assert os.path.basename(os.readlink(str(card / "driver"))) == "mtgpu"
     assert (root / "dev/mtgpu.5").is_file() and (root / "dev/dri/renderD133").is_file()
-    assert read(root, "sys/module/mtgpu/version") == profiles.read("s5000x8")["machine"]["driver_version"]
+    assert read(card, "revision") == "0x01" and (card / "config").read_bytes()[8] == 1
+    # No driver up to 3.0.0 can have it.
+    assert (root / "sys/module/mtgpu").is_dir() and not (root / "sys/module/mtgpu/version").exists()
     # Cards below one host bridge have one root, others another.
     roots = {os.path.realpath(str(path)).split("/devices/pci")[1][:7] for path in card.parent.iterdir()}
     assert len(roots) == len({profiles.read("s5000x8")["device.%d" % n]["host_bridge"] for n in range(8)})
@@ -99,6 +102,57 @@ def test_values_of_which_no_two_are_alike(tmp_path):
     assert struct.unpack_from("<HH", (card / "config").read_bytes(), 0x2C) == (0x1ED5, 0x0401)
 
 
+def test_driver_files(trees):
+    root = trees / "s5000x8" / "proc/driver/musa"
+    keys = profiles.read("s5000x8")["device.5"]
+    assert (root / "version").read_bytes() == driver_files.version("5.1.0-server")
+    files = {path.name: path.read_bytes() for path in (root / "gpu05").iterdir()}
+    used, system = int(keys["memory_used"]), int(profiles.read("s5000x8")["device"]["memory_used_system"])
+    assert files == {
+        "devname": b"mtgpu.5\n",
+        "vram_info": driver_files.vram_info(85899345920),
+        "proc_util": driver_files.process_table(device=(5, 133)),
+        "status": driver_files.status(41, (5, 2, 10, 41), number=5),
+        "memory": driver_files.memory(used, system),
+        "int_status": driver_files.int_status(104, [0] * 8),
+        "event_report": b"",
+    }
+
+
+def test_driver_files_of_older_drivers(trees, tmp_path):
+    """Each file is there from the first driver on whose sources have it."""
+    card = trees / "s80-narrow-slot" / "proc/driver/musa/gpu00"
+    assert read(card, "proc_util").splitlines() == ["device:    (0, 128)", driver_files.HEADS_OF_2_7]
+    assert (card / "status").read_bytes() == driver_files.status(older=True)
+    assert (card / "event_report").exists() and not (card / "int_status").exists()
+    done = command("tree", "s80", str(tmp_path), environ=environment(MTML_SIM_SET="machine.driver_version=2.1.2"))
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (tmp_path / "proc/driver/musa/gpu00").iterdir()}
+    assert names == {"devname", "vram_info", "status", "memory"}
+    assert not (tmp_path / "proc/driver/musa/version").exists()
+
+
+def test_instances(trees):
+    root = trees / "s3000-mpc" / "proc/driver/musa"
+    assert sorted(path.name for path in (root / "gpu00/mpc").iterdir()) == ["gi0", "gi1", "gi2"]
+    assert (root / "gpu00/mpc/gi0/memory").read_bytes() == driver_files.memory(7516192768, 67108864)
+    assert (root / "gpu00/mpc/gi0/status").read_bytes().count(b" 80%\n") == 1
+    assert not (root / "gpu00/mpc/gi0/devname").exists() and not (root / "gpu01/mpc").exists()
+
+
+def test_rows_of_processes(tmp_path):
+    """Processes have equal parts of what the card does, an idle one no row; without displays nothing is drawn."""
+    values = "0.processes=60 - /usr/bin/a b, 61 5 c;6.processes=7 - d"
+    done = command("tree", "s5000x8", str(tmp_path), environ=environment(MTML_SIM_SET=values))
+    assert done.returncode == 0, done.stderr
+    rows = [driver_files.process_row(60, 60, (48, 3, 0, 0, 48, 0), "a")]
+    rows += [driver_files.process_row(61, 61, (48, 3, 0, 0, 48, 0), "c")]
+    tables = tmp_path / "proc/driver/musa"
+    assert (tables / "gpu00/proc_util").read_bytes() == driver_files.process_table(*rows)
+    assert (tables / "gpu06/proc_util").read_bytes() == driver_files.process_table(device=(6, 134))
+    assert os.readlink(str(tmp_path / "proc/7/fd/3")) == "/dev/mtgpu.6"
+
+
 def test_without_a_driver(trees):
     root = trees / "no-driver"
     assert not (root / "sys/module").exists() and not (root / "proc/driver").exists()
@@ -109,6 +163,8 @@ def test_a_container_sees_the_nodes_of_its_cards_only(trees):
     assert sorted(path.name for path in (root / "dev").glob("mtgpu*")) == ["mtgpu.2", "mtgpu.5"]
     vendors = [read(entry, "vendor") for entry in (root / "sys/bus/pci/devices").iterdir()]
     assert vendors.count("0x1ed5") == 8
+    # As a container does that has one of eight genuine S5000.
+    assert len(list((root / "proc/driver/musa").glob("gpu0*"))) == 8
 
 
 def test_again_and_elsewhere(tmp_path):

@@ -1,9 +1,9 @@
 """Processes on the simulated GPUs. MTML knows none, and a simulated GPU runs none: a test says which there are.
 
 They come from the key `processes` of a card ("4242 2048 python worker.py": pid, MiB or -, name; several separated by
-commas), and from the tree that PYMTML_PROC_ROOT names, which looks like the driver's part of /proc: tables
-driver/musa/gpuXX/proc_util, each beside a file devname, and PID/cmdline for names. Where there is no such table, from
-processes that have the card's device file open: PID/fd.
+commas), and from the tree that PYMTML_PROC_ROOT names: those that have the card's device file open (PID/fd). The
+driver's tables there, driver/musa/gpuXX/proc_util, each beside a file devname, give them shares: rows are of what was
+active lately. A row of a process that cannot be looked into counts as a process, too.
 """
 
 import os
@@ -52,32 +52,45 @@ def _tables(root):
         device, table = _read(folder, entry, "devname"), _read(folder, entry, "proc_util")
         if not device or table is None:
             continue
-        lines = [line.split() for line in table.splitlines() if line.strip()]
-        heads = lines[0] if lines else []
-        tables[device.strip()] = [dict(zip(heads, line)) for line in lines[1:]]
+        lines = table.splitlines()
+        # The heads follow a line `device:`; the name, which is last, may have blanks.
+        place = next((number for number, line in enumerate(lines) if "Pid" in line.split()), len(lines))
+        heads = lines[place].split() if lines[place:] else []
+        rows = [line.split(None, len(heads) - 1) for line in lines[place + 1 :]]
+        tables[device.strip()] = [dict(zip(heads, row)) for row in rows]
     return tables
 
 
-def _from_tables(device, rows, root):
-    for row in rows:
-        pid, share = row.get("Pid", ""), row.get("Total", "")
-        if pid.isdigit():
-            name = _name(root, pid, row.get("PidName", "-"))
-            yield Process(device.index, int(pid), name, share=int(share) if share.isdigit() else None)
+def _opened(root, pid):
+    """Paths that a process has open (set), None where it cannot be looked into."""
+    folder = os.path.join(root, pid, "fd")
+    opened = set()
+    try:
+        entries = os.listdir(folder)
+    except OSError:
+        return None
+    for entry in entries:
+        try:
+            opened.add(os.readlink(os.path.join(folder, entry)))
+        except OSError:
+            continue
+    return opened
 
 
-def _from_files(devices, root):
-    by_path = {device.path: device for device in devices if device.path}
-    for pid in filter(str.isdigit, _entries(root)):
-        folder = os.path.join(root, pid, "fd")
-        opened = set()
-        for entry in _entries(folder):
-            try:
-                opened.add(os.readlink(os.path.join(folder, entry)))
-            except OSError:
-                continue
-        for path in sorted(opened & by_path.keys()):
-            yield Process(by_path[path].index, int(pid), _name(root, pid, "-"))
+def _in_tree(devices, root):
+    """Processes of a tree: who has a card's file open, and rows of those that may have it."""
+    opened = {pid: _opened(root, pid) for pid in filter(str.isdigit, _entries(root))}
+    tables = _tables(root)
+    for device in devices:
+        rows = {}
+        for row in tables.get(_node(device), []):
+            pid, share = row.get("VPid") or row.get("Pid", ""), row.get("Total", "").rstrip("%")
+            if pid.isdigit():
+                rows[pid] = (int(share) if share.isdigit() else None, row.get("PidName", "-"))
+        holders = [pid for pid, paths in opened.items() if paths and device.path in paths]
+        for pid in holders + [pid for pid in rows if opened.get(pid) is None]:
+            share, name = rows.get(pid, (None, "-"))
+            yield Process(device.index, int(pid), _name(root, pid, name), share=share)
 
 
 def _configured(machine, devices):
@@ -94,11 +107,7 @@ def find(machine, devices):
     found = {}
     root = os.environ.get(PROC_ROOT)
     if root:
-        tables = _tables(root)
-        listed = [
-            process for device in devices for process in _from_tables(device, tables.get(_node(device), []), root)
-        ]
-        for process in listed if tables else _from_files(devices, root):
+        for process in _in_tree(devices, root):
             found[process.index, process.pid] = process
     for process in _configured(machine, devices):
         known = found.setdefault((process.index, process.pid), process)
