@@ -7626,10 +7626,16 @@ def _processes_of(device):
     paths = _node_paths(device)
     if not paths or not os.path.isdir(root):
         raise _unsupported()
-    stems = {os.path.basename(path).rstrip("0123456789") for path in paths.values()}
+    unusual = [path for path in paths.values() if not _may_be_node(path, _NODE_STEMS)]
+    stems = {os.path.basename(path).rstrip("0123456789") for path in unusual}
     walk = _hold(_locks.walk, _recent_walk, life.cards, root, stems)
     # Outside the lock: some of these files are never read where a process hangs in the kernel.
     return walk.devices.setdefault(device, _DeviceProcesses(device, walk, paths, life.cards))
+
+
+def _may_be_node(path, stems):
+    """Whether a file may be the node of a card: it is in a folder dev, or its name begins with one of ``stems``."""
+    return "/dev/" in path and not path.startswith(_OTHER_NODES) or path.rpartition("/")[2].startswith(stems)
 
 
 def _recent_walk(cards, root, stems):
@@ -7673,7 +7679,7 @@ def _device_files(directory, stems, counted):
         try:
             # An open directory would be faster than full paths, but a signal handler that raises could leave it open.
             path = os.readlink(directory + "/" + name)
-            if "/dev/" in path and not path.startswith(_OTHER_NODES) or path.rpartition("/")[2].startswith(stems):
+            if _may_be_node(path, stems):
                 found.add(path[: -len(" (deleted)")] if path.endswith(" (deleted)") else path)
                 found.add(_device_number(directory + "/" + name))
         except PermissionError:
@@ -7921,10 +7927,10 @@ def _process_memory(found):
     if os.environ.get("PYMTML_PROCESS_MEMORY") == "0":
         return _ProcessMemory("PYMTML_PROCESS_MEMORY is 0")
     try:
-        status, mpc_type = _mpc_type(found.device)
-        _nvml_check(status)
-        if mpc_type == MTML_MPC_TYPE_INSTANCE:
+        status, _ = _resolve("_board", found.device)
+        if status == MTML_ERROR_NOT_SUPPORTED:
             return _ProcessMemory("how the driver reports MPC instances is not known")
+        _nvml_check(status)
         used = _nvmlDeviceGetMemoryInfo(found.device).used
         return _judged_memory(found, used, _memory_answer(found.device, found.path))
     except (OSError, NVMLError) as error:

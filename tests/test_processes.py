@@ -1,6 +1,7 @@
-"""Processes on a device: the driver's table, the open device nodes, codec sessions, namespaces, and no proc at all.
+"""Processes on a device: open device nodes, the driver's table, codec sessions, namespaces, and no proc at all.
 
-The proc trees are built below tmp_path; see PYMTML_PROC_ROOT.
+The proc trees are built below tmp_path; see PYMTML_PROC_ROOT. The driver's tables have the genuine form, and the rows
+that of the driver 2.7.0: what newer drivers write for a process is not known.
 """
 
 import contextlib
@@ -24,11 +25,11 @@ import pytest
 import simulated
 from concurrency import in_child, in_threads
 from interpreter import not_on_pypy
+from mtml_simulator.driver_files import HEADS_OF_2_7, process_row, process_table
 
 import pymtml as nvml
 
-OLDER = "Pid VPid Total 2D TA 3D CDM TDM PidName"
-NEWER = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName"
+NODE = "/dev/mtgpu.0"
 COMPUTE = """nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetComputeRunningProcesses_v2
 nvmlDeviceGetComputeRunningProcesses_v3""".split()
 GRAPHICS = """nvmlDeviceGetGraphicsRunningProcesses nvmlDeviceGetGraphicsRunningProcesses_v2
@@ -59,9 +60,9 @@ class Proc:
         for name, content in files.items():
             self.write("%d/%s" % (pid, name), content)
 
-    def table(self, directory, devname, header, *rows):
+    def table(self, directory, devname, *rows, text=None, **form):
         self.write("driver/musa/%s/devname" % directory, devname + "\n")
-        self.write("driver/musa/%s/proc_util" % directory, "\n".join((header,) + rows) + "\n")
+        self.write("driver/musa/%s/proc_util" % directory, process_table(*rows, **form) if text is None else text)
 
 
 @pytest.fixture(autouse=True)
@@ -113,54 +114,90 @@ def refused(handle, functions, error=nvml.NVMLError_NotSupported):
 # ---- The driver's table, and namespaces ----
 
 
-def rows(*lines):
-    """A table of the driver's: lines of text or bytes, in the columns of NEWER where none are named."""
-    lines = [line if isinstance(line, bytes) else line.encode() for line in lines]
-    return b"\n".join(([] if lines and b"Pid" in lines[0].split() else [NEWER.encode()]) + lines) + b"\n"
+def row(pid, vpid=None, name="x", total=0, **busy):
+    """A row of the driver's: ``vpid`` is ``pid`` on the host; ``busy``: percentages by engine, such as three_d=5."""
+    shares = [busy.pop(engine, 0) for engine in ("two_d", "ta", "three_d", "compute", "transfer")]
+    assert not busy
+    return process_row(pid, pid if vpid is None else vpid, (total, *shares), name)
+
+
+def computing(pid, total=9, vpid=None, name="x"):
+    """A row of a process that computes."""
+    return row(pid, vpid, name, total, compute=total)
 
 
 LONG = "x\u6469\u5c14\u7ebf\u7a0b\u6469\u5c14".encode()  # the kernel keeps 15 bytes, which may end within a letter
 CUT = "a  b 7 c"
-# What the table shows: (processes that there are, with files of theirs; its rows; who computes; who draws; shares, or
-# the error for them)
+HOLDS = {"node": True}
+# What processes there are, with files of theirs and the card's node where they have it open; the driver's table of a
+# card with a display; who computes; who draws; the shares, or the error for them.
 TABLES = {
-    "older columns": (
-        {1: {}, 2: {}, 3: {}, 4: {}},
-        rows(OLDER, "1 0 40 0 0 0 40 0 x", "2 0 25 0 0 25 0 0 x", "3 0 11 0 0 5 6 0 x", "4 0 0 0 0 0 0 0 x"),
+    "a first look, before which the driver's counters were not open": (
+        {5: HOLDS, 6: {}},
+        process_table(),
+        [5],
+        [],
+        nvml.NVMLError_NotFound,
+    ),
+    "older heads": (
+        {1: HOLDS, 2: HOLDS, 3: HOLDS, 4: HOLDS},
+        process_table(
+            *(
+                row(1, total=40, compute=40),
+                row(2, total=25, three_d=25),
+                row(3, total=11, three_d=5, compute=6),
+                row(4),
+            ),
+            heads=HEADS_OF_2_7,
+        ),
         [1, 3, 4],  # an idle process has its context for computing
         [2, 3],
         [(1, 40), (2, 25), (3, 11), (4, 0)],
     ),
-    "columns in another order, and a new one": (
-        {1: {}, 2: {}},
-        rows("PidName  CMP\tPid   3D TA 2D VPid Total NewColumn", "x 40 1 0 0 0 0 40 77", "y 0 2 5 0 0 0 5 77"),
+    "no device line, as in no driver that was seen": (
+        {5: HOLDS},
+        b"Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n5 5 9 0 0 0 9 0 x\n",
+        [5],
+        [],
+        [(5, 9)],
+    ),
+    "heads in another order, and a new one": (
+        {1: HOLDS, 2: HOLDS},
+        process_table(
+            "x 40% 1 0% 0% 0% 0 40% 77", "y 0 2 5 0 0 0 5 77", heads="PidName CMP\tPid 3D TA 2D VPid Total New"
+        ),
         [1],
         [2],
         [(1, 40), (2, 5)],
     ),
-    "few columns": ({1: {}, 2: {}}, rows("Pid 3D CMP", "1 0 40", "2 5 0"), [1], [2], None),
-    "each engine that draws": (
-        {1: {}, 2: {}, 3: {}},
-        rows("Pid 2D TA 3D CMP", "1 1 0 0 0", "2 0 1 0 0", "3 0 0 1 0"),
-        [],
-        [1, 2, 3],
-        None,
+    "few heads": (
+        {1: HOLDS, 2: HOLDS},
+        process_table("1 0 40", "2 5 0", heads="Pid 3D CMP"),
+        [1],
+        [2],
+        [(1, 0), (2, 0)],
     ),
-    "engines that compute": ({1: {}, 2: {}}, rows("Pid 3D CMP CDM", "1 1 1 0", "2 1 0 1"), [1, 2], [1, 2], None),
-    "a process in several rows": ({6: {}}, rows("6 0 5 0 0 0 5 0 x", "6 0 7 0 0 0 7 0 x"), [6], [], [(6, 5), (6, 7)]),
+    "engines that draw: 2D does not tell": (
+        {1: HOLDS, 2: HOLDS, 3: HOLDS},
+        process_table(row(1, total=100, two_d=100), row(2, total=1, ta=1), row(3, total=1, three_d=1, two_d=1)),
+        [1],
+        [2, 3],
+        [(1, 100), (2, 1), (3, 1)],
+    ),
+    "a process in two rows": ({6: HOLDS}, process_table(computing(6, 5), computing(6, 7)), [6], [], [(6, 5)]),
     "rows that are cut short or garbled": (
-        {5: {}, 6: {}},
-        rows("5 5", "x y z", "-3 -3 1", "6 6 12 0 0 0 nan 0 z", "99999999999999999999 1 1"),
+        {5: HOLDS, 6: HOLDS},
+        process_table("5 5", "x y z", "-3 -3 1", "6 6 12% 0 0 0 nan 0 z", "99999999999999999999 1 1"),
         [5, 6],
         [],
         [(5, 0), (6, 12)],
     ),
     "shares": (
-        {pid: {} for pid in range(1, 14)},
-        rows(
+        {pid: HOLDS for pid in range(1, 14)},
+        process_table(
             *[
                 "%d 0 %s 0 0 0 0 0 x" % pair
-                for pair in enumerate("7% 12.9 \u00b2 nan inf -3 101 100.9e1 4294967297 1e400 -1 100 0".split(), 1)
+                for pair in enumerate("7% 12.9 \u00b2 nan inf -3 101 100.9e1 4294967297 1e400 -1 100% 0".split(), 1)
             ]
         ),
         list(range(1, 14)),
@@ -168,101 +205,143 @@ TABLES = {
         list(zip(range(1, 14), (7, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0))),
     ),
     "what can be no process": (
-        {5: {}},
-        rows(*["%d %d 9 0 0 0 9 0 x" % (pid, pid) for pid in (2**32 + 5, 2**64 + 5, -5, 0)]),
+        {5: HOLDS},
+        process_table(*["%d %d 9%% 0 0 0 9 0 x" % (pid, pid) for pid in (2**32 + 5, 2**64 + 5, -5, 0)]),
+        [5],
         [],
-        [],
-        [],
+        nvml.NVMLError_NotFound,
     ),
-    "a process that ended": ({5: {}}, rows("4 4 9 0 0 0 9 0 x", "5 5 8 0 0 0 8 0 x"), [5], [], [(5, 8)]),
-    "processes that ended": ({1: {}}, rows("4 4 9 0 0 0 9 0 x"), [], [], []),
-    "the driver's files alone": (
-        {},  # a copy of /proc/driver, say: there is no process to check against
-        rows("60 3 5 0 0 0 5 0 x", "61 4 5 0 0 5 0 0 y"),
-        [60],
-        [61],
-        [(60, 5), (61, 5)],
-    ),
-    # Only VPid is known in a container; another one's process of the same number cannot be told apart by it alone.
-    "in a container": ({3: {}, 9: {}}, rows("403 3 55 0 0 0 5 0 x", "420 20 1 0 0 0 1 0 y"), [3], [], [(3, 55)]),
-    "another container's process of the same number": (
-        {12: {"comm": "bash\n"}, 13: {"comm": "renamed\n", "node": True}, 14: {"comm": "a_name_longer_t\n"}},
-        rows("900 12 50 0 0 0 9 0 other", "901 13 20 0 0 0 9 0 worker", "902 14 10 0 0 0 9 0 a_name_longer_than_15"),
-        [13, 14],
+    "a process that ended": ({5: HOLDS}, process_table(computing(4), computing(5, 8)), [5], [], [(5, 8)]),
+    # The driver found no number of the host's here, so it wrote the number for the reader, and that process's name.
+    "in a container": (
+        {3: HOLDS, 9: {}},
+        process_table(computing(403, 55, vpid=3), computing(420, 1, vpid=20, name="y")),
+        [3],
         [],
-        [(13, 20), (14, 10)],
+        [(3, 55)],
     ),
-    "the row with its name is a process's own": (
-        {12: {"comm": "ours\n", "node": True}, 13: {"comm": "renamed\n", "node": True}},
-        rows(
-            *("900 12 50 0 0 0 9 0 other", "901 12 20 0 0 0 9 0 ours", "902 12 3 0 0 0 3 0 ours"),
-            *("903 13 7 0 0 0 7 0 first", "904 13 8 0 0 0 8 0 second", "905 14 9 0 0 0 9 0 gone"),
+    # It found the number of the host's process in the reader's namespace, where another process has it.
+    "a process of the host that has the number of one here": (
+        {842: {"comm": "cron\n"}, 7: HOLDS},
+        process_table(computing(842, 90, name="cron")),
+        [7],
+        [],
+        nvml.NVMLError_NotFound,
+    ),
+    "on the host, in a container": (
+        {403: dict(HOLDS, NSpid="403 3"), 3: {}},
+        process_table(computing(403)),
+        [403],
+        [],
+        [(403, 9)],
+    ),
+    "a driver that wrote the innermost number": (
+        {403: dict(HOLDS, NSpid="403 3"), 60: dict(HOLDS, NSpid="60 7 2"), 3: {}, 2: {}},
+        process_table(computing(403, 55, vpid=3), computing(9060, 5, vpid=2)),
+        [60, 403],
+        [],
+        [(60, 5), (403, 55)],
+    ),
+    "an innermost number of two processes: the name decides": (
+        {70: dict(HOLDS, NSpid="70 17", comm="ours\n"), 80: dict(HOLDS, NSpid="80 17", comm="theirs\n")},
+        process_table(computing(9000, 30, vpid=17, name="theirs"), computing(9001, 20, vpid=17, name="ours")),
+        [70, 80],
+        [],
+        [(70, 20), (80, 30)],
+    ),
+    "two containers alike": (
+        {70: dict(HOLDS, NSpid="70 17", comm="python\n"), 80: dict(HOLDS, NSpid="80 17", comm="python\n")},
+        process_table(computing(9000, 30, vpid=17, name="python"), computing(9001, 20, vpid=17, name="python")),
+        [70, 80],
+        [],
+        nvml.NVMLError_NotFound,
+    ),
+    "rows with one number: that with the name of the process is its own": (
+        {12: dict(HOLDS, comm="ours\n"), 13: dict(HOLDS, comm="renamed\n")},
+        process_table(
+            *(computing(900, 50, vpid=12, name="other"), computing(901, 20, vpid=12, name="ours")),
+            *(computing(903, 7, vpid=13, name="first"), computing(904, 8, vpid=13, name="second")),
         ),
         [12, 13],
         [],
-        [(12, 20), (12, 3), (13, 7), (13, 8)],
+        [(12, 20)],
     ),
-    # On the host its numbers count; its own process of the inner number has nothing to do with it.
-    "on the host": ({403: {"NSpid": "403 3"}, 3: {}}, rows("403 3 55 0 0 0 5 0 x"), [403], [], [(403, 55)]),
-    "a number of the host that means another one here": ({17: {}}, rows("17 400 5 0 0 0 5 0 x"), [], [], []),
-    "nested namespaces": ({60: {"NSpid": "60 7 2"}}, rows("60 2 5 0 0 0 5 0 x"), [60], [], [(60, 5)]),
-    "a long name of wide letters": (
-        {5: {"comm": LONG[:15] + b"\n"}, 6: {"comm": LONG[:6] + b"\n"}},
-        rows(b"900 5 7 0 0 0 7 0 " + LONG, b"901 6 7 0 0 0 7 0 " + LONG),
+    "a process that was renamed": (
+        {13: dict(HOLDS, comm="new\n")},
+        process_table(computing(13, 7, name="old")),
+        [13],
+        [],
+        [(13, 7)],
+    ),
+    "the driver could not read its counters": (
+        {5: HOLDS},
+        b"device:    (0, 128)\nmtgpu_proc_util_connect error, try again!\n",
         [5],
+        [],
+        nvml.NVMLError_NotFound,
+    ),
+    "a long name of wide letters": (
+        {5: dict(HOLDS, NSpid="5 40", comm=LONG[:15] + b"\n"), 6: dict(HOLDS, NSpid="6 40", comm=LONG[:6] + b"\n")},
+        process_table(computing(900, 7, vpid=40, name=LONG)),
+        [5, 6],
         [],
         [(5, 7)],
     ),
+    "nobody": ({5: {}}, process_table(computing(5)), [], [], nvml.NVMLError_NotFound),
 }
-for _rows in (rows(), rows("", "   ")):  # the table is the better witness, also where it has no row
-    TABLES["no process: %r" % _rows] = {5: {"node": True}}, _rows, [], [], []
-for _text in (b"", b"\n", b"no header of ours\n1 2 3\n"):
-    TABLES["no table: %r" % _text] = {5: {"node": True}}, _text, [5], [], nvml.NVMLError_NotSupported
+for _text in (b"", b"\n", b"no heads of ours\n1 2 3\n", b"device:    (0, 128)\n", b"\xff" * 1000):
+    TABLES["no table: %r" % _text[:20]] = {5: HOLDS}, _text, [5], [], nvml.NVMLError_NotSupported
 for _status in (None, "", "Name:\tx\n", "NSpid:\n", "NSpid:\tx\n"):
-    _where = {60: {"status": _status}}
-    TABLES["a kernel that does not tell namespaces: %r" % _status] = _where, rows("60 60 5 0 0 0 5 0 x"), [60], [], None
-for _header in ("PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid VPid Total CMP PidName"):
-    _cells = {"PidName": CUT, "Pid": "5", "VPid": "5", "Total": "9", "CMP": "9"}
-    _row = " ".join(_cells[column] for column in _header.split())
-    _where = {5: {"comm": CUT + "\n"}, 6: {"comm": "other\n"}}
-    TABLES["a name with blanks: " + _header] = _where, rows(_header, _row), [5], [], [(5, 9)]
+    _where = {60: dict(HOLDS, status=_status)}
+    TABLES["a kernel that does not tell namespaces: %r" % _status] = (
+        _where,
+        process_table(computing(60)),
+        [60],
+        [],
+        [(60, 9)],
+    )
+for _heads in ("PidName Pid VPid Total CMP", "Pid PidName VPid Total CMP", "Pid VPid Total CMP PidName"):
+    _cells = {"PidName": CUT, "Pid": "5", "VPid": "5", "Total": "9%", "CMP": "9%"}
+    _row = " ".join(_cells[column] for column in _heads.split())
+    TABLES["a name with blanks: " + _heads] = {5: HOLDS, 6: {}}, process_table(_row, heads=_heads), [5], [], [(5, 9)]
 for _name in (
     *(b"a\x0cb", b"a\x0bb", b"a\rb", b"a\x1cb", "a\x85b".encode(), "a\u2028b".encode(), b"a\xa0b", b"x\x0c100 100 99"),
     *(b"x\x85100 100 99", b" \t x ", b"\x01\x02\x7f", b"a b c", b"", b"\xff\xfe\xc3"),
     *("\u6469".encode(), b"17 18 19 20"),
 ):
     for _comm in ({}, {"comm": _name + b"\n"}):  # names of any bytes make no rows and no columns
-        _there, _told = {5: _comm, 6: {}, 100: {}}, rows(b"5 5 9 0 0 0 9 0 " + _name, "6 6 8 0 0 0 8 0 y")
-        TABLES["%r%s" % (_name, " known" * bool(_comm))] = _there, _told, [5, 6], [], [(5, 9), (6, 8)]
-for _shown in ("fourteen_bytes", "fifteen_bytes_x"):  # the line end of comm is no part of the name
-    _there = {5: {"NSpid": "5 7", "comm": _shown + "\n"}, 6: {"NSpid": "6 7", "comm": _shown[:10] + "\n"}}
-    _told = rows("5 7 9 0 0 0 9 0 %s_and_more" % _shown)
-    TABLES["a name that begins the table's: " + _shown] = _there, _told, [5] if len(_shown) == 15 else [], [], None
+        _there, _told = {5: dict(HOLDS, **_comm), 6: HOLDS, 100: HOLDS}, [computing(5, name=_name), computing(6, 8)]
+        TABLES["%r%s" % (_name, " known" * bool(_comm))] = (
+            _there,
+            process_table(*_told),
+            [5, 6, 100],
+            [],
+            [(5, 9), (6, 8)],
+        )
 
 
 @pytest.mark.parametrize("what", TABLES)
 def test_table(proc, device, what):
-    processes, text, computing, drawing, sampled = TABLES[what]
+    processes, text, computes, draws, sampled = TABLES[what]
     for pid, options in processes.items():
         files = dict(options)
         status = files.pop("status", ...)
-        proc.process(pid, *["/dev/mtgpu.0"] * files.pop("node", False), **files)
+        proc.process(pid, *[NODE] * files.pop("node", False), **files)
         if status is None:
             (proc.root / str(pid) / "status").unlink()
         elif status is not ...:
             proc.write("%d/status" % pid, status)
-    proc.table("gpu0", "mtgpu.0", "")
-    proc.write("driver/musa/gpu0/proc_util", text)
-    assert (compute(device), graphics(device)) == (computing, drawing)
-    if sampled and isinstance(sampled, list):
+    proc.table("gpu0", "mtgpu.0", text=text)
+    assert (compute(device), graphics(device)) == (computes, draws)
+    if isinstance(sampled, list):
         assert shares(device) == sampled
-    elif sampled is not None:
-        refused(device, UTILIZATION, sampled or nvml.NVMLError_NotFound)
+    else:
+        refused(device, UTILIZATION, sampled)
 
 
 def test_shape_of_a_process(proc, device):
-    proc.process(42)
-    proc.table("gpu0", "mtgpu.0", NEWER, "42 42 3 0 0 0 3 0 python train.py --name x")
+    proc.process(42, NODE)
+    proc.table("gpu0", "mtgpu.0", computing(42, 3))
     (process,) = nvml.nvmlDeviceGetComputeRunningProcesses(device)
     assert type(process) is nvml.nvmlFriendlyObject
     unknown = {"gpuInstanceId": UNKNOWN_ID, "computeInstanceId": UNKNOWN_ID}
@@ -271,7 +350,8 @@ def test_shape_of_a_process(proc, device):
 
 def test_a_life_remembers_no_more_with_each_query(proc, device):
     """A monitor asks for weeks: what is kept on a handle is noted once."""
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 0 0 0 0 10 0 x")
+    proc.process(5, NODE)
+    proc.table("gpu0", "mtgpu.0", computing(5))
     queries = [getattr(nvml, name) for name in sorted(vars(nvml)) if name.startswith("nvmlDeviceGet")]
 
     def tick():
@@ -293,15 +373,15 @@ def test_the_device_name_ties_directory_and_device(proc):
     with simulated.nvml("s5000x8"):
         names = ["gpu%02x" % (0x1A + 7 * number) for number in range(8)]
         for number, name in enumerate(reversed(names)):
-            proc.process(100 + number)
-            proc.table(name, "mtgpu.%d" % number, NEWER, "%d 0 %d 0 0 0 1 0 x" % (100 + number, number))
-        proc.process(110)
-        proc.table("gpu00", "mtgpu.11", NEWER, "110 0 98 0 0 0 1 0 x")
-        proc.table("gpuff", "mtgpu.10", NEWER, "110 0 99 0 0 0 1 0 x")
+            proc.process(100 + number, "/dev/mtgpu.%d" % number)
+            proc.table(name, "mtgpu.%d" % number, computing(100 + number, number), device=(number, 128 + number))
+        proc.process(110, "/dev/mtgpu.10")
+        proc.table("gpu00", "mtgpu.11", computing(110, 98))
+        proc.table("gpuff", "mtgpu.10", computing(110, 99))
         for number in range(8):
             handle = nvml.nvmlDeviceGetHandleByIndex(number)
-            assert shares(handle) == [(100 + number, number)]
-            assert compute(handle) == [100 + number]
+            assert (shares(handle), compute(handle)) == ([(100 + number, number)], [100 + number])
+    with simulated.nvml("s5000x8"):
         simulated.set_value(3, "gpu_path", "/dev/mtgpu.10")
         assert shares(nvml.nvmlDeviceGetHandleByIndex(3)) == [(110, 99)]
 
@@ -309,34 +389,101 @@ def test_the_device_name_ties_directory_and_device(proc):
 def test_instances_have_device_names_of_their_own(proc):
     """MTML's index 0 is the parent with mtgpu.0, 1 to 3 its instances with mtgpu.2 to mtgpu.4, 4 is mtgpu.1."""
     with simulated.nvml("s3000-mpc"):
-        for number in range(5):
-            proc.process(50 + number)
-            proc.table("gpu%02x" % number, "mtgpu.%d" % number, NEWER, "%d 0 1 0 0 0 1 0 x" % (50 + number))
-        found = [compute(nvml.mtmlLibraryInitDeviceByIndex(index)) for index in range(5)]
-        assert found == [[50], [52], [53], [54], [51]]
+        for number, where in enumerate(("gpu00", "gpu01", "gpu00/mpc/gi0", "gpu00/mpc/gi1", "gpu02")):
+            proc.process(50 + number, "/dev/mtgpu.%d" % number)
+            proc.table(where, "mtgpu.%d" % number, computing(50 + number, 1 + number))
+        found = [shares(nvml.mtmlLibraryInitDeviceByIndex(index)) for index in range(5)]
+        assert found == [[(50, 1)], [(52, 3)], [(53, 4)], [(54, 5)], [(51, 2)]]
 
 
 def test_other_directories_are_passed_over(proc, device):
-    proc.process(5)
-    proc.write("driver/musa/version", "5.1.0")
+    proc.process(5, NODE)
+    proc.write("driver/musa/version", "package version:5.1.0\n")
     proc.write("driver/musa/gpu_config", "a file, not a directory")
     (proc.root / "driver" / "musa" / "gpu00" / "devname").mkdir(parents=True)  # cannot be read as a file
     (proc.root / "driver" / "musa" / "gpu01").mkdir()
-    proc.table("copy", "mtgpu.0", NEWER, "5 0 9 0 0 0 1 0 x")
-    proc.table("gpu02", "mtgpu.0", NEWER, "5 0 3 0 0 0 1 0 x")
+    proc.write("driver/musa/gpu02/devname", b"mtgpu.0" * 200000)
+    proc.table("copy", "mtgpu.0", computing(5, 9))
+    proc.table("gpu03", "mtgpu.0", computing(5, 3))
     assert shares(device) == [(5, 3)]
+
+
+def character_device(folder, name, target):
+    """A link of that name to a device that every machine has; tests that are not root's can make no other."""
+    (folder / name).symlink_to(target)
+    return str(folder / name), os.minor(os.stat(target).st_rdev)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")
+def test_a_directory_is_confirmed_by_the_render_node(proc, device, short_folder):
+    """A container may have card 1 as mtgpu.0, while it sees the directories of all cards."""
+    proc.process(5, NODE)
+    path, minor = character_device(short_folder, "renderD128", "/dev/zero")
+    simulated.set_value(0, "render_path", path)
+    for number, sampled in ((minor, [(5, 9)]), (minor + 1, None)):
+        proc.table("gpu0", "mtgpu.0", computing(5), device=(0, number))
+        if sampled is None:
+            refused(device, UTILIZATION)
+        else:
+            assert shares(device) == sampled
+        assert compute(device) == [5]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")
+def test_a_node_of_another_name_has_the_directory_of_the_kernel_s(proc, device, short_folder, monkeypatch):
+    """/sys/dev/char knows the node of the container as mtgpu.1."""
+    path, _ = character_device(short_folder, "mtgpu.0", "/dev/zero")
+    simulated.set_value(0, "gpu_path", path)
+    links = short_folder / "sys" / "dev" / "char"
+    links.mkdir(parents=True)
+    number = os.stat(path).st_rdev
+    (links / ("%d:%d" % (os.major(number), os.minor(number)))).symlink_to("../../devices/virtual/misc/mtgpu.1")
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(short_folder / "sys"))
+    proc.process(5, "/dev/zero")
+    proc.table("gpu00", "mtgpu.0", computing(5, 1))
+    proc.table("gpu01", "mtgpu.1", computing(5, 2), device=(1, 129))
+    assert shares(device) == [(5, 2)]
+
+
+def test_a_table_without_end_is_cut(proc, device):
+    proc.process(5, NODE)
+    proc.process(6, NODE)
+    proc.table("gpu0", "mtgpu.0")
+    file = proc.write("driver/musa/gpu0/proc_util", process_table(computing(5)) + computing(7) * 10000 + b"\n")
+    with open(str(file), "ab") as table:
+        table.truncate(4 << 30)  # NULs, of which the file system keeps none
+    assert shares(device) == [(5, 9)]
 
 
 # ---- Open device nodes ----
 
 
-@pytest.mark.parametrize("node", ["/dev/mtgpu.0", "/dev/dri/renderD128"])
-def test_without_a_table_open_nodes_tell(proc, device, node):
+@pytest.mark.parametrize("node", [NODE, "/dev/dri/renderD128", "/dev/dri/card0"])
+def test_open_nodes_tell(proc, device, node):
+    """By the name of a node where it is not there for us, as in this tree: also of one that was removed."""
     proc.process(5, "socket:[77]", node, node)
+    proc.process(6, node + " (deleted)")
     proc.process(12, "/dev/mtgpu.1", "/dev/mtgpu.00", node + "0", "/tmp" + node)
     proc.process(30)
-    assert compute(device) == [5]
+    assert compute(device) == [5, 6]
     assert graphics(device) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")
+def test_a_node_that_is_there_is_known_by_its_number(proc, device, short_folder):
+    """Whatever its name where a process has it open, as in another container; its name alone proves nothing."""
+    path, _ = character_device(short_folder, "mtgpu.0", "/dev/zero")
+    for key in ("gpu_path", "render_path", "primary_path"):
+        simulated.set_value(0, key, "")
+    simulated.set_value(0, "gpu_path", path)
+    proc.process(5, "/dev/zero")
+    proc.process(6, "/dev/random")
+    proc.process(7, character_device(short_folder, "card7", "/dev/zero")[0])
+    proc.process(
+        8, character_device(short_folder, "other", "/dev/zero")[0]
+    )  # no name of a node, in no dev: not looked at
+    proc.process(9, "/gone/mtgpu.0", path[len("/tmp") :])
+    assert compute(device) == [5, 7]
 
 
 MAP = "7f00-7f01 r-xp 00000000 fd:00 %d                  %s\n"
@@ -361,12 +508,52 @@ LIBMTML = "/usr/lib/libmtml.so.2.2.0"
     ],
 )
 def test_a_monitor_is_no_workload(proc, device, mapped, expected):
-    """Who has libmtml mapped and nothing that computes or draws is not listed; the driver's table is never filtered."""
-    proc.process(42, "/dev/mtgpu.0", maps="".join(MAP % item for item in enumerate(mapped)))
-    proc.process(43, "/dev/mtgpu.0")  # its maps cannot be read
+    """Who has libmtml mapped and nothing that computes or draws is not listed, unless the driver's table has a share."""
+    proc.process(42, NODE, maps="".join(MAP % item for item in enumerate(mapped)))
+    proc.process(43, NODE)  # its maps cannot be read
     assert compute(device) == expected + [43]
-    proc.table("gpu0", "mtgpu.0", OLDER, "42 42 1 0 0 0 1 0 x", "43 43 1 0 0 0 1 0 y")
+    proc.table("gpu0", "mtgpu.0", row(42))
+    assert compute(device) == expected + [43]
+    proc.table("gpu0", "mtgpu.0", computing(42, 1))
     assert compute(device) == [42, 43]
+    assert shares(device) == [(42, 1)]
+
+
+STAT = "%d (a) b) %s 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 2 0 %d 0\n"
+
+
+def test_what_a_process_locks_in_the_kernel_is_not_read(proc, device):
+    """Of a process with a thread in state D neither maps nor cmdline is read, which might not return: it is a user."""
+    files = {"maps": MAP % (1, LIBMTML), "cmdline": "x\0", "comm": "short\n"}
+    for pid, state in ((41, "S"), (42, "D")):
+        proc.process(pid, NODE, stat=STAT % (pid, "S", 7), **files)
+        for thread, its in ((pid, "S"), (pid + 100, state)):
+            proc.write("%d/task/%d/stat" % (pid, thread), STAT % (thread, its, 7))
+    assert compute(device) == [42]
+    assert [nvml.nvmlSystemGetProcessName(pid) for pid in (41, 42)] == ["x", "short"]
+    for name in ("maps", "cmdline"):
+        (proc.root / "42" / name).unlink()
+        os.mkfifo(str(proc.root / "42" / name))  # would block whoever reads it
+    assert compute(device) == [42]
+    assert nvml.nvmlSystemGetProcessName(42) == "short"
+
+
+def test_who_works_is_looked_into_once(proc, looks, machine, clock):
+    """As long as it holds the card: not again in the next walk, unless its number is another process's by then."""
+    for pid, mapped in ((5, "/usr/lib/libmusa.so.1"), (6, LIBMTML)):
+        proc.process(pid, NODE, maps=MAP % (1, LIBMTML) + MAP % (2, mapped), stat=STAT % (pid, "S", 7))
+
+    def looked_into():
+        clock[0] += 5
+        assert compute(machine[0]) == [5]
+        opened = [path for path in looks.paths["open"] if path.endswith("/maps")]
+        looks.take()
+        return opened
+
+    assert sorted(looked_into()) == ["/5/maps", "/6/maps"]
+    assert [looked_into() for _ in range(2)] == [["/6/maps"]] * 2
+    proc.write("5/stat", STAT % (5, "S", 8))
+    assert sorted(looked_into()) == ["/5/maps", "/6/maps"]
 
 
 def test_what_cannot_be_read_is_passed_over(proc, device, monkeypatch):
@@ -389,7 +576,8 @@ def test_a_proc_file_system_that_shows_no_process_tells_nothing(proc, device, na
         pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlSystemGetProcessName, 1)
     for name in names or ():
         (proc.root / name).mkdir(parents=True)
-    refused(device, COMPUTE + UTILIZATION + (GRAPHICS if names != ["driver", "self"] else []))
+    proc.table("gpu0", "mtgpu.0", computing(60))  # a copy of the driver's files
+    refused(device, COMPUTE + GRAPHICS + UTILIZATION)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be held to few files")
@@ -399,7 +587,7 @@ def test_without_a_free_descriptor_nothing_is_told(proc, device, with_table):
 
     proc.process(5, "/dev/mtgpu.0")
     if with_table:
-        proc.table("gpu0", "mtgpu.0", NEWER, "5 0 9 0 0 0 9 0 x")
+        proc.table("gpu0", "mtgpu.0", computing(5))
 
     def child():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -416,18 +604,20 @@ def test_without_a_free_descriptor_nothing_is_told(proc, device, with_table):
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
-@pytest.mark.parametrize("what", ["fd", "driver/musa", "devname", "proc_util", "comm", "status"])
+@pytest.mark.parametrize(
+    "what", ["fd", "driver/musa", "devname", "proc_util", "comm", "status", "maps", "stat", "task"]
+)
 def test_a_lack_of_descriptors_in_the_midst(proc, device, monkeypatch, what, number):
     """What could not be inspected for lack of a descriptor is not taken for nothing; for other reasons it is."""
     proc.process(5, "/dev/mtgpu.0", comm="x\n", NSpid="900 5")
     if what != "fd":
-        proc.table("gpu0", "mtgpu.0", NEWER, "900 5 9 0 0 0 9 0 x")
+        proc.table("gpu0", "mtgpu.0", computing(900, vpid=5))
     lacking = [number]
 
-    def refuse(path, *args, real):
+    def refuse(path, *args, real, **kwargs):
         if str(path).endswith("/" + what):
             raise OSError(lacking[0], os.strerror(lacking[0]), path)
-        return real(path, *args)
+        return real(path, *args, **kwargs)
 
     monkeypatch.setattr(os, "listdir", functools.partial(refuse, real=os.listdir))
     monkeypatch.setattr(nvml, "_open", functools.partial(refuse, real=nvml._open))
@@ -458,32 +648,37 @@ def test_what_must_not_be_looked_into_is_counted(proc, device, monkeypatch):
     refuse(os, "readlink", (7,))
     assert compute(device) == [5]
     assert nvml.unseen_processes() == 3
-    proc.table("gpu0", "mtgpu.0", NEWER, "6 0 9 0 0 0 9 0 x")
-    assert (compute(device), nvml.unseen_processes()) == ([6], 0)
+    # A row shows one of them, if it has the name; it makes none of the others known, and hides nobody.
+    proc.write("6/comm", "x\n")
+    proc.write("9/comm", "y\n")
+    proc.table("gpu0", "mtgpu.0", computing(6), computing(9))
+    assert (compute(device), nvml.unseen_processes()) == ([5, 6], 3)
+    assert shares(device) == [(6, 9)]
 
 
 def test_processes_that_the_kernel_hides_count_as_one(proc, device):
     (proc.root / "self").symlink_to("5")
     proc.process(5, "/dev/mtgpu.0")
+    proc.table("gpu0", "mtgpu.0", computing(5), computing(6))
     assert (compute(device), nvml.unseen_processes()) == ([5], 1)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 9 0 0 0 9 0 x", "6 0 9 0 0 0 9 0 x", "7 0 9 0 0 0 9 0 x")
-    assert (compute(device), nvml.unseen_processes()) == ([5], 2)
     proc.process(1)
-    assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 and 7 ended
+    time.sleep(nvml._WALK_AGE_MIN)
+    assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 ended
 
 
 def test_a_table_whose_processes_vanish_while_it_is_read(proc, device, monkeypatch):
     for pid in (5, 6, 7):
-        proc.process(pid, comm="x\n")
+        proc.process(pid, NODE, comm="x\n")
 
-    def open_and_remove(path, *args, real=nvml._open):
-        if path == str(proc.root / "6" / "status"):
+    def open_and_remove(path, *args, real=nvml._open, **kwargs):
+        if path == str(proc.root / "6" / "comm") and os.path.exists(path):
             shutil.rmtree(str(proc.root / "6"))
-        return real(path, *args)
+        return real(path, *args, **kwargs)
 
     monkeypatch.setattr(nvml, "_open", open_and_remove)
-    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 9 0 0 0 9 0 x" % pid for pid in (5, 6, 7)])
+    proc.table("gpu0", "mtgpu.0", *[computing(pid) for pid in (5, 6, 7)])
     assert set(compute(device)) >= {5, 7}
+    time.sleep(nvml._WALK_AGE_MIN)
     assert compute(device) == [5, 7]
 
 
@@ -504,7 +699,7 @@ def test_processes_end_and_begin_while_the_real_proc_is_walked(monkeypatch, devi
 
 
 def test_a_proc_that_must_not_be_listed(proc, device, monkeypatch):
-    """Nothing is known of processes; the driver's files may be all that is there, and are believed."""
+    """Nothing is known of processes, whatever the driver's table has."""
 
     def refuse(path, real=os.listdir):
         if path == str(proc.root):
@@ -513,9 +708,8 @@ def test_a_proc_that_must_not_be_listed(proc, device, monkeypatch):
 
     proc.process(5, "/dev/mtgpu.0")
     monkeypatch.setattr(os, "listdir", refuse)
-    refused(device, COMPUTE)
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 60 9 0 0 0 9 0 x")
-    assert (compute(device), nvml.unseen_processes()) == ([60], 0)
+    proc.table("gpu0", "mtgpu.0", computing(5))
+    refused(device, COMPUTE + GRAPHICS + UTILIZATION)
 
 
 # ---- How often is looked ----
@@ -585,7 +779,7 @@ def test_one_walk_serves_all_devices_and_queries(proc, looks, machine):
     proc.process(140, "/dev/mtgpu.0", "/dev/dri/renderD129")
     expected = [[pid for pid in range(100, 140) if pid % 8 == index] + [140] * (index < 2) for index in range(8)]
     assert tick(machine) == expected
-    assert looks.take() == (41, 1, 163, 41)  # of each process that holds a node, the maps
+    assert looks.take() == (41, 1, 163, 42 * 3)  # of each that holds a node, stat and its threads', then the maps
     for handle in machine:
         refused(handle, UTILIZATION)
     assert tick(machine) == expected
@@ -622,48 +816,43 @@ def test_kernels_that_do_not_count_descriptors(proc, device, monkeypatch):
     proc.process(5, "/dev/mtgpu.0", comm="renamed\n")
     (proc.root / "self").symlink_to("5")
     assert compute(device) == [5]
-    proc.table("gpu0", "mtgpu.0", NEWER, "900 5 20 0 0 0 20 0 worker")
+    proc.table("gpu0", "mtgpu.0", computing(900, 20, vpid=5, name="worker"))
     assert shares(device) == [(5, 20)]
 
 
-def test_graphics_without_a_table_does_not_walk(proc, looks, machine):
-    proc.process(5, "/dev/mtgpu.0")
-    simulated.reset_calls()
-    for handle in machine:
-        for function in GRAPHICS:
-            assert getattr(nvml, function)(handle) == []
-    assert looks.take() == (0, 0, 0, 0)
-    assert simulated.calls() == 2 * 3 * len(machine)  # paths of the nodes; no codec session draws
-    proc.write("driver/musa/version", "5.1.0")
-    assert tick(machine)[0] == [5]
-
-
-def test_with_the_table_nobody_walks(proc, looks, machine):
-    """Two files say whose table it is and what it holds, two more that a process is the one that is meant."""
+def test_the_table_is_read_where_it_can_tell_something(proc, looks, machine):
+    """Reading it starts the driver's counters. These cards have no display, so that nothing draws by a list's measure."""
+    proc.process(1)
     for index in range(8):
-        for pid in (100 + index, 200 + index):
-            proc.process(pid, "/dev/mtgpu.0", comm="x\n")
-        rows = ["%d 0 9 0 0 0 9 0 x" % (100 + index), "%d 0 9 0 0 9 0 0 x" % (200 + index)]
-        proc.table("gpu%02x" % (0x50 - index), "mtgpu.%d" % index, NEWER, *rows)
-    expected = [[100 + index, 200 + index] for index in range(8)]
-    assert tick(machine) == expected
-    processes, roots, links, opened = looks.take()
-    assert (processes, roots, links) == (0, 0, 0)
-    assert opened <= 8 * (8 + 1 + 4 + 2 + 2)  # each device looks for its table once
-    assert tick(machine) == expected
-    assert looks.take() == (0, 0, 0, 8 * (2 + 4 + 2 + 2))
+        proc.process(100 + index, "/dev/mtgpu.%d" % index, comm="x\n")
+        table = computing(100 + index), row(200, three_d=5)
+        proc.table("gpu%02x" % (0x50 - index), "mtgpu.%d" % index, *table, device=(index, 128 + index))
+    proc.process(200, *["/dev/mtgpu.%d" % index for index in range(8)])
+
+    def tables():
+        return sum(path.endswith("/proc_util") for path in looks.paths["open"])
+
+    assert tick(machine) == [[100 + index, 200] for index in range(8)]
+    assert tables() == 0
+    assert [shares(handle) for handle in machine] == [[(100 + index, 9), (200, 0)] for index in range(8)]
+    assert tables() == 8
+    opened = [path for path in looks.paths["open"] if path.endswith("/devname")]
+    looks.take()
+    assert len(opened) == 8 * 9 // 2  # each device looks for its directory once
+    assert [shares(handle) for handle in machine] == [[(100 + index, 9), (200, 0)] for index in range(8)]
+    assert not [path for path in looks.paths["open"] if path.endswith("/devname")]
 
 
-def test_a_table_that_moves_is_found_again(proc, looks, machine):
+def test_a_directory_that_moves_is_found_again(proc, looks, machine):
+    """As after the driver was loaded anew: its directories are looked for where the known one has no table."""
     for index in (0, 1):
-        proc.process(100 + index)
-        proc.table("gpu%d" % index, "mtgpu.%d" % index, NEWER, "%d 0 9 0 0 0 9 0 x" % (100 + index))
-    assert tick(machine[:2]) == [[100], [101]]
-    for index in (0, 1):
-        proc.table("gpu%d" % index, "mtgpu.%d" % (1 - index), NEWER, "%d 0 9 0 0 0 9 0 x" % (101 - index))
-    assert tick(machine[:2]) == [[100], [101]]
+        proc.process(100 + index, "/dev/mtgpu.%d" % index)
+        proc.table("gpu%d" % index, "mtgpu.%d" % index, computing(100 + index))
+    assert [shares(handle) for handle in machine[:2]] == [[(100, 9)], [(101, 9)]]
+    (proc.root / "driver" / "musa" / "gpu0").rename(proc.root / "driver" / "musa" / "gpu7")
+    assert [shares(handle) for handle in machine[:2]] == [[(100, 9)], [(101, 9)]]
     shutil.rmtree(str(proc.root / "driver"))
-    assert tick(machine[:2]) == [[], []]
+    refused(machine[0], UTILIZATION)
 
 
 @pytest.mark.parametrize("took, age", [(0, 0.02), (0.005, 0.02), (0.375, 0.375), (1, 1), (7, 1)])
@@ -698,9 +887,9 @@ def test_another_proc_file_system_is_walked_at_once(proc, machine, monkeypatch, 
 
 
 def test_nodes_of_other_names_are_looked_for_in_the_next_walk(proc, looks, machine, clock):
-    simulated.set_value(1, "gpu_path", "/dev/musa/card7")
+    simulated.set_value(1, "gpu_path", "/opt/musa/node7")
     proc.process(5, "/dev/mtgpu.0")
-    proc.process(6, "/dev/musa/card7")
+    proc.process(6, "/opt/musa/node7")
     assert tick(machine[:2]) == [[5], [6]]
     assert looks.take()[0] == 4
     for _ in range(3):
@@ -811,14 +1000,7 @@ def test_two_thousand_processes(proc, looks, machine, clock):
     for pid in (1, 1000, 2000):
         (proc.root / str(pid) / "fd" / "3").symlink_to("/dev/mtgpu.0")
     assert tick(machine) == [[1, 1000, 2000]] + [[]] * 7
-    assert looks.take() == (2000, 1, 3, 3)  # the maps of the three
-    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 1 0 0 0 1 0 x" % pid for pid in range(1800, 6000)])
-    assert compute(machine[0]) == list(range(1800, 2001))
-    assert looks.take()[0] == 0
-    proc.table("gpu0", "mtgpu.0", NEWER, *["%d 0 1 0 0 0 1 0 x" % pid for pid in range(2001, 6000)])
-    assert compute(machine[0]) == []
-    processes, roots, links, opened = looks.take()
-    assert (processes, links, opened) == (0, 0, 2) and roots <= 1
+    assert looks.take() == (2000, 1, 3, 3 * 3)  # of the three, stat and its threads', then the maps
 
 
 # ---- The kernel's own proc file system, with hidden processes and in a namespace ----
@@ -826,6 +1008,7 @@ def test_two_thousand_processes(proc, looks, machine, clock):
 NAMESPACE = """
 import json, os, subprocess, sys, time
 import simulated
+from mtml_simulator.driver_files import process_row, process_table
 import pymtml as nvml
 
 node, driver, as_nobody = sys.argv[1], sys.argv[2], sys.argv[3] == "nobody"
@@ -834,8 +1017,9 @@ sleep = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "s
 other = subprocess.Popen(sleep, stdin=held)
 while open("/proc/%d/comm" % other.pid).read() != "sleep\\n":
     time.sleep(0.01)
-rows = ["Pid VPid Total 3D CMP PidName"]
-rows += ["4001 1 30 0 30 python", "4002 %d 20 0 20 sleep" % other.pid, "5002 77 9 0 9 elsewhere"]
+shares = lambda total: (total, 0, 0, 0, total, 0)
+rows = [process_row(4001, 1, shares(30), "python"), process_row(4002, other.pid, shares(20), "sleep")]
+rows.append(process_row(5002, 77, shares(9), "elsewhere"))
 
 def look(device):
     found = []
@@ -860,8 +1044,8 @@ with simulated.nvml("s80"):
         device = nvml.nvmlDeviceGetHandleByIndex(0)
         found = look(device)
         unseen = [nvml.unseen_processes()]
-        with open(driver, "w") as table:
-            table.write("\\n".join(rows) + "\\n")
+        with open(driver, "wb") as table:
+            table.write(process_table(*rows))
         shares = sorted((sample.pid, sample.smUtil) for sample in nvml.nvmlDeviceGetProcessUtilization(device, 0))
         by_table = look(device)[:2]
         unseen.append(nvml.unseen_processes())
@@ -887,7 +1071,8 @@ def in_namespace(folder_of_all, hidepid, user):
     if tried.returncode:
         pytest.skip("namespaces are not permitted here: %s" % tried.stdout.strip())
     environment = simulated.environment("s80")
-    environment["PYTHONPATH"] += os.pathsep + os.path.join(simulated.ROOT, "tests")
+    for folder in ("tests", "simulator/python"):
+        environment["PYTHONPATH"] += os.pathsep + os.path.join(simulated.ROOT, folder)
     command = [sys.executable, "-c", NAMESPACE]
     command += [str(folder_of_all / "mtgpu.0"), "/proc/driver/musa/gpu0/proc_util", user]
     result = simulated.run(begin + command, env=environment, stderr=subprocess.STDOUT, timeout=60)
@@ -913,8 +1098,7 @@ def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):
     seen = [other] if hidden else [1, other]
     assert by_table == [seen, []]
     assert shares == [[pid, {1: 30, other: 20}[pid]] for pid in seen]
-    # Process 1 is root's. Where it is hidden, so is what runs under its number, and the row of another namespace.
-    assert unseen == [int(user == "nobody"), 2 if hidden else 0]
+    assert unseen == [int(user == "nobody")] * 2  # process 1 is root's; its row does not make it known
     refused = {0: "python", 1: "NVMLError_NoPermission", 2: "NVMLError_NotFound"}[hidepid]
     assert names == ["python" if user == "root" else refused, "sleep", "python", "NVMLError_NotFound"]
 
@@ -929,13 +1113,18 @@ def test_nodes_that_the_library_does_not_know_or_name(proc, device, lacks, left,
     with monkeypatch.context() as patched:
         patched.delitem(nvml._functions, "mtmlDeviceGet%sPath" % lacks)
         assert compute(device) == found
+    time.sleep(nvml._WALK_AGE_MIN)
     simulated.set_value(0, lacks.lower() + "_path", "")
     assert compute(device) == found
-    proc.table("gpu0", left, NEWER, "5 5 9 0 0 0 9 0 x")
-    assert shares(device) == [(5, 9)]
-    simulated.set_value(0, "gpu_path", "")
-    simulated.set_value(0, "render_path", "")
-    pytest.raises(nvml.NVMLError_NotSupported, compute, device)
+    proc.table("gpu0", "mtgpu.0", computing(5))
+    if lacks == "Gpu":
+        refused(device, UTILIZATION)  # a directory is known by the name of the GPU's node
+    else:
+        assert shares(device) == [(5, 9)]
+    for key in ("gpu_path", "render_path", "primary_path"):
+        simulated.set_value(0, key, "")
+    time.sleep(nvml._WALK_AGE_MIN)
+    refused(device, COMPUTE + GRAPHICS + UTILIZATION)
 
 
 # ---- Codec sessions ----
@@ -953,8 +1142,10 @@ def test_codec_sessions_add_their_processes(proc, device):
         simulated.set_faults("mtmlVpuGet%sSessionStates=NOT_SUPPORTED" % coder)
         assert compute(device) == left
     simulated.set_faults("")
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 1 0 0 0 1 0 x", "7 0 1 0 0 1 0 0 draws")
-    assert compute(device) == [5, 6]
+    (proc.root / "7" / "fd" / "9").symlink_to(NODE)
+    proc.table("gpu0", "mtgpu.0", computing(5, 1), row(7, name="draws", three_d=1))
+    time.sleep(nvml._WALK_AGE_MIN)
+    assert compute(device) == [6]  # 5 has no node open, and 7 draws
     assert graphics(device) == [7]
 
 
@@ -962,9 +1153,6 @@ def test_codec_processes_that_ended_or_are_nobody_here(proc, device):
     proc.process(5)
     simulated.set_value(0, "encoder_sessions", SESSION % (0, 99, "ACTIVE") + ", " + SESSION % (1, 0, "ACTIVE"))
     assert compute(device) == []
-    shutil.rmtree(str(proc.root / "5"))
-    proc.table("gpu0", "mtgpu.0", NEWER, "60 3 5 0 0 0 5 0 x")  # the driver's files alone: nobody can be looked for
-    assert compute(device) == [60, 99]
 
 
 def test_sessions_beyond_what_the_other_codec_can_run(proc, device):
@@ -993,9 +1181,9 @@ def test_codec_sessions_of_an_instance(proc):
 )
 def test_utilization_samples(proc, device, function, kind, monkeypatch):
     """In microseconds since 1970; what is not younger than the caller's has been seen."""
-    proc.process(5)
-    proc.process(6)
-    proc.table("gpu0", "mtgpu.0", NEWER, "5 0 31 0 0 0 31 0 x", "6 0 100 0 0 0 100 0 y")
+    proc.process(5, NODE)
+    proc.process(6, NODE)
+    proc.table("gpu0", "mtgpu.0", computing(5, 31), computing(6, 100, name="y"))
     assert nvml._session.clock is time.time
     monkeypatch.setattr(nvml._session, "clock", lambda: 1700000000.25)
     ask, now = getattr(nvml, function), 1700000000250000
