@@ -14,7 +14,7 @@ ON_SIMULATOR := env LD_LIBRARY_PATH="$(CURDIR)/simulator/build" MTML_SIM_PROFILE
 RUN := $(BIN)/pymtml run
 
 .DEFAULT_GOAL := help
-.PHONY: help all sim demo test test-tools test-all install-ways test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench docs build publish clean
+.PHONY: help all sim demo test test-root test-tools test-fleet test-all install-ways test-programs test-aarch64 fuzz release-check sanitize format lint surface generate reference pictures record bench docs build publish clean
 
 help: ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,15 +76,22 @@ TOOL_TESTS := tests/tools simulator/tests/test_sources.py \
 test: export PYTHONDONTWRITEBYTECODE :=
 test: sim $(TESTED) ## Run the tests of what users have
 	@began=$$(date +%s); together=passed; apart=passed; said=$$(mktemp); \
-	$(PY) -m pytest -q -p no:cacheprovider $(APART) >$$said 2>&1 & \
-	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
+	$(PY) -m pytest -q -rs -p no:cacheprovider $(APART) >$$said 2>&1 & \
+	$(PY) -m pytest -q -rs --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
 		|| together=FAILED; \
 	wait $$! || apart=FAILED; cat $$said; rm -f $$said; \
 	echo "make test: side by side $$together, apart $$apart, $$(( $$(date +%s) - began )) seconds"; \
 	test $$together$$apart = passedpassed
 
+test-root: sim $(TESTED) ## Run the tests that make test skips unless it is root
+	@test "$$(id -u)" = 0 || { echo "make test-root is for root" >&2; exit 1; }
+	$(PY) -m pytest -q -rs -p no:cacheprovider -m root $$(grep -rl --include='test_*.py' 'pytest\.mark\.root' tests simulator)
+
 test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, recipes, stub, wheels, releases, site, benchmarks
-	$(PY) -m pytest -q --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
+	$(PY) -m pytest -q -rs --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
+
+test-fleet: sim $(STAMP) ## Run the tests of alerts, pages and dashboards on Prometheus and Alertmanager (in test-programs as well)
+	$(PY) -m pytest -q -rs -p no:cacheprovider -m programs $(addprefix tests/programs/test_,fleet_pages.py fleet_rules.py dashboards.py)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \

@@ -1087,7 +1087,8 @@ def short_folder():
         yield pathlib.Path(folder)
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+@pytest.mark.root
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare")
 @pytest.mark.parametrize("hidepid", [0, 1, 2])
 @pytest.mark.parametrize("user", ["root", "nobody"])
 def test_hidden_processes_in_a_pid_namespace(short_folder, hidepid, user):

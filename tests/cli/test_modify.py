@@ -181,7 +181,13 @@ def test_mpc_mode():
         assert any(line.startswith("  MPC") for line in invoke("-L").lines)
 
 
-def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch):
+@pytest.fixture
+def root(monkeypatch):
+    """The simulator asks nobody who he is: the command does."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+
+
+def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch, root):
     process_tree(tmp_path, monkeypatch, {17: ("trainer", 12)})
     with simulated.machine("s3000-mpc"):
         busy = smi("-mig", "0", "-i", "0")
@@ -196,11 +202,7 @@ def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch):
         assert simulated.get_value(0, "resets") == "0"
 
 
-root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a reset is for root")
-
-
-@root
-def test_a_reset():
+def test_a_reset(root):
     with simulated.machine("s3000x2"):
         assert invoke("-L").status == 0
         assert smi("-r").status == 2 and simulated.get_value(0, "resets") == "0"
@@ -224,7 +226,7 @@ def test_a_reset():
     "key, value, words",
     [("visible", "no", "does not answer: Not Found"), ("lost", "DRIVER_FAILURE", "does not answer: Unknown Error")],
 )
-def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
+def test_a_card_that_does_not_come_back(key, value, words, monkeypatch, root):
     """The second card is reset nevertheless, and not the one that has its number then."""
     reset = pymtml.mtmlDeviceReset
 
@@ -232,7 +234,6 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch):
         reset(device)
         simulated.set_value(0, key, value)
 
-    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(pymtml, "mtmlDeviceReset", then_changed)
     with simulated.machine("s4000x8"):
         result = smi("-r", "-i", "0,1")
@@ -256,9 +257,8 @@ BACK = "but the library did not come back: Unknown Error"
 @pytest.mark.parametrize(
     "fault, back", [("mtmlLibraryInit=DRIVER_FAILURE@1", False), ("mtmlLibraryInit=DRIVER_FAILURE@1x1", True)]
 )
-def test_a_library_that_does_not_come_back(fault, back, monkeypatch):
+def test_a_library_that_does_not_come_back(fault, back, root):
     """Each card is tried, and it is said what became of each."""
-    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     first, second = "GPU 00000000:3B:00.0", "GPU 00000000:AF:00.0"
     with simulated.machine("s3000x2", faults=fault):
         result = smi("-r", "-i", "0,1")
@@ -270,9 +270,8 @@ def test_a_library_that_does_not_come_back(fault, back, monkeypatch):
     ]
 
 
-def test_a_shutdown_that_is_refused(monkeypatch):
+def test_a_shutdown_that_is_refused(root):
     """What was changed is done, on each card."""
-    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     fault = "mtmlLibraryShutDown=DRIVER_FAILURE@0x1"
     with simulated.machine("s3000x2", faults=fault):
         result = smi("-r", "-i", "0,1")

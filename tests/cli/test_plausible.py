@@ -1,7 +1,9 @@
 """What a card cannot have measured is shown by no output: all ones, the sign bit, one more than can be."""
 
 import collections
+import contextlib
 import json
+import tempfile
 import xml.etree.ElementTree
 
 import pytest
@@ -98,7 +100,11 @@ def seen(changes):
     """What the outputs show of the card: [(output, place, what stands there)]."""
     text = ";".join("%d.%s=%d" % (CARD, key, number) for key, number in dict(USUAL, **changes).items())
     found = []
-    with simulated.machine("s5000x8", set=text):
+    with contextlib.ExitStack() as stack:
+        # How many processes an ordinary user cannot inspect would change meanwhile.
+        proc = stack.enter_context(tempfile.TemporaryDirectory())
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv("PYMTML_PROC_ROOT", proc)
+        stack.enter_context(simulated.machine("s5000x8", set=text))
         names = [names[0] for names, _, _, _ in FIELDS if names[0] != "timestamp"]
         cells = invoke("--query-gpu=" + ",".join(names), "--format=csv,noheader", "-i", str(CARD)).rows()[0]
         found += [("csv", name, cell) for name, cell in zip(names, cells)]

@@ -118,6 +118,7 @@ def test_hidden_ones_and_containers_together(proc, hidden):
     assert full[start + 2].strip().startswith("GPU instance ID")
 
 
+@pytest.mark.root
 @pytest.mark.skipif(not os.path.exists("/proc/self/ns/pid"), reason="no namespaces")
 def test_the_host_s_namespace(monkeypatch):
     monkeypatch.delenv("PYMTML_PROC_ROOT", raising=False)

@@ -101,9 +101,11 @@ def test_closed_streams(tmp_path, arguments):
     if arguments == ["health"]:
         arguments = arguments + ["--lock", str(tmp_path / "lock")]
     command = [sys.executable, "-m", "pymtml"] + arguments
-    usual = in_folder(tmp_path, command)
+    # How many processes an ordinary user cannot inspect would change meanwhile.
+    proc = {"PYMTML_PROC_ROOT": str(tmp_path)}
+    usual = in_folder(tmp_path, command, **proc)
     for closed in ("<&-", "2>&-", "<&- 2>&-")[-1 if "doctor" in arguments else 0 :]:
-        result = in_folder(tmp_path, ["sh", "-c", 'exec "$@" ' + closed, "sh"] + command)
+        result = in_folder(tmp_path, ["sh", "-c", 'exec "$@" ' + closed, "sh"] + command, **proc)
         assert result.returncode == usual.returncode and len(result.stdout) > 5
         assert result.stdout.count("\n") == usual.stdout.count("\n")
 

@@ -77,7 +77,7 @@ def test_library_for_another_machine(tmp_path):
     assert "it must be an MTML library for %s" % os.uname().machine in result.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a set-group-ID program")
+@pytest.mark.root
 def test_raised_privileges_follow_no_variable(tmp_path):
     """AT_SECURE is set for a set-group-ID interpreter: the variable that names code is not followed."""
     interpreter = tmp_path / "python"

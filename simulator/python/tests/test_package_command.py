@@ -148,8 +148,9 @@ def test_exec_under_the_vendors_binding():
         (["exec", "s80", "--", "/"], 126, "/: Permission denied"),
     ],
 )
-def test_mistakes(arguments, status, problem):
-    done = command(*arguments)
+def test_mistakes(arguments, status, problem, tmp_path):
+    # A folder of PATH that this user may not look into would make it "permission denied".
+    done = command(*arguments, environ=environment(PATH=str(tmp_path)))
     assert (done.returncode, done.stdout) == (status, "")
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
