@@ -2543,9 +2543,10 @@ def _plain_status(name, *arguments):
 
 
 # ==== 8. mtml* functions ==============================================================================================
-# All functions of the header, in its order. Each of them may raise MTMLError_Uninitialized, MTMLError_InvalidArgument
-# (also for a stale handle), MTMLError_Unknown, and MTMLError_FunctionNotFound if the loaded library lacks the function.
-# Functions of a gpu, memory or vpu take that handle or the handle of the device.
+# All functions of the header, in its order: those by hand, then in the same groups those that tools/generate_api.py
+# writes from facts/mtml_api.json. Each of them may raise MTMLError_Uninitialized, MTMLError_InvalidArgument (also for a
+# stale handle), MTMLError_Unknown, and MTMLError_FunctionNotFound if the loaded library lacks the function. Functions
+# of a gpu, memory or vpu take that handle or the handle of the device.
 
 # ---- Library ----
 
@@ -2726,28 +2727,12 @@ def mtmlDeviceFreeVpu(vpu) -> "None":
     _check(_resolve("_vpu", vpu)[0])
 
 
-def mtmlDeviceGetIndex(dev) -> "int":
-    """Index of the device, for mtmlLibraryInitDeviceByIndex.
-
-    Raises: MTMLError_NotSupported.
-    """
-    return _number("mtmlDeviceGetIndex", "_device", dev)
-
-
 def mtmlDeviceGetUUID(dev) -> "str":
     """UUID of the device as text, 8-4-4-4-12 hexadecimal digits without a prefix.
 
     Raises: MTMLError_InsufficientSize.
     """
     return _string("mtmlDeviceGetUUID", "_device", dev, MTML_DEVICE_UUID_BUFFER_SIZE)
-
-
-def mtmlDeviceGetBrand(dev) -> "int":
-    """MTML_BRAND_* of the device.
-
-    Raises: MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetBrand", "_device", dev)
 
 
 def mtmlDeviceGetName(dev) -> "str":
@@ -2757,22 +2742,6 @@ def mtmlDeviceGetName(dev) -> "str":
     MTMLError_DriverTooNew.
     """
     return _string("mtmlDeviceGetName", "_device", dev, MTML_DEVICE_NAME_BUFFER_SIZE)
-
-
-def mtmlDeviceGetPciInfo(dev) -> "c_mtmlPciInfo_t":
-    """PCI address, ids and link of the device (c_mtmlPciInfo_t; speeds in GT/s per lane).
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
-
-
-def mtmlDeviceGetPowerUsage(dev) -> "int":
-    """Power drawn by the whole board, in mW.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlDeviceGetPowerUsage", "_device", dev)
 
 
 def mtmlDeviceGetGpuPath(dev) -> "str":
@@ -2818,62 +2787,6 @@ def mtmlDeviceGetMtBiosVersion(dev) -> "str":
     return _string("mtmlDeviceGetMtBiosVersion", "_device", dev, MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)
 
 
-def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
-    """Virtualization, MPC and MtLink flags of the device (c_mtmlDeviceProperty_t).
-
-    Raises: MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
-
-
-def mtmlDeviceCountFan(dev) -> "int":
-    """Number of fan channels; 0 or an error for cards without fans.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlDeviceCountFan", "_device", dev)
-
-
-def mtmlDeviceGetFanSpeed(dev, index) -> "int":
-    """Target speed of a fan in percent of its noise-limited maximum; can exceed 100.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
-
-
-def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
-    """Speed of a fan in revolutions per minute.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
-
-
-def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
-    """Number and label of the card's PCIe slot (c_mtmlPciSlotInfo_t).
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
-
-
-def mtmlDeviceCountDisplayInterface(device) -> "int":
-    """Number of display outputs.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlDeviceCountDisplayInterface", "_device", device)
-
-
-def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_t":
-    """Type and maximum mode of a display output (c_mtmlDispIntfSpec_t; pixels, Hz).
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex))
-
-
 def mtmlDeviceGetSerialNumber(device) -> "str":
     """Serial number of the board as text.
 
@@ -2885,23 +2798,7 @@ def mtmlDeviceGetSerialNumber(device) -> "str":
     return _text(serial)
 
 
-def mtmlDeviceCountGpuCores(device) -> "int":
-    """Number of GPU cores (8 on an MTT S80), not of arithmetic units.
-
-    Raises: MTMLError_NotSupported.
-    """
-    return _number("mtmlDeviceCountGpuCores", "_device", device)
-
-
 # ---- Virtualization ----
-
-
-def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
-    """Number of virtual device types that the card supports.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
@@ -2915,14 +2812,6 @@ def mtmlDeviceGetSupportedVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]"
     types = _array(c_mtmlVirtType_t, available if count is None else count)
     _check(_status("mtmlDeviceGetSupportedVirtTypes", "_device", dev, types, len(types)))
     return types[:available]
-
-
-def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
-    """Number of virtual device types that can be created now.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
 
 
 def mtmlDeviceGetAvailVirtTypes(dev, count=None) -> "list[c_mtmlVirtType_t]":
@@ -2944,14 +2833,6 @@ def mtmlDeviceCountAvailVirtDevices(dev, type) -> "int":
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     return _number("mtmlDeviceCountAvailVirtDevices", "_device", dev, _pointer(type, c_mtmlVirtType_t))
-
-
-def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
-    """Number of virtual devices that hold resources of the card.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
 
 
 def mtmlDeviceGetActiveVirtDeviceUuids(dev, entryLength=MTML_DEVICE_UUID_BUFFER_SIZE, entryCount=None) -> "list[str]":
@@ -2996,14 +2877,6 @@ def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
     _check(_resolve("_device", virtDev)[0])
 
 
-def mtmlDeviceGetVirtType(virtDev) -> "c_mtmlVirtType_t":
-    """Type of a virtual device (c_mtmlVirtType_t).
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
-
-
 def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
     """UUID of the card to which a virtual device belongs, as text.
 
@@ -3021,14 +2894,6 @@ def mtmlDeviceGetTopologyLevel(dev1, dev2) -> "int":
     Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
     """
     return _pair_number("mtmlDeviceGetTopologyLevel", dev1, dev2)
-
-
-def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
-    """Number of other devices at a distance (MTML_TOPOLOGY_*); Linux only.
-
-    Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
-    """
-    return _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
 
 
 def mtmlDeviceGetDeviceByTopologyLevel(dev, level, count=None) -> "list[c_mtmlDevice_t]":
@@ -3053,122 +2918,7 @@ def mtmlDeviceGetP2PStatus(dev1, dev2, p2pCap) -> "int":
     return _pair_number("mtmlDeviceGetP2PStatus", dev1, dev2, _uint(p2pCap))
 
 
-# ---- GPU ----
-
-
-def mtmlGpuGetUtilization(gpu) -> "int":
-    """Utilization of the GPU in percent.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlGpuGetUtilization", "_gpu", gpu)
-
-
-def mtmlGpuGetTemperature(gpu) -> "int":
-    """Temperature of the GPU in degrees Celsius, negative below zero.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlGpuGetTemperature", "_gpu", gpu, cell=_Int)
-
-
-def mtmlGpuGetClock(gpu) -> "int":
-    """Current clock of the GPU in MHz.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlGpuGetClock", "_gpu", gpu)
-
-
-def mtmlGpuGetMaxClock(gpu) -> "int":
-    """Maximum clock of the GPU in MHz.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlGpuGetMaxClock", "_gpu", gpu)
-
-
-def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
-    """Utilization of one engine (MTML_GPU_ENGINE_*) of the GPU in percent; Linux only.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
-
-
 # ---- Memory ----
-
-
-def mtmlMemoryGetTotal(mem) -> "int":
-    """Size of the device memory in bytes.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetTotal", "_memory", mem, cell=_ULongLong)
-
-
-def mtmlMemoryGetUsed(mem) -> "int":
-    """Device memory in use, in bytes.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetUsed", "_memory", mem, cell=_ULongLong)
-
-
-def mtmlMemoryGetUsedSystem(mem) -> "int":
-    """Host memory in use by the device, in bytes.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetUsedSystem", "_memory", mem, cell=_ULongLong)
-
-
-def mtmlMemoryGetUtilization(mem) -> "int":
-    """Utilization of the device memory in percent.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetUtilization", "_memory", mem)
-
-
-def mtmlMemoryGetClock(mem) -> "int":
-    """Current clock of the memory in MHz.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetClock", "_memory", mem)
-
-
-def mtmlMemoryGetMaxClock(mem) -> "int":
-    """Maximum clock of the memory in MHz.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetMaxClock", "_memory", mem)
-
-
-def mtmlMemoryGetBusWidth(mem) -> "int":
-    """Width of the memory bus in bits.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetBusWidth", "_memory", mem)
-
-
-def mtmlMemoryGetBandwidth(mem) -> "int":
-    """Bandwidth of the memory in GB/s.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetBandwidth", "_memory", mem)
-
-
-def mtmlMemoryGetSpeed(mem) -> "int":
-    """Data rate of the memory in Mbps per pin.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetSpeed", "_memory", mem)
 
 
 def mtmlMemoryGetVendor(mem) -> "str":
@@ -3182,47 +2932,7 @@ def mtmlMemoryGetVendor(mem) -> "str":
     return _text(vendor)
 
 
-def mtmlMemoryGetType(mem) -> "int":
-    """MTML_MEM_TYPE_* of the memory; other numbers are types that the 2.2.0 header does not name.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetType", "_memory", mem)
-
-
 # ---- VPU ----
-
-
-def mtmlVpuGetUtilization(vpu) -> "c_mtmlCodecUtil_t":
-    """Utilization of the video unit in percent, with the sample period in microseconds (c_mtmlCodecUtil_t).
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
-
-
-def mtmlVpuGetClock(vpu) -> "int":
-    """Current clock of the video unit in MHz.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlVpuGetClock", "_vpu", vpu)
-
-
-def mtmlVpuGetMaxClock(vpu) -> "int":
-    """Maximum clock of the video unit in MHz.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlVpuGetMaxClock", "_vpu", vpu)
-
-
-def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
-    """(encode, decode): how many encoder and decoder sessions can run at once.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)
 
 
 def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
@@ -3235,14 +2945,6 @@ def mtmlVpuGetEncoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSession
     if length is None:
         length = _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)[0]
     return _session_states("mtmlVpuGetEncoderSessionStates", vpu, length)
-
-
-def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
-    """Metrics of one encoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
 
 
 def mtmlVpuGetDecoderSessionStates(vpu, length=None) -> "list[c_mtmlCodecSessionState_t]":
@@ -3262,14 +2964,6 @@ def _session_states(name, vpu, length):
     states = _array(c_int, length)
     _check(_status(name, "_vpu", vpu, states, len(states)))
     return [c_mtmlCodecSessionState_t(session, state) for session, state in enumerate(states)]
-
-
-def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
-    """Metrics of one decoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
-
-    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
 
 
 # ---- Log ----
@@ -3364,19 +3058,6 @@ def _divisible(device):
     return status or (MTML_SUCCESS if properties.mpcCap else MTML_ERROR_NOT_SUPPORTED)
 
 
-def mtmlDeviceGetMpcMode(device) -> "int":
-    """Whether MPC is on or off (MTML_DEVICE_MPC_*); since the Chunxiao generation."""
-    return _number("mtmlDeviceGetMpcMode", "_device", device)
-
-
-def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
-    """Number of MPC profiles that the parent device offers; Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
-
-
 def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlMpcProfile_t]":
     """MPC profiles of the parent device (list of c_mtmlMpcProfile_t); Linux only, since the Chunxiao generation.
 
@@ -3390,14 +3071,6 @@ def mtmlDeviceGetSupportedMpcProfiles(parentDevice, count=None) -> "list[c_mtmlM
     return info[:available]
 
 
-def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
-    """Number of MPC configurations that the parent device offers; Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
-
-
 def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c_mtmlMpcConfiguration_t]":
     """MPC configurations of the parent device (list of c_mtmlMpcConfiguration_t); Linux, since the Chunxiao generation.
 
@@ -3409,16 +3082,6 @@ def mtmlDeviceGetSupportedMpcConfigurations(parentDevice, count=None) -> "list[c
     info = _array(c_mtmlMpcConfiguration_t, available if count is None else count)
     _check(_status("mtmlDeviceGetSupportedMpcConfigurations", "_device", parentDevice, len(info), info))
     return info[:available]
-
-
-def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
-    """Current MPC configuration of the parent device (c_mtmlMpcConfiguration_t).
-
-    Linux only. Since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcConfigurationByName(parentDevice, configName) -> "c_mtmlMpcConfiguration_t":
@@ -3444,14 +3107,6 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     _change(_check, _Change(_REFUSED), "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, id)
 
 
-def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
-    """Number of existing MPC instances of a profile; Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
-
-
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
     """Existing MPC instances of a profile (list of handles); Linux only, since the Chunxiao generation.
 
@@ -3465,14 +3120,6 @@ def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) ->
     cells = _array(c_void_p, count)
     _check(_status("mtmlDeviceGetMpcInstancesByProfileId", "_device", parentDevice, profile, len(cells), cells))
     return _devices(cells)
-
-
-def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
-    """Number of existing MPC instances of the parent device; Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
 
 
 def mtmlDeviceGetMpcInstances(parentDevice, count=None) -> "list[c_mtmlDevice_t]":
@@ -3507,49 +3154,7 @@ def mtmlDeviceGetMpcParentDevice(mpcInstance) -> "c_mtmlDevice_t":
     return _device_from(_check, _number("mtmlDeviceGetMpcParentDevice", "_device", mpcInstance, cell=_Pointer))
 
 
-def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
-    """MPC profile of an instance (c_mtmlMpcProfile_t); Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
-
-
-def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
-    """Index of an MPC instance among the instances of its parent device; Linux only, since the Chunxiao generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
-
-
 # ---- MtLink ----
-
-
-def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
-    """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t; bandwidth in GB/s per link).
-
-    Since the Quyuan generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
-
-
-def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
-    """State of a link (MTML_MTLINK_STATE_*); since the Quyuan generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
-
-
-def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
-    """Whether a link has the capability MTML_MTLINK_CAP_* (MTML_MTLINK_CAP_STATUS_*); since the Quyuan generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
-    """
-    return _number("mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
 
 
 def mtmlDeviceGetMtLinkRemoteDevice(device, linkId) -> "c_mtmlDevice_t":
@@ -3697,22 +3302,6 @@ def mtmlMemorySetEccMode(mem, mode) -> "None":
     _check(_status("mtmlMemorySetEccMode", "_memory", mem, _uint(mode)))
 
 
-def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
-    """(current, pending): MTML_MEMORY_ECC_* now and after the next reboot; since the Pinghu generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _two_numbers("mtmlMemoryGetEccMode", "_memory", mem)
-
-
-def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
-    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t); since the Pinghu generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
-
-
 def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirement_t]":
     """Pages retired for a cause MTML_PAGE_RETIREMENT_CAUSE_* (list of c_mtmlPageRetirement_t).
 
@@ -3726,16 +3315,6 @@ def mtmlMemoryGetRetiredPages(mem, cause, count=None) -> "list[c_mtmlPageRetirem
     pages = _array(c_mtmlPageRetirement_t, available if count is None else count)
     _check(_status("mtmlMemoryGetRetiredPages", "_memory", mem, _uint(cause), len(pages), pages))
     return pages[:available]
-
-
-def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
-    """Whether pages will be retired at the next reboot (MTML_RETIRED_PAGES_PENDING_STATE_*).
-
-    Since the Pinghu generation.
-
-    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
-    """
-    return _number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
 
 
 def mtmlMemoryGetEccErrorCounter(mem, errorType, counterType, locationType) -> "int":
@@ -3757,6 +3336,461 @@ def mtmlMemoryClearEccErrorCounts(mem, counterType) -> "None":
     """
     _check(_status("mtmlMemoryClearEccErrorCounts", "_memory", mem, _uint(counterType)))
 
+
+# BEGIN generated MTML header functions
+# ---- Device ----
+
+
+def mtmlDeviceGetIndex(dev) -> "int":
+    """Index of the device, for mtmlLibraryInitDeviceByIndex.
+
+    A virtual device of a host has none.
+
+    Raises: MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceGetIndex", "_device", dev)
+
+
+def mtmlDeviceGetBrand(dev) -> "int":
+    """MTML_BRAND_* of the device.
+
+    Raises: MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetBrand", "_device", dev)
+
+
+def mtmlDeviceGetPciInfo(dev) -> "c_mtmlPciInfo_t":
+    """PCI address, ids and link of the device (c_mtmlPciInfo_t); speeds in GT/s per lane.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", dev)
+
+
+def mtmlDeviceGetPowerUsage(dev) -> "int":
+    """Power drawn by the whole board, in mW.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceGetPowerUsage", "_device", dev)
+
+
+def mtmlDeviceGetProperty(dev) -> "c_mtmlDeviceProperty_t":
+    """Virtualization, MPC and MtLink flags of the device (c_mtmlDeviceProperty_t).
+
+    Raises: MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlDeviceProperty_t(), "mtmlDeviceGetProperty", "_device", dev)
+
+
+def mtmlDeviceCountFan(dev) -> "int":
+    """Number of fan channels; 0 or an error for cards without fans.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceCountFan", "_device", dev)
+
+
+def mtmlDeviceGetFanSpeed(dev, index) -> "int":
+    """Target speed of a fan in percent of its noise-limited maximum; can exceed 100.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceGetFanSpeed", "_device", dev, _uint(index))
+
+
+def mtmlDeviceGetFanRpm(dev, fanIndex) -> "int":
+    """Speed of a fan in revolutions per minute.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetFanRpm", "_device", dev, _uint(fanIndex))
+
+
+def mtmlDeviceGetPcieSlotInfo(dev) -> "c_mtmlPciSlotInfo_t":
+    """Number and label of the card's PCIe slot (c_mtmlPciSlotInfo_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlPciSlotInfo_t(), "mtmlDeviceGetPcieSlotInfo", "_device", dev)
+
+
+def mtmlDeviceCountDisplayInterface(device) -> "int":
+    """Number of display outputs.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlDeviceCountDisplayInterface", "_device", device)
+
+
+def mtmlDeviceGetDisplayInterfaceSpec(device, intfIndex) -> "c_mtmlDispIntfSpec_t":
+    """Type and maximum mode of a display output (c_mtmlDispIntfSpec_t); pixels, Hz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlDispIntfSpec_t(), "mtmlDeviceGetDisplayInterfaceSpec", "_device", device, _uint(intfIndex))
+
+
+def mtmlDeviceCountGpuCores(device) -> "int":
+    """Number of GPU cores (8 on an MTT S80), not of arithmetic units.
+
+    Raises: MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceCountGpuCores", "_device", device)
+
+
+# ---- Virtualization ----
+
+
+def mtmlDeviceCountSupportedVirtTypes(dev) -> "int":
+    """Number of virtual device types that the card supports.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedVirtTypes", "_device", dev)
+
+
+def mtmlDeviceCountAvailVirtTypes(dev) -> "int":
+    """Number of virtual device types that can be created now.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountAvailVirtTypes", "_device", dev)
+
+
+def mtmlDeviceCountActiveVirtDevices(dev) -> "int":
+    """Number of virtual devices that hold resources of the card.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountActiveVirtDevices", "_device", dev)
+
+
+def mtmlDeviceGetVirtType(virtDev) -> "c_mtmlVirtType_t":
+    """Type of a virtual device (c_mtmlVirtType_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlVirtType_t(), "mtmlDeviceGetVirtType", "_device", virtDev)
+
+
+# ---- Topology ----
+
+
+def mtmlDeviceCountDeviceByTopologyLevel(dev, level) -> "int":
+    """Number of other devices at a distance (MTML_TOPOLOGY_*); Linux only.
+
+    Raises: MTMLError_DriverFailure, MTMLError_NotSupported.
+    """
+    return _number("mtmlDeviceCountDeviceByTopologyLevel", "_device", dev, _uint(level))
+
+
+# ---- GPU ----
+
+
+def mtmlGpuGetUtilization(gpu) -> "int":
+    """Utilization of the GPU in percent.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetUtilization", "_gpu", gpu)
+
+
+def mtmlGpuGetTemperature(gpu) -> "int":
+    """Temperature of the GPU in degrees Celsius, negative below zero.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetTemperature", "_gpu", gpu, cell=_Int)
+
+
+def mtmlGpuGetClock(gpu) -> "int":
+    """Current clock of the GPU in MHz.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetClock", "_gpu", gpu)
+
+
+def mtmlGpuGetMaxClock(gpu) -> "int":
+    """Maximum clock of the GPU in MHz.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetMaxClock", "_gpu", gpu)
+
+
+def mtmlGpuGetEngineUtilization(gpu, engine) -> "int":
+    """Utilization of one engine (MTML_GPU_ENGINE_*) of the GPU in percent; Linux only.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlGpuGetEngineUtilization", "_gpu", gpu, _uint(engine))
+
+
+# ---- Memory ----
+
+
+def mtmlMemoryGetTotal(mem) -> "int":
+    """Size of the device memory in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetTotal", "_memory", mem, cell=_ULongLong)
+
+
+def mtmlMemoryGetUsed(mem) -> "int":
+    """Device memory in use, in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetUsed", "_memory", mem, cell=_ULongLong)
+
+
+def mtmlMemoryGetUsedSystem(mem) -> "int":
+    """Host memory in use by the device, in bytes.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetUsedSystem", "_memory", mem, cell=_ULongLong)
+
+
+def mtmlMemoryGetUtilization(mem) -> "int":
+    """Utilization of the device memory in percent.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetUtilization", "_memory", mem)
+
+
+def mtmlMemoryGetClock(mem) -> "int":
+    """Current clock of the memory in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetClock", "_memory", mem)
+
+
+def mtmlMemoryGetMaxClock(mem) -> "int":
+    """Maximum clock of the memory in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetMaxClock", "_memory", mem)
+
+
+def mtmlMemoryGetBusWidth(mem) -> "int":
+    """Width of the memory bus in bits.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetBusWidth", "_memory", mem)
+
+
+def mtmlMemoryGetBandwidth(mem) -> "int":
+    """Bandwidth of the memory in GB/s.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetBandwidth", "_memory", mem)
+
+
+def mtmlMemoryGetSpeed(mem) -> "int":
+    """Data rate of the memory in Mbps per pin.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetSpeed", "_memory", mem)
+
+
+def mtmlMemoryGetType(mem) -> "int":
+    """MTML_MEM_TYPE_* of the memory; other numbers are types that the 2.2.0 header does not name.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetType", "_memory", mem)
+
+
+# ---- VPU ----
+
+
+def mtmlVpuGetUtilization(vpu) -> "c_mtmlCodecUtil_t":
+    """Utilization of the video unit in percent, with the sample period in microseconds (c_mtmlCodecUtil_t).
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecUtil_t(), "mtmlVpuGetUtilization", "_vpu", vpu)
+
+
+def mtmlVpuGetClock(vpu) -> "int":
+    """Current clock of the video unit in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlVpuGetClock", "_vpu", vpu)
+
+
+def mtmlVpuGetMaxClock(vpu) -> "int":
+    """Maximum clock of the video unit in MHz.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlVpuGetMaxClock", "_vpu", vpu)
+
+
+def mtmlVpuGetCodecCapacity(vpu) -> "tuple[int, int]":
+    """(encodeCapacity, decodeCapacity): Encoder and decoder sessions that can run at once; they are numbered from 0.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _two_numbers("mtmlVpuGetCodecCapacity", "_vpu", vpu)
+
+
+def mtmlVpuGetEncoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
+    """Metrics of one encoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
+
+    Virtual devices report no other pid.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetEncoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+
+
+def mtmlVpuGetDecoderSessionMetrics(vpu, sessionId) -> "c_mtmlCodecSessionMetrics_t":
+    """Metrics of one decoder session (c_mtmlCodecSessionMetrics_t); pid 0 means idle.
+
+    Virtual devices report no other pid.
+
+    Raises: MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlCodecSessionMetrics_t(), "mtmlVpuGetDecoderSessionMetrics", "_vpu", vpu, _uint(sessionId))
+
+
+# ---- MPC ----
+
+
+def mtmlDeviceGetMpcMode(device) -> "int":
+    """Whether MPC is on or off (MTML_DEVICE_MPC_*); since the Chunxiao generation."""
+    return _number("mtmlDeviceGetMpcMode", "_device", device)
+
+
+def mtmlDeviceCountSupportedMpcProfiles(parentDevice) -> "int":
+    """Number of MPC profiles that the parent device offers; Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedMpcProfiles", "_device", parentDevice)
+
+
+def mtmlDeviceCountSupportedMpcConfigurations(parentDevice) -> "int":
+    """Number of MPC configurations that the parent device offers; Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountSupportedMpcConfigurations", "_device", parentDevice)
+
+
+def mtmlDeviceGetMpcConfiguration(parentDevice) -> "c_mtmlMpcConfiguration_t":
+    """Current MPC configuration of the parent device (c_mtmlMpcConfiguration_t).
+
+    Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMpcConfiguration_t(), "mtmlDeviceGetMpcConfiguration", "_device", parentDevice)
+
+
+def mtmlDeviceCountMpcInstancesByProfileId(parentDevice, profileId) -> "int":
+    """Number of existing MPC instances of a profile; Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountMpcInstancesByProfileId", "_device", parentDevice, _uint(profileId))
+
+
+def mtmlDeviceCountMpcInstances(parentDevice) -> "int":
+    """Number of existing MPC instances of the parent device; Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceCountMpcInstances", "_device", parentDevice)
+
+
+def mtmlDeviceGetMpcProfileInfo(mpcInstance) -> "c_mtmlMpcProfile_t":
+    """MPC profile of an instance (c_mtmlMpcProfile_t); Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMpcProfile_t(), "mtmlDeviceGetMpcProfileInfo", "_device", mpcInstance)
+
+
+def mtmlDeviceGetMpcInstanceIndex(mpcInstance) -> "int":
+    """Index of an MPC instance among the instances of its parent device; Linux only, since the Chunxiao generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMpcInstanceIndex", "_device", mpcInstance)
+
+
+# ---- MtLink ----
+
+
+def mtmlDeviceGetMtLinkSpec(device) -> "c_mtmlMtLinkSpec_t":
+    """Version, bandwidth and number of the device's MtLinks (c_mtmlMtLinkSpec_t); bandwidth in GB/s per link.
+
+    Since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _struct(c_mtmlMtLinkSpec_t(), "mtmlDeviceGetMtLinkSpec", "_device", device)
+
+
+def mtmlDeviceGetMtLinkState(device, linkId) -> "int":
+    """State of a link (MTML_MTLINK_STATE_*); since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMtLinkState", "_device", device, _uint(linkId))
+
+
+def mtmlDeviceGetMtLinkCapStatus(device, linkId, capability) -> "int":
+    """Whether a link has the capability MTML_MTLINK_CAP_* (MTML_MTLINK_CAP_STATUS_*); since the Quyuan generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure.
+    """
+    return _number("mtmlDeviceGetMtLinkCapStatus", "_device", device, _uint(linkId), _uint(capability))
+
+
+# ---- Affinity, reset, ECC ----
+
+
+def mtmlMemoryGetEccMode(mem) -> "tuple[int, int]":
+    """(currentMode, pendingMode): MTML_MEMORY_ECC_* now and after the next reboot; since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _two_numbers("mtmlMemoryGetEccMode", "_memory", mem)
+
+
+def mtmlMemoryGetRetiredPagesCount(mem) -> "c_mtmlPageRetirementCount_t":
+    """Numbers of retired pages by cause (c_mtmlPageRetirementCount_t); since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _struct(c_mtmlPageRetirementCount_t(), "mtmlMemoryGetRetiredPagesCount", "_memory", mem)
+
+
+def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
+    """Whether pages will be retired at the next reboot (MTML_RETIRED_PAGES_PENDING_STATE_*).
+
+    Since the Pinghu generation.
+
+    Raises: MTMLError_NotSupported, MTMLError_DriverFailure, MTMLError_DriverTooOld, MTMLError_DriverTooNew.
+    """
+    return _number("mtmlMemoryGetRetiredPagesPendingStatus", "_memory", mem)
+
+
+# END generated MTML header functions
 
 # ==== 9. Functions outside the 2.2.0 header ===========================================================================
 # MTML libraries export these functions, but no header of version 2.2.0 declares them. A function that the loaded

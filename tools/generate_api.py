@@ -11,6 +11,7 @@ with their types, that its answer comes from. A card that has none of them answe
 while the facts themselves lack something: slips() names it.
 """
 
+import functools
 import json
 import os
 import re
@@ -49,6 +50,18 @@ SCALARS = {
 }
 # The cells of pymtml.py for numbers
 CELLS = {"c_uint": "_UInt", "c_int": "_Int", "c_ulonglong": "_ULongLong"}
+# The banners of pymtml.py for the groups of the header's functions
+GROUPS = {
+    "device": "Device",
+    "virtualization": "Virtualization",
+    "topology_p2p": "Topology",
+    "gpu": "GPU",
+    "memory": "Memory",
+    "vpu": "VPU",
+    "mpc": "MPC",
+    "mtlink": "MtLink",
+    "ecc": "Affinity, reset, ECC",
+}
 # What another name of a field says
 ALIAS_UNITS = ("pixels", "frames per second")
 # Codes that no docstring lists: any function may report them.
@@ -242,26 +255,50 @@ def python_alias(entry):
     return '    %s = _Alias("%s"%s)' % (entry["alias"], entry["name"], unit)
 
 
-def python_functions(api):
-    """The block of functions in pymtml.py: those outside the header whose answer is a struct, a number, or two."""
-    lines, taken = [], by_hand()
-    for name, function in functions_since(api, lambda since: since != HEADER_VERSION).items():
+def python_functions(api, header):
+    """A block of functions in pymtml.py, those of the header or the others, whose answer is a struct or numbers."""
+    lines, taken, above = [], by_hand(), None
+    for name, function in functions_since(api, lambda since: (since == HEADER_VERSION) == header).items():
         body = None if name in taken else python_body(api, name, function["params"])
         if body is None:
             continue
-        result, first, call = body
-        errors = ["MTML_ERROR_FUNCTION_NOT_FOUND"] + [error for error in function["errors"] if error not in SHARED]
-        raises = "Raises: %s." % ", ".join(map(error_class, errors))
+        if header and GROUPS[function["group"]] != above:
+            above = GROUPS[function["group"]]
+            lines += ["# ---- %s ----" % above, "", ""]
+        result, mark, call = body
         names = [parameter["name"] for parameter in function["params"] if parameter["dir"] == "in"]
         lines += ['def %s(%s) -> "%s":' % (name, ", ".join(names), result)]
-        lines += ['    """' + first % function["notes"].rstrip("."), ""]
-        lines += ["    " + line for line in textwrap.wrap(raises, WIDTH - 4)]
-        lines += ['    """', "    return " + call, "", ""]
+        lines += docstring(function, mark, [] if header else ["MTML_ERROR_FUNCTION_NOT_FOUND"])
+        lines += ["    return " + call, "", ""]
     return lines
 
 
+def docstring(function, mark, errors):
+    """A docstring: what is returned, and where; more of it; the errors that are particular to the function."""
+    first, _, more = function["notes"].rstrip(".").partition(". ")
+    conditions = ["Linux only"] if function.get("linux_only") else []
+    if "min_generation" in function:
+        conditions += ["since the %s generation" % function["min_generation"].capitalize()]
+    said = ", ".join(conditions)
+    first = mark(first)
+    if conditions and len(first) + len(said) <= WIDTH - len('    """; .'):
+        first, said = "%s; %s" % (first, said), ""
+    paragraphs = [text.rstrip(".") + "." for text in (said and said[0].upper() + said[1:], more) if text]
+    errors = errors + [error for error in function["errors"] if error not in SHARED]
+    paragraphs = [" ".join(paragraphs)] * bool(paragraphs)
+    paragraphs += ["Raises: %s." % ", ".join(map(error_class, errors))] * bool(errors)
+    if not paragraphs:
+        return ['    """%s."""' % first]
+    lines = ['    """%s.' % first]
+    for paragraph in paragraphs:
+        lines += [""] + ["    " + line for line in textwrap.wrap(paragraph, WIDTH - 4)]
+    return lines + ['    """']
+
+
 def python_body(api, name, parameters):
-    """(annotation, first line of the docstring, call) of a function; None for what cannot be written here."""
+    """(annotation, what makes the first line of the docstring of the notes, call); None for what is written by hand."""
+    if not parameters or bare(parameters[0]["ctype"]) not in SLOTS:
+        return None
     handle, inputs = parameters[0], [parameter for parameter in parameters[1:] if parameter["dir"] == "in"]
     outputs = [parameter for parameter in parameters if parameter["dir"] == "out"]
     kinds = {bare(parameter["ctype"]) for parameter in outputs}
@@ -273,15 +310,16 @@ def python_body(api, name, parameters):
     arguments += ["_uint(%s)" % parameter["name"] for parameter in inputs]
     if len(outputs) == 1 and kind in api["structs"]:
         struct = class_name(kind)
-        return struct, "%%s (%s)." % struct, "_struct(%s(), %s)" % (struct, ", ".join(arguments))
+        call = "_struct(%s(), %s)" % (struct, ", ".join(arguments))
+        return struct, lambda text: re.sub(r"(;|$)", r" (%s)\1" % struct, text, count=1), call
     cell = CELLS.get(python_type(api, kind)) if kind in numbers else None
     if cell is None or len(outputs) > 2 or (len(outputs) == 2 and inputs):
         return None
     call = "(%s)" % ", ".join(arguments + ["cell=" + cell] * (cell != "_UInt"))
     if len(outputs) == 1:
-        return "int", "%s.", "_number" + call
+        return "int", str, "_number" + call
     pair = ", ".join(parameter["name"] for parameter in outputs)
-    return "tuple[int, int]", "(%s): %%s." % pair, "_two_numbers" + call
+    return "tuple[int, int]", lambda text: "(%s): %s" % (pair, text), "_two_numbers" + call
 
 
 def python_constants(api):
@@ -432,7 +470,8 @@ FILES = generated.files(
             generated.markers("MTML handles") + (python_handles,),
             generated.markers("MTML structs") + (python_structs,),
             generated.markers("MTML prototypes") + (python_tables,),
-            generated.markers("MTML functions") + (python_functions,),
+            generated.markers("MTML header functions") + (functools.partial(python_functions, header=True),),
+            generated.markers("MTML functions") + (functools.partial(python_functions, header=False),),
         ],
         "mtml_2.2.0.h": [C_MARKERS + (later_declarations,)],
         "simulator/src/functions.h": [C_MARKERS + (simulator_tables,)],

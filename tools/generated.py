@@ -8,8 +8,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # In the order in which they stand in pymtml.py: names of one block stay out of those after it.
-BLOCKS = ("MTML constants", "errors", "MTML handles", "MTML structs", "MTML prototypes", "MTML functions")
-BLOCKS += ("NVML vocabulary", "cards", "XIDs", "NVML catalogue", "NVML refusals")
+BLOCKS = ("MTML constants", "errors", "MTML handles", "MTML structs", "MTML prototypes", "MTML header functions")
+BLOCKS += ("MTML functions", "NVML vocabulary", "cards", "XIDs", "NVML catalogue", "NVML refusals")
 WIDTH = 120
 
 # The facts were taken on 64-bit Linux, where ctypes calls its 64-bit types by these names; a long may have 32 bits.

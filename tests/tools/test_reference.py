@@ -57,35 +57,6 @@ def test_calls_are_those_of_the_module():
         assert names == list(inspect.signature(getattr(pymtml, name)).parameters), name
 
 
-# What the header's notes call a unit, and how the reference writes it.
-NOTES = {
-    r"\bMHz\b": "MHz",
-    r"\b[Mm]illiwatts\b|\bmW\b": "mW",
-    r"\bmV\b": "mV",
-    r"\bBytes\b": "bytes",
-    r"\bBits\.": "bits",
-    r"\bGB/s\b": "GB/s",
-    r"\bMbps\b": "Mbps",
-    r"\bGT/s\b": "GT/s",
-    r"\bHz\b": "Hz",
-    r"\b[Pp]ercent": "percent",
-    r"\bmicroseconds\b": "\u00b5s",
-    r"\bdegrees Celsius\b": "\u00b0C",
-    r"\bRevolutions per minute\b": "rpm",
-}
-
-
-def test_units_are_those_of_the_header():
-    compared = 0
-    for name, facts in API.items():
-        told = {unit for pattern, unit in NOTES.items() if re.search(pattern, facts.get("notes", ""))}
-        if told:
-            missing = told - set(coverage.units(FUNCTIONS[name], FUNCTIONS))
-            assert not missing, "the first paragraph of %s does not say its unit, %s" % (name, ", ".join(missing))
-            compared += 1
-    assert compared > 25
-
-
 # Units that NVIDIA documents for the functions that have one.
 NVIDIA = {
     "bytes": "nvmlDeviceGetMemoryInfo nvmlVgpuInstanceGetFbUsage nvmlVgpuTypeGetFramebufferSize",
