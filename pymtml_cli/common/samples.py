@@ -43,8 +43,8 @@ class Output:
         self._file.flush()
 
 
-def repeat(machine, seconds, sample, wakeup=None, count=0):
-    """Take ``count`` samples, one each ``seconds``; ``sample`` gets whether it is the first.
+def repeat(machine, seconds, wakeup=None, count=0):
+    """The moments of ``count`` samples, one each ``seconds``: whether it is the first (iterator).
 
     0 is as many as there may be until somebody interrupts; without seconds it is one. ``wakeup`` is a file descriptor
     that calls for a sample at once when it can be read.
@@ -52,12 +52,12 @@ def repeat(machine, seconds, sample, wakeup=None, count=0):
     if seconds is not None:  # it may run for days: its shutdowns reach C, so that cards may come and go
         os.environ.setdefault("PYMTML_KEEP_LIBRARY", "0")
     due, taken = time.monotonic(), 1
-    sample(True)
+    yield True
     while seconds is not None and taken != count:
         due = max(due + seconds, time.monotonic())
         _wait(due, wakeup)
         machine.next_sample()
-        sample(False)
+        yield False
         taken += 1
 
 

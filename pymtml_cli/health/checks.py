@@ -10,9 +10,7 @@ import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
 from pymtml_cli.readings.processes import compute_processes, unseen_text
-from pymtml_cli.readings.table import READINGS
-from pymtml_cli.readings.table import answer as reading
-from pymtml_cli.readings.table import fan, mostly_implausible
+from pymtml_cli.readings.table import READINGS, fan, mostly_implausible, value_of
 from pymtml_cli.readings.topology import ranges
 
 OK, NOTE, NOT_AVAILABLE, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
@@ -60,7 +58,7 @@ class Failed(Exception):
     """Ends a question because a part of it has no answer. Arguments: the name of that part, the Unknown."""
 
 
-def known(what, answer, *default):
+def required(what, answer, *default):
     """The answer, or the default if the card does not report it; raises Failed for an error, or without a default."""
     if not isinstance(answer, Unknown):
         return answer
@@ -97,7 +95,7 @@ def answers(card, limits):
     failed, answered = {}, []
     names = "name", "uuid", "pci.bus_id", "memory.used", "utilization.gpu"
     for what, name in zip(("name", "UUID", "PCI address", "memory", "utilization"), names):
-        answer = reading(card, name)
+        answer = value_of(card, name)
         if not isinstance(answer, Unknown):
             answered.append(what)
         elif not answer.not_supported:
@@ -117,7 +115,7 @@ def answers(card, limits):
 def measured(card, limits):
     """Whether each number that the card reports is possible."""
     rows = [(row.name, row) for row in READINGS if row.plausible is not None]
-    count = reading(card, "fans.count")
+    count = value_of(card, "fans.count")
     for number in range(0 if isinstance(count, Unknown) else count):
         rows += [("fan %d" % number, row) for row in fan(number)]
     answers = [(name, row.question(card)) for name, row in rows]
@@ -127,23 +125,23 @@ def measured(card, limits):
 
 def memory(card, limits):
     """Whether the card uses no more memory than it has."""
-    used, total = [known("memory", reading(card, name)) for name in ("memory.used", "memory.total")]
+    used, total = [required("memory", value_of(card, name)) for name in ("memory.used", "memory.total")]
     text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
     return well_or(WARNING, text, used, total, used > total)
 
 
 def idle(card, limits):
     """Whether a card that reports itself idle is idle: busy cards were seen at a utilization of 0 percent."""
-    busy = known("utilization", reading(card, "utilization.gpu"))
+    busy = required("utilization", value_of(card, "utilization.gpu"))
     if busy:
         return [well(busy)]
-    held, size = [known("memory", reading(card, name), None) for name in ("memory.used", "memory.total")]
+    held, size = [required("memory", value_of(card, name), None) for name in ("memory.used", "memory.total")]
     used = 100.0 * held / size if size and held is not None else None
-    watts = known("power", reading(card, "power.draw"), None)
-    most = known("power limit", reading(card, "enforced.power.limit"), None)
+    watts = required("power", value_of(card, "power.draw"), None)
+    most = required("power limit", value_of(card, "enforced.power.limit"), None)
     drawn = 100.0 * watts / most if watts and most else None
-    clock = known("clock", reading(card, "clocks.current.graphics"), None)
-    fastest = known("greatest clock", reading(card, "clocks.max.graphics"), None)
+    clock = required("clock", value_of(card, "clocks.current.graphics"), None)
+    fastest = required("greatest clock", value_of(card, "clocks.max.graphics"), None)
     speed = 100.0 * clock / fastest if clock and fastest else None
     parts = ["%d %% of the memory in use" % used] if used is not None else []
     parts += ["%d W drawn" % (watts / 1000)] if watts else []
@@ -161,42 +159,42 @@ def idle(card, limits):
 
 def power_draw(card, limits):
     """Whether a busy card draws power. Its limit is queried to report a failure, which `lower_power_limits` ignores."""
-    milliwatts = known("power", reading(card, "power.draw"))
-    busy = known("utilization", reading(card, "utilization.gpu"), 0)
-    known("power limit", reading(card, "enforced.power.limit"), None)
+    milliwatts = required("power", value_of(card, "power.draw"))
+    busy = required("utilization", value_of(card, "utilization.gpu"), 0)
+    required("power limit", value_of(card, "enforced.power.limit"), None)
     if milliwatts or not busy:
         return [well(milliwatts / 1000)]
-    if reading(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
+    if value_of(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
         return [Outcome(NOT_AVAILABLE, "power not reported")]
     return [Outcome(WARNING, "0 W drawn at a utilization of %d %%" % busy, 0)]
 
 
 def gpu_temperature(card, limits):
-    value = known("temperature of the GPU", reading(card, "temperature.gpu"))
+    value = required("temperature of the GPU", value_of(card, "temperature.gpu"))
     limit = limits["max-temperature"]
     if limit is None:
-        limit = known("slowdown temperature", reading(card, "temperature.slowdown"), 0)
+        limit = required("slowdown temperature", value_of(card, "temperature.slowdown"), 0)
         limit = limit if limit > 0 else HOTTEST
     return well_or(CRITICAL, "%d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def memory_temperature(card, limits):
-    value = known("temperature of the memory", reading(card, "temperature.memory"))
+    value = required("temperature of the memory", value_of(card, "temperature.memory"))
     limit = limits["max-memory-temperature"]
     return well_or(CRITICAL, "memory: %d C; the limit is %d C" % (value, limit), value, limit, value >= limit)
 
 
 def ecc(card, limits):
     """Whether memory errors were left uncorrected since the driver was loaded."""
-    if known("ECC mode", reading(card, "ecc.mode.current"), True) == 0:
+    if required("ECC mode", value_of(card, "ecc.mode.current"), True) == 0:
         return [Outcome(NOT_AVAILABLE, "ECC is off")]
-    count = known("uncorrected memory errors", reading(card, "ecc.errors.uncorrected.volatile.total"))
+    count = required("uncorrected memory errors", value_of(card, "ecc.errors.uncorrected.volatile.total"))
     limit, text = limits["max-ecc-errors"], "%d uncorrected memory error(s) since the driver was loaded" % count
     return [Outcome(CRITICAL, text, count, limit) if count > limit else _counted(count, limit, text)]
 
 
 def aggregate_ecc(card, limits):
-    count = known("uncorrected memory errors in its life", reading(card, "ecc.errors.uncorrected.aggregate.total"))
+    count = required("uncorrected memory errors in its life", value_of(card, "ecc.errors.uncorrected.aggregate.total"))
     return [_counted(count, limits["max-aggregate-ecc-errors"], "%d uncorrected memory error(s) in its life" % count)]
 
 
@@ -208,20 +206,20 @@ def _counted(count, limit, text):
 
 
 def pending_pages(card, limits):
-    pending = known("pending pages", reading(card, "retired_pages.pending"))
+    pending = required("pending pages", value_of(card, "retired_pages.pending"))
     return well_or(WARNING, "memory pages wait to be retired", pending, 0, pending, DRAIN)
 
 
 def retired_pages(card, limits):
     names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
-    pages = [known("retired pages", reading(card, name)) for name in names]
+    pages = [required("retired pages", value_of(card, name)) for name in names]
     count = len(set().union(*pages))
     return [_counted(count, limits["max-retired-pages"], "%d memory page(s) retired" % count)]
 
 
 def links(card, limits):
     """Whether all MtLinks are up, at full width."""
-    count = known("MtLinks", reading(card, "mtlink.count"))
+    count = required("MtLinks", value_of(card, "mtlink.count"))
     found, states, refused = [], {}, None
     for link in range(count):
         state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
@@ -250,7 +248,7 @@ def pcie_width(card, limits):
 def pcie_generation(card, limits):
     """The PCIe link's generation. A low one is a WARNING only on a busy card: it drops when the card is idle."""
     value, most = _pcie(card, "generation", "gen")
-    busy = known("utilization", reading(card, "utilization.gpu"), 0)
+    busy = required("utilization", value_of(card, "utilization.gpu"), 0)
     least = limits["min-pcie-generation"] or most - 1  # many slots are one generation older than the card
     if value < least and busy > BUSY_UTILIZATION:
         text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
@@ -261,18 +259,18 @@ def pcie_generation(card, limits):
 def _pcie(card, what, name=None):
     """The current and the greatest width or generation of a card's PCIe link (list)."""
     names = ["pcie.link.%s.%s" % (name or what, which) for which in ("current", "max")]
-    return [known("PCIe " + what, reading(card, one)) for one in names]
+    return [required("PCIe " + what, value_of(card, one)) for one in names]
 
 
 def pcie_replays(card, limits):
     """Whether many PCIe packets had to be sent again."""
-    count = known("PCIe replays", reading(card, "pcie.replays"))
+    count = required("PCIe replays", value_of(card, "pcie.replays"))
     return [_counted(count, limits["max-pcie-replays"], "%d PCIe replay(s)" % count)]
 
 
 def seen_processes(card, limits):
     """Whether all processes could be inspected; otherwise it is unknown which of them use the card."""
-    _, unseen = known("processes", card.ask(compute_processes))
+    _, unseen = required("processes", card.ask(compute_processes))
     return well_or(NOTE, unseen_text(unseen), unseen, 0, unseen)
 
 
@@ -283,7 +281,7 @@ def _by_kind(cards, name):
     """(card, its value of a reading, the values of all cards of its name) of each card that has one (iterator)."""
     kinds = {}
     for card in cards:
-        kind, value = card.ask(pymtml.nvmlDeviceGetName), reading(card, name)
+        kind, value = card.ask(pymtml.nvmlDeviceGetName), value_of(card, name)
         if not isinstance(value, Unknown) and not isinstance(kind, Unknown):
             kinds.setdefault(kind, []).append((card, value))
     for pairs in kinds.values():
@@ -376,7 +374,7 @@ def markdown():
 
 def identity(card):
     """(gpu, uuid, bus_id) of a card; None for what it does not report."""
-    answers = uuid_of(card), reading(card, "pci.bus_id")
+    answers = uuid_of(card), value_of(card, "pci.bus_id")
     return (card.index, *(None if isinstance(answer, Unknown) else safe(answer) for answer in answers))
 
 

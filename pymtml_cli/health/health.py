@@ -132,7 +132,7 @@ def examine(wanted, timeout, lock_file=None):
     try:
         holder = lock.take(timeout)
         if holder is None:
-            _take(report, wanted, timeout, lock)
+            _collect_child(report, wanted, timeout, lock)
         else:
             text = "another check%s has not ended within %g seconds" % (holder, timeout)
             report.findings.append(checks.driver_finding(CRITICAL, text, timeout))
@@ -141,7 +141,7 @@ def examine(wanted, timeout, lock_file=None):
     return report
 
 
-def _take(report, wanted, timeout, lock):
+def _collect_child(report, wanted, timeout, lock):
     """Add a child's findings and the versions to a report; an unknown version stays None."""
     try:
         child = Child("health", wanted, [lock.descriptor])

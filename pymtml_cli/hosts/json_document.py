@@ -10,8 +10,7 @@ from pymtml_cli.common.text import json
 from pymtml_cli.readings import devices
 from pymtml_cli.readings.devices import Machine, Unknown, ask, host, musa_version, then, unreported
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
-from pymtml_cli.readings.table import answer as answer_to
-from pymtml_cli.readings.table import fan, named, pairs, readings_of
+from pymtml_cli.readings.table import fan, named, pairs, readings_of, value_of
 from pymtml_cli.readings.topology import link_count
 
 SCHEMA = 1
@@ -27,7 +26,7 @@ display_type = words("MTML_DISP_INTF_TYPE_", "DP eDP VGA HDMI LVDS")
 level_name = words("NVML_TOPOLOGY_", "internal single multiple hostbridge node system")
 
 
-def known(*pairs):
+def object_of(*pairs):
     """An object of the answer: null for an Unknown, with its reason beside it."""
     values = dict(pairs)
     reasons = {key: value.reason for key, value in values.items() if isinstance(value, Unknown)}
@@ -48,11 +47,8 @@ def answer(options):
             with Machine() as machine:
                 # No cards are a valid answer, unless the user chose some.
                 cards = machine.cards if options.get("id") is None else machine.chosen(options.get("id"))
-
-                def sample(first):
+                for _ in repeat(machine, options.seconds):
                     output.write(json(machine_object(machine, cards)))
-
-                repeat(machine, options.seconds, sample)
         except CommandError as error:
             output.write(failure(error))
             return error.status
@@ -64,7 +60,7 @@ def failure(error):
 
 
 def machine_object(machine, cards):
-    return known(
+    return object_of(
         ("schema", SCHEMA),
         ("host", host()),
         ("timestamp", machine.time.exact),
@@ -81,9 +77,9 @@ def card_object(card):
     """The object of a card: what it shares with instances, and what only a card has."""
     result = device_object(card)
     instances = devices.unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
-    result["mpc"] = known(*pairs(card, "mpc"), ("instances", instances))
-    result["ecc"] = known(*pairs(card, "ecc"))
-    result["retired_pages"] = known(*pairs(card, "retired_pages"))
+    result["mpc"] = object_of(*pairs(card, "mpc"), ("instances", instances))
+    result["ecc"] = object_of(*pairs(card, "ecc"))
+    result["retired_pages"] = object_of(*pairs(card, "retired_pages"))
     result["fans"] = fans(card)
     result["mtlink"] = mtlink_object(card)
     result["topology"] = [pair_object(card, other) for other in card.machine.cards if other is not card]
@@ -100,7 +96,7 @@ def instance_object(instance):
     profile = instance.ask(pymtml.mtmlDeviceGetMpcProfileInfo)
     memory = then(profile, lambda info: info.memorySizeMB << 20)
     names = ("name", attribute(profile, "name")), ("cores", attribute(profile, "coreCount"))
-    result["profile"] = known(*names, ("memory_bytes", memory))
+    result["profile"] = object_of(*names, ("memory_bytes", memory))
     return result
 
 
@@ -109,10 +105,10 @@ OBJECTS = ("pci", "memory", "utilization", "temperature", "power", "clocks", "co
 
 def device_object(device):
     """What cards and instances have in common."""
-    result = known(*pairs(device))
+    result = object_of(*pairs(device))
     for name in OBJECTS:
-        result[name] = known(*pairs(device, name))
-    result["utilization"]["engines"] = known(*pairs(device, "utilization.engines"))
+        result[name] = object_of(*pairs(device, name))
+    result["utilization"]["engines"] = object_of(*pairs(device, "utilization.engines"))
     return result
 
 
@@ -131,15 +127,15 @@ def documented():
 
 def fans(card):
     """Fans: target in percent, revolutions per minute."""
-    result = known(*pairs(card, "fans"))
+    result = object_of(*pairs(card, "fans"))
     if result["count"] is not None:
         rows = [fan(number) for number in range(result["count"])]
-        result["speeds"] = [known(*((reading.name, reading.question(card)) for reading in row)) for row in rows]
+        result["speeds"] = [object_of(*((reading.name, reading.question(card)) for reading in row)) for row in rows]
     return result
 
 
 def mtlink_object(card):
-    result = known(*pairs(card, "mtlink"))
+    result = object_of(*pairs(card, "mtlink"))
     result["links"] = [link_object(card, link) for link in range(result["count"] or 0)]
     return result
 
@@ -150,7 +146,7 @@ def link_object(card, link):
     indices = {other.handle: other.index for other in card.machine.cards}
     hidden = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND))
     remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: indices.get(handle, hidden))
-    return known(("link", link), ("state", then(state, link_state)), ("remote", remote))
+    return object_of(("link", link), ("state", then(state, link_state)), ("remote", remote))
 
 
 def pair_object(card, other):
@@ -160,12 +156,12 @@ def pair_object(card, other):
     for name, index in (("read", pymtml.NVML_P2P_CAPS_INDEX_READ), ("write", pymtml.NVML_P2P_CAPS_INDEX_WRITE)):
         status = card.ask(pymtml.nvmlDeviceGetP2PStatus, other.handle, index)
         found.append((name, then(status, lambda code: code == pymtml.NVML_P2P_STATUS_OK)))
-    return known(*found)
+    return object_of(*found)
 
 
 def displays(card):
     """Display interfaces (list), or an Unknown if they cannot be counted."""
-    count = answer_to(card, "displays.count")
+    count = value_of(card, "displays.count")
     if isinstance(count, Unknown):
         return count
     result = []
@@ -173,7 +169,7 @@ def displays(card):
         spec = card.ask(pymtml.mtmlDeviceGetDisplayInterfaceSpec, number)
         sizes = (("max_width", "maxHoriRes"), ("max_height", "maxVertRes"), ("max_refresh_hertz", "maxRefreshRate"))
         kind = ("type", then(attribute(spec, "type"), display_type))
-        result.append(known(kind, *((key, attribute(spec, name)) for key, name in sizes)))
+        result.append(object_of(kind, *((key, attribute(spec, name)) for key, name in sizes)))
     return result
 
 
@@ -181,11 +177,11 @@ def process_objects(card):
     """Processes: null with a reason if they are unknown; a reason beside the list if there may be others."""
     found = processes(card)
     if isinstance(found, Unknown):
-        return known(("list", found), ("unseen", found))
+        return object_of(("list", found), ("unseen", found))
     number = unseen([card])
     result = {
         "list": [
-            known(
+            object_of(
                 ("pid", process.pid),
                 ("type", process.kind),
                 ("name", process.name),

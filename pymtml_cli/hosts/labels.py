@@ -8,7 +8,7 @@ import sys
 
 from pymtml_cli.common.files import replace_file
 from pymtml_cli.readings.devices import Machine, Unknown
-from pymtml_cli.readings.table import answer, mebibytes
+from pymtml_cli.readings.table import mebibytes, value_of
 from pymtml_cli.subcommands import argument_parser
 
 VENDOR = "mthreads.com/"
@@ -34,24 +34,24 @@ def run(arguments):
 def labels(machine):
     cards = machine.cards
     yield "gpu.count", len(cards)
-    products = {label_value(name) for name in known(cards, "name")}
+    products = {label_value(name) for name in values(cards, "name")}
     if products - {""}:
         yield "gpu.product", products.pop() if len(products) == 1 else "mixed"
-    sizes = known(cards, "memory.total")
+    sizes = values(cards, "memory.total")
     if sizes:
         yield "gpu.memory", mebibytes(min(sizes))
     version = machine.driver_version
     if not isinstance(version, Unknown) and label_value(version):
         yield "driver.version", label_value(version)
-    modes = known(cards, "mig.mode.current")
+    modes = values(cards, "mig.mode.current")
     if modes:
         yield "mpc.enabled", "true" if any(modes) else "false"
         yield "mpc.instances", sum(len(card.instances) for card in cards)
 
 
-def known(cards, name):
+def values(cards, name):
     """The values of a reading on cards, without unknown ones (list)."""
-    found = [answer(card, name) for card in cards]
+    found = [value_of(card, name) for card in cards]
     return [value for value in found if not isinstance(value, Unknown)]
 
 

@@ -102,7 +102,7 @@ class Collector:
                     if kind == "worn":
                         found.begin_again()
                         break
-                    found.take(kind, value)
+                    found.add(kind, value)
                 else:
                     break
                 self.stop()
@@ -195,7 +195,7 @@ class Round:
         self.order = self.driver_failed = None  # whether the query of the driver's version failed
         self.cards, self.among = {}, {}
 
-    def take(self, kind, value):
+    def add(self, kind, value):
         if kind == "cards":
             self.begin_again()
             self.order, self.driver_failed = value["order"], value["driver_failed"]
@@ -231,7 +231,10 @@ class Asking:
     def __init__(self, wanted):
         self._limits = wanted["limits"]
         self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
-        self._machine = self._is_new = self._failed = self._has_lived = None  # until the first init
+        self._machine = None  # until the first init
+        self._is_new = False
+        self._failed = False
+        self._has_lived = False
         self._identities = {}  # of the cards: they do not change between init and shutdown
 
     def collect(self, asked, send):
@@ -289,7 +292,7 @@ class Asking:
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
         found["parts"] = list(self._parts(card, driver, reading.errors))
         if wanted != NO_PROCESSES and reading.answered:
-            _take_processes(card, reading, wanted)
+            _add_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
         found.update(values=reading.as_list(), errors=reading.errors)
         failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
@@ -342,11 +345,11 @@ def _part(number, uuid, info, reading, errors):
     return {"instance_id": number, "uuid": uuid, "info": info, "up": reading.answered, "values": reading.as_list()}
 
 
-def _take_processes(card, reading, wanted):
+def _add_processes(card, reading, wanted):
     """Add the processes of a card to a reading; their number only if all could be inspected."""
     found = processes(card)
     if isinstance(found, Unknown):
-        reading.take("processes", "processes", (), found)
+        reading.add("processes", "processes", (), found)
         return
     if not unseen([card]):
         reading.values["processes", ()] = len(found)

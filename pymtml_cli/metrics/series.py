@@ -6,9 +6,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Implausible, Unknown, then, uuid_of
-from pymtml_cli.readings.table import READINGS, SERIES
-from pymtml_cli.readings.table import answer as reading
-from pymtml_cli.readings.table import fan, mostly_implausible, ratio
+from pymtml_cli.readings.table import READINGS, SERIES, fan, mostly_implausible, ratio, value_of
 
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
 PLACE = ("gpu", "uuid", "instance_id", "hpc_job")  # labels of all series of a card; empty ones are left out
@@ -66,7 +64,7 @@ def of_query(query):
 
 
 def fans(card):
-    count = reading(card, "fans.count")
+    count = value_of(card, "fans.count")
     if isinstance(count, Unknown):
         yield "fan_ratio", (), count
         return
@@ -77,7 +75,7 @@ def fans(card):
 
 def links(card):
     """MtLinks by state. A card that has links has a series for every state, also at 0."""
-    count = reading(card, "mtlink.count")
+    count = value_of(card, "mtlink.count")
     if isinstance(count, Unknown):
         yield "mtlinks", (), count
         return
@@ -95,11 +93,11 @@ def links(card):
 
 # (label `query` of query_errors_total, question)
 QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
-assert {query for query, _, _, _ in SERIES.values()} <= set(QUERIES), "SERIES has a query that QUERIES lacks"
 SEVERAL = {"fan": fans, "mtlink": links}  # by query: what has several numbers in a row
 QUESTIONS = [(query, of_query(query)) for query in QUERIES]
 ENOUGH = 3  # a card is lost if so many questions get no answer
-QUESTIONS_OF_PARTS = QUESTIONS[:2]  # instances and virtual devices share the rest with their card
+OF_PARTS = ("memory", "utilization")  # instances and virtual devices share the rest with their card
+QUESTIONS_OF_PARTS = [(query, question) for query, question in QUESTIONS if query in OF_PARTS]
 
 
 IMPLAUSIBLE = "implausible"  # the code of an impossible number
@@ -119,7 +117,7 @@ class Answers:
     def __init__(self):
         self.values, self.errors, self.answered = {}, [], False
 
-    def take(self, query, series, labels, answer):
+    def add(self, query, series, labels, answer):
         """Add an answer, or the error in its place."""
         if not isinstance(answer, Unknown):
             self.values[series, labels] = answer
@@ -135,7 +133,7 @@ class Answers:
         """Ask a device all questions, or only the first ENOUGH if it answers none of these (returns these Answers)."""
         for number, (query, question) in enumerate(questions, 1):
             for series, labels, answer in question(device):
-                self.take(query, series, labels, answer)
+                self.add(query, series, labels, answer)
             if number == ENOUGH and not self.answered:
                 break
         if self.has_implausible and mostly_implausible(device):
@@ -159,7 +157,7 @@ def text_or_empty(answer):
 
 def identity(device, driver):
     """[uuid, labels of info] of a card or an instance; unknown ones are empty."""
-    labels = [text_or_empty(then(reading(device, "pci.bus_id"), safe))]
+    labels = [text_or_empty(then(value_of(device, "pci.bus_id"), safe))]
     for function in (pymtml.nvmlDeviceGetName, pymtml.nvmlDeviceGetSerial, pymtml.nvmlDeviceGetVbiosVersion):
         labels.append(text_or_empty(device.ask(function)))
     return [text_or_empty(uuid_of(device)), labels + [driver]]

@@ -108,7 +108,7 @@ def temperature(device, degrees):
 
 def margin(device, degrees):
     """Whether a margin can be, which is the difference of two temperatures."""
-    both = [answer(device, name) for name in ("temperature.gpu", "temperature.slowdown")]
+    both = [value_of(device, name) for name in ("temperature.gpu", "temperature.slowdown")]
     return not any(isinstance(one, Implausible) for one in both)
 
 
@@ -518,7 +518,7 @@ BY_NAME = {reading.name: reading for reading in READINGS}
 BY_KEY = {reading.json: reading for reading in READINGS if reading.json is not None}
 
 
-def answer(device, name):
+def value_of(device, name):
     """What a device answers to the question of a reading, or an Unknown."""
     return BY_NAME[name].question(device)
 
@@ -537,7 +537,7 @@ REGISTERS = (
 
 def mostly_implausible(device):
     """Whether most of what a device measures cannot be, as on a card that is gone."""
-    answers = [answer(device, name) for name in REGISTERS]
+    answers = [value_of(device, name) for name in REGISTERS]
     failed = sum(isinstance(one, Implausible) for one in answers)
     return failed > sum(not isinstance(one, Unknown) for one in answers)
 

@@ -3,7 +3,7 @@
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
-from pymtml_cli.readings.table import answer, enabled, mebibytes
+from pymtml_cli.readings.table import enabled, mebibytes, value_of
 
 HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, if the card does not report its own limit
 RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
@@ -30,10 +30,10 @@ def short(value, form="%s"):
 
 def temperature(card):
     """Temperature, red from the temperature at which the card slows down, yellow ten degrees before."""
-    value = answer(card, "temperature.gpu")
+    value = value_of(card, "temperature.gpu")
     color = ""
     if not isinstance(value, Unknown):
-        limit = answer(card, "temperature.slowdown")
+        limit = value_of(card, "temperature.slowdown")
         limit = HOT_CELSIUS + 10 if isinstance(limit, Unknown) or limit <= 0 else limit
         color = RED if value >= limit else YELLOW if value >= limit - 10 else ""
     return Cell(short(value, "%dC"), color)
@@ -50,30 +50,30 @@ def _of_all(used, total, form, texts):
 
 def power(card, form="%6s / %5s"):
     """Power and its limit."""
-    both = answer(card, "power.draw"), answer(card, "enforced.power.limit")
+    both = value_of(card, "power.draw"), value_of(card, "enforced.power.limit")
     return _of_all(*both, form, tuple(short(then(one, lambda milli: int(milli / 1000.0 + 0.5)), "%dW") for one in both))
 
 
 def memory(device, form="%10s / %9s", unit="MiB"):
     """Memory in use and all of it; ``unit`` stands behind the first."""
-    used, total = answer(device, "memory.used"), answer(device, "memory.total")
+    used, total = value_of(device, "memory.used"), value_of(device, "memory.total")
     texts = short(then(used, mebibytes), "%d" + unit), short(then(total, mebibytes), "%dMiB")
     return _of_all(used, total, form, texts)
 
 
 def utilization(device):
     """Utilization of the GPU."""
-    return Cell(short(answer(device, "utilization.gpu"), "%s%%"))
+    return Cell(short(value_of(device, "utilization.gpu"), "%s%%"))
 
 
 def fan(card):
     """Speed of the fans."""
-    return short(answer(card, "fan.speed"), "%s%%")
+    return short(value_of(card, "fan.speed"), "%s%%")
 
 
 def uncorrected(card):
     """Uncorrected memory errors since the driver was loaded, red if there are any."""
-    count, mode = answer(card, "ecc.errors.uncorrected.volatile.total"), answer(card, "ecc.mode.current")
+    count, mode = value_of(card, "ecc.errors.uncorrected.volatile.total"), value_of(card, "ecc.mode.current")
     if not isinstance(mode, Unknown) and not mode:
         return Cell("Off")
     return Cell(short(count), RED if not isinstance(count, Unknown) and count else "")
@@ -86,4 +86,4 @@ def switched(value):
 
 def division(card):
     """Whether a card is divided into instances."""
-    return short(then(answer(card, "mig.mode.current"), enabled))
+    return short(then(value_of(card, "mig.mode.current"), enabled))

@@ -3,7 +3,7 @@
 from pymtml_cli.common.errors import OTHER, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.readings.devices import Unknown, then, unreported
-from pymtml_cli.readings.table import answer, mebibytes
+from pymtml_cli.readings.table import mebibytes, value_of
 from pymtml_cli.smi import scroll
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
@@ -103,5 +103,5 @@ def gpm_columns(text):
 
 
 def _cell(card, name=None, convert=str):
-    value = unreported() if name is None else then(answer(card, name), convert)
+    value = unreported() if name is None else then(value_of(card, name), convert)
     return "-" if isinstance(value, Unknown) else str(value)

@@ -41,14 +41,11 @@ def run(arguments):
         raise refuse("Loop frequency must be greater than 0.\n")
     with Output() as output, Machine() as machine:
         cards = machine.chosen(options.get("-i"))
-        written = [0]
-
-        def sample(_):
+        written = 0
+        for _ in repeat(machine, seconds):
             for line in [line for card in cards for line in _lines(card)]:
-                output.write((HEAD if written[0] % LINES_BELOW_A_HEAD == 0 else "") + line)
-                written[0] += 1
-
-        repeat(machine, seconds, sample)
+                output.write((HEAD if written % LINES_BELOW_A_HEAD == 0 else "") + line)
+                written += 1
 
 
 def _lines(card):

@@ -24,12 +24,9 @@ def show(options, output, sample, aside=False):
     """
     with Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-
-        def write(first):
+        for _ in repeat(machine, options.seconds):
             output.write(sample(machine, opened))
             sys.stderr.write(opened.sentences if aside else "")
-
-        repeat(machine, options.seconds, write)
     return opened.status
 
 

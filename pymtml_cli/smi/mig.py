@@ -195,7 +195,7 @@ def _wanted(card, text):
     for configuration in configurations:
         if _members(configuration) == sorted(wanted):
             return configuration
-    names = {number_: name for name, number_ in by_name.items()}
+    names = {profile_id: name for name, profile_id in by_name.items()}
     ways = (",".join(names.get(member, str(member)) for member in _members(way)) for way in configurations)
     ways = "GPU %d can be divided into %s" % (card.index, " or ".join(ways))
     raise _failed(sentence % (card.index, safe(text)), what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)

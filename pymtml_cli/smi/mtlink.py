@@ -8,7 +8,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then
-from pymtml_cli.readings.table import answer
+from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing, lost
 
 _OF_BOTH = {
@@ -70,7 +70,7 @@ def run(arguments, command):
 
 
 def _card_lines(card, options, chosen, command):
-    count = answer(card, "mtlink.count")
+    count = value_of(card, "mtlink.count")
     if isinstance(count, Unknown):
         return [worded("MtLink: %s") % count]
     links = [link for link in range(count) if chosen in (None, link)]
@@ -100,7 +100,7 @@ def _of_link(card, link, options, command):
 
 
 def _status(card, link, command):
-    speed = answer(card, "mtlink.bandwidth")
+    speed = value_of(card, "mtlink.bandwidth")
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
     if command == "nvlink":
         down = not isinstance(state, Unknown) and state == pymtml.MTML_MTLINK_STATE_DOWN

@@ -105,15 +105,12 @@ def _repeat(options, kind, output):
     with Machine() as machine:
         query = Query(kind, options.get("query-" + kind), "" if formats is True else formats)
         opened, said = Opened(machine.chosen(options.get("id"))), []
-
-        def sample(first):
+        for first in repeat(machine, options.seconds):
             lines = (query.header() if first else []) + query.lines(opened.cards)
             output.write("".join(line + "\n" for line in lines))
             sys.stderr.write(opened.sentences)
             if kind == "compute-apps":
                 say_to_people(opened.cards, said)
-
-        repeat(machine, options.seconds, sample)
     return opened.status
 
 

@@ -7,7 +7,7 @@ from pymtml_cli.common.errors import NOT_AVAILABLE, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, spelled, usage
 from pymtml_cli.readings.devices import Machine, Unknown
-from pymtml_cli.readings.table import answer
+from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing, lost
 from pymtml_cli.smi.modify import DONE
 
@@ -49,6 +49,6 @@ def run(arguments, name):
 
 def _of_card(card):
     """What sentences may name of a card."""
-    replays = answer(card, "pcie.replays")
+    replays = value_of(card, "pcie.replays")
     counter = "" if isinstance(replays, Unknown) else "\n    REPLAY_COUNTER:          %d" % replays
     return {"gpu": listing.address(card), "index": card.index, "title": listing.lines(card)[0], "replays": counter}

@@ -76,10 +76,7 @@ def run(command, arguments, table, groups, default, most, views):
     head, lines = views(settings, [column for letter in settings.letters for column in groups[letter][1]], options)
     with Output(settings.filename) as output, Machine() as machine:
         cards = machine.chosen(settings.cards)
-
-        def sample(first):
+        for first in repeat(machine, settings.seconds, count=settings.count):
             text = head() if first else []
             output.write("".join(line + "\n" for line in text + lines(machine, cards)))
-
-        repeat(machine, settings.seconds, sample, count=settings.count)
         return status(cards)

@@ -74,7 +74,7 @@ MORE = {
 }
 
 
-def value_of(device, name):
+def text_of(device, name):
     """Text of a reading, with its unit, or of MORE."""
     return str(MORE[name](device)) if name in MORE else BY_NAME[name].line(device)
 
@@ -94,7 +94,7 @@ def answer(options):
         else:
             lines.append(row("Attached GPUs", str(len(machine.cards))))
             for card in opened.cards:
-                lines += ["GPU %s" % safe(value_of(card, "pci.bus_id"))] + _card_lines(card, chosen) + [""]
+                lines += ["GPU %s" % safe(text_of(card, "pci.bus_id"))] + _card_lines(card, chosen) + [""]
         return "\n".join(lines) + "\n" + opened.sentences
 
     with Output(options.get("filename")) as output:
@@ -130,7 +130,7 @@ def _branch(device, line, level):
     if line.key is None:
         return []
     if not line.below:
-        return [row(worded(line.key), value_of(device, line.reading), level)]
+        return [row(worded(line.key), text_of(device, line.reading), level)]
     return [" " * (4 * level) + worded(line.key)] + _branches(device, line.below, level + 1)
 
 

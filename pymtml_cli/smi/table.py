@@ -190,7 +190,8 @@ def _watch(options, output):
     screen = Screen(output)
     with OtherScreen(output) as other, Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-        repeat(machine, options.seconds, lambda first: other.draw(_in_place(screen, machine, opened)), other.wakeup)
+        for _ in repeat(machine, options.seconds, other.wakeup):
+            other.draw(_in_place(screen, machine, opened))
     return opened.status
 
 

@@ -8,7 +8,7 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, then, virtual_device
 from pymtml_cli.smi.listing import address
 from pymtml_cli.smi.lost import status
-from pymtml_cli.smi.sections import row, value_of
+from pymtml_cli.smi.sections import row, text_of
 
 OPTIONS = {
     "-h, --help": None,
@@ -67,5 +67,5 @@ def _active(card):
             ("vGPU UUID", uuid, 2),
             ("FB Memory Usage", None, 2),
         ]
-        lines += [(name.title(), value_of(device, "memory." + name), 3) for name in ("total", "used", "free")]
+        lines += [(name.title(), text_of(device, "memory." + name), 3) for name in ("total", "used", "free")]
     return [" " * 8 + key if value is None else row(key, value, level, KEY_WIDTH) for key, value, level in lines]

@@ -9,10 +9,9 @@ from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import xml
 from pymtml_cli.readings.devices import Device, Moment, Unknown, shown_driver, shown_musa, unreported
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
-from pymtml_cli.readings.table import address
-from pymtml_cli.readings.table import answer as answer_to
+from pymtml_cli.readings.table import address, value_of
 from pymtml_cli.smi.lost import show
-from pymtml_cli.smi.sections import OF_INSTANCE, OF_PROCESS, TREE, value_of
+from pymtml_cli.smi.sections import OF_INSTANCE, OF_PROCESS, TREE, text_of
 
 DOCTYPE = '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_%s_v13.dtd">'
 
@@ -94,7 +93,7 @@ def _lines(element, level):
 def _gpus(machine, cards):
     gpus = [("attached_gpus", len(machine.cards))]
     for card in cards:
-        gpus += [('gpu id="%s"' % xml(value_of(card, "pci.bus_id")), _card(card)), ("", "")]
+        gpus += [('gpu id="%s"' % xml(text_of(card, "pci.bus_id")), _card(card)), ("", "")]
     return _document(machine, "device", gpus)
 
 
@@ -119,7 +118,7 @@ def _document(machine, kind, elements):
 def _elements(device, branches):
     found = []
     for branch in branches:
-        value = _elements(device, branch.below) if branch.below else value_of(device, branch.reading)
+        value = _elements(device, branch.below) if branch.below else text_of(device, branch.reading)
         if branch.tag and branch.tag.startswith("pci_") and value[:2] == "0x":
             value = value[2:]
         found += [(branch.tag, value)] if branch.tag else []
@@ -131,7 +130,7 @@ def _card(card):
     for branch in TREE:
         if branch.tag in OF_CARD:
             found.append((branch.tag, OF_CARD[branch.tag](card)))
-        elif branch.tag != "voltage" or not isinstance(answer_to(card, "power.voltage"), Unknown):
+        elif branch.tag != "voltage" or not isinstance(value_of(card, "power.voltage"), Unknown):
             found += _elements(card, [branch])  # drivers that do not report the voltage leave it out
         if branch.tag == "mig_mode":
             instances = [("mig_device", _elements(instance, OF_INSTANCE)) for instance in card.instances]
@@ -154,7 +153,7 @@ def _retired_pages(card):
             count = len(pages)
             pages = [("retired_page", [("retired_page_address", address(page))]) for page in pages]
         found.append((tag, [("retired_count", count), ("retired_pagelist", pages)]))
-    pending = value_of(card, "retired_pages.pending")
+    pending = text_of(card, "retired_pages.pending")
     return found + [("pending_blacklist", pending), ("pending_retirement", pending)]
 
 

@@ -179,7 +179,7 @@ def test_more_displays_than_there_can_be(monkeypatch):
 
 @pytest.mark.parametrize("what", ["ones", "sign"])
 def test_links_sessions_and_virtual_devices(what, monkeypatch):
-    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds, sample: sample(True))
+    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: [True])
     with simulated.machine("s5000x8", set="%d.mtlink_bandwidth=%d" % (CARD, UNSIGNED[what])):
         for arguments in (["mtlink", "-s"], ["nvlink", "-s"]):
             shown = invoke(*arguments + ["-i", str(CARD), "-l", "0"]).lines[1]

@@ -26,7 +26,7 @@ def known():
 
 def test_the_longest_delays(monkeypatch):
     """What is refused begins one second later."""
-    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, sample, count: delays.append(seconds))
+    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, count: delays.append(seconds) or ())
     delays = []
     with simulated.machine(DISTINCT):
         assert invoke("dmon", "-d", "600").status == invoke("pmon", "-d", "10").status == 0
@@ -36,12 +36,7 @@ def test_the_longest_delays(monkeypatch):
 @pytest.mark.parametrize("command, lines", [("dmon", 2), ("pmon", 3)])
 def test_samples_go_on_until_as_many_as_were_asked_for(command, lines, monkeypatch):
     """Below one head; without -c until somebody interrupts."""
-
-    def repeat(machine, seconds, sample, count):
-        for number in range(count or 4):
-            sample(number == 0)
-
-    monkeypatch.setattr(scroll, "repeat", repeat)
+    monkeypatch.setattr(scroll, "repeat", lambda machine, seconds, count: [True, False, False, False][: count or 4])
     with simulated.machine(DISTINCT):
         for options, samples_taken in (([], 4), (["-c", "1"], 1), (["-c", "3"], 3)):
             result = invoke(command, *options)
@@ -183,13 +178,8 @@ def test_a_compute_mode_is_cut_to_its_column(monkeypatch):
 def test_encoder_sessions(monkeypatch):
     """A head above each ten lines; the seconds of -l lie between samples."""
     waited = []
-
-    def repeat(machine, seconds, sample):
-        waited.append(seconds)
-        for first in (True, False, False, False):
-            sample(first)
-
-    monkeypatch.setattr(encodersessions, "repeat", repeat)
+    four = (True, False, False, False)
+    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: waited.append(seconds) or four)
     with simulated.machine(DISTINCT):
         result = invoke("encodersessions", "-l", "7")
     head = [
@@ -206,7 +196,7 @@ def test_encoder_sessions(monkeypatch):
 
 
 def test_codecs_of_encoder_sessions(monkeypatch):
-    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds, sample: sample(True))
+    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: [True])
     form = "id=%d pid=1 width=2 height=3 fps=4 bitrate=5 latency=6 codec=%s state=ACTIVE"
     sessions = ", ".join(form % pair for pair in enumerate(("AV1", "HEVC", "AVC", "VP9")))
     with simulated.machine(DISTINCT, set="0.encoder_sessions=" + sessions):

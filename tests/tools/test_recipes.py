@@ -26,7 +26,7 @@ VALUES += " | pci/pci_gpu_link_info/pcie_gen/max_host_link_gen | pci/host_genera
 QUERY = '''\
 def host_port(card, limits):
     """Whether the host's port is one of this century."""
-    value = known("PCIe generation of the host", reading(card, "pcie.link.gen.hostmax"))
+    value = required("PCIe generation of the host", value_of(card, "pcie.link.gen.hostmax"))
     return well_or(WARNING, "generation %d" % value, value, 2, value < 2)
 
 
