@@ -23,7 +23,9 @@ def load():
 
 
 def capability(card):
-    """A card's MUSA compute capability, as source."""
+    """A card's MUSA compute capability, as source; None if it is not known."""
+    if "capability" not in card:
+        return None
     return "(%s)" % ", ".join(card["capability"].split("."))
 
 
@@ -44,17 +46,20 @@ def capture_table(cards):
 
 
 def python_tables(cards):
-    """The block of pymtml.py: one capability for each high byte of a PCI id, one for each last word of a name."""
-    by_byte = {}
+    """The block of pymtml.py: one capability for each high byte of a PCI id, one for each word of a name."""
+    by_byte, by_word = {}, {}
     for name, card in cards.items():
+        if capability(card) is None:
+            continue
+        # "Engineering Sample" may follow the card's word.
+        by_word.setdefault(name.replace("MTT ", "").split()[0], capability(card))
         for number in card["pci_device"]:
             byte = int(number, 16) >> 8
             if by_byte.setdefault(byte, capability(card)) != capability(card):
                 sys.exit("%s: %s has another capability than other cards with its high byte" % (FACTS, name))
     pairs = ", ".join("0x%02x: %s" % pair for pair in sorted(by_byte.items()))
     lines = ["_CAPABILITY_BY_PCI_ID = {%s}" % pairs, "_CAPABILITY_BY_NAME = {"]
-    lines += ['    "%s": %s,' % (name.split()[-1], capability(card)) for name, card in cards.items()]
-    return lines + ["}"]
+    return lines + ['    "%s": %s,' % pair for pair in by_word.items()] + ["}"]
 
 
 def knowledge(card):
@@ -100,11 +105,16 @@ def support(cards):
             memory += " %s" % card["mem_type"]
         if card.get("mem_bus_bits"):
             memory += ", %s bits" % card["mem_bus_bits"]
-        cells = [name, ", ".join(card["pci_device"]), card["generation"], card["capability"]]
+        ids = ", ".join(card["pci_device"])
+        if "pci_subsystem" in card:
+            ids += " (subsystem %s)" % ", ".join(card["pci_subsystem"])
+        cells = [name, ids, card.get("generation", "-"), card.get("capability", "-")]
         what.append(cells + [str(card.get("gpu_cores") or "-"), memory])
+        if knowledge(card) == "listed":
+            continue
         profiles = ", ".join("%s (%s)" % pair for pair in simulated.get(name, ())) or "-"
         drivers = ", ".join(card.get("drivers_reported", ())) or "-"
-        how.append([name, knowledge(card), drivers, profiles, "; ".join(card.get("src", ["PCI id lists"]))])
+        how.append([name, knowledge(card), drivers, profiles, "; ".join(card.get("src", ["-"]))])
     head = ("card", "PCI device ids", "generation", "MUSA capability", "GPU cores", "memory")
     source = ("card", "known as", "drivers in reports", "simulated as (driver)", "known from")
     return table(head, what) + [""] + table(source, how)
