@@ -40,7 +40,7 @@ MODIFICATIONS = _options("""
 --set-hostname=
 """)
 OPTIONS.update(MODIFICATIONS)
-OPTIONS.update(_options("-m --mode= / -sc --scope= / -eow --error-on-warning"))
+OPTIONS.update(_options("-m --mode= / -sc --scope= / -eow --error-on-warning / --force"))
 for _kind in KINDS:
     OPTIONS.update(_options("--query-%s= / --help-query-%s" % (_kind, _kind)))
 del _kind
@@ -70,8 +70,8 @@ ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 # What may stand beside which question
 BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
 BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display", "loop", "loop-ms")
-BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning")
-MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning"}
+BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning", "force")
+MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
 BESIDE_TABLE = ("id", "filename", "loop", "loop-ms", "watch")
 
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
@@ -172,6 +172,8 @@ def _split(arguments):
         position += 1
         spelling, equals, value = raw.partition("=")
         name = BY_SPELLING.get(spelling)
+        if name == "force" and called() == NVIDIA_SMI:  # which has no such option
+            name = None
         takes = OPTIONS[name][1] if name else None
         if name is None or (equals and not takes):
             parts.append((raw, None, None))

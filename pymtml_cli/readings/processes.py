@@ -8,7 +8,9 @@ from pymtml_cli.readings.devices import Unknown, ask, then
 from pymtml_cli.readings.table import mebibytes
 
 NONE_RUNNING = "No running processes found"
-FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel gives the host's own this number
+# The kernel gives the host's own namespaces these numbers: include/linux/proc_ns.h, PROC_*_INIT_INO.
+FIRST_NAMESPACES = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
+CAP_SYS_PTRACE = 19  # the bit, by include/uapi/linux/capability.h
 
 
 class Process:
@@ -80,12 +82,36 @@ def unseen_text(number):
     return "%d process%s could not be inspected (%s)" % (number, "" if number == 1 else "es", _who_sees())
 
 
-def in_a_namespace_of_its_own():
+def in_a_namespace_of_its_own(kind="pid"):
     """Whether processes of other containers, and of the host, do not exist here."""
     try:
-        return os.readlink(os.path.join(pymtml._proc_root(), "self", "ns", "pid")) != FIRST_PID_NAMESPACE
+        return os.readlink(os.path.join(pymtml._proc_root(), "self", "ns", kind)) != FIRST_NAMESPACES[kind]
     except OSError:
         return False
+
+
+def hidden_by():
+    """Why processes that use a card may be invisible here (str), or "".
+
+    That one could not be inspected is no reason: on some machines not even root may look into process 1.
+    """
+    if in_a_namespace_of_its_own():
+        return "processes outside this pid namespace are invisible"
+    if in_a_namespace_of_its_own("user") or not _may_inspect():
+        return "seeing other users' processes needs CAP_SYS_PTRACE"
+    return ""
+
+
+def _may_inspect():
+    """Whether this process has CAP_SYS_PTRACE: the tree says, or the system if the tree is only of the driver."""
+    for root in (pymtml._proc_root(), "/proc"):
+        try:
+            with open(os.path.join(root, "self", "status")) as file:
+                effective = next(line.split()[1] for line in file if line.startswith("CapEff:"))
+            return bool(int(effective, 16) >> CAP_SYS_PTRACE & 1)
+        except (OSError, StopIteration, IndexError, ValueError):
+            continue
+    return False
 
 
 def remarks(cards, found):

@@ -8,14 +8,14 @@ import sys
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, refuse, worded
+from pymtml_cli.common.errors import NO_SUCH_DEVICE, NVIDIA_SMI, OTHER, called, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import left, safe
 from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, then
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import status
-from pymtml_cli.smi.modify import exit_status, in_use, nvml_code
+from pymtml_cli.smi.modify import exit_status, nvml_code, obstacle
 
 TEXTS = layout.blocks("smi/texts.txt")
 OPTIONS = {
@@ -31,6 +31,7 @@ OPTIONS = {
     "separated by\ncommas, or by the name of a configuration; all instances change together",
     "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
     "-dgi, --destroy-gpu-instance": "make one instance of each card again",
+    "--force": "with -cgi and -dgi: also if processes that use the card may be invisible",
     "-cci, --create-compute-instance PROFILES": None,
     "-dci, --destroy-compute-instance": None,
 }
@@ -39,13 +40,15 @@ OFFERED = {
     "instance profiles": pymtml.mtmlDeviceGetSupportedMpcProfiles,
     "configurations": pymtml.mtmlDeviceGetSupportedMpcConfigurations,
 }
-IN_USE, NOT_SUPPORTED = pymtml.NVML_ERROR_IN_USE, pymtml.NVML_ERROR_NOT_SUPPORTED
+NOT_SUPPORTED = pymtml.NVML_ERROR_NOT_SUPPORTED
 
 
 def run(arguments):
     """Answer (exit status)."""
     options = parse(arguments, OPTIONS)
     actions = [name for name in _ACTIONS if name in options]
+    if "--force" in options and called() == NVIDIA_SMI:
+        raise refuse('Option "--force" is not recognized.\n')
     if "-h" in options or not actions:
         sys.stdout.write(usage("mig", OPTIONS, ("-i", "-gi"), "OPTION..."))
         return 0
@@ -201,13 +204,14 @@ def _wanted(card, text):
     raise _failed(sentence % (card.index, safe(text)), what, pymtml.NVML_ERROR_INSUFFICIENT_RESOURCES, ways)
 
 
-def _divide(card, configuration, sentence, what):
+def _divide(card, configuration, sentence, what, options):
     """Give a card a configuration, and look at what came of it (the card as it is now).
 
     Raises: CommandError.
     """
-    if in_use(card):
-        raise _failed(sentence, what, IN_USE)
+    found = obstacle(card, "--force" in options)
+    if found:
+        raise refuse("%s: %s\nFailed to %s: %s\n" % (sentence, found, what, found), found.status, found.hint)
     done = ask(pymtml.mtmlDeviceSetMpcConfiguration, card.handle, configuration.id)
     if isinstance(done, Unknown):
         raise _failed(sentence, what, nvml_code(done.error))
@@ -233,7 +237,7 @@ def _create(cards, numbers, options):
             sys.stdout.write(form % (index, safe(configuration.name)))
             continue
         sentence = "Unable to create GPU instances on GPU %2d" % index
-        card = _divide(card, configuration, sentence, "create GPU instances")
+        card = _divide(card, configuration, sentence, "create GPU instances", options)
         for instance in card.instances:
             form = "Successfully created GPU instance ID %2d on GPU %2d using profile %s (ID %2s)\n"
             sys.stdout.write(form % (instance.index, index, _kind(profile(instance)), _of_profile(instance, "id")))
@@ -252,7 +256,7 @@ def _destroy(cards, numbers, options):
         if len(chosen) < len(card.instances) or whole is None:
             together = "the instances of a card change together: -dgi without -gi, or another -cgi"
             raise _failed(sentence, what, NOT_SUPPORTED, together)
-        _divide(card, whole, sentence, what)
+        _divide(card, whole, sentence, what, options)
         for instance in chosen:
             sys.stdout.write("Successfully destroyed GPU instance ID %2d from GPU %2d\n" % (instance, index))
     if not found:

@@ -8,12 +8,21 @@ import os
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import BAD_ARGUMENT, NO_PERMISSION, NOT_AVAILABLE, OTHER, called, refuse, worded
+from pymtml_cli.common.errors import (
+    BAD_ARGUMENT,
+    NO_PERMISSION,
+    NOT_AVAILABLE,
+    NVIDIA_SMI,
+    OTHER,
+    called,
+    refuse,
+    worded,
+)
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.samples import Output
 from pymtml_cli.language import MODIFICATIONS, OPTIONS
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
-from pymtml_cli.readings.processes import processes
+from pymtml_cli.readings.processes import hidden_by, processes
 from pymtml_cli.readings.table import COMPUTE_MODES, enabled
 from pymtml_cli.smi.listing import address
 
@@ -29,11 +38,11 @@ class NotPossible(Exception):
 
 
 class Failed(Exception):
-    """The card could, and did not: the end, with an exit status."""
+    """The card could, and did not: the end, with an exit status and a hint."""
 
-    def __init__(self, text, status):
+    def __init__(self, text, status, hint=""):
         Exception.__init__(self, text)
-        self.status = status
+        self.status, self.hint = status, hint
 
 
 # ---- values ----
@@ -112,6 +121,8 @@ def _checked(options):
             text = "Invalid combination of input arguments. '%s' can only be used with '%s'.\n"
             other = OPTIONS[OF_ANOTHER[name]][0][-1]
             raise refuse(text % (OPTIONS[name][0][-1], other + "s" * (name == "scope")))
+        if name in RESTARTING:
+            value = value, "force" in options.values
         if name in MODIFICATIONS:
             changes.append((name, value))
     if "gpu-reset" in options.values and options.get("id") is None:
@@ -205,22 +216,37 @@ def _reset_ecc_errors(card, value):
 
 
 _GONE = "%s, but the library did not come back: %%s"
-_BUSY = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_IN_USE))
+_BUSY = Failed(pymtml.nvmlErrorString(pymtml.NVML_ERROR_IN_USE), pymtml.NVML_ERROR_IN_USE)
 
 
-def in_use(card):
-    """Whether somebody else has the card open."""
+def obstacle(card, forced):
+    """Why a card may not be changed (Failed): somebody else has it open, or that cannot be known. None if it may.
+
+    No other look prevents it: the header of MTML 2.2.0 documents no error of these functions for a card in use.
+    """
     known = processes(card)
-    return not isinstance(known, Unknown) and any(process.pid != os.getpid() for process in known)
+    if not isinstance(known, Unknown) and any(process.pid != os.getpid() for process in known):
+        return _BUSY
+    if forced:
+        return None
+    if isinstance(known, Unknown) and not known.not_supported:  # the library is gone, say
+        return Failed(pymtml.nvmlErrorString(nvml_code(known.error)), exit_status(known.error))
+    hidden = "no processes are visible" if isinstance(known, Unknown) else hidden_by()
+    if not hidden:
+        return None
+    hint = "run it as root on the host" + ", or with --force if nobody uses the card" * (called() != NVIDIA_SMI)
+    return Failed("whether it is in use cannot be seen (%s)" % hidden, _BUSY.status, hint)
 
 
-def _multi_instance_gpu(card, value):
+def _multi_instance_gpu(card, asked):
+    value, forced = asked
     machine, place, verb, word = card.machine, address(card), ("disable", "enable")[value], enabled(value)
     sentence = worded("Unable to %s MPC Mode for GPU %s") % (verb, place)
     if _known(sentence, card.ask(pymtml.nvmlDeviceGetMigMode))[0] == value:
         return worded("MPC Mode is already %s for GPU %s.\n") % (word, place)
-    if in_use(card):
-        _known(sentence, _BUSY)
+    found = obstacle(card, forced)
+    if found:
+        raise Failed("%s: %s" % (sentence, found), found.status, found.hint)
     done = ask(pymtml.nvmlDeviceSetMigMode, card.handle, value)
     if isinstance(done, Unknown):
         if not machine.is_gone:
@@ -239,10 +265,13 @@ def _gpu_reset(card, value):
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
         raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
-    done = _BUSY if in_use(card) else ask(pymtml.mtmlDeviceReset, card.handle)
-    if isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse):
+    found = obstacle(card, value[1])
+    if found and found is not _BUSY:
+        raise Failed("%s: %s" % (sentence, found), found.status, found.hint)
+    done = None if found else ask(pymtml.mtmlDeviceReset, card.handle)
+    if found or (isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse)):
         text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"]
-        raise Failed(text.format(gpu=place, name=called()), exit_status(done.error))
+        raise Failed(text.format(gpu=place, name=called()), _BUSY.status)
     if isinstance(done, Unknown) and done.not_supported:
         raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
     _known(sentence, done)
@@ -255,9 +284,10 @@ def _gpu_reset(card, value):
     return "GPU %s was successfully reset.\n" % place
 
 
-def _end(text, status):
+def _end(text, status, hint=""):
     """What ends the command after a failure."""
-    hint = "run it as root; `pymtml doctor` shows what this user may do" if status == NO_PERMISSION else ""
+    if status == NO_PERMISSION:
+        hint = "run it as root; `pymtml doctor` shows what this user may do"
     return refuse("%s\n%s" % (text, EARLY) if text else EARLY, status, hint)
 
 
@@ -298,7 +328,7 @@ def answer(options):
                         if machine.is_gone:
                             machine.restart()
                         continue
-                    raise _end(error, max(failed))
+                    raise _end(error, max(failed), error.hint)
             if failed:
                 raise _end("", max(failed))
         waiting = "ecc-config" in options.values and any(_waits_for_reboot(machine.again(card)) for card in cards)

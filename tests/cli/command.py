@@ -77,8 +77,11 @@ def process_tree(folder, monkeypatch, *cards):
     """Let process queries see a proc file system with processes: {pid: (program, utilization)} for each card.
 
     A card is a device node, in the order of their numbers: the second one of a divided card is its first instance.
+    The reader sees everything, as root on a host does, whoever runs the tests.
     """
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(folder))
+    write(os.path.join(str(folder), "1", "cmdline"), "init\0")
+    write(os.path.join(str(folder), "self", "status"), "CapEff:\t%016x\n" % (1 << 19))
     for number, processes in enumerate(cards):
         table = os.path.join(str(folder), "driver", "musa", "gpu%02d" % number)
         rows = ["Pid VPid Total 2D TA 3D CMP TRANSFER PidName"]

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 
 import pytest
 import simulated
@@ -16,6 +17,11 @@ ADDRESS = "00000000:2A:00.0"
 # What MTML can do, and the call that does it
 CAN = {"-e 0": "mtmlMemorySetEccMode", "-p 0": "mtmlMemoryClearEccErrorCounts", "-mig 1": "mtmlDeviceSetMpcMode"}
 RANGE = ("200.00 W and 700.00 W", "N/A and N/A")  # of power limits: MTML tells none
+
+
+@pytest.fixture(autouse=True)
+def all_is_visible(tmp_path, monkeypatch):
+    process_tree(tmp_path / "proc", monkeypatch)
 
 
 def smi(*arguments):
@@ -200,6 +206,89 @@ def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch, root)
         busy = smi("--gpu-reset", "-i", "0")
         assert busy.status == 19 and "GPU 00000000:3B:00.0: In use by another client" in busy.stdout
         assert simulated.get_value(0, "resets") == "0"
+
+
+def without_the_capability(proc):
+    (proc / "self" / "status").write_text("CapEff:\t%016x\n" % (~(1 << 19) & 0x1FFFFFFFFFF))
+
+
+def in_a_container(proc):
+    (proc / "self" / "ns").mkdir()
+    (proc / "self" / "ns" / "pid").symlink_to("pid:[4026532617]")
+
+
+def root_of_a_user_namespace(proc):
+    (proc / "self" / "ns").mkdir()
+    (proc / "self" / "ns" / "pid").symlink_to("pid:[4026531836]")
+    (proc / "self" / "ns" / "user").symlink_to("user:[4026532616]")
+
+
+def without_processes(proc):
+    shutil.rmtree(str(proc / "1"))
+
+
+ONLY_ROOT = "seeing other users' processes needs CAP_SYS_PTRACE"
+HIDDEN = [
+    (without_the_capability, ONLY_ROOT),
+    (root_of_a_user_namespace, ONLY_ROOT),
+    (in_a_container, "processes outside this pid namespace are invisible"),
+    (without_processes, "no processes are visible"),
+]
+# A change, what it cannot do then, and the call that does it
+CHANGING = [
+    ("-r -i 0", "reset GPU 00000000:3B:00.0", "mtmlDeviceReset"),
+    ("-mig 0 -i 0", "disable MIG Mode for GPU 00000000:3B:00.0", "mtmlDeviceSetMpcMode"),
+    ("mig -cgi 1,1 -i 0", "create GPU instances on GPU  0", "mtmlDeviceSetMpcConfiguration"),
+    ("mig -dgi -i 0", "destroy GPU instance ID  0 from GPU  0", "mtmlDeviceSetMpcConfiguration"),
+]
+
+
+@pytest.mark.parametrize("command, what, call", CHANGING, ids=[row[0] for row in CHANGING])
+@pytest.mark.parametrize("hide, why", HIDDEN, ids=[hide.__name__ for hide, _ in HIDDEN])
+def test_nothing_is_changed_where_users_may_be_invisible(command, what, call, hide, why, tmp_path, root):
+    """But with --force, which nvidia-smi does not have."""
+    hide(tmp_path / "proc")
+    text = "Unable to %s: whether it is in use cannot be seen (%s)" % (what, why)
+    with simulated.machine("s3000-mpc"):
+        simulated.reset_calls()
+        result = smi(*command.split())
+        assert (result.status, result.lines[0]) == (19, text)
+        assert result.stderr == "nvidia-smi: run it as root on the host\n"
+        result = invoke(*command.split())
+        assert (result.status, result.lines[0]) == (19, text.replace("MIG", "MPC"))
+        assert result.stderr == "pymtml: run it as root on the host, or with --force if nobody uses the card\n"
+        result = smi(*command.split(), "--force")
+        assert "not recognized" in result.stdout and result.status in (2, 255)
+        assert simulated.calls(call) == 0
+        assert invoke(*command.split(), "--force").status == 0 and simulated.calls(call) == 1
+
+
+@pytest.mark.parametrize("command, what, call", CHANGING, ids=[row[0] for row in CHANGING])
+def test_a_user_that_is_known_cannot_be_forced_away(command, what, call, tmp_path, monkeypatch, root):
+    process_tree(tmp_path / "proc", monkeypatch, {17: ("trainer", 12)})
+    with simulated.machine("s3000-mpc"):
+        simulated.reset_calls()
+        result = invoke(*command.split(), "--force")
+        assert result.status == 19 and "In use by another client" in result.stdout
+        assert simulated.calls(call) == 0
+
+
+def test_a_process_that_cannot_be_inspected_hinders_no_change(monkeypatch, root):
+    """On some machines not even root may look into process 1."""
+    monkeypatch.setattr(pymtml, "unseen_processes", lambda: 1)
+    with simulated.machine("s3000-mpc"):
+        assert smi("-r", "-i", "0").status == 0 and smi("-mig", "0", "-i", "0").status == 0
+
+
+def test_the_driver_speaks_first(tmp_path, root):
+    without_the_capability(tmp_path / "proc")
+    with simulated.machine("s3000-mpc", faults="mtmlDeviceGetMpcMode=NO_PERMISSION"):
+        assert smi("-mig", "0", "-i", "0").status == 4
+    with simulated.machine("s3000-mpc"):
+        assert smi("-mig", "1", "-i", "0").stdout.startswith("MIG Mode is already Enabled")
+    with simulated.machine("s3000-mpc", faults="mtmlDeviceGetGpuPath=DRIVER_FAILURE"):
+        result = smi("-r", "-i", "0")
+    assert (result.status, result.lines[0]) == (255, "Unable to reset GPU 00000000:3B:00.0: Unknown Error")
 
 
 def test_a_reset(root):

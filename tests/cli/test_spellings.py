@@ -23,7 +23,7 @@ LISTED = """
 -acp= --applications-clocks-permission= / -pl= --power-limit= / -cc= --cuda-clocks= / -am= --accounting-mode= /
 -caa --clear-accounted-apps / --auto-boost-default= / --auto-boost-permission= / -mig= --multi-instance-gpu= /
 -gtt= --gpu-target-temp= / -den= --dram-encryption= / -dm= --driver-model= / -fdm= --force-driver-model= /
---set-hostname= / -m= --mode= / -sc= --scope= / -eow --error-on-warning
+--set-hostname= / -m= --mode= / -sc= --scope= / -eow --error-on-warning / --force
 --query-gpu= / --query-compute-apps= / --query-retired-pages= / --query-remapped-rows= / --query-supported-clocks= /
 --query-accounted-apps= / --help-query-gpu / --help-query-compute-apps / --help-query-retired-pages /
 --help-query-remapped-rows / --help-query-supported-clocks / --help-query-accounted-apps
@@ -43,7 +43,7 @@ BELOW = {
     "mig": "-h --help / -i= --id= / -gi= --gpu-instance-id= / -ci= --compute-instance-id= /"
     " -lgip --list-gpu-instance-profiles / -lgi --list-gpu-instances / -lcip --list-compute-instance-profiles /"
     " -lci --list-compute-instances / -cgi= --create-gpu-instance= / -C --default-compute-instance /"
-    " -dgi --destroy-gpu-instance / -cci= --create-compute-instance= / -dci --destroy-compute-instance",
+    " -dgi --destroy-gpu-instance / --force / -cci= --create-compute-instance= / -dci --destroy-compute-instance",
     "vgpu": "-h --help / -i= --id= / -q --query / -s --supported / -c --creatable",
 }
 BELOW["nvlink"], BELOW["pmon"] = BELOW["mtlink"] + " / -gt= --getthroughput=", BELOW["dmon"]
@@ -87,7 +87,7 @@ BESIDE = [
         "table",
         "watch json query a mode scope " + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
     ),
-    ("-pm 1", "modify", "id mode scope error-on-warning " + " ".join(language.MODIFICATIONS)),
+    ("-pm 1", "modify", "id mode scope error-on-warning force " + " ".join(language.MODIFICATIONS)),
     ("-L", "listing", ""),
     ("-B", "listing", ""),
     ("--version", "usage", ""),

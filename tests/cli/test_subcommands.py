@@ -14,6 +14,11 @@ def smi(*arguments):
     return invoke(*arguments, name="nvidia-smi")
 
 
+@pytest.fixture(autouse=True)
+def all_is_visible(tmp_path, monkeypatch):
+    process_tree(tmp_path / "proc", monkeypatch)
+
+
 @pytest.fixture
 def divided():
     with simulated.machine("s3000-mpc"):
