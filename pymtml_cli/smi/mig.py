@@ -45,12 +45,11 @@ NOT_SUPPORTED = pymtml.NVML_ERROR_NOT_SUPPORTED
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS)
+    known = {line: text for line, text in OPTIONS.items() if line != "--force" or called() != NVIDIA_SMI}
+    options = parse(arguments, known)
     actions = [name for name in _ACTIONS if name in options]
-    if "--force" in options and called() == NVIDIA_SMI:
-        raise refuse('Option "--force" is not recognized.\n')
     if "-h" in options or not actions:
-        sys.stdout.write(usage("mig", OPTIONS, ("-i", "-gi"), "OPTION..."))
+        sys.stdout.write(usage("mig", known, ("-i", "-gi"), "OPTION..."))
         return 0
     if len(actions) > 1:
         raise refuse("Options %s and %s can not be combined.\n" % tuple(actions[:2]))

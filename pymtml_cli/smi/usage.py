@@ -33,7 +33,10 @@ def _help():
     if called() == NVIDIA_SMI:  # programs read the version, which is that of its driver, from the first line
         version = _versions()[1]
         title = TEXTS["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
-    return title + worded(TEXTS["help"].format(**values)) + "\n"
+    text = worded(TEXTS["help"].format(**values)) + "\n"
+    if called() == NVIDIA_SMI:
+        text = "".join(line for line in text.splitlines(True) if not line.startswith("  --force"))
+    return title + text
 
 
 def _version():
