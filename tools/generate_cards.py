@@ -33,7 +33,7 @@ def generations():
     """The generations of cards, from the oldest on, by the high byte of their PCI ids (dict)."""
     found = {}
     for name, card in load().items():
-        for number in card["pci_device"]:
+        for number in card["pci_device"] if "generation" in card else ():
             byte = int(number, 16) >> 8
             if found.setdefault(byte, card["generation"]) != card["generation"]:
                 sys.exit("%s: %s is of another generation than other cards with its high byte" % (FACTS, name))

@@ -8,6 +8,7 @@ import sys
 
 import simulated
 from inside import main
+from mtml_simulator.driver_files import process_row, process_table
 
 import pymtml
 
@@ -84,13 +85,15 @@ def process_tree(folder, monkeypatch, *cards):
     write(os.path.join(str(folder), "self", "status"), "CapEff:\t%016x\n" % (1 << 19))
     for number, processes in enumerate(cards):
         table = os.path.join(str(folder), "driver", "musa", "gpu%02d" % number)
-        rows = ["Pid VPid Total 2D TA 3D CMP TRANSFER PidName"]
+        rows = []
         for pid, (program, utilization) in processes.items():
-            rows.append("%d %d %d 0 0 0 %d 0 x" % (pid, pid, utilization, utilization))
+            rows.append(process_row(pid, pid, (utilization, 0, 0, 0, utilization, 0), "x"))
             write(os.path.join(str(folder), str(pid), "cmdline"), program + "\0--x\0")
             write(os.path.join(str(folder), str(pid), "status"), "NSpid:\t%d\n" % pid)
+            os.makedirs(os.path.join(str(folder), str(pid), "fd"), exist_ok=True)
+            os.symlink("/dev/mtgpu.%d" % (2 * number), os.path.join(str(folder), str(pid), "fd", str(3 + number)))
         write(os.path.join(table, "devname"), "mtgpu.%d\n" % (2 * number))
-        write(os.path.join(table, "proc_util"), "\n".join(rows) + "\n")
+        write(os.path.join(table, "proc_util"), process_table(*rows, device=(number, 128 + number)).decode())
 
 
 def write(path, text):

@@ -8,6 +8,7 @@ import pytest
 import simulated
 from command import WORKING_PROFILES, capture_file, invoke, process_tree
 from inside import BY_NAME, FIELDS, QUERIES
+from mtml_simulator.driver_files import process_row, process_table
 
 import pymtml
 
@@ -239,7 +240,8 @@ def test_pages_that_nothing_tells_have_a_line_for_each_cause():
 def test_processes(tmp_path, monkeypatch):
     process_tree(tmp_path, monkeypatch, {17: ("/opt/trainer, 2", 12), 18: ("game", 5)})
     table = tmp_path / "driver" / "musa" / "gpu00" / "proc_util"
-    table.write_text(table.read_text().replace("18 18 5 0 0 0 5 0", "18 18 5 0 0 5 0 0"))  # it draws
+    drawing = process_row(18, 18, (5, 0, 0, 5, 0, 0), "x")
+    table.write_bytes(process_table(process_row(17, 17, (12, 0, 0, 0, 12, 0), "x"), drawing))
     with simulated.machine("s3000x2"):
         result = invoke("--query-compute-apps=gpu_name,pid,name,used_memory", "--format=csv")
     name = simulated.device_keys("s3000x2", 0)["name"]
