@@ -26,10 +26,8 @@ FOLDER = os.path.join(ROOT, "docs", "pictures")
 COLUMNS = 80
 # One card is hot, so that there is something to see.
 MACHINE = {"name": "s5000x8", "set": "5.gpu_temperature=88"}
-# Processes of the driver's table: card, pid, program, percent
-PROCESSES = tuple((card, 4242 + card, "sglang::scheduler_TP%d" % card, 95) for card in range(5)) + (
-    (5, 5151, "ffmpeg", 41),
-)
+# Processes that have a card open: card, pid, program
+PROCESSES = tuple((card, 4242 + card, "sglang::scheduler_TP%d" % card) for card in range(5)) + ((5, 5151, "ffmpeg"),)
 # Picture: the commands whose output stands in it, one below the other
 PICTURES = {"eight-cards.svg": ("pymtml", "pymtml run gpustat")}
 # A command that asks the terminal for what it can gets none, and is told by an option to use colors all the same.
@@ -65,27 +63,19 @@ FORMAT = """\
 """
 
 
-def processes_of_the_driver(folder):
-    """Writes a proc file system with the driver's table of processes."""
-    for card, pid, program, percent in PROCESSES:
-        table = os.path.join(folder, "driver", "musa", "gpu%02d" % card)
-        os.makedirs(table)
-        with open(os.path.join(table, "devname"), "w") as file:
-            file.write("mtgpu.%d\n" % card)
-        with open(os.path.join(table, "proc_util"), "w") as file:
-            file.write("Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n")
-            file.write("%d %d %d 0 0 0 %d 0 x\n" % (pid, pid, percent, percent))
-        os.makedirs(os.path.join(folder, str(pid)))
+def write_processes(folder):
+    """Writes a proc file system with these processes."""
+    for card, pid, program in PROCESSES:
+        os.makedirs(os.path.join(folder, str(pid), "fd"))
+        os.symlink("/dev/mtgpu.%d" % card, os.path.join(folder, str(pid), "fd", "3"))
         with open(os.path.join(folder, str(pid), "cmdline"), "w") as file:
             file.write(program + "\0")
-        with open(os.path.join(folder, str(pid), "status"), "w") as file:
-            file.write("NSpid:\t%d\n" % pid)
 
 
 def printed(command):
     """What a command prints on a terminal, with its colors (str)."""
     with tempfile.TemporaryDirectory() as folder:
-        processes_of_the_driver(folder)
+        write_processes(folder)
         env = simulated.environment(**MACHINE)
         env = {key: value for key, value in env.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
         env = {key: value for key, value in env.items() if not key.startswith(("MUSA_", "CUDA_", "NVIDIA_"))}

@@ -25,7 +25,8 @@ import types
 
 import pytest
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(os.path.abspath(__file__))]
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE, os.path.join(HERE, "..", "..", "simulator", "python")]
 
 import simulated  # noqa: E402
 from command import invoke, process_tree  # noqa: E402
@@ -33,7 +34,7 @@ from inside import devices, lock  # noqa: E402
 
 import pymtml  # noqa: E402
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
+FOLDER = os.path.join(HERE, "expected")
 MOMENT = 1764942645.0625  # 2025-12-05, 13:50:45, Friday
 PROCESSES = {17: ("/opt/trainer", 12), 18: ("game", 3)}  # on the first card; and one on the first instance of a card
 OURS = ("MUSA_", "PYMTML_", "MTHREADS_", "MTML_", "NVIDIA_", "COLUMNS", "LINES", "NO_COLOR", "TERM")
