@@ -108,15 +108,10 @@ def test_values_of_any_size_stay_whole_in_36_columns():
 def many_processes(tmp_path, count, program="/opt/bin/train"):
     """A proc file system with a process on each of so many cards."""
     for card in range(count):
-        table = tmp_path / "driver" / "musa" / ("gpu%02d" % card)
-        table.mkdir(parents=True)
-        (table / "devname").write_text("mtgpu.%d\n" % card)
-        pid = 1000 + card
-        head = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
-        (table / "proc_util").write_text(head + "%d %d 50 0 0 0 50 0 x\n" % (pid, pid))
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "cmdline").write_text("%s-%d\0--x\0" % (program, card))
-        (tmp_path / str(pid) / "status").write_text("NSpid:\t%d\n" % pid)
+        process = tmp_path / str(1000 + card)
+        (process / "fd").mkdir(parents=True)
+        (process / "fd" / "3").symlink_to("/dev/mtgpu.%d" % card)
+        (process / "cmdline").write_text("%s-%d\0--x\0" % (program, card))
     return {"PYMTML_PROC_ROOT": str(tmp_path)}
 
 
