@@ -90,6 +90,14 @@ def in_a_namespace_of_its_own(kind="pid"):
         return False
 
 
+def held_elsewhere(handle):
+    """Whether the driver lists a process of a pid namespace from which none is visible here.
+
+    Inferred from its source, which converts such a pid to 0: see _process_memory in pymtml.py.
+    """
+    return pymtml._processes_of(handle).memory().elsewhere
+
+
 def hidden_by():
     """Why processes that use a card may be invisible here (str), or "".
 

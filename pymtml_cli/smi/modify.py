@@ -22,7 +22,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.samples import Output
 from pymtml_cli.language import MODIFICATIONS, OPTIONS
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
-from pymtml_cli.readings.processes import hidden_by, processes
+from pymtml_cli.readings.processes import held_elsewhere, hidden_by, processes
 from pymtml_cli.readings.table import COMPUTE_MODES, enabled
 from pymtml_cli.smi.listing import address
 
@@ -226,6 +226,8 @@ def obstacle(card, forced):
     """
     known = processes(card)
     if not isinstance(known, Unknown) and any(process.pid != os.getpid() for process in known):
+        return _BUSY
+    if card.ask(held_elsewhere) is True:
         return _BUSY
     if forced:
         return None

@@ -29,7 +29,7 @@ static bool forgotten;
 static const char *const variables[] = {
     "MTML_SIM_PROFILE", "MTML_SIM_FAULTS",  "MTML_SIM_LATENCY_NS", "MTML_SIM_TRACE",
     "MTML_SIM_LENIENT", "MTML_SIM_FROZEN",  "MTML_SIM_SET",        "MTML_SIM_MUSA_VERSION",
-    "MTML_SIM_CONTROL", "MTML_SIM_STRICT",
+    "MTML_SIM_CONTROL", "MTML_SIM_STRICT",  "MTML_SIM_NODES",
 };
 
 static const char *variable(const char *name)

@@ -4,10 +4,14 @@ import os
 import re
 import shlex
 import shutil
+import stat
+import subprocess
+import tempfile
+import time
 
 import pytest
 import simulated
-from command import capture_file, invoke, process_tree
+from command import capture_file, invoke, process_tree, run_command
 from inside import answers, language, modify
 
 import pymtml
@@ -271,6 +275,75 @@ def test_a_user_that_is_known_cannot_be_forced_away(command, what, call, tmp_pat
         result = invoke(*command.split(), "--force")
         assert result.status == 19 and "In use by another client" in result.stdout
         assert simulated.calls(call) == 0
+
+
+def in_use(folder, how):
+    """A process that has card 1 open, whose node has the number of /dev/full (Popen)."""
+    card, other = folder + "/mtgpu.1", folder + "/mtgpu.0"
+    if how == "by its primary node":
+        os.rename(card, folder + "/card1")
+        card = folder + "/card1"
+    if how == "in another folder":
+        os.mkdir(folder + "/host")
+        os.link(card, folder + "/host/mtgpu.1")
+        card = folder + "/host/mtgpu.1"
+    command = ["sh", "-c", "exec sleep 60 < " + card]
+    if how == "as another card's node":
+        mount = "mount --bind %s %s && exec sleep 60 < %s" % (card, other, other)
+        command = ["unshare", "--mount", "sh", "-c", mount]
+    process = subprocess.Popen(command)
+    while not os.path.exists("/proc/%d/fd/0" % process.pid) or os.stat("/proc/%d/fd/0" % process.pid).st_rdev != FULL:
+        assert process.poll() is None
+        time.sleep(0.01)
+    if how == "by a node that was made anew":
+        os.unlink(card)
+        os.mknod(card, stat.S_IFCHR | 0o600, FULL)
+    return process
+
+
+ZERO, FULL = os.makedev(1, 5), os.makedev(1, 7)  # Linux: device files that hardly any process has open
+
+
+@pytest.mark.root
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare")
+@pytest.mark.parametrize(
+    "how",
+    [
+        "by its node",
+        "by a node that was made anew",
+        "by its primary node",
+        "in another folder",
+        "as another card's node",
+    ],
+)
+def test_a_card_in_use_is_known_by_the_number_of_its_node(how, monkeypatch):
+    """Whatever the name of the file that the process has open; the other card is idle."""
+    monkeypatch.delenv("PYMTML_PROC_ROOT")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # MTML has 64 bytes for the path of a node
+        os.mknod(folder + "/mtgpu.0", stat.S_IFCHR | 0o600, ZERO)
+        os.mknod(folder + "/mtgpu.1", stat.S_IFCHR | 0o600, FULL)
+        paths = "0.gpu_path={0}/mtgpu.0;1.gpu_path={0}/mtgpu.1;1.primary_path={0}/card1".format(folder)
+        process = in_use(folder, how)
+        try:
+            with simulated.machine("s3000x2", set=paths):
+                busy, idle = [invoke("-r", "--force", "-i", card) for card in "10"]  # in a container, too
+        finally:
+            process.kill()
+            process.wait()
+    assert busy.status == 19 and "GPU 00000000:AF:00.0: In use by another client" in busy.stdout
+    assert (idle.status, idle.lines[0]) == (0, "GPU 00000000:3B:00.0 was successfully reset.")
+
+
+def test_a_process_of_another_namespace_is_known_by_the_driver(tmp_path):
+    """Its number is 0 in the driver's answer (inferred from the driver's source)."""
+    (tmp_path / "mtgpu.0").write_text("process = 0 lma=1048576\n")
+    preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), simulated.NODES_LIBRARY]))
+    extra = {"LD_PRELOAD": preload, "MTML_SIM_NODES": str(tmp_path), "PYMTML_PROC_ROOT": str(tmp_path / "proc")}
+    for arguments in (["-mig", "0", "-i", "0"], ["-mig", "0", "-i", "0", "--force"]):
+        result = run_command(*arguments, name="s3000-mpc", extra_environment=extra)
+        assert result.returncode == 19 and "In use by another client" in result.stdout, result
+    (tmp_path / "mtgpu.0").write_text("")
+    assert run_command("-mig", "0", "-i", "0", name="s3000-mpc", extra_environment=extra).returncode == 0
 
 
 def test_a_process_that_cannot_be_inspected_hinders_no_change(monkeypatch, root):
