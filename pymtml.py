@@ -7479,7 +7479,9 @@ def _has_display(device):
     if known is None:
         count = _UInt()
         status = _status("mtmlDeviceCountDisplayInterface", "_device", device, count)
-        known = _keep(device, "_has_display", not status and count[0] > 0)
+        known = not status and count[0] > 0
+        if status in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
+            _keep(device, "_has_display", known)
     return known
 
 

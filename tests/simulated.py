@@ -21,6 +21,8 @@ LIBRARY = os.path.join(BUILD, "libmtml.so.2")
 MUSA_LIBRARY = os.path.join(BUILD, "libmusa.so.1")
 NODES_LIBRARY = os.path.join(BUILD, "libmtgpu_nodes.so")  # to be preloaded, see simulator/src/nodes.c
 MACHINE = 0xFFFFFFFF
+# For mtml_simulator.driver_files, also where pytest has not put it there.
+sys.path.append(os.path.join(ROOT, "simulator", "python"))
 # Two cards on which no two numbers are the same.
 DISTINCT = os.path.join(ROOT, "tests", "distinct.ini")
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))

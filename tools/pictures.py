@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 
 import simulated  # noqa: E402
+from mtml_simulator import driver_files  # noqa: E402
 
 FOLDER = os.path.join(ROOT, "docs", "pictures")
 COLUMNS = 80
@@ -66,10 +67,7 @@ FORMAT = """\
 def write_processes(folder):
     """Writes a proc file system with these processes."""
     for card, pid, program in PROCESSES:
-        os.makedirs(os.path.join(folder, str(pid), "fd"))
-        os.symlink("/dev/mtgpu.%d" % card, os.path.join(folder, str(pid), "fd", "3"))
-        with open(os.path.join(folder, str(pid), "cmdline"), "w") as file:
-            file.write(program + "\0")
+        driver_files.write_process(folder, pid, [program], "/dev/mtgpu.%d" % card)
 
 
 def printed(command):

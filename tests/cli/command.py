@@ -8,7 +8,7 @@ import sys
 
 import simulated
 from inside import main
-from mtml_simulator.driver_files import process_row, process_table
+from mtml_simulator import driver_files
 
 import pymtml
 
@@ -84,16 +84,13 @@ def process_tree(folder, monkeypatch, *cards):
     write(os.path.join(str(folder), "1", "cmdline"), "init\0")
     write(os.path.join(str(folder), "self", "status"), "CapEff:\t%016x\n" % (1 << 19))
     for number, processes in enumerate(cards):
-        table = os.path.join(str(folder), "driver", "musa", "gpu%02d" % number)
+        node = "mtgpu.%d" % (2 * number)
         rows = []
         for pid, (program, utilization) in processes.items():
-            rows.append(process_row(pid, pid, (utilization, 0, 0, 0, utilization, 0), "x"))
-            write(os.path.join(str(folder), str(pid), "cmdline"), program + "\0--x\0")
-            write(os.path.join(str(folder), str(pid), "status"), "NSpid:\t%d\n" % pid)
-            os.makedirs(os.path.join(str(folder), str(pid), "fd"), exist_ok=True)
-            os.symlink("/dev/mtgpu.%d" % (2 * number), os.path.join(str(folder), str(pid), "fd", str(3 + number)))
-        write(os.path.join(table, "devname"), "mtgpu.%d\n" % (2 * number))
-        write(os.path.join(table, "proc_util"), process_table(*rows, device=(number, 128 + number)).decode())
+            shares = (utilization, 0, 0, 0, utilization, 0)
+            rows.append(driver_files.process_row(pid, pid, shares, driver_files.short_name(program)))
+            driver_files.write_process(str(folder), pid, [program, "--x"], "/dev/" + node)
+        driver_files.write_table(str(folder), number, *rows, node=node)
 
 
 def write(path, text):

@@ -15,6 +15,7 @@ import pytest
 import simulated
 from command import invoke, run_command
 from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor, topo
+from mtml_simulator import driver_files
 
 import pymtml
 
@@ -473,14 +474,13 @@ def test_the_tables_of_processes(tmp_path):
     found = doctor.table_finding(str(tmp_path))
     text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % tmp_path
     assert found == ("note", "processes", text, "only root sees those of other users")
-    for name in ("gpu0", "gpu1"):
-        (tmp_path / "driver" / "musa" / name).mkdir(parents=True)
-        (tmp_path / "driver" / "musa" / name / "proc_util").write_text("")
+    for number in (0, 1):
+        driver_files.write_table(str(tmp_path), number)
     one = doctor.table_finding(str(tmp_path))
     assert (one.level, one.check, one.next_step) == ("ok", "processes", None)
-    assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu[01]\)$" % tmp_path, one.text)
-    (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").unlink()
-    (tmp_path / "driver" / "musa" / "gpu1" / "proc_util").mkdir()  # cannot be read as a file
+    assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu0[01]\)$" % tmp_path, one.text)
+    (tmp_path / "driver" / "musa" / "gpu01" / "proc_util").unlink()
+    (tmp_path / "driver" / "musa" / "gpu01" / "proc_util").mkdir()  # cannot be read as a file
     assert doctor.table_finding(str(tmp_path)) == (
         "note",
         "processes",
@@ -682,8 +682,7 @@ def test_variables_that_change_what_is_seen(name, monkeypatch):
 
 
 def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_path, monkeypatch):
-    (tmp_path / "driver" / "musa" / "gpu0").mkdir(parents=True)
-    (tmp_path / "driver" / "musa" / "gpu0" / "proc_util").write_text("Pid\n")
+    driver_files.write_table(str(tmp_path), 0)
     (tmp_path / "module" / "mtgpu").mkdir(parents=True)
     (tmp_path / "module" / "mtgpu" / "version").write_text("9.9.9\n")
     for name in ("PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT", "TMPDIR"):

@@ -8,7 +8,7 @@ import pytest
 import simulated
 from command import WORKING_PROFILES, capture_file, invoke, process_tree
 from inside import BY_NAME, FIELDS, QUERIES
-from mtml_simulator.driver_files import process_row, process_table
+from mtml_simulator import driver_files
 
 import pymtml
 
@@ -239,9 +239,9 @@ def test_pages_that_nothing_tells_have_a_line_for_each_cause():
 
 def test_processes(tmp_path, monkeypatch):
     process_tree(tmp_path, monkeypatch, {17: ("/opt/trainer, 2", 12), 18: ("game", 5)})
-    table = tmp_path / "driver" / "musa" / "gpu00" / "proc_util"
-    drawing = process_row(18, 18, (5, 0, 0, 5, 0, 0), "x")
-    table.write_bytes(process_table(process_row(17, 17, (12, 0, 0, 0, 12, 0), "x"), drawing))
+    rows = [driver_files.process_row(17, 17, (12, 0, 0, 0, 12, 0), "trainer, 2")]
+    rows += [driver_files.process_row(18, 18, (5, 0, 0, 5, 0, 0), "game")]  # it draws
+    driver_files.write_table(str(tmp_path), 0, *rows)
     with simulated.machine("s3000x2"):
         result = invoke("--query-compute-apps=gpu_name,pid,name,used_memory", "--format=csv")
     name = simulated.device_keys("s3000x2", 0)["name"]

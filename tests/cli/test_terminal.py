@@ -17,6 +17,7 @@ import pytest
 import simulated
 from command import COMMAND, command_environment, run_command
 from inside import OtherScreen
+from mtml_simulator import driver_files
 from simulated import run_python
 
 
@@ -108,10 +109,8 @@ def test_values_of_any_size_stay_whole_in_36_columns():
 def many_processes(tmp_path, count, program="/opt/bin/train"):
     """A proc file system with a process on each of so many cards."""
     for card in range(count):
-        process = tmp_path / str(1000 + card)
-        (process / "fd").mkdir(parents=True)
-        (process / "fd" / "3").symlink_to("/dev/mtgpu.%d" % card)
-        (process / "cmdline").write_text("%s-%d\0--x\0" % (program, card))
+        command = ["%s-%d" % (program, card), "--x"]
+        driver_files.write_process(str(tmp_path), 1000 + card, command, "/dev/mtgpu.%d" % card)
     return {"PYMTML_PROC_ROOT": str(tmp_path)}
 
 

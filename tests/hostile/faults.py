@@ -22,6 +22,7 @@ sys.path[:0] = [os.path.dirname(HERE), os.path.dirname(os.path.dirname(HERE))]
 import every_function  # noqa: E402
 import native_calls  # noqa: E402
 import simulated  # noqa: E402
+from mtml_simulator import driver_files  # noqa: E402
 
 import pymtml  # noqa: E402
 
@@ -64,20 +65,23 @@ SET = {  # what the profile leaves out
     "0.encoder_sessions=id=0 pid=17 fps=30 codec=AVC state=ACTIVE, id=5 pid=19 fps=60 codec=HEVC state=ACTIVE;"
     "0.decoder_sessions=id=3 pid=19 codec=AVC state=ACTIVE, id=4 pid=17 codec=AVC state=ACTIVE"
 }
-FILES = {  # of the first card; of the second there is nothing but a process that has its node open
-    "proc/driver/musa/gpu0/devname": "mtgpu.0\n",
-    "proc/driver/musa/gpu0/proc_util": "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
-    "17 0 40 0 0 0 40 0 cook\n18 0 25 0 0 25 0 0 eat\n",
-    "proc/17/comm": "cook\n",
-    "proc/18/comm": "eat\n",
-    "proc/19/comm": "drink\n",
+FILES = {  # of the first card
     "sys/bus/pci/devices/0000:2a:00.0/irq": "33\n",
     "sys/bus/pci/devices/0000:2a:00.0/class": "0x030200\n",
     "sys/bus/pci/devices/0000:2a:00.0/numa_node": "0\n",
     "sys/class/drm/card0/card0-DP-1/status": "connected\n",
     "sys/class/drm/card0/card0-DP-1/enabled": "enabled\n",
 }
-NODES = {17: "/dev/mtgpu.0", 18: "/dev/mtgpu.1", 19: "/dev/null"}
+# Shares in the first card's table: Total, 2D, TA, 3D, CMP, TRANSFER
+ROWS = (
+    driver_files.process_row(17, 17, (40, 0, 0, 0, 40, 0), "cook"),
+    driver_files.process_row(18, 18, (25, 0, 0, 25, 0, 0), "eat"),
+)
+PROCESSES = {  # what they have open; of the second card there is nothing else
+    17: ("cook", "/dev/mtgpu.0"),
+    18: ("eat", "/dev/mtgpu.0", "/dev/mtgpu.1"),
+    19: ("drink", "/dev/null"),
+}
 
 
 def write_files(folder):
@@ -87,9 +91,10 @@ def write_files(folder):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(text)
-    for pid, node in NODES.items():
-        os.makedirs(os.path.join(folder, "proc", str(pid), "fd"))
-        os.symlink(node, os.path.join(folder, "proc", str(pid), "fd", "0"))
+    proc = os.path.join(folder, "proc")
+    driver_files.write_table(proc, 0, *ROWS)
+    for pid, (name, *nodes) in PROCESSES.items():
+        driver_files.write_process(proc, pid, [name], *nodes)
 
 
 class Scene:
@@ -234,7 +239,7 @@ SCENES = {
     "nvmlVgpuInstanceGetFbUsage": OF_VGPU,
     "nvmlDeviceGetVgpuUtilization": [scene("s3000-vgpu-host", card, 0)],
     "nvmlDeviceGetComputeRunningProcesses": PLAIN + [scene("s5000x8", second)],
-    "nvmlDeviceGetGraphicsRunningProcesses": PLAIN + [scene("s5000x8", second)],
+    "nvmlDeviceGetGraphicsRunningProcesses": [scene("s80", card), scene("s5000x8", second)],
     "nvmlDeviceGetProcessUtilization": on_a_card((0,)),
     "nvmlDeviceGetProcessesUtilizationInfo": on_a_card((0,)),
     "nvmlDeviceGetFieldValues": on_a_card((FIELDS,)),
@@ -368,6 +373,8 @@ class Stage:
         """What the call comes to; with a fault that is over afterwards, and besides what fails in the whole scene."""
         try:
             arguments = self.scene.arguments()
+            if pymtml._session.life is not None:
+                pymtml._session.life.cards.walk = None  # it would serve for as long as it took
             self.given = [item for item in arguments if isinstance(item, pymtml.c_mtmlDevice_t)]
             self.handles = simulated.library.mtmlSimGetHandleCount()
             simulated.reset_calls()

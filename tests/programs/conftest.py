@@ -12,6 +12,7 @@ import simulated
 import wheels
 import write_table
 from machines import CHANGES, ROOT, SIMULATOR, Machine
+from mtml_simulator import driver_files
 
 STANDIN = os.path.join(ROOT, "tests", "standin")
 OURS = ("PYTHON", "LD_", "MTML_", "PYMTML_", "NVML_", "CUDA_", "MUSA_", "RAY_", "GPUSTACK_", "COLUMNS", "LINES")
@@ -156,28 +157,8 @@ def child():
 
 
 @pytest.fixture
-def processes(runner, machine, child):
-    """Lets the child show up on some GPUs, by their share in percent, in the driver's table below /proc."""
-    header = "Pid VPid Total 2D TA 3D CMP TRANSFER PidName\n"
-    row = "{0} {0} {1} 0 0 0 {1} 0 sleep\n"
-
-    def on(percent):
-        for gpu in machine.gpus:
-            folder = os.path.join(runner.proc, "driver", "musa", "gpu%02x" % gpu.index)
-            os.makedirs(folder)
-            with open(os.path.join(folder, "devname"), "w") as file:
-                file.write(os.path.basename(gpu.text("gpu_path")) + "\n")
-            with open(os.path.join(folder, "proc_util"), "w") as file:
-                file.write(header + (row.format(child, percent[gpu.index]) if gpu.index in percent else ""))
-        os.symlink("/proc/%d" % child, os.path.join(runner.proc, str(child)))
-        return child
-
-    return on
-
-
-@pytest.fixture
 def open_files(runner, machine, child):
-    """Lets the child show up as a process that has the files of some GPUs open, where the driver keeps no table."""
+    """Lets the child show up as a process that has the files of some GPUs open."""
 
     def on(indices):
         folder = os.path.join(runner.proc, str(child))
@@ -187,6 +168,20 @@ def open_files(runner, machine, child):
         for index in indices:
             os.symlink(machine.gpus[index].text("gpu_path"), os.path.join(folder, "fd", str(3 + index)))
         return child
+
+    return on
+
+
+@pytest.fixture
+def processes(runner, machine, child, open_files):
+    """The same, with its share of each of these GPUs in percent in the driver's tables."""
+
+    def on(percent):
+        for gpu in machine.gpus:
+            share = percent.get(gpu.index)
+            rows = [driver_files.process_row(child, child, (share, 0, 0, 0, share, 0), "sleep")] if share else []
+            driver_files.write_table(runner.proc, gpu.index, *rows, node=os.path.basename(gpu.text("gpu_path")))
+        return open_files(percent)
 
     return on
 

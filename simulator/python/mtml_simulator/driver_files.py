@@ -7,6 +7,7 @@ a newer driver has been published. Records of `event_report` are those of the dr
 inc/mtgpu/mtgpu_event_report.h), as is a genuine one (ccfos/huatuo, core/events/gpu_mthreads_xid_test.go).
 """
 
+import os
 import struct
 from typing import Mapping, Sequence, Union
 
@@ -99,6 +100,45 @@ def int_status(first: int, counts: Sequence[int] = (4, 1, 0, 0, 0, 0, 0, 0)) -> 
     line = "target %-5d host_irq: %-5d received_int_times: %-5d completed_int_times: %-5d last_claim_int_id: %-5d\n"
     rows = [line % (target, first + target, count, count, 64 + target) for target, count in enumerate(counts)]
     return _bytes("int status:\n" + "".join(rows))
+
+
+# ==== Below a root of the proc file system ====
+
+
+def _write(data: bytes, *parts: str) -> None:
+    path = os.path.join(*parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def write_table(root: str, number: int, *rows: Text, node: str = "") -> str:
+    """The folder of a card, by the driver's number and the name of its GPU node, with a table of processes (path)."""
+    folder = os.path.join(root, "driver", "musa", "gpu%02x" % number)
+    node = node or "mtgpu.%d" % number
+    _write(_bytes(node) + b"\n", folder, "devname")
+    minor = 128 + int(node.rpartition(".")[2])
+    _write(process_table(*rows, device=(number, minor)), folder, "proc_util")
+    return folder
+
+
+def short_name(program: str) -> str:
+    """The name that the kernel and the driver's table have for a program (str)."""
+    return program.rpartition("/")[2][:15]
+
+
+def write_process(root: str, pid: int, command: Sequence[str], *nodes: str) -> str:
+    """The folder of a process that has nodes open, by their paths such as /dev/mtgpu.0; more at each call (path)."""
+    folder = os.path.join(root, "%d" % pid)
+    opened = os.path.join(folder, "fd")
+    name = short_name(command[0])
+    _write(b"".join(_bytes(word) + b"\0" for word in command), folder, "cmdline")
+    _write(_bytes(name) + b"\n", folder, "comm")
+    _write(_bytes("Name:\t%s\nPid:\t%d\nNSpid:\t%d\n" % (name, pid, pid)), folder, "status")
+    os.makedirs(opened, exist_ok=True)
+    for number, node in enumerate(nodes, 3 + len(os.listdir(opened))):
+        os.symlink(node, os.path.join(opened, "%d" % number))
+    return folder
 
 
 # ==== XID records ====

@@ -109,7 +109,10 @@ class _Card:
             self.engines() if self.displays() else [0, self.engines()[1], 0, self.engines()[3]]
         )
         shares = [value // len(found) for value in (self("gpu_utilization"), two, geometry, three, compute, 0)]
-        return [driver_files.process_row(pid, pid, shares, _short(name)) for pid, _, name in found]
+        return [
+            driver_files.process_row(pid, pid, shares, driver_files.short_name(name.split()[0]))
+            for pid, _, name in found
+        ]
 
     def instances(self) -> Iterator["_Card"]:
         """Its MPC instances, as far as they have values of their own."""
@@ -120,11 +123,6 @@ class _Card:
             except ValueError:
                 return
             number += 1
-
-
-def _short(name: str) -> str:
-    """The name that the kernel gives the process of a command line (str)."""
-    return name.split()[0].rpartition("/")[2][:15]
 
 
 def _config(vendor: int, device: int, code: int, subsystem: int, revision: int) -> bytes:
@@ -244,7 +242,6 @@ class _Tree:
         """The driver's files, and the processes that have a card's node open."""
         proc = os.path.join(self._root, "proc")
         musa = os.path.join(proc, "driver", "musa")
-        opened: Dict[int, Tuple[str, List[str]]] = {}
         os.makedirs(musa, exist_ok=True)
         text = self._machine.get("machine.driver_version")
         release = tuple(map(int, re.findall(r"\d+", text)[:2])) or _NEWER
@@ -257,15 +254,7 @@ class _Tree:
             # A container sees the folders of all cards (evidence-s7r4).
             self._driver_files(card, os.path.join(musa, "gpu%02x" % card.number), release)
             for pid, _, name in card.processes() if card.visible else ():
-                opened.setdefault(pid, (name, []))[1].append("/dev/" + node)
-        for pid, (name, paths) in opened.items():
-            folder = os.path.join(proc, str(pid))
-            _write(name.replace(" ", "\0") + "\0", folder, "cmdline")
-            _write(_short(name) + "\n", folder, "comm")
-            _write("Name:\t%s\nPid:\t%d\nNSpid:\t%d\n" % (name.split()[0], pid, pid), folder, "status")
-            os.makedirs(os.path.join(folder, "fd"))
-            for number, path in enumerate(paths, 3):
-                os.symlink(path, os.path.join(folder, "fd", str(number)))
+                driver_files.write_process(proc, pid, name.split(" "), "/dev/" + node)
 
     def _driver_files(self, card: _Card, folder: str, release: Tuple[int, ...]) -> None:
         """What /proc/driver/musa/gpuXX has of a card, as far as it is known of that driver."""

@@ -206,28 +206,19 @@ def test_processes():
     ]
 
 
-def proc_tree(folder, device_line):
-    """A tree as the driver's part of /proc: process 18 has card 2 open, and of 44 the table alone knows."""
-    idle = driver_files.process_table()
+@pytest.mark.parametrize("device_line", [True, False])
+def test_processes_of_a_proc_tree(tmp_path, device_line):
+    """Process 18 has card 2 open, and of 44 the table alone knows."""
+    root = str(tmp_path)
     native = driver_files.process_row(90017, 44, (35, 35, 0, 0, 0, 0), "a launcher")
     python = driver_files.process_row(18, 18, (7, 0, 0, 0, 7, 0), "python")
     # It can be looked into, and does not hold this card.
     stranger = driver_files.process_row(18, 18, (50, 0, 0, 0, 50, 0), "python")
-    tables = [driver_files.process_table(native, stranger), idle, driver_files.process_table(python)]
-    for number, table in enumerate(tables):
-        gpu = folder / "driver" / "musa" / ("gpu%02x" % number)
-        gpu.mkdir(parents=True)
-        (gpu / "devname").write_text("mtgpu.%d\n" % number)
-        (gpu / "proc_util").write_bytes(table if device_line else table.partition(b"\n")[2])
-    (folder / "18" / "fd").mkdir(parents=True)
-    (folder / "18" / "fd" / "7").symlink_to("/dev/mtgpu.2")
-    (folder / "18" / "cmdline").write_text("python\0-m\0serve\0")
-    return str(folder)
-
-
-@pytest.mark.parametrize("device_line", [True, False])
-def test_processes_of_a_proc_tree(tmp_path, device_line):
-    root = proc_tree(tmp_path, device_line)
+    for number, rows in enumerate([(native, stranger), (), (python,)]):
+        driver_files.write_table(root, number, *rows)
+    driver_files.write_process(root, 18, ["python", "-m", "serve"], "/dev/mtgpu.2")
+    for table in tmp_path.glob("driver/musa/*/proc_util") if not device_line else ():
+        table.write_bytes(table.read_bytes().partition(b"\n")[2])
     shown = gmi(PYMTML_PROC_ROOT=root, MTML_SIM_SET="2.processes=18 9 other")
     assert "\n0    44            a launcher                             N/A\n" in shown
     assert "\n2    18            python -m serve                        9MiB\n" in shown
