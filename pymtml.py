@@ -1544,12 +1544,21 @@ _FUNCTION_NOT_FOUND = _OWN | MTML_ERROR_FUNCTION_NOT_FOUND
 _LIBRARY_NOT_FOUND = _OWN | MTML_ERROR_LIBRARY_NOT_FOUND
 
 
-# The interpreter that was begun last, and the main one. PyPy has no pythonapi, and only one interpreter.
-_last_interpreter, _main_interpreter = int, int  # type: _Any, _Any
 if hasattr(ctypes, "pythonapi"):
     _last_interpreter = ctypes.pythonapi["PyInterpreterState_Head"]
     _main_interpreter = ctypes.pythonapi["PyInterpreterState_Main"]
     _last_interpreter.restype = _main_interpreter.restype = c_void_p
+
+    def _is_alone():
+        """Whether the process has one interpreter: the one that was begun last is the main one."""
+        return _last_interpreter() == _main_interpreter()
+
+else:
+
+    def _is_alone():
+        """PyPy has one interpreter."""
+        return True
+
 
 _FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()  # stacks change while they are read
 
@@ -1593,6 +1602,7 @@ def _under_lock(function):
     def locked(*arguments):
         return _hold(_locks.lifecycle, function, *arguments)
 
+    locked.__wrapped__ = function  # type: ignore[attr-defined]
     return locked
 
 
@@ -1651,8 +1661,11 @@ class _Native:
 
 
 def _record(answers, function, *arguments):
-    """Call C and append its status to ``answers`` in one step: a signal handler may raise before or after it only."""
-    answers.extend(map(function, *zip(arguments)))
+    """Call C with one argument or more and append its status to ``answers``.
+
+    The call and the append are one step: a signal handler may raise before or after it only.
+    """
+    answers.extend(map(function, *([argument] for argument in arguments)))
 
 
 def _initialize_c_again():
@@ -1953,16 +1966,15 @@ def _retire(life, retired):
 # ---- Stacks ----
 
 
-_LIFECYCLE = "nvmlInit nvmlInitWithFlags nvmlShutdown mtmlLibraryInit mtmlLibraryShutDown".split()
-# Functions that hold no argument of C while they call foreign or public functions.
-_BYSTANDERS = (
-    "<module> __call__ _store_nothing _store_value wrapper patch_torch_c_for_musa _import_torch_musa"
-    " _run_command_line _sample_energy".split()
-)
+# The code of inits and shutdowns; that of their steps and of changes of MPC; that of functions that hold no argument of
+# C while they call foreign or public functions. They are filled at the end of the module.
+_LIFECYCLE: "frozenset[_Any]" = frozenset()
+_STEPS: "frozenset[_Any]" = frozenset()
+_BYSTANDERS: "frozenset[_Any]" = frozenset()
 
 
 def _outside(check):
-    """The frame from which to look for what _start, _stop or _change, the caller of this function, interrupts.
+    """The frame from which to look for what _start, _stop or _Change.run, the caller of this function, interrupts.
 
     For a change that is its caller's frame. For an init or a shutdown it is one inside, as _query_on passes over these.
 
@@ -1977,7 +1989,7 @@ def _outside(check):
 def _is_nested(frame):
     """Whether the stack that ends in ``frame`` is in the middle of an init, a shutdown or a change of MPC."""
     while frame is not None:
-        if frame.f_globals is _is_nested.__globals__ and frame.f_code.co_name in ("_start", "_stop", "_change"):
+        if frame.f_globals is _is_nested.__globals__ and frame.f_code in _STEPS:
             return True
         frame = frame.f_back
     return False
@@ -1996,7 +2008,7 @@ def _is_quiet(caller):
 
 def _unreadable():
     """Why the stacks of other threads do not show whether they run queries (str), None if they do."""
-    if _last_interpreter() != _main_interpreter():  # CPython 3.13 crashes if it reads their stacks while they run
+    if not _is_alone():  # CPython 3.13 crashes if it reads their stacks while they run
         return "other interpreters are alive in this process: end them first"
     if (_FREE_THREADED or sys.is_finalizing()) and _other_threads():  # daemon threads stop anywhere at the end
         return "other threads are alive, and this Python cannot tell whether they run queries: end them first"
@@ -2017,37 +2029,21 @@ def _query_of(thread):
 
 def _query_on(frame):
     """The outermost frame of a query on the stack that ends in ``frame``, None if there is none."""
-    queries: "list[_Any]" = []  # frames, from the innermost on
-    first = 0  # the place of the first one after the last foreign frame
+    runs: "list[list[_Any]]" = [[]]  # frames without a foreign one between them, from the innermost on
     while frame is not None:
         if frame.f_globals is not _query_on.__globals__:
-            first = len(queries)
-        elif frame.f_code.co_name in _LIFECYCLE:
-            del queries[first:]  # these belong to this init or shutdown
-        elif frame.f_code.co_name not in _BYSTANDERS:
-            queries.append(frame)
+            runs.append([])
+        elif frame.f_code in _LIFECYCLE:
+            runs[-1].clear()  # these belong to this init or shutdown
+        elif frame.f_code not in _BYSTANDERS and frame.f_code.co_name != "<module>":
+            runs[-1].append(frame)
         frame = frame.f_back
-    return queries[-1] if queries else None
+    return next((run[-1] for run in reversed(runs) if run), None)
 
 
 # ---- Change ----
 
 _DRAIN_SECONDS = 5.0  # how long a change of MPC waits for the queries that are running
-_LIBRARY_ALONE = (None,)  # as survivors of a change: no other handle outlasts it
-
-
-def _change(check, change, name, slot, target, *arguments):
-    """Carry out a change of MPC, or a reset: call a C function that makes handles stale."""
-    status, function, argument = _prepare_call(name, slot, target)
-    check(status)
-    try:
-        status, detail = MTML_ERROR_RESOURCE_IS_BUSY, change.begin(_outside(check)) or change.drain()
-        if not detail:
-            status, detail = change.carry_out(function, argument, *arguments)
-        change.settle()
-    finally:
-        change.settle()  # in case an exception prevented the first call; a second one changes nothing
-    check(status, detail)
 
 
 class _Change:
@@ -2056,14 +2052,28 @@ class _Change:
     First all handles become stale and new queries are refused. C is called when all running queries have returned. If
     its status is one of ``untouched``, C has changed nothing, and all handles are restored. Otherwise only handles that
     belong to one of ``survivors`` are restored: the address of a device, 0 for the system, None for the library.
-    ``restart``: whether C is then shut down and initialized again.
+    ``restarts_library``: whether C has to be shut down and initialized again: by the next life, or ``at_once``.
     """
 
-    def __init__(self, untouched, survivors=_LIBRARY_ALONE, restart=False):
-        self.untouched, self.survivors, self.restart = untouched, survivors, restart
+    def __init__(self, untouched, survivors=(None,), restarts_library=True, at_once=False):
+        self.untouched, self.survivors = untouched, survivors
+        self.restarts_library, self.at_once = restarts_library, at_once
         self.life = _session.life  # before the argument for C is taken from it
         self.retired: "list[_Any]" = []
         self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
+
+    def run(self, check, name, slot, target, *arguments):
+        """Carry out the change: call the C function of that name, which makes handles stale."""
+        status, function, argument = _prepare_call(name, slot, target)
+        check(status)
+        try:
+            status, detail = MTML_ERROR_RESOURCE_IS_BUSY, self.begin(_outside(check)) or self.drain()
+            if not detail:
+                status, detail = self.carry_out(function, argument, *arguments)
+            self.settle()
+        finally:
+            self.settle()  # in case a signal handler raised before the first call had ended
+        check(status, detail)
 
     def is_made(self):
         """Whether C may have changed something."""
@@ -2071,7 +2081,7 @@ class _Change:
 
     def is_good(self, handle):
         """Whether a handle is valid after the change."""
-        return not self.is_made() or (not self.restart and handle._of in self.survivors)
+        return not self.is_made() or (not self.at_once and handle._of in self.survivors)
 
     def begin(self, caller):
         """Refuse new queries; return None, or why the change cannot be made (str)."""
@@ -2080,7 +2090,7 @@ class _Change:
             return "another thread is in the middle of a change of MPC or a reset"
         if _query_on(caller):
             return "this thread is in the middle of a query"
-        if _session.native.inherited and self.survivors is _LIBRARY_ALONE:
+        if _session.native.inherited and self.restarts_library:
             return (
                 "the process that forked this one also holds the library, which could not be restarted here: make the"
                 " change in a process that was not forked, or set PYMTML_KEEP_LIBRARY=0 before the fork"
@@ -2112,14 +2122,14 @@ class _Change:
         life, native = self.life, _session.native
         if life is not _session.life:
             return _UNINITIALIZED, None  # another thread has shut down meanwhile
-        before, native.outdated = native.outdated, native.outdated or self.survivors is _LIBRARY_ALONE
+        before, native.outdated = native.outdated, native.outdated or self.restarts_library
         _record(self.answers, function, *arguments)
         if not self.is_made():
             native.outdated = before
             return self.answers[0], None
         life.cards = _Cards(life.cards.vgpus)
         life.filled[:] = [(one, key) for one, target, key, _ in self.retired if target is one and self.is_good(one)]
-        if not self.restart:
+        if not self.at_once:
             return self.answers[0], None
         again, detail = _restart_c()
         if not again:
@@ -2129,9 +2139,9 @@ class _Change:
 
     @_under_lock
     def settle(self):
-        """Restore the handles that are still valid, and let queries run again."""
+        """Restore the handles that are still valid, and let queries run again. Calling it again is idempotent."""
         if self in self.life.changing:
-            if self.is_made() and self.restart and len(self.answers) < 2 and _session.life is self.life:
+            if self.is_made() and self.at_once and len(self.answers) < 2 and _session.life is self.life:
                 _session.life = None  # C could not be initialized again
                 _retire_last_life()
             for handle, target, key, value in self.retired:
@@ -2195,7 +2205,7 @@ def _check(status, detail=None):
 _mtmlCheckReturn = _check  # the name that other MTML bindings have for it
 
 
-_HANDLE_CLASSES = frozenset(  # ids, not classes: a foreign class may have its own __hash__ and __eq__
+_HANDLE_CLASSES = frozenset(  # ids, not classes: the metaclass of a foreign class may have a __hash__ and __eq__
     map(id, (c_mtmlDevice_t, c_mtmlGpu_t, c_mtmlMemory_t, c_mtmlVpu_t, c_mtmlSystem_t, _Life))
 )
 
@@ -2296,13 +2306,13 @@ def _make_board(life, device, slot):
 _MAKERS = {"_gpu": _make_child, "_memory": _make_child, "_vpu": _make_child, "_board": _make_board}
 
 
-def _resolve(slot, handle):
+def _argument(slot, handle):
     """(status, argument for C) of a caller's handle: what its ``slot`` holds. The slot "library" needs no handle."""
     life = _session.life
     if life is None:
         return _UNINITIALIZED, None
     changes = None if life.changing else life.changes
-    status, argument = _find(life, slot, handle)
+    status, argument = _argument_now(life, slot, handle)
     if status == MTML_ERROR_INVALID_ARGUMENT and _is_changed(life, changes):
         status = MTML_ERROR_RESOURCE_IS_BUSY  # a change of MPC made the handle stale, and may restore it
     elif status == MTML_ERROR_INVALID_ARGUMENT and slot == "library":
@@ -2315,8 +2325,8 @@ def _is_changed(life, changes):
     return bool(life.changing) or life.changes != changes
 
 
-def _find(life, slot, handle):
-    """(status, argument for C), as _resolve; the status is InvalidArgument if ``handle`` is not live."""
+def _argument_now(life, slot, handle):
+    """(status, argument for C), as _argument; the status is InvalidArgument if ``handle`` is not live."""
     if slot == "library":
         handle = life
     elif type(handle) is c_mtmlDevice_t or id(type(handle)) not in _HANDLE_CLASSES:
@@ -2371,14 +2381,14 @@ def _slow_status(name, slot, handle, *arguments):
 
 def _prepare_call(name, slot, handle):
     """(status, C function, its first argument) for a call whose first parameter is a handle."""
-    status, argument = _resolve(slot, handle)
+    status, argument = _argument(slot, handle)
     function = _functions.get(name)
     return status if status or function else _FUNCTION_NOT_FOUND, function, argument
 
 
 def _pair_status(name, device1, device2, *arguments):
     """MTML status of a C call whose first two parameters are devices."""
-    status, second = _resolve("_device", device2)
+    status, second = _argument("_device", device2)
     return status or _status(name, "_device", device1, second, *arguments)
 
 
@@ -2493,7 +2503,7 @@ def _devices(cells):
 
 def _child(slot, handle):
     """The gpu, memory or vpu handle of a device: the same one each time. Such a handle itself is returned as it is."""
-    status, argument = _resolve(slot, handle)
+    status, argument = _argument(slot, handle)
     _check(status)
     handle_class = _CHILDREN[slot][1]
     if isinstance(handle, handle_class):
@@ -2596,7 +2606,7 @@ def mtmlLibraryInitSystem() -> "c_mtmlSystem_t":
 
 def mtmlLibraryFreeSystem(sys) -> "None":
     """Only check the handle: the system stays usable. C's function is deprecated and not called."""
-    _check(_resolve("_system", sys)[0])
+    _check(_argument("_system", sys)[0])
 
 
 def mtmlLibraryCountDevice() -> "int":
@@ -2657,16 +2667,16 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
     cells = (c_void_p * len(devices))()
     for i, device in enumerate(devices):  # no code of the caller runs from here on
         _check(_divisible(device))
-        status, argument = _resolve("_device", device)
+        status, argument = _argument("_device", device)
         _check(status)
         cells[i] = ctypes.cast(argument, c_void_p).value
     arguments = len(ids), cells, (c_uint * len(ids))(*ids)
-    _change(_check, _Change(_UNREACHED), "mtmlLibrarySetMpcConfigurationInBatch", "library", None, *arguments)
+    _Change(_UNREACHED).run(_check, "mtmlLibrarySetMpcConfigurationInBatch", "library", None, *arguments)
 
 
 def mtmlLibraryFreeDevice(dev) -> "None":
     """Only check the handle: the device stays usable. C's function crashes some drivers and is not called."""
-    _check(_resolve("_device", dev)[0])
+    _check(_argument("_device", dev)[0])
 
 
 # ---- System ----
@@ -2698,7 +2708,7 @@ def mtmlDeviceInitGpu(dev) -> "c_mtmlGpu_t":
 
 def mtmlDeviceFreeGpu(gpu) -> "None":
     """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
-    _check(_resolve("_gpu", gpu)[0])
+    _check(_argument("_gpu", gpu)[0])
 
 
 def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
@@ -2711,7 +2721,7 @@ def mtmlDeviceInitMemory(dev) -> "c_mtmlMemory_t":
 
 def mtmlDeviceFreeMemory(mem) -> "None":
     """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
-    _check(_resolve("_memory", mem)[0])
+    _check(_argument("_memory", mem)[0])
 
 
 def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
@@ -2724,7 +2734,7 @@ def mtmlDeviceInitVpu(dev) -> "c_mtmlVpu_t":
 
 def mtmlDeviceFreeVpu(vpu) -> "None":
     """Only check the handle: the handle stays usable. C's function is deprecated and not called."""
-    _check(_resolve("_vpu", vpu)[0])
+    _check(_argument("_vpu", vpu)[0])
 
 
 def mtmlDeviceGetUUID(dev) -> "str":
@@ -2874,7 +2884,7 @@ def mtmlDeviceInitVirtDevice(dev, uuid) -> "c_mtmlDevice_t":
 
 def mtmlDeviceFreeVirtDevice(virtDev) -> "None":
     """Only check the handle: the virtual device stays usable. C's function is deprecated and not called."""
-    _check(_resolve("_device", virtDev)[0])
+    _check(_argument("_device", virtDev)[0])
 
 
 def mtmlDeviceGetPhyDeviceUuid(virtDev) -> "str":
@@ -3046,7 +3056,7 @@ def mtmlDeviceSetMpcMode(device, mode) -> "None":
     """
     mode = _uint(mode)
     _check(_divisible(device))
-    _change(_check, _Change(_REFUSED), "mtmlDeviceSetMpcMode", "_device", device, mode)
+    _Change(_REFUSED).run(_check, "mtmlDeviceSetMpcMode", "_device", device, mode)
 
 
 def _divisible(device):
@@ -3104,7 +3114,7 @@ def mtmlDeviceSetMpcConfiguration(parentDevice, id) -> "None":
     """
     id = _uint(id)
     _check(_divisible(parentDevice))
-    _change(_check, _Change(_REFUSED), "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, id)
+    _Change(_REFUSED).run(_check, "mtmlDeviceSetMpcConfiguration", "_device", parentDevice, id)
 
 
 def mtmlDeviceGetMpcInstancesByProfileId(parentDevice, profileId, count=None) -> "list[c_mtmlDevice_t]":
@@ -3291,7 +3301,8 @@ def mtmlDeviceReset(device) -> "None":
     MTMLError_ResourceIsBusy in the middle of another call of pymtml, or if a query of another thread does not return in
     time.
     """
-    _change(_check, _Change(_REFUSED, _survivors_of_reset(_live_device(device))), "mtmlDeviceReset", "_device", device)
+    change = _Change(_REFUSED, _survivors_of_reset(_live_device(device)), restarts_library=False)
+    change.run(_check, "mtmlDeviceReset", "_device", device)
 
 
 def mtmlMemorySetEccMode(mem, mode) -> "None":
@@ -4556,6 +4567,11 @@ def _query(answer, name, slot, handle, *arguments):
     return answer
 
 
+def _require_board(device):
+    """Raise the error of a device that is no whole board: an instance of a divided card."""
+    _nvml_check(_argument("_board", device)[0])
+
+
 def _struct_of(struct, name, slot, handle, *arguments):
     """``struct``, which a getter fills in, or the getter's NVMLError."""
     _query(byref(struct), name, slot, handle, *arguments)
@@ -5001,21 +5017,24 @@ def _card_by_index(index, cell):
     if index < len(order):
         return _library_status("mtmlLibraryInitDeviceByIndex", order[index], cell)
     number, failed, count = len(order), MTML_SUCCESS, _UInt()
-    for position, status, mpc_type in _types(cards, cell, range(order[-1] + 1 if order else 0, _DEVICES_MAX)):
-        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT) and not cell[0]:
+    for position, status, mpc_type, address in _types(cards, range(order[-1] + 1 if order else 0, _DEVICES_MAX)):
+        if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT) and not address:
             uncounted = _library_status("mtmlLibraryCountDevice", count)
             if uncounted or position >= count[0]:  # else the device is lost
                 return uncounted or MTML_ERROR_INVALID_ARGUMENT
         failed = status or failed
-        untyped = status and number == index and (position or not cell[0])  # the first device is never an instance
-        if untyped or (failed and (any(cards.types.values()) or life is not _session.life)):
+        is_first = position == 0 and address  # which is never an instance
+        if status and number == index and not is_first:
+            return status
+        if failed and (any(cards.types.values()) or life is not _session.life):
             return failed  # where a card is divided, a device of unknown type may be an instance
         if mpc_type == MTML_MPC_TYPE_INSTANCE:
             continue
         if not status and number == len(cards.order):
             cards.order[number] = position
         if number == index:
-            return MTML_SUCCESS if cell[0] else _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
+            cell[0] = address
+            return MTML_SUCCESS if address else _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
         number += 1
     return MTML_ERROR_INVALID_ARGUMENT
 
@@ -5027,33 +5046,43 @@ def _device_count():
     return min(count[0], _DEVICES_MAX)
 
 
-def _whole_cards(count, guesses=False):
+def _whole_cards(count):
     """MTML's indices of the cards among its first ``count`` devices (list). A device of unknown type counts as a card.
 
-    Raises: unless it ``guesses`` so, the error of that device if a card is divided, because the device may be an
-    instance, and if no device of several reports its type.
+    Raises: the error of that device if a card is divided, because the device may be an instance, and if no device of
+    several reports its type.
     """
     life = _require_initialized()
-    cards, types, failed = life.cards, [], MTML_SUCCESS
-    for _, status, mpc_type in _types(cards, _Pointer(), range(count)):
-        types.append(mpc_type)
-        failed = status or failed
-    all_failed = count > 1 and not cards.types
-    if failed and not guesses and (all_failed or any(types) or life is not _session.life):
+    cards = life.cards
+    whole, failed = _likely_cards(cards, count)
+    divided = any(cards.types.get(position) for position in range(count))
+    if failed and (divided or (count > 1 and not cards.types) or life is not _session.life):
         raise _nvml_error(failed)
-    whole = [position for position, mpc_type in enumerate(types) if mpc_type != MTML_MPC_TYPE_INSTANCE]
-    if not failed:
-        cards.counts[count] = len(whole)
     return whole
 
 
-def _types(cards, cell, positions):
-    """The MPC types of the devices with these indices of MTML (iterator of index, MTML status, type or None).
+def _likely_cards(cards, count):
+    """(MTML's indices of the cards among its first ``count`` devices, the last error's status or success).
 
-    C is asked once in a life. Where it is asked, ``cell`` holds the device; else, and if there is none, it is empty.
+    A device of unknown type counts as a card.
+    """
+    whole, failed = [], MTML_SUCCESS
+    for position, status, mpc_type, _ in _types(cards, range(count)):
+        failed = status or failed
+        if mpc_type != MTML_MPC_TYPE_INSTANCE:
+            whole.append(position)
+    if not failed:
+        cards.counts[count] = len(whole)
+    return whole, failed
+
+
+def _types(cards, positions):
+    """The MPC types of the devices with these indices of MTML: iterator of (index, MTML status, type, address).
+
+    C is asked once in a life. The type is None if C reports none; the address, if it was known or there is no device.
     """
     for position in positions:
-        status, mpc_type, cell[0] = MTML_SUCCESS, cards.types.get(position), None
+        status, mpc_type, cell = MTML_SUCCESS, cards.types.get(position), _Pointer()
         if mpc_type is None:
             status = _library_status("mtmlLibraryInitDeviceByIndex", position, cell)
             if status:
@@ -5062,7 +5091,7 @@ def _types(cards, cell, positions):
                 status, mpc_type = _mpc_type(_device_at(cell[0])) if cell[0] else (MTML_ERROR_UNKNOWN, None)
             if not status:
                 cards.types[position] = mpc_type
-        yield position, status, mpc_type
+        yield position, status, mpc_type, cell[0]
 
 
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
@@ -5101,8 +5130,9 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
     """
     _require_initialized()
     if type == NVML_UUID_TYPE_BINARY:
-        kind = _type(uuid)
-        plain = bytes(uuid) if kind is bytearray else _plain_bytes(uuid) if issubclass(kind, bytes) else b""
+        if _type(uuid) is bytearray:
+            uuid = bytes(uuid)
+        plain = _plain_bytes(uuid) if issubclass(_type(uuid), bytes) else b""
         if len(plain) != NVML_DEVICE_UUID_BINARY_LEN:
             raise _invalid()
         digits = "".join("%02x" % byte for byte in plain)
@@ -5565,7 +5595,8 @@ def nvmlDeviceGetUtilizationRates(handle) -> "c_nvmlUtilization_t":
     if status:
         raise _nvml_error(status)
     if rates.gpu > 0x3FFFFFFF or rates.memory > 0x3FFFFFFF:
-        _measured(rates.gpu), _measured(rates.memory)
+        _measured(rates.gpu)
+        _measured(rates.memory)
     return rates
 
 
@@ -5599,7 +5630,8 @@ def _codec_share(handle, word):
         raise _nvml_error(status)
     share, period = words[word], words[_CODEC_PERIOD]
     if share > 0x3FFFFFFF or period > 0x3FFFFFFF:
-        _measured(share), _measured(period)
+        _measured(share)
+        _measured(period)
     return [share, period]
 
 
@@ -5689,19 +5721,20 @@ def nvmlDeviceGetDynamicPstatesInfo(device, c_dynamicpstatesinfo=_NO_PSTATES_INF
     shares = (rates.gpu, rates.memory) + (() if status else (_measured(codecs[_CODEC_TOTAL]),))
     for domain, share in enumerate(shares):
         info.utilization[domain].bIsPresent, info.utilization[domain].percentage = 1, share
-    filled = _filled(c_dynamicpstatesinfo, _NO_PSTATES_INFO, info)
-    return NVML_SUCCESS if filled is None else filled
+    return _filled(c_dynamicpstatesinfo, _NO_PSTATES_INFO, info, lambda filled: filled)
 
 
-def _filled(given, default, struct):
-    """Return ``struct``, or the caller's struct with its content; None if the caller passed that by reference."""
+def _filled(given, default, struct, answer):
+    """The answer of a function that a struct may be passed to: ``answer`` of ``struct``, or of the caller's struct with
+    its content; NVML_SUCCESS if the caller passed that by reference.
+    """
     if given is default:
-        return struct
+        return answer(struct)
     target = _target(given)
     if type(target) is not type(struct):
         raise _invalid()
     ctypes.memmove(byref(target), byref(struct), ctypes.sizeof(struct))
-    return given if target is given else None
+    return answer(given) if target is given else NVML_SUCCESS
 
 
 # ---- Temperature ----
@@ -5791,8 +5824,7 @@ def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THER
     sensor = settings.sensor[0]
     sensor.controller, sensor.target = NVML_THERMAL_CONTROLLER_GPU_INTERNAL, NVML_THERMAL_TARGET_GPU
     sensor.currentTemp, sensor.defaultMaxTemp = temperature, limit[0]
-    filled = _filled(c_thermalsettings, _NO_THERMAL_SETTINGS, settings)
-    return NVML_SUCCESS if filled is None else filled.sensor[:]
+    return _filled(c_thermalsettings, _NO_THERMAL_SETTINGS, settings, lambda filled: filled.sensor[:])
 
 
 # ---- Clocks ----
@@ -5819,7 +5851,7 @@ def nvmlDeviceGetClockInfo(handle, type) -> "int":
         elif type == NVML_CLOCK_VIDEO:
             status = _c.mtmlVpuGetClock(device._vpu, clock)
         else:
-            status = _resolve("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
+            status = _argument("_device", device)[0] or MTML_ERROR_NOT_SUPPORTED
     except AttributeError:
         status = _clock_status("mtml%sGetClock", type, device, clock)
     if status:
@@ -5848,7 +5880,7 @@ def nvmlDeviceGetMaxClockInfo(handle, type) -> "int":
         elif type == NVML_CLOCK_VIDEO:
             status = _c.mtmlVpuGetMaxClock(device._vpu, clock)
         else:
-            status = _resolve("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
+            status = _argument("_device", device)[0] or MTML_ERROR_INVALID_ARGUMENT
     except AttributeError:
         status = _clock_status("mtml%sGetMaxClock", type, device, clock)
     if status:
@@ -6016,7 +6048,7 @@ def nvmlDeviceGetPowerManagementDefaultLimit(handle) -> "int":
 
 def _power_limit(name, device):
     """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
-    _nvml_check(_resolve("_board", device)[0])  # an instance of a divided card has no board
+    _require_board(device)
     limit = _measured(_query(_Int(), name, "_gpu", device)[0], -1)
     if limit <= 0:
         raise _unsupported()
@@ -6758,7 +6790,7 @@ def nvmlDeviceSetMigMode(device, mode) -> "int":
     if mode not in (NVML_DEVICE_MIG_DISABLE, NVML_DEVICE_MIG_ENABLE):
         raise _invalid()
     _nvml_check(_divisible(device))
-    _change(_nvml_check, _Change(_REFUSED, restart=True), "mtmlDeviceSetMpcMode", "_device", device, _uint(mode))
+    _Change(_REFUSED, at_once=True).run(_nvml_check, "mtmlDeviceSetMpcMode", "_device", device, _uint(mode))
     return NVML_SUCCESS
 
 
@@ -7141,7 +7173,7 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
     device, since, samples = _require(handle), _plain_int(timeStamp) & _ULONGLONG_MAX, []
     for uuid in _active_virt_uuids(device):
         number = _vgpu_number(device, uuid)
-        rates = _nvmlDeviceGetUtilizationRates(_virtual_device(number))
+        rates = _nvmlDeviceGetUtilizationRates(_open_virtual(device, uuid))
         sample = _catalogue_struct("c_nvmlVgpuInstanceUtilizationSample_t")()
         sample.vgpuInstance, sample.timeStamp = number, int(_session.clock() * 1000000)
         sample.smUtil.uiVal, sample.memUtil.uiVal = rates.gpu, rates.memory
@@ -7152,7 +7184,11 @@ def nvmlDeviceGetVgpuUtilization(handle, timeStamp) -> "list[_Any]":
 
 def _virtual_device(number):
     """The device handle of a vGPU instance number."""
-    device, uuid = _vgpu_instance(number)
+    return _open_virtual(*_vgpu_instance(number))
+
+
+def _open_virtual(device, uuid):
+    """The device handle of a card's virtual device."""
     return _device_from(_nvml_check, _query(_Pointer(), "mtmlDeviceInitVirtDevice", "_device", device, _bytes(uuid))[0])
 
 
@@ -7976,7 +8012,7 @@ def _process_memory(found):
     if os.environ.get("PYMTML_PROCESS_MEMORY") == "0":
         return _ProcessMemory("PYMTML_PROCESS_MEMORY is 0")
     try:
-        status, _ = _resolve("_board", found.device)
+        status, _ = _argument("_board", found.device)
         if status == MTML_ERROR_NOT_SUPPORTED:
             return _ProcessMemory("how the driver reports MPC instances is not known")
         _nvml_check(status)
@@ -8273,9 +8309,9 @@ def _c_form(name):
     if type(function) is not type(_c_form) or not name.startswith("nvml"):
         raise NVMLError(NVML_ERROR_FUNCTION_NOT_FOUND)
     inputs = function.__code__.co_argcount - len(function.__defaults__ or ())
-    otherwise = _store_value if list(_defined).index(function.__name__) < _ANSWERING else _store_refusal
-    stores = [row[:2] for one in (name, function.__name__) for row in _STORES if one in row[2].split()]
-    return (function, _C_INPUTS.get(name, inputs)) + (stores + [(otherwise, _ANY)])[0]
+    otherwise = (_store_value if function.__name__ in _ANSWERING else _store_refusal), _ANY
+    store, outputs = _STORES.get(name) or _STORES.get(function.__name__) or otherwise
+    return function, _C_INPUTS.get(name, inputs), store, outputs
 
 
 class _CFunction:
@@ -8612,9 +8648,9 @@ def _return_text(ask, inputs, *outputs):
 
 # All functions up to here answer, those of Part III refuse. An answer is a number or several numbers, but for these:
 # the function that stores it, and how many outputs that function takes.
-_ANSWERING = len(globals())
+_ANSWERING = frozenset(globals())
 _ANY = range(1 << 8)
-_STORES = (
+_STORES: "_Any" = (
     (
         _store_nothing,
         (0,),
@@ -8672,6 +8708,7 @@ _STORES = (
     (_store_shares, (1,), "nvmlDeviceGetProcessesUtilizationInfo"),
     (_store_fields, (1,), "nvmlDeviceGetFieldValues"),
 )
+_STORES = {name: (store, outputs) for store, outputs, names in _STORES for name in names.split()}
 
 # C functions whose Python function has another name.
 _C_NAMES = {
@@ -8807,7 +8844,7 @@ def _visible_id(device):
     if mpc_type == MTML_MPC_TYPE_INSTANCE:
         return _visible_id(_nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device)), _nvmlDeviceGetGpuInstanceId(device)
     position = _query(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
-    return len(_whole_cards(min(position, _DEVICES_MAX), guesses=True))
+    return len(_likely_cards(_require_initialized().cards, min(position, _DEVICES_MAX))[0])
 
 
 def musa_visible_devices() -> "list[c_mtmlDevice_t]":
@@ -8828,7 +8865,8 @@ def musa_visible_devices() -> "list[c_mtmlDevice_t]":
         try:
             devices.append(_nvmlDeviceGetHandleByIndex(selected))
         except NVMLError_InvalidArgument:
-            if selected < len(_whole_cards(_device_count(), guesses=True)):
+            cards, _ = _likely_cards(_require_initialized().cards, _device_count())
+            if selected < len(cards):
                 raise
             break  # an instance that musa_visible_ids took for a card: the list ends, as with any other wrong index
     return devices
@@ -13928,6 +13966,22 @@ def _run_command_line():
         sys.stderr.write("pymtml: the command line needs the package pymtml_cli beside %s\n" % __file__)
         return 2
     return main()
+
+
+def _inner_code(decorator):
+    """The code of the function that a decorator returns."""
+    return next(constant for constant in decorator.__code__.co_consts if hasattr(constant, "co_code"))
+
+
+_LIFECYCLE = frozenset(
+    function.__code__ for function in (nvmlInit, nvmlInitWithFlags, nvmlShutdown, mtmlLibraryInit, mtmlLibraryShutDown)
+)
+_STEPS = frozenset(function.__code__ for function in (_start.__wrapped__, _stop.__wrapped__, _Change.run))
+_BYSTANDERS = frozenset(
+    [_CFunction.__call__.__code__, _store_nothing.__code__, _store_value.__code__, _run_command_line.__code__]
+    + [patch_torch_c_for_musa.__code__, _import_torch_musa.__code__, _sample_energy.__code__]
+    + [_inner_code(convertStrBytes), _inner_code(throwOnVersionMismatch)]
+)
 
 
 if __name__ == "__main__":
