@@ -20,8 +20,8 @@ tuples must hold something in the place of an unknown value. That is 0 for ``res
 memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, for
 engines and P2P of an instance profile, and for the start of the placement of an instance; (0, 0) for an unknown compute
 capability; "" for ``deviceClass`` and 0 for ``gpuCores`` of c_mtmlVirtType_t, two fields of other bindings.
-``usedGpuMemory`` of a process is None, NVML's value for unknown: MTML does not provide it. Lists of processes hold only
-the processes that are visible; ``unseen_processes()`` returns the number of processes that could not be inspected.
+``usedGpuMemory`` of a process is None, NVML's value for unknown, if the driver does not report it. Lists of processes hold
+only the processes that are visible; ``unseen_processes()`` returns the number of processes that could not be inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
@@ -31,8 +31,9 @@ PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or
 PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
 PYMTML_KEEP_LIBRARY (what the last shutdown does with the C library; unset: nvmlShutdown keeps it initialized for the
 next init, mtmlLibraryShutDown shuts it down; 0: both shut it down; 1: both keep it), PYMTML_ENERGY (``sample``:
-nvmlDeviceGetTotalEnergyConsumption adds up samples of the power), PYMTML_UUID (``nvml``: nvmlDeviceGetUUID puts GPU-
-or MIG- before MTML's text; ``mtml``: it does not; unset: it does if the drop-in makes pymtml the module pynvml).
+nvmlDeviceGetTotalEnergyConsumption adds up samples of the power), PYMTML_PROCESS_MEMORY (0: the driver is never asked for
+the memory of processes), PYMTML_UUID (``nvml``: nvmlDeviceGetUUID puts GPU- or MIG- before MTML's text; ``mtml``: it
+does not; unset: it does if the drop-in makes pymtml the module pynvml).
 
 Map of this file (search for ``==== 7.`` to find section 7):
 
@@ -886,7 +887,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _type_ = struct_c_nvmlDevice_t
     __slots__ = tuple(
         "_address _of _device _board _gpu _memory _vpu _name _uuid _serial _index _total"
-        " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible".split()
+        " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible _memory_errno".split()
     )
 
     _device: "_Any"  # argument for C: the device
@@ -908,6 +909,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _sysfs: "str"  # its directory in sysfs, with a slash at the end; empty if sysfs does not have it
     _wires: "dict[int, list[tuple[int, int | None]]]"  # by a peer's address: (link number here, there)
     _table: "str"  # directory of its process table below /proc/driver/musa
+    _memory_errno: "int"  # why the driver does not report the memory of processes
 
 
 c_nvmlDevice_t = c_mtmlDevice_t
