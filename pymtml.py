@@ -20,8 +20,9 @@ tuples must hold something in the place of an unknown value. That is 0 for ``res
 memory, encoder and decoder shares of processes and virtual devices, for the lowest temperature of a thermal sensor, for
 engines and P2P of an instance profile, and for the start of the placement of an instance; (0, 0) for an unknown compute
 capability; "" for ``deviceClass`` and 0 for ``gpuCores`` of c_mtmlVirtType_t, two fields of other bindings.
-``usedGpuMemory`` of a process is None, NVML's value for unknown, if the driver does not report it. Lists of processes hold
-only the processes that are visible; ``unseen_processes()`` returns the number of processes that could not be inspected.
+``usedGpuMemory`` of a process is None, NVML's value for unknown, if the driver does not report it. Lists of processes
+hold only the processes that are visible; ``unseen_processes()`` returns the number of processes that could not be
+inspected.
 
 Errors: ``mtml*`` functions raise ``MTMLError_*``, ``nvml*`` functions ``NVMLError_*``. Either is caught by
 ``except MTMLError`` and by ``except NVMLError``.
@@ -31,9 +32,9 @@ PYMTML_MUSA_LIBRARY (file of the MUSA driver library, instead of libmusa.so.1 or
 PYMTML_PROC_ROOT and PYMTML_SYS_ROOT (roots of the proc and sys file systems, instead of /proc and /sys),
 PYMTML_KEEP_LIBRARY (what the last shutdown does with the C library; unset: nvmlShutdown keeps it initialized for the
 next init, mtmlLibraryShutDown shuts it down; 0: both shut it down; 1: both keep it), PYMTML_ENERGY (``sample``:
-nvmlDeviceGetTotalEnergyConsumption adds up samples of the power), PYMTML_PROCESS_MEMORY (0: the driver is never asked for
-the memory of processes), PYMTML_UUID (``nvml``: nvmlDeviceGetUUID puts GPU- or MIG- before MTML's text; ``mtml``: it
-does not; unset: it does if the drop-in makes pymtml the module pynvml).
+nvmlDeviceGetTotalEnergyConsumption adds up samples of the power), PYMTML_PROCESS_MEMORY (0: the driver is never asked
+for the memory of processes), PYMTML_UUID (``nvml``: nvmlDeviceGetUUID puts GPU- or MIG- before MTML's text; ``mtml``:
+it does not; unset: it does if the drop-in makes pymtml the module pynvml).
 
 Map of this file (search for ``==== 7.`` to find section 7):
 
