@@ -1937,6 +1937,13 @@ def _stop(check, ends):
         life.connect(_session.native)
         _session.life = life
     check(status)
+    _wake(life.cards)
+
+
+def _wake(cards):
+    """End the waits for events of a life or of a time before a change of MPC, or let them look around."""
+    for events in list(cards.event_sets.values()):
+        events.wake()
 
 
 # ---- Retire ----
@@ -1970,7 +1977,7 @@ def _retire(life, retired):
 
 
 # The code of inits and shutdowns; that of their steps and of changes of MPC; that of functions that hold no argument of
-# C while they call foreign or public functions. They are filled at the end of the module.
+# C while they call foreign or public functions, or wait for events. They are filled at the end of the module.
 _LIFECYCLE: "frozenset[_Any]" = frozenset()
 _STEPS: "frozenset[_Any]" = frozenset()
 _BYSTANDERS: "frozenset[_Any]" = frozenset()
@@ -2062,6 +2069,7 @@ class _Change:
         self.untouched, self.survivors = untouched, survivors
         self.restarts_library, self.at_once = restarts_library, at_once
         self.life = _session.life  # before the argument for C is taken from it
+        self.cards: "_Any" = None  # what the facade knew of the cards before the change, after it is made
         self.retired: "list[_Any]" = []
         self.answers: "list[int]" = []  # the status of C, then 0 after a complete restart
 
@@ -2130,7 +2138,7 @@ class _Change:
         if not self.is_made():
             native.outdated = before
             return self.answers[0], None
-        life.cards = _Cards(life.cards.vgpus)
+        self.cards, life.cards = life.cards, _Cards(life.cards.vgpus)
         life.filled[:] = [(one, key) for one, target, key, _ in self.retired if target is one and self.is_good(one)]
         if not self.at_once:
             return self.answers[0], None
@@ -2151,6 +2159,8 @@ class _Change:
                 if _session.life is self.life and self.is_good(handle):
                     target.setdefault(key, value) if type(target) is dict else setattr(target, key, value)
             self.life.changing.remove(self)
+            if self.cards is not None:
+                _wake(self.cards)  # not earlier: until now new queries are refused
 
 
 # ---- Fork ----
@@ -2166,6 +2176,8 @@ def _after_fork():
     _meters.clear()  # their threads exist only in the parent
     _locks = _Locks()
     libLoadLock, life = _locks.lifecycle, _session.life
+    if life is not None:
+        life.cards.event_sets.clear()  # the parent goes on with them
     if _is_nested(sys._getframe()):
         return  # a signal handler forked in the middle of an init, shutdown or change, which continues in the child
     if life is not None and _session.native.held and not life.changing:
@@ -4429,6 +4441,7 @@ class _Cards:
         self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
         self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices (cards and instances)
+        self.event_sets: "dict[int, _EventSet]" = {}  # by their number, which stands for them in NVML
 
 
 # Monitors repeat queries that a device does not support, so errors must be fast: NVMLError(code) takes twice as long.
@@ -4847,6 +4860,203 @@ nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
 # from the beginning, old ones too. Layout: inc/mtgpu/mtgpu_event_report.h of the driver 3.0.0
 # (github.com/elysia-best/mtgpu), and the bytes of a record in github.com/ccfos/huatuo,
 # core/events/gpu_mthreads_xid_test.go. The driver 2.7.0 has records of 128 bytes with other contents.
+
+
+def nvmlDeviceGetSupportedEventTypes(handle) -> "int":
+    """nvmlEventTypeXidCriticalError, the only type of events here (nvmlEventType* bits).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if the driver's records of XIDs
+    cannot be read or are not understood, and for an instance of a divided card.
+    MTML: mtmlDeviceGetGpuPath; /proc/driver/musa/gpuXX/event_report.
+    """
+    _watched(_require(handle))
+    return nvmlEventTypeXidCriticalError
+
+
+def nvmlEventSetCreate() -> "_Any":
+    """A new set of events to wait for (c_nvmlEventSet_t).
+
+    It is valid until nvmlEventSetFree, the last shutdown, or a change of MPC or a reset that this process makes, and
+    not in a forked child.
+
+    Raises: NVMLError_Uninitialized.
+    """
+    life, events = _require_initialized(), _EventSet()
+    while life.cards.event_sets.setdefault(events.number, events) is not events:
+        events = _EventSet()  # without the GIL two threads may have got the same number
+    return ctypes.cast(c_void_p(events.number), _catalogue_struct("c_nvmlEventSet_t"))
+
+
+def nvmlEventSetFree(eventSet) -> "None":
+    """None; frees a set of events. A thread that waits for it gets NVMLError_InvalidArgument.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    """
+    life, events = _event_set(eventSet)
+    if life.cards.event_sets.pop(events.number, None) is None:
+        raise _invalid()  # another thread was faster
+    events.wake()
+
+
+def nvmlDeviceRegisterEvents(handle, eventTypes, eventSet) -> "None":
+    """None; adds a device to a set: its XIDs from now on.
+
+    ``eventTypes``: nvmlEventTypeXidCriticalError, or 0 for nothing.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for any other type, and as
+    nvmlDeviceGetSupportedEventTypes does.
+    MTML: mtmlDeviceGetGpuPath; /proc/driver/musa/gpuXX/event_report.
+    """
+    device, types, (_, events) = _require(handle), _plain_int(eventTypes), _event_set(eventSet)
+    if types & _ULONGLONG_MAX & ~nvmlEventTypeXidCriticalError:
+        raise _unsupported()
+    watched = _watched(device)
+    if types:
+        events.watched.setdefault(watched.path, watched)
+
+
+def nvmlEventSetWait_v2(eventSet, timeoutms) -> "_Any":
+    """Waits for an event of a set's devices, up to a timeout in milliseconds, and returns it (c_nvmlEventData_t).
+
+    ``eventData`` is the number of an XID: the module (high byte), then the error. Only fatal XIDs of the GPU, the host
+    or the system are events: a fault of a job or a warning leaves the card usable. The driver's records are read at the
+    beginning, each second and at the end. An exception that a signal handler raises can cost one event.
+
+    Raises: NVMLError_Uninitialized, also at a last shutdown, NVMLError_InvalidArgument, also when the set is freed or a
+    change of MPC ends, NVMLError_Timeout, NVMLError_GpuIsLost if a card's file is gone, NVMLError_NotSupported if a
+    file cannot be read at the end of the time.
+    MTML: /proc/driver/musa/gpuXX/event_report.
+    """
+    life, events = _event_set(eventSet)
+    return _wait_for_event(life, events, _uint(timeoutms) / 1000)
+
+
+nvmlEventSetWait = nvmlEventSetWait_v2
+
+_event_set_numbers = iter(range(1, _ULONGLONG_MAX >> 1))  # never used again
+_EVENTS_KNOWN = 256  # of the events of a card, so many remain known after the ring has lost them
+_LOOK_SECONDS = 1.0
+
+
+class _EventSet:
+    """A set of events. There is no lock: each step that matters is a single operation of a dict or a list."""
+
+    def __init__(self):
+        self.number = next(_event_set_numbers)
+        self.watched: "dict[str, _Watched]" = {}  # cards by the path of their records
+        self.waiting: "list[_Any]" = []  # a lock for each thread that waits; releasing it ends its sleep
+        self.make_event = _catalogue_struct("c_nvmlEventData_t")
+
+    def wake(self):
+        """End the sleep of all threads that wait for an event."""
+        for lock in list(self.waiting):
+            try:
+                lock.release()
+            except RuntimeError:
+                pass  # another thread has released it
+
+
+class _Watched:
+    """A card whose XIDs are events, and those of them that are known."""
+
+    data = b""  # the records at the last look
+
+    def __init__(self, device, path):
+        self.device, self.path = device, path
+        # [XID] by (record, its number among equal ones); [] after it was returned. Two equal records may come within a
+        # second. A record that the ring has lost remains known, as an incomplete look may show it again later.
+        self.known: "dict[_Any, list[_Xid]]" = {}
+
+
+def _event_set(argument) -> "_Any":
+    """(life, set) for a caller's c_nvmlEventSet_t."""
+    life = _require_initialized()
+    if not issubclass(type(argument), _catalogue_struct("c_nvmlEventSet_t")):
+        raise _invalid()
+    events = life.cards.event_sets.get(ctypes.cast(argument, c_void_p).value)
+    if events is None:
+        raise _invalid()
+    return life, events
+
+
+def _watched(device):
+    """A card to watch: what its records have now is no news.
+
+    Raises: NVMLError_NotSupported, without a detail, as programs compare the text of the error.
+    """
+    _nvml_check(_resolve("_board", device)[0])  # an instance of a divided card has no board
+    try:
+        watched = _Watched(device, _event_file(device))
+    except NVMLError_NotSupported:
+        raise _unsupported() from None
+    if _look_at_card(watched):
+        raise _unsupported()
+    for news in watched.known.values():
+        news.clear()
+    return watched
+
+
+def _look_at_card(watched):
+    """Note the events that a card's records have and that are not known yet; return NVML's code."""
+    try:
+        data = _event_bytes(watched.path)
+    except (FileNotFoundError, NotADirectoryError):
+        return NVML_ERROR_GPU_IS_LOST
+    except OSError:
+        return NVML_ERROR_NOT_SUPPORTED
+    if data == watched.data:
+        return NVML_SUCCESS
+    found, strange = _xid_records(data)
+    if strange and not found:
+        return NVML_ERROR_NOT_SUPPORTED
+    counts: "dict[bytes, int]" = {}
+    for xid in found:
+        if xid.severity == "fatal" and xid.scope in ("gpu", "host", "system"):
+            counts[xid.raw] = counts.get(xid.raw, 0) + 1
+            watched.known.setdefault((xid.raw, counts[xid.raw]), [xid])
+    for key in list(watched.known)[:-_EVENTS_KNOWN]:
+        if counts.get(key[0], 0) < key[1]:  # the ring has lost it
+            watched.known.pop(key, None)
+    watched.data = data
+    return NVML_SUCCESS
+
+
+def _wait_for_event(life, events, seconds):
+    """The next event of a set (c_nvmlEventData_t).
+
+    Nothing is called here but what _BYSTANDERS has: a shutdown that wakes the thread would take it for a query.
+    """
+    end, lock = _session.monotonic() + seconds, _thread.allocate_lock()
+    lock.acquire()
+    try:
+        events.waiting.append(lock)
+        while True:
+            if _session.life is not life:
+                raise _new_error(NVMLError_Uninitialized, NVML_ERROR_UNINITIALIZED)
+            if life.cards.event_sets.get(events.number) is not events and not life.changing:
+                raise _new_error(NVMLError_InvalidArgument, NVML_ERROR_INVALID_ARGUMENT)
+            rest, codes = end - _session.monotonic(), set()
+            for watched in list(events.watched.values()):
+                codes.add(_look_at_card(watched))
+            for watched in list(events.watched.values()):
+                for news in list(watched.known.values()):
+                    try:
+                        xid = news.pop()
+                    except IndexError:
+                        continue  # known, or another thread has taken it
+                    none = _UINT_MAX  # of an instance nothing is known
+                    return events.make_event(watched.device, nvmlEventTypeXidCriticalError, xid.number, none, none)
+            if NVML_ERROR_GPU_IS_LOST in codes:
+                raise _new_error(NVMLError_GpuIsLost, NVML_ERROR_GPU_IS_LOST)
+            if rest <= 0 and NVML_ERROR_NOT_SUPPORTED in codes:
+                raise _new_error(NVMLError_NotSupported, NVML_ERROR_NOT_SUPPORTED)
+            if rest <= 0:
+                raise _new_error(NVMLError_Timeout, NVML_ERROR_TIMEOUT)
+            lock.acquire(True, min(rest, _LOOK_SECONDS))
+    finally:
+        if lock in events.waiting:
+            events.waiting.remove(lock)
+
 
 _EVENT_BYTES = 256  # of a record, the driver's struct mtgpu_event
 _EVENTS_BYTES = 64 * _EVENT_BYTES  # more than a ring
@@ -8469,14 +8679,13 @@ def _store_value(ask, inputs, *outputs):
 
 
 def _store_pointer(ask, inputs, output):
-    """Store the handle of a device or of a GPU instance through a reference to one of the same kind, or to a void *."""
+    """Store a handle (device, GPU instance, event set) through a reference to one of the same kind, or to a void *."""
     answer = ask(*inputs)
     target = output._obj if type(output) is _CArgument else output
     if isinstance(target, ctypes._Pointer) and issubclass(target._type_, ctypes._Pointer):
         target = target.contents if target else None  # pointer(handle)
     if not isinstance(target, c_void_p):
-        device = POINTER(struct_c_nvmlDevice_t)
-        if not isinstance(target, ctypes._Pointer) or isinstance(target, device) != isinstance(answer, device):
+        if not isinstance(target, ctypes._Pointer) or target._type_ is not answer._type_:
             raise _invalid()
         if hasattr(target, "_address"):
             raise _invalid()  # a handle that pymtml made must not change
@@ -8502,6 +8711,17 @@ def _store_struct(ask, inputs, output):
     target = _target(output)
     if ctypes.sizeof(target) < ctypes.sizeof(answer):
         raise _invalid()
+    ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
+    return NVML_SUCCESS
+
+
+def _store_event(ask, inputs, output, timeout):
+    """Wait for an event, and store it in a struct; C takes the timeout after it."""
+    life, events = _event_set(inputs[0])
+    target = _target(output)
+    if ctypes.sizeof(target) < ctypes.sizeof(events.make_event):
+        raise _invalid()  # before the wait, so that no event is lost
+    answer = ask(inputs[0], _by_value(timeout))
     ctypes.memmove(byref(target), byref(answer), ctypes.sizeof(answer))
     return NVML_SUCCESS
 
@@ -8659,7 +8879,7 @@ _STORES: "_Any" = (
         (0,),
         "nvmlInit nvmlInitWithFlags nvmlShutdown nvmlDeviceGetPciInfoExt nvmlDeviceGetThermalSettings"
         " nvmlDeviceSetEccMode nvmlDeviceClearEccErrorCounts nvmlDeviceSetCpuAffinity nvmlDeviceClearCpuAffinity"
-        " nvmlDeviceGetGpuInstances",
+        " nvmlDeviceGetGpuInstances nvmlEventSetFree nvmlDeviceRegisterEvents",
     ),
     (
         _store_struct,
@@ -8691,13 +8911,14 @@ _STORES: "_Any" = (
         (1,),
         "nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByUUID nvmlDeviceGetHandleBySerial nvmlDeviceGetHandleByPciBusId"
         " nvmlDeviceGetMigDeviceHandleByIndex nvmlDeviceGetDeviceHandleFromMigDeviceHandle"
-        " nvmlDeviceGetGpuInstanceById",
+        " nvmlDeviceGetGpuInstanceById nvmlEventSetCreate",
     ),
     (_store_affinity_in_scope, (2,), "nvmlDeviceGetCpuAffinityWithinScope nvmlDeviceGetMemoryAffinity"),
     (_store_profile_info, (1,), "nvmlDeviceGetGpuInstanceProfileInfoV nvmlDeviceGetGpuInstanceProfileInfoByIdV"),
     (_store_profile_info_v1, (1,), "nvmlDeviceGetGpuInstanceProfileInfo"),
     (_return_text, _ANY, "nvmlErrorString"),
     (_store_handle_by_uuid, (1,), "nvmlDeviceGetHandleByUUIDV"),
+    (_store_event, (2,), "nvmlEventSetWait_v2"),
     (_store_memory_v2, (1,), "nvmlDeviceGetMemoryInfo_v2"),
     (_store_temperature, (1,), "nvmlDeviceGetTemperatureV"),
     (_store_margin, (1,), "nvmlDeviceGetMarginTemperature"),
@@ -8746,6 +8967,8 @@ _C_INPUTS = {
     "nvmlVgpuTypeGetResolution": 2,
     "nvmlDeviceGetProcessUtilization": 1,
     "nvmlDeviceGetProcessesUtilizationInfo": 1,
+    "nvmlEventSetWait": 1,
+    "nvmlEventSetWait_v2": 1,
 }
 
 # ==== 16. Framework hooks =============================================================================================
@@ -11648,54 +11871,6 @@ def c_nvmlSystemEventSetWait(req):
     raise _refuse()
 
 
-def nvmlEventSetCreate():
-    """Not available: a set of events to wait for.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
-def nvmlEventSetFree(eventSet):
-    """Not available: frees a set of events.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
-def nvmlDeviceGetSupportedEventTypes(handle):
-    """Not available: the events of the device, nvmlEventType* bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
-def nvmlDeviceRegisterEvents(handle, eventTypes, eventSet):
-    """Not available: adds events of a device to a set.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
-    raise _refuse_device(handle)
-
-
-def nvmlEventSetWait(eventSet, timeoutms):
-    """Not available: waits for an event, up to a timeout in milliseconds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
-def nvmlEventSetWait_v2(eventSet, timeoutms):
-    """Not available: waits for an event, up to a timeout in milliseconds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
-    raise _refuse()
-
-
 def nvmlEventSetWait_v3(eventSet, params):
     """Not available: waits for an event, with its context.
 
@@ -13984,6 +14159,10 @@ _BYSTANDERS = frozenset(
     [_CFunction.__call__.__code__, _store_nothing.__code__, _store_value.__code__, _run_command_line.__code__]
     + [patch_torch_c_for_musa.__code__, _import_torch_musa.__code__, _sample_energy.__code__]
     + [_inner_code(convertStrBytes), _inner_code(throwOnVersionMismatch)]
+    # A wait for events only reads files.
+    + [nvmlEventSetWait_v2.__code__, _wait_for_event.__code__, _store_event.__code__, _look_at_card.__code__]
+    + [_event_bytes.__code__, _open_nonblocking.__code__, _xid_records.__code__, _xid_record.__code__]
+    + [_xid_time.__code__, _word_at.__code__, _name_at.__code__]
 )
 
 

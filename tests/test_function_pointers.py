@@ -118,10 +118,10 @@ def outcome(module, name, arguments):
 CODE_IS_THE_ANSWER = set("""nvmlDeviceGetCapabilities nvmlDeviceGetPowerMizerMode_v1 nvmlDeviceSetPowerMizerMode_v1
     nvmlDeviceSetVirtualizationMode nvmlSystemGetConfComputeSettings nvmlVgpuInstanceSetEncoderCapacity""".split())
 CODE_IS_LOST = {"nvmlDeviceGetClockOffsets", "nvmlDeviceSetClockOffsets", "nvmlDeviceSetPowerManagementLimit_v2"}
-# It looks at its own arguments first, asks for another thing first, or the answer has the time in it.
+# It looks at its own arguments first, asks for another thing first, or no two answers are equal.
 OTHERWISE = set("""nvmlSystemEventSetCreate nvmlSystemEventSetFree nvmlSystemEventSetWait nvmlSystemRegisterEvents
     nvmlDeviceGetVgpuTypeCreatablePlacements nvmlDeviceGetVgpuTypeSupportedPlacements nvmlDeviceGetFieldValues
-    nvmlDeviceGetHandleByUUIDV nvmlDeviceGetVgpuUtilization""".split())
+    nvmlDeviceGetHandleByUUIDV nvmlDeviceGetVgpuUtilization nvmlEventSetCreate""".split())
 
 
 def arguments_of(name, device):
