@@ -5151,15 +5151,10 @@ def _event_file(device):
 
     Raises: NVMLError_NotSupported if the driver has no directory for the device.
     """
-    tree = os.path.join(_proc_root(), "driver", "musa")
-    devname = os.path.basename(_nvml_string("mtmlDeviceGetGpuPath", "_device", device, MTML_DEVICE_PATH_BUFFER_SIZE))
-    try:
-        for directory in sorted(os.listdir(tree)):
-            if directory.startswith("gpu") and _file_text(os.path.join(tree, directory, "devname")).strip() == devname:
-                return os.path.join(tree, directory, "event_report")
-    except OSError:
-        pass
-    raise _unsupported("the driver has no directory for %s below %s" % (devname, tree))
+    directory = _driver_directory(device)
+    if directory is None:
+        raise _unsupported("the driver has no directory for it below %s/driver/musa" % _proc_root())
+    return os.path.join(directory, "event_report")
 
 
 def _event_bytes(path):
