@@ -30,8 +30,9 @@ CARDS = {
 }
 # Parameters that take a device
 DEVICE = re.compile(r"(?i)^(handle|dev|\w*device|virtDev|gpu|mem|vpu|mpcInstance)[12]?$")
-# What these tell comes from the system's files, whatever the card, as do processes.
+# What these tell comes from files of the system and the driver, whatever the card, as do processes.
 SYSTEM = {"nvmlDeviceGetIrqNum", "nvmlDeviceGetPciInfoExt", "nvmlDeviceGetDisplayActive", "nvmlDeviceGetDisplayMode"}
+SYSTEM |= {"nvmlDeviceGetSupportedEventTypes", "nvmlDeviceRegisterEvents"}
 
 
 def functions():
