@@ -58,6 +58,7 @@ ARGUMENT_DEVIATIONS.update(
 # Queries that MTML answers otherwise than the recorded GPU.
 QUERY_DEVIATIONS = {
     "nvmlDeviceGetIrqNum": (UNSUPPORTED, "the kernel that runs the test has no such card"),
+    "nvmlDeviceGetSupportedEventTypes": (UNSUPPORTED, "nor has it a driver that records XIDs"),
     "nvmlDeviceGetMinMaxFanSpeed": (UNSUPPORTED, "an MTT S5000 has no fans at all"),
     "nvmlDeviceGetNumaNodeId": ("int", "the recorded driver does not tell it"),
     "nvmlDeviceGetRetiredPagesPendingStatus": ("int", "the recorded GPU remaps rows instead"),
