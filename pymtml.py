@@ -4984,7 +4984,7 @@ def _watched(device):
 
     Raises: NVMLError_NotSupported, without a detail, as programs compare the text of the error.
     """
-    _nvml_check(_resolve("_board", device)[0])  # an instance of a divided card has no board
+    _require_board(device)
     try:
         watched = _Watched(device, _event_file(device))
     except NVMLError_NotSupported:
