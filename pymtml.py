@@ -2691,7 +2691,6 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 
 def mtmlLibraryFreeDevice(dev) -> "None":
     """Only check the handle: the device stays usable. C's function crashes some drivers and is not called."""
-    # Tests of MooreThreads/mthreads-ml-py leave it out for that reason, and gpustack-runtime goes on using the device.
     _check(_argument("_device", dev)[0])
 
 
@@ -3820,9 +3819,8 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
 # END generated MTML header functions
 
 # ==== 9. Functions outside the 2.2.0 header ===========================================================================
-# MTML libraries export these functions, but no header of version 2.2.0 declares them (their parameters are those of
-# ccfos/huatuo, core/metrics/mthreads/mtml/types.go). A function that the loaded library lacks raises
-# MTMLError_FunctionNotFound.
+# MTML libraries export these functions, but no header of version 2.2.0 declares them. A function that the loaded
+# library lacks raises MTMLError_FunctionNotFound.
 
 
 # BEGIN generated MTML functions
@@ -4311,8 +4309,7 @@ _ECC_FIELDS = {
 # Number of slices by NVML_GPU_INSTANCE_PROFILE_*: only the profiles with no other property (such as GFX or ALL_ME).
 _SLICES = {0: 1, 1: 2, 2: 3, 3: 4, 6: 6, 4: 7, 5: 8}
 
-# MUSA compute capability by the high byte of the PCI device id, and by product name if the id is hidden. Sources are in
-# facts/cards.json.
+# MUSA compute capability by the high byte of the PCI device id, and by product name if the id is hidden.
 # BEGIN generated cards
 _CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
 _CAPABILITY_BY_NAME = {
@@ -4513,7 +4510,6 @@ def _measured(number, ones=_UINT_MAX):
 
     The registers of a dead card read so: that is no answer, and raises NVMLError_Unknown.
     """
-    # Linux, include/linux/pci.h: PCI_ERROR_RESPONSE. That MTML passes it on is inferred.
     if number == ones:
         error = _new_error(NVMLError_Unknown, NVML_ERROR_UNKNOWN)
         error.detail = _ALL_ONES
@@ -4751,10 +4747,10 @@ def nvmlInitWithFlags(flags) -> "None":
 def nvmlShutdown() -> "None":
     """Undo one nvmlInit. The last nvmlShutdown makes all handles stale and keeps the C library for the next nvmlInit.
 
-    So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work
-    (vllm-musa 0.1.28 never shuts down, because of one). The process keeps the driver's files open until it ends; a
-    forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the environment, the last nvmlShutdown shuts the C library
-    down, as mtmlLibraryShutDown does. Cards that are added or removed are seen only after that.
+    So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work. The
+    process keeps the driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the
+    environment, the last nvmlShutdown shuts the C library down, as mtmlLibraryShutDown does. Cards that are added or
+    removed are seen only after that.
 
     Raises: NVMLError_Uninitialized if the library is not initialized; NVMLError_InUse from a signal handler in the
     middle of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound if the
@@ -5672,7 +5668,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     status = _status("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
     if status not in (MTML_SUCCESS, _FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
-    if status == MTML_SUCCESS and major[0] > 0:  # it may be 0.0, says vllm-musa 0.1.28
+    if status == MTML_SUCCESS and major[0] > 0:
         return major[0], minor[0]
     return _card_capability(device) or _torch_capability(device) or (0, 0)
 
@@ -5761,7 +5757,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     info.total = total
     if used < total:
         info.free = total - used
-    else:  # used may exceed total: 44302 of 32768 MiB, S4000, driver 1.2.0, IOMMU off (mthreads-gmi, second-hand)
+    else:  # used may exceed total: the driver updates them separately
         _measured(used, _ULONGLONG_MAX)
     return info
 
@@ -6262,7 +6258,7 @@ def _power_limit(name, device):
     """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
     _require_board(device)
     limit = _measured(_query(_Int(), name, "_gpu", device)[0], -1)
-    if limit <= 0:  # driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
+    if limit <= 0:
         raise _unsupported()
     return limit
 
@@ -11756,32 +11752,50 @@ _CATALOGUE_PARAMETERS = {
 
 
 def nvmlSystemGetDriverBranch():
-    """Not available: the name of the driver's release branch, such as r580_00."""
+    """Not available: the name of the driver's release branch, such as r580_00.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetNvlinkBwMode():
-    """Not available: the NVLink bandwidth mode of all GPUs."""
+    """Not available: the NVLink bandwidth mode of all GPUs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemSetNvlinkBwMode(mode):
-    """Not available: sets the NVLink bandwidth mode of all GPUs."""
+    """Not available: sets the NVLink bandwidth mode of all GPUs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetCPER_v1(cper):
-    """Not available: platform error records (CPER), as bytes."""
+    """Not available: platform error records (CPER), as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGetExcludedDeviceCount():
-    """Not available: the number of GPUs the driver excludes."""
+    """Not available: the number of GPUs the driver excludes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGetExcludedDeviceInfoByIndex(index):
-    """Not available: PCI location and UUID of a GPU the driver excludes."""
+    """Not available: PCI location and UUID of a GPU the driver excludes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -11789,72 +11803,114 @@ def nvmlGetExcludedDeviceInfoByIndex(index):
 
 
 def nvmlSystemEventSetCreate(version):
-    """Not available: a set of system events, such as a driver binding to a GPU."""
+    """Not available: a set of system events, such as a driver binding to a GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def c_nvmlSystemEventSetCreate(req):
-    """Not available: a set of system events, from a request struct."""
+    """Not available: a set of system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemEventSetFree(version, setHandle):
-    """Not available: frees a set of system events."""
+    """Not available: frees a set of system events.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def c_nvmlSystemEventSetFree(req):
-    """Not available: frees a set of system events, from a request struct."""
+    """Not available: frees a set of system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemRegisterEvents(version, eventTypes, setHandle):
-    """Not available: adds system events to a set."""
+    """Not available: adds system events to a set.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def c_nvmlSystemRegisterEvents(req):
-    """Not available: adds system events to a set, from a request struct."""
+    """Not available: adds system events to a set, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemEventSetWait(version, setHandle, timeoutMs, eventData, eventDataSize):
-    """Not available: waits for system events, up to a timeout in milliseconds."""
+    """Not available: waits for system events, up to a timeout in milliseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def c_nvmlSystemEventSetWait(req):
-    """Not available: waits for system events, from a request struct."""
+    """Not available: waits for system events, from a request struct.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetWait_v3(eventSet, params):
-    """Not available: waits for an event, with its context."""
+    """Not available: waits for an event, with its context.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetRegisterGpuOperationalEvents_v1(eventSet, config):
-    """Not available: adds operational events of a GPU to a set."""
+    """Not available: adds operational events of a GPU to a set.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetGetContextCount_v1(eventSet, params):
-    """Not available: the number of contexts of an event."""
+    """Not available: the number of contexts of an event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetGetContextInfo_v1(eventSet, params):
-    """Not available: type and size of a context of an event."""
+    """Not available: type and size of a context of an event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetGetContextData_v1(eventSet, params):
-    """Not available: the data of a context of an event, as bytes."""
+    """Not available: the data of a context of an event, as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
-    """Not available: the Xid error of an operational event."""
+    """Not available: the Xid error of an operational event.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -11862,37 +11918,58 @@ def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
 
 
 def nvmlSystemGetConfComputeCapabilities():
-    """Not available: what CPU and GPUs support of confidential computing."""
+    """Not available: what CPU and GPUs support of confidential computing.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeGpusReadyState():
-    """Not available: whether the GPUs accept confidential work."""
+    """Not available: whether the GPUs accept confidential work.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemSetConfComputeGpusReadyState(state):
-    """Not available: sets whether the GPUs accept confidential work."""
+    """Not available: sets whether the GPUs accept confidential work.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeKeyRotationThresholdInfo():
-    """Not available: the attacker advantage at which session keys are rotated."""
+    """Not available: the attacker advantage at which session keys are rotated.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemSetConfComputeKeyRotationThresholdInfo(max_atk_adv):
-    """Not available: sets the attacker advantage at which keys are rotated."""
+    """Not available: sets the attacker advantage at which keys are rotated.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeSettings(settings):
-    """Not available: environment, feature and modes of confidential computing."""
+    """Not available: environment, feature and modes of confidential computing.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeState():
-    """Not available: whether confidential computing is on, with its environment."""
+    """Not available: whether confidential computing is on, with its environment.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -11900,22 +11977,34 @@ def nvmlSystemGetConfComputeState():
 
 
 def nvmlDeviceDiscoverGpus(pciInfo):
-    """Not available: looks for new GPUs below a PCI bridge."""
+    """Not available: looks for new GPUs below a PCI bridge.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlDeviceModifyDrainState(pciInfo, newState):
-    """Not available: sets whether a GPU accepts new clients."""
+    """Not available: sets whether a GPU accepts new clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlDeviceQueryDrainState(pciInfo):
-    """Not available: whether a GPU refuses new clients."""
+    """Not available: whether a GPU refuses new clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlDeviceRemoveGpu(pciInfo):
-    """Not available: removes a drained GPU from the driver."""
+    """Not available: removes a drained GPU from the driver.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -11923,102 +12012,162 @@ def nvmlDeviceRemoveGpu(pciInfo):
 
 
 def nvmlDeviceGetBoardPartNumber(handle):
-    """Not available: the part number of the board, as text."""
+    """Not available: the part number of the board, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetModuleId(handle, moduleId=c_uint()):
-    """Not available: the number of the module in its baseboard."""
+    """Not available: the number of the module in its baseboard.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPdi(device):
-    """Not available: the per-device identifier, 64 bits."""
+    """Not available: the per-device identifier, 64 bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetPlatformInfo(device, platformInfo):
-    """Not available: chassis, slot, tray and peer type of the GPU."""
+    """Not available: chassis, slot, tray and peer type of the GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetHostname_v1(device):
-    """Not available: the host name stored on the device."""
+    """Not available: the host name stored on the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetHostname_v1(device, hostname):
-    """Not available: stores a host name on the device."""
+    """Not available: stores a host name on the device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetCapabilities(device, caps):
-    """Not available: the capabilities of the device, as a bit mask."""
+    """Not available: the capabilities of the device, as a bit mask.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetAddressingMode(device):
-    """Not available: how the device addresses host memory: HMM, ATS or neither."""
+    """Not available: how the device addresses host memory: HMM, ATS or neither.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetBridgeChipInfo(handle):
-    """Not available: type and firmware version of the board's bridge chips."""
+    """Not available: type and firmware version of the board's bridge chips.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetC2cModeInfoV(handle):
-    """Not available: whether the chip-to-chip link is enabled."""
+    """Not available: whether the chip-to-chip link is enabled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetC2cModeInfoV1(handle):
-    """Not available: whether the chip-to-chip link is enabled."""
+    """Not available: whether the chip-to-chip link is enabled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetInforomVersion(handle, infoRomObject):
-    """Not available: the version of an infoROM object, as text."""
+    """Not available: the version of an infoROM object, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (infoRomObject, NVML_INFOROM_COUNT))
 
 
 def nvmlDeviceGetInforomImageVersion(handle):
-    """Not available: the version of the infoROM image, as text."""
+    """Not available: the version of the infoROM image, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetInforomConfigurationChecksum(handle):
-    """Not available: the checksum of the infoROM configuration."""
+    """Not available: the checksum of the infoROM configuration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceValidateInforom(handle):
-    """Not available: checks the infoROM against its checksums."""
+    """Not available: checks the infoROM against its checksums.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetLastBBXFlushTime(handle):
-    """Not available: last flush of the black box recorder, (microseconds, ms)."""
+    """Not available: last flush of the black box recorder, (microseconds, ms).
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetBBXTimeData_v1(handle):
-    """Not available: the time the GPU has run so far, in seconds."""
+    """Not available: the time the GPU has run so far, in seconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
-    """Not available: whether GSP firmware is on, and whether it is by default."""
+    """Not available: whether GSP firmware is on, and whether it is by default.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGspFirmwareVersion(handle, version=None):
-    """Not available: the version of the GSP firmware, as text."""
+    """Not available: the version of the GSP firmware, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceVgpuForceGspUnload(handle):
-    """Not available: unloads the GSP firmware of a vGPU host."""
+    """Not available: unloads the GSP firmware of a vGPU host.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12026,77 +12175,122 @@ def nvmlDeviceVgpuForceGspUnload(handle):
 
 
 def nvmlDeviceGetPersistenceMode(handle):
-    """Not available: whether the driver stays loaded without clients."""
+    """Not available: whether the driver stays loaded without clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPersistenceMode(handle, mode):
-    """Not available: sets whether the driver stays loaded without clients."""
+    """Not available: sets whether the driver stays loaded without clients.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (mode, 2))
 
 
 def nvmlDeviceSetComputeMode(handle, mode):
-    """Not available: sets how many processes may compute at once."""
+    """Not available: sets how many processes may compute at once.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (mode, NVML_COMPUTEMODE_COUNT))
 
 
 def nvmlDeviceGetDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value."""
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDriverModel_v1(handle):
-    """Not available: [current, pending] Windows driver model."""
+    """Not available: [current, pending] Windows driver model.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDriverModel_v2(handle):
-    """Not available: [current, pending] Windows driver model."""
+    """Not available: [current, pending] Windows driver model.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value."""
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingDriverModel(handle):
-    """Not available: the Windows driver model after the next restart."""
+    """Not available: the Windows driver model after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDriverModel(handle, model):
-    """Not available: sets the Windows driver model for the next restart."""
+    """Not available: sets the Windows driver model for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGpuOperationMode(handle):
-    """Not available: [current, pending] operation mode, NVML_GOM_* values."""
+    """Not available: [current, pending] operation mode, NVML_GOM_* values.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentGpuOperationMode(handle):
-    """Not available: the current operation mode, an NVML_GOM_* value."""
+    """Not available: the current operation mode, an NVML_GOM_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingGpuOperationMode(handle):
-    """Not available: the operation mode after the next restart."""
+    """Not available: the operation mode after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetGpuOperationMode(handle, mode):
-    """Not available: sets the operation mode for the next restart."""
+    """Not available: sets the operation mode for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (mode, NVML_GOM_LOW_DP + 1))
 
 
 def nvmlDeviceGetAPIRestriction(device, apiType):
-    """Not available: whether an API is for the administrator only."""
+    """Not available: whether an API is for the administrator only.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (apiType, NVML_RESTRICTED_API_COUNT))
 
 
 def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
-    """Not available: sets whether an API is for the administrator only."""
+    """Not available: sets whether an API is for the administrator only.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (apiType, NVML_RESTRICTED_API_COUNT), (isRestricted, 2))
 
 
@@ -12104,62 +12298,98 @@ def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
 
 
 def nvmlDeviceGetBAR1MemoryInfo(handle):
-    """Not available: total, free and used BAR1 memory, in bytes."""
+    """Not available: total, free and used BAR1 memory, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetMemoryLimits_v1(device, limits):
-    """Not available: memory limits and use of a namespace, in bytes."""
+    """Not available: memory limits and use of a namespace, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetMemoryLimits_v1(device, limits):
-    """Not available: sets the memory limits of a namespace, in bytes."""
+    """Not available: sets the memory limits of a namespace, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeMemSizeInfo(device):
-    """Not available: protected and unprotected memory, in KiB."""
+    """Not available: protected and unprotected memory, in KiB.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetConfComputeUnprotectedMemSize(device, c_ccMemSize):
-    """Not available: sets the size of the unprotected memory, in KiB."""
+    """Not available: sets the size of the unprotected memory, in KiB.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeProtectedMemoryUsage(device):
-    """Not available: total, free and used protected memory, in bytes."""
+    """Not available: total, free and used protected memory, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeGpuCertificate(device):
-    """Not available: the certificate chains of the GPU, as bytes."""
+    """Not available: the certificate chains of the GPU, as bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeGpuAttestationReport(device, c_nonce):
-    """Not available: a signed attestation report for a nonce of 32 bytes."""
+    """Not available: a signed attestation report for a nonce of 32 bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetDramEncryptionMode(handle):
-    """Not available: (current, pending) DRAM encryption mode."""
+    """Not available: (current, pending) DRAM encryption mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentDramEncryptionMode(handle):
-    """Not available: the current DRAM encryption mode."""
+    """Not available: the current DRAM encryption mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingDramEncryptionMode(handle):
-    """Not available: the DRAM encryption mode after the next restart."""
+    """Not available: the DRAM encryption mode after the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDramEncryptionMode(handle, mode):
-    """Not available: sets the DRAM encryption mode for the next restart."""
+    """Not available: sets the DRAM encryption mode for the next restart.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12167,27 +12397,42 @@ def nvmlDeviceSetDramEncryptionMode(handle, mode):
 
 
 def nvmlDeviceGetJpgUtilization(handle):
-    """Not available: [JPEG utilization in percent, period in microseconds]."""
+    """Not available: [JPEG utilization in percent, period in microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetOfaUtilization(handle):
-    """Not available: [optical flow utilization in percent, microseconds]."""
+    """Not available: [optical flow utilization in percent, microseconds].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
-    """Not available: recent samples of a power, utilization or clock value."""
+    """Not available: recent samples of a power, utilization or clock value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (sampling_type, NVML_MODULE_POWER_SAMPLES))
 
 
 def nvmlDeviceGetFBCStats(handle):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us."""
+    """Not available: frame buffer capture: sessions, frames/s, latency in us.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetFBCSessions(handle):
-    """Not available: the frame buffer capture sessions."""
+    """Not available: the frame buffer capture sessions.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12195,12 +12440,18 @@ def nvmlDeviceGetFBCSessions(handle):
 
 
 def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
-    """Not available: sets a temperature threshold, in degrees Celsius."""
+    """Not available: sets a temperature threshold, in degrees Celsius.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
 
 
 def nvmlDeviceGetCoolerInfo(handle):
-    """Not available: what a cooler cools, and how it is controlled."""
+    """Not available: what a cooler cools, and how it is controlled.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12208,152 +12459,242 @@ def nvmlDeviceGetCoolerInfo(handle):
 
 
 def nvmlDeviceGetApplicationsClock(handle, type):
-    """Not available: the clock that applications run at, in MHz."""
+    """Not available: the clock that applications run at, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetDefaultApplicationsClock(handle, type):
-    """Not available: the default clock of applications, in MHz."""
+    """Not available: the default clock of applications, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
-    """Not available: sets the clocks that applications run at, in MHz."""
+    """Not available: sets the clocks that applications run at, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetApplicationsClocks(handle):
-    """Not available: sets the clocks of applications back to their defaults."""
+    """Not available: sets the clocks of applications back to their defaults.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
-    """Not available: the highest boost clock a user may set, in MHz."""
+    """Not available: the highest boost clock a user may set, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetSupportedMemoryClocks(handle):
-    """Not available: the memory clocks that a user may set, in MHz."""
+    """Not available: the memory clocks that a user may set, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
-    """Not available: the graphics clocks that a user may set at a memory clock, in MHz."""
+    """Not available: the graphics clocks that a user may set at a memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentClockFreqs(handle):
-    """Not available: the current clocks of all domains, as text in MHz."""
+    """Not available: the current clocks of all domains, as text in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
-    """Not available: [whether clocks are boosted now, whether by default]."""
+    """Not available: [whether clocks are boosted now, whether by default].
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
-    """Not available: turns the automatic boosting of clocks on or off."""
+    """Not available: turns the automatic boosting of clocks on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (enabled, 2))
 
 
 def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
-    """Not available: sets whether clocks are boosted by default."""
+    """Not available: sets whether clocks are boosted by default.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (enabled, 2))
 
 
 def nvmlDeviceGetAdaptiveClockInfoStatus(device):
-    """Not available: whether adaptive clocking is on."""
+    """Not available: whether adaptive clocking is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetGpuLockedClocks(handle, minGpuClockMHz, maxGpuClockMHz):
-    """Not available: locks the graphics clock to a range, in MHz."""
+    """Not available: locks the graphics clock to a range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetGpuLockedClocks(handle):
-    """Not available: lets the graphics clock vary again."""
+    """Not available: lets the graphics clock vary again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetMemoryLockedClocks(handle, minMemClockMHz, maxMemClockMHz):
-    """Not available: locks the memory clock to a range, in MHz."""
+    """Not available: locks the memory clock to a range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetMemoryLockedClocks(handle):
-    """Not available: lets the memory clock vary again."""
+    """Not available: lets the memory clock vary again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetClockOffsets(device, info):
-    """Not available: the offset of a clock in a P-state and its range, in MHz."""
+    """Not available: the offset of a clock in a P-state and its range, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetClockOffsets(device, info):
-    """Not available: sets the offset of a clock in a P-state, in MHz."""
+    """Not available: sets the offset of a clock in a P-state, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpcClkVfOffset(device):
-    """Not available: the offset of the graphics clock, in MHz."""
+    """Not available: the offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetGpcClkVfOffset(device, offset):
-    """Not available: sets the offset of the graphics clock, in MHz."""
+    """Not available: sets the offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpcClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the graphics clock, in MHz."""
+    """Not available: (lowest, highest) offset of the graphics clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMemClkVfOffset(device):
-    """Not available: the offset of the memory clock, in MHz."""
+    """Not available: the offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetMemClkVfOffset(device, offset):
-    """Not available: sets the offset of the memory clock, in MHz."""
+    """Not available: sets the offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the memory clock, in MHz."""
+    """Not available: (lowest, highest) offset of the memory clock, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
-    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz."""
+    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (clockType, NVML_CLOCK_COUNT), (pstate, NVML_PSTATE_15 + 1))
 
 
 def nvmlDeviceGetCurrentClocksEventReasons(handle):
-    """Not available: why clocks are reduced, nvmlClocksEventReason* bits."""
+    """Not available: why clocks are reduced, nvmlClocksEventReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
-    """Not available: why clocks are reduced, nvmlClocksThrottleReason* bits."""
+    """Not available: why clocks are reduced, nvmlClocksThrottleReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedClocksEventReasons(handle):
-    """Not available: the reasons that the GPU supports, nvmlClocksEventReason* bits."""
+    """Not available: the reasons that the GPU supports, nvmlClocksEventReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
-    """Not available: the reasons that the GPU supports, nvmlClocksThrottleReason* bits."""
+    """Not available: the reasons that the GPU supports, nvmlClocksThrottleReason* bits.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMonStatus_t")()):
-    """Not available: faults that the clock monitors see, by domain."""
+    """Not available: faults that the clock monitors see, by domain.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12361,112 +12702,178 @@ def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMon
 
 
 def nvmlDeviceGetPowerSource(device):
-    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value."""
+    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetSupportedPerformanceStates(device):
-    """Not available: the performance states the GPU has."""
+    """Not available: the performance states the GPU has.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetPerformanceModes(handle):
-    """Not available: the performance modes, as text."""
+    """Not available: the performance modes, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPowerManagementMode(handle):
-    """Not available: whether power management is on."""
+    """Not available: whether power management is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPowerManagementLimitConstraints(handle):
-    """Not available: [lowest, highest] power limit, in mW."""
+    """Not available: [lowest, highest] power limit, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPowerManagementLimit(handle, limit):
-    """Not available: sets the power limit, in mW."""
+    """Not available: sets the power limit, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version=0x200000C):
-    """Not available: sets the power limit of GPU, memory or module, in mW."""
+    """Not available: sets the power limit of GPU, memory or module, in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetViolationStatus(device, perfPolicyType):
-    """Not available: how long clocks were reduced, in nanoseconds."""
+    """Not available: how long clocks were reduced, in nanoseconds.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (perfPolicyType, NVML_PERF_POLICY_COUNT))
 
 
 def nvmlDeviceGetPowerMizerMode_v1(device, info):
-    """Not available: the current and the supported PowerMizer modes."""
+    """Not available: the current and the supported PowerMizer modes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetPowerMizerMode_v1(device, info):
-    """Not available: sets the PowerMizer mode."""
+    """Not available: sets the PowerMizer mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetAdaptiveTgpModeInfo_v1(device, info):
-    """Not available: whether adaptive total graphics power is on; limit in mW."""
+    """Not available: whether adaptive total graphics power is on; limit in mW.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetAdaptiveTgpMode_v1(device, mode):
-    """Not available: turns adaptive total graphics power on or off."""
+    """Not available: turns adaptive total graphics power on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingActivatePresetProfile(device, profile):
-    """Not available: activates a preset power smoothing profile."""
+    """Not available: activates a preset power smoothing profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingUpdatePresetProfileParam(device, profile):
-    """Not available: changes a parameter of a power smoothing profile."""
+    """Not available: changes a parameter of a power smoothing profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingSetState(device, state):
-    """Not available: turns power smoothing on or off."""
+    """Not available: turns power smoothing on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileGetProfilesInfo(device, profilesInfo):
-    """Not available: the workload power profiles and their priorities."""
+    """Not available: the workload power profiles and their priorities.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(device, currentProfiles):
-    """Not available: masks of supported, requested and enforced profiles."""
+    """Not available: masks of supported, requested and enforced profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles):
-    """Not available: requests workload power profiles."""
+    """Not available: requests workload power profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
-    """Not available: clears requests for workload power profiles."""
+    """Not available: clears requests for workload power profiles.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(device, updateProfiles):
-    """Not available: sets, adds or removes workload power profile requests."""
+    """Not available: sets, adds or removes workload power profile requests.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDevicePerfMetricsGetSamples_v1(device, samples):
-    """Not available: samples of performance and rail metrics."""
+    """Not available: samples of performance and rail metrics.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetRusdSettings_v1(device, settings):
-    """Not available: sets which data the driver polls into shared memory."""
+    """Not available: sets which data the driver polls into shared memory.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
@@ -12474,27 +12881,42 @@ def nvmlDeviceSetRusdSettings_v1(device, settings):
 
 
 def nvmlDeviceGetMinMaxFanSpeed(handle, minSpeed=c_uint(), maxSpeed=c_uint()):
-    """Not available: (lowest, highest) fan speed, in percent."""
+    """Not available: (lowest, highest) fan speed, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetFanControlPolicy_v2(handle, fan, fanControlPolicy=c_uint()):
-    """Not available: who controls a fan, an NVML_FAN_POLICY_* value."""
+    """Not available: who controls a fan, an NVML_FAN_POLICY_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetFanControlPolicy(handle, fan, fanControlPolicy):
-    """Not available: sets who controls a fan."""
+    """Not available: sets who controls a fan.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
-    """Not available: sets the speed of a fan, in percent."""
+    """Not available: sets the speed of a fan, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
-    """Not available: lets the driver control a fan again."""
+    """Not available: lets the driver control a fan again.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12502,7 +12924,10 @@ def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
 
 
 def nvmlDeviceGetPcieThroughput(device, counter):
-    """Not available: PCIe traffic over the last 20 ms, in KB/s."""
+    """Not available: PCIe traffic over the last 20 ms, in KB/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (counter, NVML_PCIE_UTIL_COUNT))
 
 
@@ -12510,52 +12935,82 @@ def nvmlDeviceGetPcieThroughput(device, counter):
 
 
 def nvmlDeviceGetDefaultEccMode(handle):
-    """Not available: the default ECC mode."""
+    """Not available: the default ECC mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
-    """Not available: the number of ECC errors by cache, memory and registers."""
+    """Not available: the number of ECC errors by cache, memory and registers.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (errorType, NVML_MEMORY_ERROR_TYPE_COUNT), (counterType, NVML_ECC_COUNTER_TYPE_COUNT))
 
 
 def nvmlDeviceGetSramEccErrorStatus(device, status):
-    """Not available: ECC errors of the SRAM by source, and its threshold flag."""
+    """Not available: ECC errors of the SRAM by source, and its threshold flag.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(device, counts):
-    """Not available: uncorrected SRAM errors by unit, location and address."""
+    """Not available: uncorrected SRAM errors by unit, location and address.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRemappedRows(device):
-    """Not available: (corrected, uncorrected, pending, failed) remapped rows."""
+    """Not available: (corrected, uncorrected, pending, failed) remapped rows.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRemappedRows_v2(device, info):
-    """Not available: counts of remapped rows, pending and failed ones included."""
+    """Not available: counts of remapped rows, pending and failed ones included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRowRemapperHistogram(device):
-    """Not available: memory banks by how many spare rows they have left."""
+    """Not available: memory banks by how many spare rows they have left.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetBankRemapperStatus_v1(device, status):
-    """Not available: remapped memory banks, pending and failed ones."""
+    """Not available: remapped memory banks, pending and failed ones.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRepairStatus(device):
-    """Not available: whether channel and TPC repairs are pending."""
+    """Not available: whether channel and TPC repairs are pending.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
-    """Not available: whether the memory has errors that cannot be repaired."""
+    """Not available: whether the memory has errors that cannot be repaired.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
@@ -12563,97 +13018,154 @@ def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
 
 
 def nvmlDeviceGetNvLinkInfo(device, info):
-    """Not available: firmware and low-power support of the links."""
+    """Not available: firmware and low-power support of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
-    """Not available: the number of errors on a link, by type."""
+    """Not available: the number of errors on a link, by type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, NVML_NVLINK_ERROR_COUNT))
 
 
 def nvmlDeviceResetNvLinkErrorCounters(device, link):
-    """Not available: clears the error counters of a link."""
+    """Not available: clears the error counters of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS))
 
 
 def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
-    """Not available: units and packet filter of a traffic counter."""
+    """Not available: units and packet filter of a traffic counter.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
-    """Not available: sets units and packet filter of a traffic counter."""
+    """Not available: sets units and packet filter of a traffic counter.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: (received, sent) data on a link, in the counter's units."""
+    """Not available: (received, sent) data on a link, in the counter's units.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
-    """Not available: stops or restarts a traffic counter of a link."""
+    """Not available: stops or restarts a traffic counter of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2), (freeze, 2))
 
 
 def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: clears a traffic counter of a link."""
+    """Not available: clears a traffic counter of a link.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
-    """Not available: samples of link telemetry."""
+    """Not available: samples of link telemetry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(device, l1threshold):
-    """Not available: sets the idle time before links save power."""
+    """Not available: sets the idle time before links save power.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvlinkSupportedBwModes(device, supportedBwModes):
-    """Not available: the bandwidth modes of the links."""
+    """Not available: the bandwidth modes of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvlinkBwMode(device, getBwMode):
-    """Not available: the bandwidth mode of the links."""
+    """Not available: the bandwidth mode of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvlinkBwMode(device, setBwMode):
-    """Not available: sets the bandwidth mode of the links."""
+    """Not available: sets the bandwidth mode of the links.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvlinkBwModeAsync_v1(device, setBwModeAsync):
-    """Not available: sets the bandwidth mode without waiting, timeout in ms."""
+    """Not available: sets the bandwidth mode without waiting, timeout in ms.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfo(device, gpuFabricInfo):
-    """Not available: cluster, clique and state of the GPU in its fabric."""
+    """Not available: cluster, clique and state of the GPU in its fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfoV(device, gpuFabricInfo):
-    """Not available: cluster, clique, state and health in the fabric."""
+    """Not available: cluster, clique, state and health in the fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfo_v4(device, gpuFabricInfo):
-    """Not available: cluster, cliques, state and health in the fabric."""
+    """Not available: cluster, cliques, state and health in the fabric.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceReadWritePRM_v1(handle, c_info):
-    """Not available: reads or writes a register of the link hardware."""
+    """Not available: reads or writes a register of the link hardware.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceReadPRMCounters_v1(handle, c_info):
-    """Not available: counters of the link hardware, by port."""
+    """Not available: counters of the link hardware, by port.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -12661,137 +13173,218 @@ def nvmlDeviceReadPRMCounters_v1(handle, c_info):
 
 
 def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
-    """Not available: where instances of a profile fit, in memory slices."""
+    """Not available: where instances of a profile fit, in memory slices.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuInstanceRemainingCapacity(device, profileId):
-    """Not available: how many instances of a profile still fit."""
+    """Not available: how many instances of a profile still fit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceCreateGpuInstance(device, profileId):
-    """Not available: creates a GPU instance of a profile."""
+    """Not available: creates a GPU instance of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
-    """Not available: creates a GPU instance at a placement."""
+    """Not available: creates a GPU instance at a placement.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlGpuInstanceDestroy(gpuInstance):
-    """Not available: destroys a GPU instance."""
+    """Not available: destroys a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceProfileInfo(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile."""
+    """Not available: slices and engines of a compute instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceProfileInfoV(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile."""
+    """Not available: slices and engines of a compute instance profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpuInstance, profileId):
-    """Not available: how many compute instances of a profile still fit."""
+    """Not available: how many compute instances of a profile still fit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstancePossiblePlacements(gpuInstance, profileId, placementsRef, countRef):
-    """Not available: where compute instances of a profile fit, in slices."""
+    """Not available: where compute instances of a profile fit, in slices.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceCreateComputeInstance(gpuInstance, profileId):
-    """Not available: creates a compute instance of a profile."""
+    """Not available: creates a compute instance of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceCreateComputeInstanceWithPlacement(gpuInstance, profileId, placement):
-    """Not available: creates a compute instance at a placement."""
+    """Not available: creates a compute instance at a placement.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstances(gpuInstance, profileId, computeInstancesRef, countRef):
-    """Not available: the compute instances of a profile."""
+    """Not available: the compute instances of a profile.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceById(gpuInstance, computeInstanceId):
-    """Not available: the compute instance with an id."""
+    """Not available: the compute instance with an id.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlComputeInstanceGetInfo(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance."""
+    """Not available: device, id, profile and placement of a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlComputeInstanceGetInfo_v2(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance."""
+    """Not available: device, id, profile and placement of a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlComputeInstanceDestroy(computeInstance):
-    """Not available: destroys a compute instance."""
+    """Not available: destroys a compute instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetActiveVgpus(gpuInstance, c_vgpu_instance_info):
-    """Not available: the vGPU instances that run in a GPU instance."""
+    """Not available: the vGPU instances that run in a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetCreatableVgpus(gpuInstance, c_vgpus):
-    """Not available: the vGPU types that fit into a GPU instance."""
+    """Not available: the vGPU types that fit into a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuTypeCreatablePlacements(gpuInstance, c_vgpu_placements):
-    """Not available: where vGPUs of a type fit into a GPU instance."""
+    """Not available: where vGPUs of a type fit into a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
-    """Not available: whether vGPUs of several sizes may mix."""
+    """Not available: whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
-    """Not available: sets whether vGPUs of several sizes may mix."""
+    """Not available: sets whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerState(gpuInstance, c_vgpu_sched_state_info):
-    """Not available: policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerState_v2(gpuInstance, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuSchedulerState(gpuInstance, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuSchedulerState_v2(gpuInstance, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerLog(gpuInstance, c_vgpu_sched_log_info):
-    """Not available: the log of the vGPU scheduler, times in ns."""
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns."""
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -12799,297 +13392,474 @@ def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2)
 
 
 def nvmlDeviceSetVirtualizationMode(handle, virtualization_mode):
-    """Not available: sets the virtualization mode."""
+    """Not available: sets the virtualization mode.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetHostVgpuMode(handle):
-    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value."""
+    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuCapabilities(handle, capability):
-    """Not available: whether the GPU has a vGPU capability."""
+    """Not available: whether the GPU has a vGPU capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuCapabilities(handle, capability, state):
-    """Not available: turns a vGPU capability on or off."""
+    """Not available: turns a vGPU capability on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuHeterogeneousMode(handle):
-    """Not available: whether vGPUs of several sizes may mix."""
+    """Not available: whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
-    """Not available: sets whether vGPUs of several sizes may mix."""
+    """Not available: sets whether vGPUs of several sizes may mix.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version=1):
-    """Not available: where vGPUs of a type may be placed."""
+    """Not available: where vGPUs of a type may be placed.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
-    """Not available: where vGPUs of a type fit now."""
+    """Not available: where vGPUs of a type fit now.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuInstancesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU instance, JPEG and OFA included."""
+    """Not available: utilization by vGPU instance, JPEG and OFA included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuProcessUtilization(handle, timeStamp):
-    """Not available: utilization by process of a vGPU, in percent."""
+    """Not available: utilization by process of a vGPU, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU process, JPEG and OFA included."""
+    """Not available: utilization by vGPU process, JPEG and OFA included.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuMetadata(handle):
-    """Not available: what the host's vGPU manager supports for migration."""
+    """Not available: what the host's vGPU manager supports for migration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPgpuMetadataString(handle):
-    """Not available: what the host's vGPU manager supports, as text."""
+    """Not available: what the host's vGPU manager supports, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerCapabilities(handle):
-    """Not available: the policies and time slices (ns) of the vGPU scheduler."""
+    """Not available: the policies and time slices (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerState(handle):
-    """Not available: policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerState_v2(handle, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuSchedulerState(handle, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuSchedulerState_v2(handle, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerLog(handle):
-    """Not available: the log of the vGPU scheduler, times in ns."""
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerLog_v2(handle, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns."""
+    """Not available: the log of the vGPU scheduler, times in ns.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGridLicensableFeatures(handle):
-    """Not available: the licensable features, with license state and expiry."""
+    """Not available: the licensable features, with license state and expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGridLicensableFeatures_v4(handle):
-    """Not available: the licensable features, with license state and expiry."""
+    """Not available: the licensable features, with license state and expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlVgpuTypeGetClass(vgpuTypeId):
-    """Not available: the class of a vGPU type, such as NVS or Quadro."""
+    """Not available: the class of a vGPU type, such as NVS or Quadro.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetDeviceID(vgpuTypeId):
-    """Not available: [device id, subsystem id] of a vGPU type."""
+    """Not available: [device id, subsystem id] of a vGPU type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetFbReservation(vgpuTypeId):
-    """Not available: the framebuffer reserved for a vGPU type, in bytes."""
+    """Not available: the framebuffer reserved for a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId):
-    """Not available: the GSP heap of a vGPU type, in bytes."""
+    """Not available: the GSP heap of a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetBAR1Info(vgpuTypeId):
-    """Not available: the BAR1 size of a vGPU type, in bytes."""
+    """Not available: the BAR1 size of a vGPU type, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetLicense(vgpuTypeId):
-    """Not available: the license that a vGPU type needs."""
+    """Not available: the license that a vGPU type needs.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
-    """Not available: the frame rate limit of a vGPU type, in frames/s."""
+    """Not available: the frame rate limit of a vGPU type, in frames/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
-    """Not available: the maximum number of vGPUs of a type in a virtual machine."""
+    """Not available: the maximum number of vGPUs of a type in a virtual machine.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
-    """Not available: the maximum number of vGPUs of a type in a GPU instance."""
+    """Not available: the maximum number of vGPUs of a type in a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId):
-    """Not available: the GPU instance profile of a vGPU type."""
+    """Not available: the GPU instance profile of a vGPU type.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuTypeGetCapabilities(vgpuTypeId, capability):
-    """Not available: whether a vGPU type has a capability."""
+    """Not available: whether a vGPU type has a capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetVmID(vgpuInstance):
-    """Not available: the virtual machine of a vGPU instance, as text."""
+    """Not available: the virtual machine of a vGPU instance, as text.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
-    """Not available: the driver version in the virtual machine."""
+    """Not available: the driver version in the virtual machine.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
-    """Not available: the frame rate limit of a vGPU instance, in frames/s."""
+    """Not available: the frame rate limit of a vGPU instance, in frames/s.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseStatus(vgpuInstance):
-    """Not available: whether a vGPU instance is licensed."""
+    """Not available: whether a vGPU instance is licensed.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseInfo(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry."""
+    """Not available: the license of a vGPU instance and its expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseInfo_v2(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry."""
+    """Not available: the license of a vGPU instance and its expiry.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEccMode(vgpuInstance):
-    """Not available: the ECC mode of a vGPU instance."""
+    """Not available: the ECC mode of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance):
-    """Not available: the encoder capacity of a vGPU instance, in percent."""
+    """Not available: the encoder capacity of a vGPU instance, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceSetEncoderCapacity(vgpuInstance, encoder_capacity):
-    """Not available: sets the encoder capacity of a vGPU instance, in percent."""
+    """Not available: sets the encoder capacity of a vGPU instance, in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderStats(vgpuInstance):
-    """Not available: sessions, frames/s and latency (us) of the encoder."""
+    """Not available: sessions, frames/s and latency (us) of the encoder.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderSessions(vgpuInstance):
-    """Not available: the encoder sessions of a vGPU instance."""
+    """Not available: the encoder sessions of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFBCStats(vgpuInstance):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us."""
+    """Not available: frame buffer capture: sessions, frames/s, latency in us.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFBCSessions(vgpuInstance):
-    """Not available: the frame buffer capture sessions of a vGPU instance."""
+    """Not available: the frame buffer capture sessions of a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance):
-    """Not available: the GPU instance that a vGPU instance runs in."""
+    """Not available: the GPU instance that a vGPU instance runs in.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetGpuPciId(vgpuInstance):
-    """Not available: the PCI bus id of a vGPU instance in its guest."""
+    """Not available: the PCI bus id of a vGPU instance in its guest.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetPlacementId(vgpuInstance):
-    """Not available: the placement of a vGPU instance in memory."""
+    """Not available: the placement of a vGPU instance in memory.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
-    """Not available: the size of a vGPU instance's state, in bytes."""
+    """Not available: the size of a vGPU instance's state, in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetMetadata(vgpuInstance):
-    """Not available: what a vGPU instance needs for migration."""
+    """Not available: what a vGPU instance needs for migration.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
-    """Not available: whether accounting is on for a vGPU instance."""
+    """Not available: whether accounting is on for a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
-    """Not available: the processes that accounting lists in a vGPU instance."""
+    """Not available: the processes that accounting lists in a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
-    """Not available: utilization (%), memory (bytes), time (ms) of a process."""
+    """Not available: utilization (%), memory (bytes), time (ms) of a process.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
-    """Not available: clears the list of processes that accounting lists in a vGPU instance."""
+    """Not available: clears the list of processes that accounting lists in a vGPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGetVgpuCompatibility(vgpuMetadata, pgpuMetadata):
-    """Not available: whether a vGPU can migrate to a GPU."""
+    """Not available: whether a vGPU can migrate to a GPU.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGetVgpuDriverCapabilities(capability):
-    """Not available: whether the driver has a vGPU capability."""
+    """Not available: whether the driver has a vGPU capability.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGetVgpuVersion(supported=None, current=None):
-    """Not available: the vGPU versions that the host supports and uses."""
+    """Not available: the vGPU versions that the host supports and uses.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlSetVgpuVersion(vgpuVersion):
-    """Not available: limits the vGPU versions that the host accepts."""
+    """Not available: limits the vGPU versions that the host accepts.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
@@ -13097,37 +13867,58 @@ def nvmlSetVgpuVersion(vgpuVersion):
 
 
 def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
-    """Not available: the processes of a mode, memory in bytes."""
+    """Not available: the processes of a mode, memory in bytes.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetAccountingMode(handle, mode):
-    """Not available: turns accounting on or off."""
+    """Not available: turns accounting on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_values(handle, (mode, 2))
 
 
 def nvmlDeviceGetAccountingBufferSize(handle):
-    """Not available: how many processes accounting remembers."""
+    """Not available: how many processes accounting remembers.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingPids(handle):
-    """Not available: the processes that accounting lists."""
+    """Not available: the processes that accounting lists.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingStats(handle, pid):
-    """Not available: utilization (%), peak memory (bytes), time (ms) of a process."""
+    """Not available: utilization (%), peak memory (bytes), time (ms) of a process.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingStats_v2(handle, pid):
-    """Not available: accounting of a process, with sums of its samples."""
+    """Not available: accounting of a process, with sums of its samples.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlDeviceClearAccountingPids(handle):
-    """Not available: clears the list of processes that accounting lists."""
+    """Not available: clears the list of processes that accounting lists.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
@@ -13135,42 +13926,66 @@ def nvmlDeviceClearAccountingPids(handle):
 
 
 def nvmlDeviceClearFieldValues(handle, fieldIds):
-    """Not available: clears the values of fields."""
+    """Not available: clears the values of fields.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(handle)
 
 
 def nvmlGpmSampleAlloc():
-    """Not available: a sample to be filled by nvmlGpmSampleGet."""
+    """Not available: a sample to be filled by nvmlGpmSampleGet.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpmSampleFree(gpmSample):
-    """Not available: frees a sample."""
+    """Not available: frees a sample.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpmSampleGet(device, gpmSample):
-    """Not available: fills a sample of a device."""
+    """Not available: fills a sample of a device.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlGpmMigSampleGet(device, gpuInstanceId, gpmSample):
-    """Not available: fills a sample of a GPU instance."""
+    """Not available: fills a sample of a GPU instance.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlGpmMetricsGet(metricsGet):
-    """Not available: metrics between two samples, mostly in percent."""
+    """Not available: metrics between two samples, mostly in percent.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlGpmQueryIfStreamingEnabled(device):
-    """Not available: whether GPM streaming is on."""
+    """Not available: whether GPM streaming is on.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
 def nvmlGpmSetStreamingEnabled(device, state):
-    """Not available: turns GPM streaming on or off."""
+    """Not available: turns GPM streaming on or off.
+
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
+    """
     raise _refuse_device(device)
 
 
@@ -13178,47 +13993,74 @@ def nvmlGpmSetStreamingEnabled(device, state):
 
 
 def nvmlUnitGetHandleByIndex(index):
-    """Not available: the handle of a rack unit."""
+    """Not available: the handle of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetUnitInfo(unit):
-    """Not available: name, id, serial number and firmware of a rack unit."""
+    """Not available: name, id, serial number and firmware of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetLedState(unit):
-    """Not available: color of a rack unit's LED, with the cause."""
+    """Not available: color of a rack unit's LED, with the cause.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitSetLedState(unit, color):
-    """Not available: sets the color of a rack unit's LED."""
+    """Not available: sets the color of a rack unit's LED.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetPsuInfo(unit):
-    """Not available: state, current (A), voltage (V), power (W) of the supply."""
+    """Not available: state, current (A), voltage (V), power (W) of the supply.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetTemperature(unit, type):
-    """Not available: intake, exhaust or board temperature, in degrees Celsius."""
+    """Not available: intake, exhaust or board temperature, in degrees Celsius.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetFanSpeedInfo(unit):
-    """Not available: speed (RPM) and state of a rack unit's fans."""
+    """Not available: speed (RPM) and state of a rack unit's fans.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetDeviceCount(unit):
-    """Not available: the number of GPUs of a rack unit."""
+    """Not available: the number of GPUs of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 
 def nvmlUnitGetDevices(unit):
-    """Not available: the handles of the GPUs of a rack unit."""
+    """Not available: the handles of the GPUs of a rack unit.
+
+    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
+    """
     raise _refuse()
 
 

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 from pymtml_cli import language
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
 from pymtml_cli.common.options import spelled
 from pymtml_cli.smi.modify import reader
 from pymtml_cli.smi.query import FORMATS, QUERIES
@@ -81,7 +81,7 @@ def run(arguments):
         sys.stdout.write(_filled(TEXTS["help"], name=name) + "\n")
         return 0
     if len(arguments) != 1 or arguments[0] not in SHELLS:
-        raise refuse("Name one shell: bash, zsh or fish.\n")
+        raise CommandError("name one shell: %s or %s" % (", ".join(SHELLS[:-1]), SHELLS[-1]))
     shell = arguments[0]
     lines = []
     of_options = lines if shell == "fish" else []

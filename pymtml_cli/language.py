@@ -7,7 +7,7 @@ Each question is answered by the module that ANSWERED_BY names, which has
 The refusals, their texts and exit statuses are those that nvidia-smi 580 was seen to give.
 """
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, OTHER, called, refuse
+from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, OTHER, CommandError, called, refuse, see_help
 
 NEEDED, OPTIONAL = "needed", "optional"
 
@@ -81,12 +81,12 @@ QUESTIONS = (
     (MODIFYING, "modification", BESIDE_MODIFICATION),
     (("json",), "json", ("json", "id", "filename", "loop", "loop-ms")),
 )
-_LOG = ". Specify -q/--query and %s.  Please run '%%(name)s -h' for help.\n\n"
+_LOG = ". Specify -q/--query and %s"
 # What cannot stand together, in the order in which nvidia-smi looks for it: whether -q is there, which options are, one
 # that is not, and how it is refused
 NOT_TOGETHER = (
-    (True, {"xml-format", "display"}, "", ": --display/-d flags can not be combined with -x/--xml-format flags.\n"),
-    (True, {"dtd"}, "xml-format", ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n"),
+    (True, {"xml-format", "display"}, "", ": --display/-d flags can not be combined with -x/--xml-format flags"),
+    (True, {"dtd"}, "xml-format", ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD"),
     (False, {"unit"}, "dtd", _LOG % "-u/--unit to run a unit query"),
     (False, {"xml-format"}, "dtd", _LOG % "-x/--xml-format to run an XML query"),
     (False, {"display"}, "dtd", _LOG % "-d/--display to run a filtered query"),
@@ -140,7 +140,8 @@ def _seconds(values):
 
 
 def _error(text, raw, status, for_help=" for help", hint=""):
-    return refuse("ERROR: Option %s %s. Please run '%s -h'%s.\n\n" % (raw, text, called(), for_help), status, hint)
+    theirs = "ERROR: Option %s %s. Please run '%s -h'%s.\n\n" % (raw, text, called(), for_help)
+    return refuse(theirs, status, hint or see_help(), "option %s %s" % (raw, text))
 
 
 def _not_known(raw):
@@ -160,8 +161,8 @@ def _apart(parts, raw, question, text):
     first = next((other for other, name, _ in parts if name == question and other != raw), None)
     if first is None or called() == NVIDIA_SMI:
         return _error(text, raw, BAD_ARGUMENT)
-    both = "ERROR: %s and %s cannot be combined. Please run '%s -h' for help.\n\n"
-    return refuse(both % (first.partition("=")[0], spelling, called()))
+    both = "%s and %s cannot be combined" % (first.partition("=")[0], spelling)
+    return CommandError(both, hint=see_help())
 
 
 def _split(arguments):
@@ -212,7 +213,9 @@ def parse(arguments):
     queried = "query" in names or "a" in names
     for log, given, lacking, text in NOT_TOGETHER:
         if log == queried and given <= set(names) and lacking not in names:
-            raise refuse("Invalid combination of input arguments" + text % {"name": called()})
+            theirs = "Invalid combination of input arguments" + text
+            theirs += ".\n" if log else ".  Please run '%s -h' for help.\n\n" % called()
+            raise refuse(theirs, hint=see_help(), ours="options that do not go together" + text)
     for asking, question, beside in QUESTIONS:
         first = next((name for name in names if name in asking), None)
         if first is not None:

@@ -107,10 +107,10 @@ def _report(error):
         return _nobody_reads()
     except OSError:
         _discard_stdout()
-    line = error.hint if error.stdout else error.text
+    line = error.hint if error.stdout else error.line
     try:
         if line:
-            sys.stderr.write("%s: %s\n" % (called(), safe(" ".join(line.split("\n")))))
+            sys.stderr.write("%s: %s\n" % (called(), safe(line)))
     except OSError:
         pass  # nobody is left to read it
     return error.status

@@ -7,7 +7,7 @@ and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: m
 
 import sys
 
-from pymtml_cli.common.errors import CommandError, called
+from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
 
 
 class Subcommand:
@@ -71,6 +71,17 @@ def argument_parser(name):
     class Parser(argparse.ArgumentParser):
         def error(self, message):
             raise CommandError("%s; see `%s --help`" % (message, self.prog))
+
+        def parse_args(self, args=None, namespace=None):
+            options, rest = self.parse_known_args(args, namespace)
+            if rest and called() == NVIDIA_SMI:
+                self.error("unrecognized arguments: %s" % " ".join(rest))
+            if rest:
+                from pymtml_cli.common import hints
+
+                known = [spelling for action in self._actions for spelling in action.option_strings]
+                raise hints.unknown("Option %s is not recognized.\n" % rest[0], rest[0], known, name)
+            return options
 
         def exit(self, status=0, message=None):
             sys.stdout.flush()  # here a help that nobody reads, or a full disk, is an error of the command

@@ -526,7 +526,7 @@ def test_a_program_with_a_python_of_its_own(command, variables, tmp_path):
     program.chmod(0o755)
     said = run(command + ["./frozen"], variables, tmp_path, status=7)
     assert said == (
-        "pymtml run: ./frozen was made by PyInstaller and runs a Python of its own, which does not see pymtml; "
+        "pymtml: ./frozen was made by PyInstaller and runs a Python of its own, which does not see pymtml; "
         "run its source instead\n"
     )
 
@@ -566,7 +566,7 @@ def test_what_the_system_does_not_start(command, variables, tmp_path, program, s
     (tmp_path / "data").write_text("")
     (tmp_path / "empty").write_text("")
     (tmp_path / "empty").chmod(0o755)
-    expected = "pymtml run: cannot run ./%s: %s\n" % (program, said)
+    expected = "pymtml: cannot run ./%s: %s\n" % (program, said)
     assert run(command + ["./" + program], variables, tmp_path, status=126) == expected
 
 

@@ -38,13 +38,18 @@ def worded(text):
 class CommandError(Exception):
     """Ends the command with an exit status, BAD_ARGUMENT if none is named, and a text.
 
-    ``text`` goes to stdout as it stands if ``stdout``, as nvidia-smi's own texts do, else to stderr as one line.
-    ``hint`` is a line on stderr beside a text on stdout: what to do about it.
+    ``text`` is what is wrong, ``hint`` what to do about it: one line on stderr, with a semicolon between them. If
+    ``stdout``, the text goes there as it stands, as nvidia-smi's own texts do, and only the hint to stderr.
     """
 
     def __init__(self, text, status=BAD_ARGUMENT, stdout=False, hint=""):
         Exception.__init__(self, text)
         self.text, self.status, self.stdout, self.hint = text, status, stdout, hint
+
+    @property
+    def line(self):
+        """What is wrong, and what to do about it."""
+        return "; ".join(filter(None, (" ".join(self.text.split()), self.hint)))
 
 
 def reason(error):
@@ -52,6 +57,16 @@ def reason(error):
     return getattr(error, "strerror", None) or error
 
 
-def refuse(text, status=BAD_ARGUMENT, hint=""):
-    """The error for a mistake that nvidia-smi answers on stdout; the text ends with what nvidia-smi ends it with."""
-    return CommandError(text, status, stdout=True, hint=hint)
+def refuse(text, status=BAD_ARGUMENT, hint="", ours=None):
+    """The error for what nvidia-smi refuses on stdout; the text ends with what nvidia-smi ends it with.
+
+    Under our own name it is ``ours``, or else the first line of the text, and goes where all errors go.
+    """
+    if called() == NVIDIA_SMI:
+        return CommandError(text, status, stdout=True, hint=hint)
+    return CommandError(ours or text[0].lower() + text[1:].partition("\n")[0].rstrip("."), status, hint=hint)
+
+
+def see_help(*subcommand):
+    """The hint of errors that have no other."""
+    return "" if called() == NVIDIA_SMI else "see `%s --help`" % " ".join([called(), *subcommand])

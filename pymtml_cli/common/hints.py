@@ -1,6 +1,6 @@
 """What to do about an error, for the line on stderr. Nothing here is imported unless there is an error."""
 
-from pymtml_cli.common.errors import called
+from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 
 MOST = 3
 
@@ -15,6 +15,12 @@ def near(word, known):
     found = get_close_matches(word.lower(), list(by_lower), MOST, 0.72)
     longer = [name for name in by_lower if len(word) > 2 and name.startswith(word.lower()) and name not in found]
     return [by_lower[name] for name in (found + longer)[:MOST]]
+
+
+def unknown(text, raw, known, command):
+    """The CommandError for an argument that a subcommand does not have; the text is nvidia-smi's."""
+    rest = "" if called() == NVIDIA_SMI else "%s --help lists the options" % command
+    return refuse(text, hint=meant(raw.partition("=")[0], known, rest), ours="option %s is not recognized" % raw)
 
 
 def meant(word, known, rest=""):

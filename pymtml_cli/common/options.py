@@ -4,7 +4,7 @@ A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a
 that --help does not show have None.
 """
 
-from pymtml_cli.common.errors import called, refuse, worded
+from pymtml_cli.common.errors import BAD_ARGUMENT, called, refuse, see_help, worded
 
 CARDS = "only these: index, UUID or PCI address, separated by commas"
 
@@ -29,8 +29,8 @@ def usage(command, table, last=(), arguments="[OPTION]...", **words):
     return "usage: %s %s %s\n\n" % (called(), command, arguments) + "".join("  %s  %s\n" % row for row in rows)
 
 
-def parse(arguments, table):
-    """Options by their first spelling (dict).
+def parse(arguments, table, command):
+    """Options of a subcommand by their first spelling (dict).
 
     Raises: CommandError in nvidia-smi's words.
     """
@@ -42,7 +42,7 @@ def parse(arguments, table):
         if spelling not in by_spelling:
             from pymtml_cli.common import hints
 
-            raise refuse('Option "%s" is not recognized.\n' % raw, hint=hints.meant(spelling, by_spelling))
+            raise hints.unknown('Option "%s" is not recognized.\n' % raw, raw, by_spelling, command)
         name, takes_value = by_spelling[spelling]
         if not takes_value:
             values[name] = True
@@ -51,5 +51,6 @@ def parse(arguments, table):
         elif rest and (not rest[0].startswith("-") or rest[0][1:].isdigit()):
             values[name] = rest.pop(0)
         else:
-            raise refuse('Option "%s" is missing its value.\n' % raw)
+            text = 'Option "%s" is missing its value.\n' % raw
+            raise refuse(text, BAD_ARGUMENT, see_help(command), "option %s is missing its value" % raw)
     return values

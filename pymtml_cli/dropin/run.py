@@ -94,7 +94,7 @@ def is_frozen(program):
 
 def complain(text, status=None):
     """Print an error or a warning; returns ``status``."""
-    print("pymtml run: " + text, file=sys.stderr)
+    print("pymtml: " + text, file=sys.stderr)
     return status
 
 

@@ -245,7 +245,7 @@ class Asking:
                 self._begin()
         except CommandError as error:
             self._machine = None
-            send("worn" if self._has_lived else "driver", " ".join((error.text + " " + error.hint).split()))
+            send("worn" if self._has_lived else "driver", error.line)
             return False
         send("done", None)
         return True

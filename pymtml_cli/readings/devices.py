@@ -283,10 +283,10 @@ class Machine:
             unknown = [name for name in dict.fromkeys(wanted) if not any(_is_named(card, name) for card in cards)]
             if self.cards and unknown:
                 line = _not_found(unknown, self.cards)
-                if not cards:
-                    raise no_devices(line)
                 if called() != errors.NVIDIA_SMI:
                     raise CommandError(line, errors.NO_SUCH_DEVICE)
+                if not cards:
+                    raise no_devices(line)
                 if sys.stderr.isatty():  # programs read stdout and stderr together
                     sys.stderr.write("%s: %s\n" % (called(), safe(line)))
         if not cards:
@@ -375,12 +375,16 @@ def initialization_error(error):
     """The CommandError for a library that cannot be initialized, in nvidia-smi's words."""
     from pymtml_cli.common import layout
 
-    texts, name = layout.blocks("smi/texts.txt"), called()
+    texts = layout.blocks("smi/texts.txt")
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
-        hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
-        return refuse(texts["no library for " + name] + "\n", errors.NO_LIBRARY, hint)
+        hint = "is the driver installed? `pymtml doctor` shows what was tried; PYMTML_LIBRARY may name the file"
+        if called() == errors.NVIDIA_SMI:
+            hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
+        ours = "%s was not found" % safe(pymtml._setting("PYMTML_LIBRARY") or "libmtml.so.2")
+        return refuse(texts["no library"] + "\n", errors.NO_LIBRARY, hint, ours)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
-        return refuse(texts["no driver for " + name] + "\n\n", errors.NO_DRIVER, _DOCTOR)
+        ours = "the Moore Threads driver is not loaded, or does not answer"
+        return refuse(texts["no driver"] + "\n\n", errors.NO_DRIVER, _DOCTOR, ours)
     code = error.value if 0 < error.value < OTHER else OTHER
     text = errors.worded("Failed to initialize MTML: %s\n")
     return refuse(text % pymtml.nvmlErrorString(error.value), code, _DOCTOR)

@@ -32,7 +32,7 @@ CODECS = {
 
 def run(arguments):
     """Print help, or lines until somebody interrupts."""
-    options = parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS, "encodersessions")
     if "-h" in options:
         sys.stdout.write(usage("encodersessions", OPTIONS))
         return 0

@@ -46,7 +46,7 @@ NOT_SUPPORTED = pymtml.NVML_ERROR_NOT_SUPPORTED
 def run(arguments):
     """Answer (exit status)."""
     known = {line: text for line, text in OPTIONS.items() if line != "--force" or called() != NVIDIA_SMI}
-    options = parse(arguments, known)
+    options = parse(arguments, known, "mig")
     actions = [name for name in _ACTIONS if name in options]
     if "-h" in options or not actions:
         sys.stdout.write(usage("mig", known, ("-i", "-gi"), "OPTION..."))

@@ -16,6 +16,7 @@ from pymtml_cli.common.errors import (
     OTHER,
     called,
     refuse,
+    see_help,
     worded,
 )
 from pymtml_cli.common.numeric import number
@@ -115,8 +116,9 @@ def _checked(options):
         if value is None:
             if name in INVALID:
                 raise refuse(worded(INVALID[name]) % text + EARLY)
+            named = text, OPTIONS[name][0][0]
             form = "ERROR: Option %s is invalid for %s. Please run '%s -h' for help.\n\n"
-            raise refuse(form % (text, OPTIONS[name][0][0], called()))
+            raise refuse(form % (*named, called()), hint=see_help(), ours="%s is no value of %s" % named)
         if name in OF_ANOTHER and OF_ANOTHER[name] not in options.values:
             text = "Invalid combination of input arguments. '%s' can only be used with '%s'.\n"
             other = OPTIONS[OF_ANOTHER[name]][0][-1]
@@ -272,8 +274,8 @@ def _gpu_reset(card, value):
         raise Failed("%s: %s" % (sentence, found), found.status, found.hint)
     done = None if found else ask(pymtml.mtmlDeviceReset, card.handle)
     if found or (isinstance(done, Unknown) and isinstance(done.error, pymtml.NVMLError_InUse)):
-        text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"]
-        raise Failed(text.format(gpu=place, name=called()), _BUSY.status)
+        text = layout.blocks("smi/texts.txt")["gpu-reset of a card in use"].format(gpu=place, name=called())
+        raise Failed(text if called() == NVIDIA_SMI else sentence + ": In use by another client", _BUSY.status)
     if isinstance(done, Unknown) and done.not_supported:
         raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
     _known(sentence, done)

@@ -42,7 +42,7 @@ LAST_LINK = (1 << 32) - 1
 
 def run(arguments, command):
     """Answer as mtlink, or as nvlink in nvidia-smi's form (exit status)."""
-    options = parse(arguments, OPTIONS[command])
+    options = parse(arguments, OPTIONS[command], command)
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
         sys.stdout.write(usage(command, OPTIONS[command], remote=remote))

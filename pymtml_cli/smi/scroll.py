@@ -67,7 +67,7 @@ def run(command, arguments, table, groups, default, most, views):
 
     ``views`` makes of settings, columns and options two functions: for the head, and for the lines of a sample.
     """
-    options = parse(arguments, table)
+    options = parse(arguments, table, command)
     if "-h" in options:
         titles = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
         sys.stdout.write(usage(command, table, most=most, default=default, groups=titles))

@@ -55,7 +55,7 @@ P2P_STATUS = {  # any other is U, for unknown
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS, "topo")
     if not options or "-h" in options:
         sys.stdout.write(worded(TEXTS["topo --help"]).format(name=called()) + "\n")
         return 0

@@ -23,7 +23,7 @@ KEY_WIDTH = 42
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS)
+    options = parse(arguments, OPTIONS, "vgpu")
     if "-h" in options:
         sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
         return 0

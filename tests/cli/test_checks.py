@@ -109,7 +109,7 @@ def test_no_failure_is_called_ok():
 
 WITH_DEFAULT = """
 mtmlGpuGetTemperatureThreshold mtmlGpuGetClock mtmlGpuGetMaxClock mtmlDeviceInitVpu mtmlDeviceGetGpuPath
-mtmlDeviceGetRenderPath mtmlDeviceGetProperty mtmlVpuGetCodecCapacity mtmlVpuGetEncoderSessionStates
+mtmlDeviceGetRenderPath mtmlDeviceGetPrimaryPath mtmlDeviceGetProperty mtmlVpuGetCodecCapacity mtmlVpuGetEncoderSessionStates
 mtmlVpuGetDecoderSessionStates mtmlMemoryGetEccMode mtmlDeviceGetPowerUsage mtmlGpuGetEnforcedPowerLimit
 """.split()
 

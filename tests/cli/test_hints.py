@@ -1,5 +1,6 @@
 """The line on stderr for people: what may have been meant, and what to do; stdout stays what programs know."""
 
+import os
 import re
 import sys
 
@@ -15,6 +16,27 @@ def test_nothing_is_said_where_it_works():
         with simulated.machine("s3000-mpc"):
             result = invoke(*arguments)
         assert (result.status, result.stderr) == (0, ""), arguments
+
+
+MISTAKES = """--nope|docter|-q --json|-x|-i 9|-i ,|-l x|-d X -q|--query-gpu=x|--query-gpu=name --format=x|-pm 3|-r
+topo -n 1|topo -p2p x|topo -nvme|mig -gi x -lgi|mig -lgi -lci|dmon -d 0|pmon -c x|dmon -s x|nvlink -l x|nvlink -gt x
+pci -cErrCnt|pci -gCnt|drain -q|drain -m 1 -p 0|gpm -s 1|encodersessions -l 0|completion ksh|health --expect x
+compare --hosts [|run /nowhere/program|metrics --interval 1|labels --output""".replace("\n", "|")
+
+
+def test_each_error_is_a_line_on_stderr(monkeypatch):
+    """Whichever subcommand says it: "pymtml: what is wrong; what to do"."""
+    monkeypatch.setattr(sys, "stdin", open(os.devnull))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # whom a reset is refused
+    for line in MISTAKES.split("|") + [
+        name + " --nope" for name in SUBCOMMANDS if name not in ("run", "drop-in", "completion")
+    ]:
+        with simulated.machine("s3000x2"):
+            result = invoke(*line.split())
+        assert result.status and not result.stdout, line
+        assert re.fullmatch(r"pymtml: (?!ERROR|Option|[A-Z][a-z])[^\n]+\n", result.stderr), (line, result.stderr)
+        if "nope" in line:
+            assert re.match("pymtml: option --nope is not recognized; .*pymtml", result.stderr), line
 
 
 def test_words_of_somebody_cannot_steer_the_terminal():
@@ -66,9 +88,12 @@ def test_what_the_command_is_called(variable, program, name, monkeypatch):
     assert errors.worded(ours) == (ours if name == "pymtml" else "MIG device 1 of 2, MIG, CUDA, NVLink, NVML")
 
 
-def test_what_ends_the_command():
-    one = errors.refuse("text", hint="what to do")
-    assert (one.text, one.status, one.stdout, one.hint, str(one)) == ("text", 2, True, "what to do", "text")
+def test_what_ends_the_command(monkeypatch):
+    one = errors.refuse("Text.\nMore.\n", hint="what to do")
+    assert (one.text, one.status, one.stdout, one.line) == ("text", 2, False, "text; what to do")
+    monkeypatch.setenv("PYMTML_COMMAND_NAME", "nvidia-smi")
+    one = errors.refuse("Text.\nMore.\n", hint="what to do", ours="other")
+    assert (one.text, one.status, one.stdout, one.hint) == ("Text.\nMore.\n", 2, True, "what to do")
     one = errors.CommandError("text", errors.NO_LIBRARY)
     assert (one.text, one.status, one.stdout, one.hint) == ("text", 12, False, "")
     assert errors.refuse("text", errors.NO_SUCH_DEVICE).status == 6

@@ -64,7 +64,7 @@ def test_chosen_cards():
 def test_a_list_that_cannot_be_read_is_not_an_empty_one(fault, path):
     with simulated.machine("s3000-mpc", faults=fault):
         report = json.loads(invoke("--json").stdout)
-    told, _ = hostfacts.LISTS[".".join(path)]
+    told, *_ = hostfacts.LISTS[".".join(path)]
     for card, reason in zip(report["devices"], ("Timeout", None)):
         place = card
         for key in path[:-1]:

@@ -228,7 +228,7 @@ def test_cards_are_chosen_by_index_uuid_and_address(two_cards):
             assert rows == [[index]], name
     for name in ("2", "-1", "x", "00:ff.0", "00000000-0000-0000-0000-000000000000"):
         result = invoke("--query-gpu=index", "--format=csv", "--id=" + name)
-        assert (result.status, result.stdout) == (6, "No devices were found\n"), name
+        assert (result.status, result.stdout) == (6, ""), name
 
 
 def test_pages_that_nothing_tells_have_a_line_for_each_cause():

@@ -76,7 +76,7 @@ def test_what_the_arguments_mean(arguments, command, nvidia_smi, error):
     assert vars(run.parse(arguments.split())) == expected
     if error:
         result = invoke("run", *arguments.split())
-        said = "pymtml run: %s; see `pymtml run --help`\n" % error
+        said = "pymtml: %s; see `pymtml run --help`\n" % error
         assert (result.status, result.stdout, result.stderr) == (2, "", said)
 
 
@@ -137,19 +137,19 @@ def test_a_program_is_looked_for_where_the_system_says_if_path_does_not(started,
 def test_no_such_program(folder, started):
     for program in ("no-such-program", "./no-such.py"):
         result = invoke("run", program, "x")
-        said = "pymtml run: no program %s beside %s or on PATH\n" % (program, PYTHON)
+        said = "pymtml: no program %s beside %s or on PATH\n" % (program, PYTHON)
         assert (result.status, result.stdout, result.stderr, started) == (127, "", said, [])
 
 
 def test_a_program_that_the_system_does_not_start(folder, started):
     result = invoke("run", "./empty", "x")
-    said = "pymtml run: cannot run ./empty: %s\n" % os.strerror(errno.ENOEXEC)
+    said = "pymtml: cannot run ./empty: %s\n" % os.strerror(errno.ENOEXEC)
     assert (result.status, result.stdout, result.stderr, started) == (126, "", said, [])
 
 
 def test_a_program_that_may_not_see_pymtml_is_told_of(folder, started):
     result = invoke("run", "./isolated")
-    said = "pymtml run: ./isolated starts Python with -I, so it may not see pymtml; "
+    said = "pymtml: ./isolated starts Python with -I, so it may not see pymtml; "
     said += "in its own environment, pymtml drop-in enable reaches it\n"
     assert (result.status, result.stderr, len(started)) == (0, said, 1)
 

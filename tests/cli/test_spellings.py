@@ -135,7 +135,7 @@ def test_the_time_between_samples(arguments, seconds):
     with pytest.raises(errors.CommandError) as refused:
         language.parse(arguments.split())
     named = "--watch" if "watch" in arguments else "[-l(ms) | --loop(-ms)=]"
-    assert refused.value.text == "Provided %s value is incorrect. Loop frequency must be greater than 0.\n\n" % named
+    assert refused.value.text == "provided %s value is incorrect. Loop frequency must be greater than 0" % named
 
 
 class Card:

@@ -274,7 +274,7 @@ def test_the_other_screen_where_no_signal_can_be_blocked(monkeypatch):
 
 def test_watch_without_cards_never_takes_the_terminal():
     status, text = Terminal("--watch", name="empty").finish()
-    assert status == 6 and "\x1b[?1049h" not in text and "No devices were found" in text
+    assert status == 6 and "\x1b[?1049h" not in text and "no devices were found" in text
 
 
 def test_watch_follows_the_size_of_the_terminal():

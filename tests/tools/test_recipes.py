@@ -119,5 +119,5 @@ def test_a_subcommand(copy):
     copy.write("pymtml_cli/smi/hello.py", HELLO)
     copy.make("expected")
     assert "--name NAME  who" in copy.read("tests/cli/expected/help.txt")
-    status, output = copy.test("tests/cli/test_expected.py", "tests/cli/test_completion.py", "tests/test_documents.py")
+    status, output = copy.test("tests/cli/test_expected.py", "tests/cli/test_completion.py", "tests/cli/test_rooms.py")
     assert status == 0, output[-5000:]
