@@ -17,16 +17,16 @@ MtmlReturn mtmlDeviceGetMusaComputeCapability(const MtmlDevice *device, int *maj
 }
 
 MtmlReturn mtmlDeviceGetPcieReplayCounter(const MtmlDevice *device, unsigned int *count)
-SIM_GIVES(device, mtmlDeviceGetPcieReplayCounter, device, count, call.device->pcie_replay_counter)
+{ SIM_GIVES(device, mtmlDeviceGetPcieReplayCounter, device, count, call.device->pcie_replay_counter) }
 
 MtmlReturn mtmlDeviceGetPerformanceState(const MtmlDevice *device, int *state)
-SIM_GIVES(device, mtmlDeviceGetPerformanceState, device, state, call.device->performance_state)
+{ SIM_GIVES(device, mtmlDeviceGetPerformanceState, device, state, call.device->performance_state) }
 
 MtmlReturn mtmlGpuGetEnforcedPowerLimit(const MtmlGpu *gpu, int *limit)
-SIM_GIVES(gpu, mtmlGpuGetEnforcedPowerLimit, gpu, limit, call.device->enforced_power_limit)
+{ SIM_GIVES(gpu, mtmlGpuGetEnforcedPowerLimit, gpu, limit, call.device->enforced_power_limit) }
 
 MtmlReturn mtmlGpuGetPowerManagementDefaultLimit(const MtmlGpu *gpu, int *limit)
-SIM_GIVES(gpu, mtmlGpuGetPowerManagementDefaultLimit, gpu, limit, call.device->default_power_limit)
+{ SIM_GIVES(gpu, mtmlGpuGetPowerManagementDefaultLimit, gpu, limit, call.device->default_power_limit) }
 
 MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *temp)
 {
@@ -39,7 +39,7 @@ MtmlReturn mtmlGpuGetTemperatureThreshold(const MtmlGpu *gpu, int kind, int *tem
 }
 
 MtmlReturn mtmlGpuGetVoltage(const MtmlGpu *gpu, int *voltage)
-SIM_GIVES(gpu, mtmlGpuGetVoltage, gpu, voltage, call.device->gpu_voltage)
+{ SIM_GIVES(gpu, mtmlGpuGetVoltage, gpu, voltage, call.device->gpu_voltage) }
 
 MtmlReturn mtmlMemoryGetTemperature(const MtmlMemory *mem, int *temp)
-SIM_GIVES(memory, mtmlMemoryGetTemperature, mem, temp, now_memory_temperature(call.device))
+{ SIM_GIVES(memory, mtmlMemoryGetTemperature, mem, temp, now_memory_temperature(call.device)) }

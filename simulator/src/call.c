@@ -88,12 +88,7 @@ static bool begin(struct call *call, enum function function)
 {
     uint64_t latency;
 
-    call->function = function;
-    call->result = MTML_SUCCESS;
-    call->device = NULL;
-    call->handle = NULL;
-    call->gives_null = false;
-    call->event[0] = '\0';
+    *call = (struct call){.function = function, .result = MTML_SUCCESS};
     sim_lock();
     latency = sim.latency_ns;
     if (latency) {

@@ -51,25 +51,28 @@ void call_give_device(struct call *call, struct device *device, MtmlDevice **slo
 /* Copies a text to the caller; sets INSUFFICIENT_SIZE when it does not fit. KEY is its name in the profile. */
 void call_give_text(struct call *call, const struct text *text, const char *key, char *buffer, unsigned int size);
 
-/* The body of a function that gives one number: the kind of its handle, its name and parameters, and the number. */
-#define SIM_GIVES(kind, function, handle, slot, value)                           \
-    {                                                                            \
-        struct call call;                                                        \
-                                                                                 \
-        if (call_enter_##kind(&call, FUNCTION_##function, handle, slot != NULL)) \
-            *slot = value;                                                       \
-        return call_leave(&call);                                                \
-    }
+/* What a function that gives one number does: the kind of its handle, its name and parameters, and the number. */
+#define SIM_GIVES(kind, function, handle, slot, value)                       \
+    struct call call;                                                        \
+                                                                             \
+    if (call_enter_##kind(&call, FUNCTION_##function, handle, slot != NULL)) \
+        *slot = value;                                                       \
+    return call_leave(&call);
 
 /* The same for a text, which the device has under its key. */
-#define SIM_GIVES_TEXT(kind, function, handle, key, buffer, size)                  \
-    {                                                                              \
-        struct call call;                                                          \
-                                                                                   \
-        if (call_enter_##kind(&call, FUNCTION_##function, handle, buffer != NULL)) \
-            call_give_text(&call, &call.device->key, #key, buffer, size);          \
-        return call_leave(&call);                                                  \
-    }
+#define SIM_GIVES_TEXT(kind, function, handle, key, buffer, size)              \
+    struct call call;                                                          \
+                                                                               \
+    if (call_enter_##kind(&call, FUNCTION_##function, handle, buffer != NULL)) \
+        call_give_text(&call, &call.device->key, #key, buffer, size);          \
+    return call_leave(&call);
+
+/* What a function that frees a handle does. */
+#define SIM_FREES(kind, function, handle)                       \
+    struct call call;                                           \
+                                                                \
+    call_enter_##kind(&call, FUNCTION_##function, handle, true); \
+    return call_leave_freed(&call);
 
 /* For texts of fixed size inside a struct, which are cut. */
 void fill_text(const struct device *device, const struct text *text, const char *key, char *buffer, size_t size);

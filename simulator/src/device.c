@@ -7,38 +7,16 @@
 #include <string.h>
 
 MtmlReturn mtmlDeviceInitGpu(const MtmlDevice *dev, MtmlGpu **gpu)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitGpu, dev, gpu != NULL))
-        *gpu = (MtmlGpu *)(void *)call_handle(&call, call.device, HANDLE_GPU);
-    return call_leave(&call);
-}
+{ SIM_GIVES(device, mtmlDeviceInitGpu, dev, gpu, (void *)call_handle(&call, call.device, HANDLE_GPU)) }
 
 MtmlReturn mtmlDeviceFreeGpu(MtmlGpu *gpu)
-{
-    struct call call;
-
-    call_enter_gpu(&call, FUNCTION_mtmlDeviceFreeGpu, gpu, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(gpu, mtmlDeviceFreeGpu, gpu) }
 
 MtmlReturn mtmlDeviceInitMemory(const MtmlDevice *dev, MtmlMemory **mem)
-{
-    struct call call;
-
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitMemory, dev, mem != NULL))
-        *mem = (MtmlMemory *)(void *)call_handle(&call, call.device, HANDLE_MEMORY);
-    return call_leave(&call);
-}
+{ SIM_GIVES(device, mtmlDeviceInitMemory, dev, mem, (void *)call_handle(&call, call.device, HANDLE_MEMORY)) }
 
 MtmlReturn mtmlDeviceFreeMemory(MtmlMemory *mem)
-{
-    struct call call;
-
-    call_enter_memory(&call, FUNCTION_mtmlDeviceFreeMemory, mem, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(memory, mtmlDeviceFreeMemory, mem) }
 
 MtmlReturn mtmlDeviceInitVpu(const MtmlDevice *dev, MtmlVpu **vpu)
 {
@@ -55,12 +33,7 @@ MtmlReturn mtmlDeviceInitVpu(const MtmlDevice *dev, MtmlVpu **vpu)
 }
 
 MtmlReturn mtmlDeviceFreeVpu(MtmlVpu *vpu)
-{
-    struct call call;
-
-    call_enter_vpu(&call, FUNCTION_mtmlDeviceFreeVpu, vpu, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(vpu, mtmlDeviceFreeVpu, vpu) }
 
 /* ==== Identity ==== */
 
@@ -83,13 +56,13 @@ MtmlReturn mtmlDeviceGetIndex(const MtmlDevice *dev, unsigned int *index)
 }
 
 MtmlReturn mtmlDeviceGetUUID(const MtmlDevice *dev, char *uuid, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetUUID, dev, uuid, uuid, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetUUID, dev, uuid, uuid, length) }
 
 MtmlReturn mtmlDeviceGetBrand(const MtmlDevice *dev, MtmlBrandType *type)
-SIM_GIVES(device, mtmlDeviceGetBrand, dev, type, (MtmlBrandType)call.device->brand)
+{ SIM_GIVES(device, mtmlDeviceGetBrand, dev, type, (MtmlBrandType)call.device->brand) }
 
 MtmlReturn mtmlDeviceGetName(const MtmlDevice *dev, char *name, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetName, dev, name, name, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetName, dev, name, name, length) }
 
 MtmlReturn mtmlDeviceGetPciInfo(const MtmlDevice *dev, MtmlPciInfo *pci)
 {
@@ -117,22 +90,22 @@ MtmlReturn mtmlDeviceGetPciInfo(const MtmlDevice *dev, MtmlPciInfo *pci)
 }
 
 MtmlReturn mtmlDeviceGetGpuPath(const MtmlDevice *dev, char *path, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetGpuPath, dev, gpu_path, path, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetGpuPath, dev, gpu_path, path, length) }
 
 MtmlReturn mtmlDeviceGetPrimaryPath(const MtmlDevice *dev, char *path, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetPrimaryPath, dev, primary_path, path, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetPrimaryPath, dev, primary_path, path, length) }
 
 MtmlReturn mtmlDeviceGetRenderPath(const MtmlDevice *dev, char *path, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetRenderPath, dev, render_path, path, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetRenderPath, dev, render_path, path, length) }
 
 MtmlReturn mtmlDeviceGetVbiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetVbiosVersion, dev, mtbios_version, version, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetVbiosVersion, dev, mtbios_version, version, length) }
 
 MtmlReturn mtmlDeviceGetMtBiosVersion(const MtmlDevice *dev, char *version, unsigned int length)
-SIM_GIVES_TEXT(device, mtmlDeviceGetMtBiosVersion, dev, mtbios_version, version, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetMtBiosVersion, dev, mtbios_version, version, length) }
 
 MtmlReturn mtmlDeviceGetSerialNumber(const MtmlDevice *device, unsigned int length, char *serialNumber)
-SIM_GIVES_TEXT(device, mtmlDeviceGetSerialNumber, device, serial_number, serialNumber, length)
+{ SIM_GIVES_TEXT(device, mtmlDeviceGetSerialNumber, device, serial_number, serialNumber, length) }
 
 MtmlReturn mtmlDeviceGetProperty(const MtmlDevice *dev, MtmlDeviceProperty *prop)
 {
@@ -158,10 +131,10 @@ MtmlReturn mtmlDeviceGetProperty(const MtmlDevice *dev, MtmlDeviceProperty *prop
 /* ==== Board ==== */
 
 MtmlReturn mtmlDeviceGetPowerUsage(const MtmlDevice *dev, unsigned int *power)
-SIM_GIVES(device, mtmlDeviceGetPowerUsage, dev, power, now_power_usage(call.device))
+{ SIM_GIVES(device, mtmlDeviceGetPowerUsage, dev, power, now_power_usage(call.device)) }
 
 MtmlReturn mtmlDeviceCountFan(const MtmlDevice *dev, unsigned int *count)
-SIM_GIVES(device, mtmlDeviceCountFan, dev, count, call.device->fan_speed.count)
+{ SIM_GIVES(device, mtmlDeviceCountFan, dev, count, call.device->fan_speed.count) }
 
 MtmlReturn mtmlDeviceGetFanSpeed(const MtmlDevice *dev, unsigned int index, unsigned int *speed)
 {
@@ -202,7 +175,7 @@ MtmlReturn mtmlDeviceGetPcieSlotInfo(const MtmlDevice *dev, MtmlPciSlotInfo *slo
 }
 
 MtmlReturn mtmlDeviceCountDisplayInterface(const MtmlDevice *device, unsigned int *count)
-SIM_GIVES(device, mtmlDeviceCountDisplayInterface, device, count, call.device->displays.count)
+{ SIM_GIVES(device, mtmlDeviceCountDisplayInterface, device, count, call.device->displays.count) }
 
 MtmlReturn mtmlDeviceGetDisplayInterfaceSpec(const MtmlDevice *device, unsigned int intfIndex,
                                              MtmlDispIntfSpec *dispIntfSpec)
@@ -226,7 +199,7 @@ MtmlReturn mtmlDeviceGetDisplayInterfaceSpec(const MtmlDevice *device, unsigned 
 }
 
 MtmlReturn mtmlDeviceCountGpuCores(const MtmlDevice *device, unsigned int *numCores)
-SIM_GIVES(device, mtmlDeviceCountGpuCores, device, numCores, call.device->gpu_cores)
+{ SIM_GIVES(device, mtmlDeviceCountGpuCores, device, numCores, call.device->gpu_cores) }
 
 MtmlReturn mtmlDeviceReset(const MtmlDevice *device)
 {

@@ -109,12 +109,7 @@ MtmlReturn mtmlLibraryInitSystem(const MtmlLibrary *lib, MtmlSystem **sys)
 }
 
 MtmlReturn mtmlLibraryFreeSystem(MtmlSystem *sys)
-{
-    struct call call;
-
-    call_enter_system(&call, FUNCTION_mtmlLibraryFreeSystem, sys, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(system, mtmlLibraryFreeSystem, sys) }
 
 MtmlReturn mtmlLibraryCountDevice(const MtmlLibrary *lib, unsigned int *count)
 {
@@ -209,12 +204,7 @@ MtmlReturn mtmlLibraryInitDeviceByPciSbdf(const MtmlLibrary *lib, const char *pc
 }
 
 MtmlReturn mtmlLibraryFreeDevice(MtmlDevice *dev)
-{
-    struct call call;
-
-    call_enter_device(&call, FUNCTION_mtmlLibraryFreeDevice, dev, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(device, mtmlLibraryFreeDevice, dev) }
 
 MtmlReturn mtmlSystemGetDriverVersion(const MtmlSystem *sys, char *version, unsigned int length)
 {

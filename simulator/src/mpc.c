@@ -27,17 +27,25 @@ static void fill_configuration(const struct mpc_configuration *configuration, Mt
             i < configuration->profiles.count ? (int)configuration->profiles.values[i] : -1;
 }
 
-static bool is_parent(struct call *call)
+static bool require_parent(struct call *call)
 {
     if (call->device->role != ROLE_CARD || call->device->mpc_mode != MTML_DEVICE_MPC_ENABLE)
         call->result = MTML_ERROR_NOT_SUPPORTED;
     return call->result == MTML_SUCCESS;
 }
 
-static bool is_instance(struct call *call)
+static bool require_instance(struct call *call)
 {
     if (call->device->role != ROLE_MPC_INSTANCE)
         call->result = MTML_ERROR_NOT_SUPPORTED;
+    return call->result == MTML_SUCCESS;
+}
+
+/* Whether the caller's array takes a list. */
+static bool require_room(struct call *call, const struct list *list, unsigned int count)
+{
+    if (count < list->count)
+        call->result = MTML_ERROR_INSUFFICIENT_SIZE;
     return call->result == MTML_SUCCESS;
 }
 
@@ -78,7 +86,7 @@ static bool set_mode(struct call *call, struct device *card, MtmlMpcMode mode)
     return rebuild(call, card);
 }
 
-static bool can_divide(struct call *call, const struct device *card)
+static bool require_divisible(struct call *call, const struct device *card)
 {
     if (!card->mpc_capability)
         call->result = MTML_ERROR_NOT_SUPPORTED;
@@ -91,7 +99,7 @@ MtmlReturn mtmlDeviceSetMpcMode(const MtmlDevice *device, MtmlMpcMode mode)
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceSetMpcMode, device,
                           (unsigned int)mode <= MTML_DEVICE_MPC_ENABLE) &&
-        can_divide(&call, call.device)) {
+        require_divisible(&call, call.device)) {
         struct device *card = call.device;
 
         invalidate();
@@ -107,7 +115,7 @@ MtmlReturn mtmlDeviceSetMpcConfiguration(const MtmlDevice *parentDevice, unsigne
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceSetMpcConfiguration, parentDevice, true) && is_parent(&call)) {
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceSetMpcConfiguration, parentDevice, true) && require_parent(&call)) {
         struct device *card = call.device;
 
         if (in_list(&card->mpc_configurations, id)) {
@@ -126,7 +134,7 @@ MtmlReturn mtmlDeviceSetMpcConfiguration(const MtmlDevice *parentDevice, unsigne
 
 static bool configure(struct call *call, struct device *card, unsigned int id)
 {
-    if (card->role != ROLE_CARD || !can_divide(call, card)) {
+    if (card->role != ROLE_CARD || !require_divisible(call, card)) {
         call->result = MTML_ERROR_NOT_SUPPORTED;
         return false;
     }
@@ -173,14 +181,14 @@ MtmlReturn mtmlLibrarySetMpcConfigurationInBatch(const MtmlLibrary *lib, unsigne
 /* ==== What a card can be divided into ==== */
 
 MtmlReturn mtmlDeviceGetMpcMode(const MtmlDevice *device, MtmlMpcMode *currentMode)
-SIM_GIVES(device, mtmlDeviceGetMpcMode, device, currentMode, (MtmlMpcMode)call.device->mpc_mode)
+{ SIM_GIVES(device, mtmlDeviceGetMpcMode, device, currentMode, (MtmlMpcMode)call.device->mpc_mode) }
 
 MtmlReturn mtmlDeviceCountSupportedMpcProfiles(const MtmlDevice *parentDevice, unsigned int *count)
 {
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountSupportedMpcProfiles, parentDevice, count != NULL) &&
-        is_parent(&call))
+        require_parent(&call))
         *count = call.device->mpc_profiles.count;
     return call_leave(&call);
 }
@@ -190,16 +198,12 @@ MtmlReturn mtmlDeviceGetSupportedMpcProfiles(const MtmlDevice *parentDevice, uns
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSupportedMpcProfiles, parentDevice, info != NULL) &&
-        is_parent(&call)) {
+        require_parent(&call) && require_room(&call, &call.device->mpc_profiles, count)) {
         const struct list *ids = &call.device->mpc_profiles;
 
-        if (count < ids->count) {
-            call.result = MTML_ERROR_INSUFFICIENT_SIZE;
-        } else {
-            memset(info, 0, count * sizeof *info);
-            for (unsigned int i = 0; i < ids->count; i++)
-                fill_profile(machine_mpc_profile(sim.machine, ids->values[i]), &info[i]);
-        }
+        memset(info, 0, count * sizeof *info);
+        for (unsigned int i = 0; i < ids->count; i++)
+            fill_profile(machine_mpc_profile(sim.machine, ids->values[i]), &info[i]);
     }
     return call_leave(&call);
 }
@@ -209,7 +213,7 @@ MtmlReturn mtmlDeviceCountSupportedMpcConfigurations(const MtmlDevice *parentDev
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountSupportedMpcConfigurations, parentDevice, count != NULL) &&
-        is_parent(&call))
+        require_parent(&call))
         *count = call.device->mpc_configurations.count;
     return call_leave(&call);
 }
@@ -220,16 +224,12 @@ MtmlReturn mtmlDeviceGetSupportedMpcConfigurations(const MtmlDevice *parentDevic
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSupportedMpcConfigurations, parentDevice, info != NULL) &&
-        is_parent(&call)) {
+        require_parent(&call) && require_room(&call, &call.device->mpc_configurations, count)) {
         const struct list *ids = &call.device->mpc_configurations;
 
-        if (count < ids->count) {
-            call.result = MTML_ERROR_INSUFFICIENT_SIZE;
-        } else {
-            memset(info, 0, count * sizeof *info);
-            for (unsigned int i = 0; i < ids->count; i++)
-                fill_configuration(machine_mpc_configuration(sim.machine, ids->values[i]), &info[i]);
-        }
+        memset(info, 0, count * sizeof *info);
+        for (unsigned int i = 0; i < ids->count; i++)
+            fill_configuration(machine_mpc_configuration(sim.machine, ids->values[i]), &info[i]);
     }
     return call_leave(&call);
 }
@@ -239,7 +239,7 @@ MtmlReturn mtmlDeviceGetMpcConfiguration(const MtmlDevice *parentDevice, MtmlMpc
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcConfiguration, parentDevice, config != NULL) &&
-        is_parent(&call))
+        require_parent(&call))
         fill_configuration(machine_mpc_configuration(sim.machine, call.device->mpc_configuration), config);
     return call_leave(&call);
 }
@@ -250,7 +250,7 @@ MtmlReturn mtmlDeviceGetMpcConfigurationByName(const MtmlDevice *parentDevice, c
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcConfigurationByName, parentDevice, configName && config) &&
-        is_parent(&call)) {
+        require_parent(&call)) {
         const struct list *ids = &call.device->mpc_configurations;
         const struct mpc_configuration *found = NULL;
 
@@ -290,7 +290,7 @@ static void list_instances(struct call *call, const unsigned int *profile, MtmlD
         memset(&array[*count], 0, (capacity - *count) * sizeof *array);
 }
 
-static bool knows_profile(struct call *call, unsigned int id)
+static bool require_profile(struct call *call, unsigned int id)
 {
     if (!in_list(&call->device->mpc_profiles, id))
         call->result = MTML_ERROR_INVALID_ARGUMENT;
@@ -303,7 +303,7 @@ MtmlReturn mtmlDeviceCountMpcInstancesByProfileId(const MtmlDevice *parentDevice
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountMpcInstancesByProfileId, parentDevice, count != NULL) &&
-        is_parent(&call) && knows_profile(&call, profileId))
+        require_parent(&call) && require_profile(&call, profileId))
         list_instances(&call, &profileId, NULL, 0, count);
     return call_leave(&call);
 }
@@ -315,7 +315,7 @@ MtmlReturn mtmlDeviceGetMpcInstancesByProfileId(const MtmlDevice *parentDevice, 
     unsigned int found;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcInstancesByProfileId, parentDevice, mpcInstance != NULL) &&
-        is_parent(&call) && knows_profile(&call, profileId))
+        require_parent(&call) && require_profile(&call, profileId))
         list_instances(&call, &profileId, mpcInstance, count, &found);
     return call_leave(&call);
 }
@@ -325,7 +325,7 @@ MtmlReturn mtmlDeviceCountMpcInstances(const MtmlDevice *parentDevice, unsigned 
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountMpcInstances, parentDevice, count != NULL) &&
-        is_parent(&call))
+        require_parent(&call))
         list_instances(&call, NULL, NULL, 0, count);
     return call_leave(&call);
 }
@@ -336,7 +336,7 @@ MtmlReturn mtmlDeviceGetMpcInstances(const MtmlDevice *parentDevice, unsigned in
     unsigned int found;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcInstances, parentDevice, mpcInstance != NULL) &&
-        is_parent(&call))
+        require_parent(&call))
         list_instances(&call, NULL, mpcInstance, count, &found);
     return call_leave(&call);
 }
@@ -347,7 +347,7 @@ MtmlReturn mtmlDeviceGetMpcInstanceByIndex(const MtmlDevice *parentDevice, unsig
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcInstanceByIndex, parentDevice, mpcInstance != NULL) &&
-        is_parent(&call)) {
+        require_parent(&call)) {
         if (index < call.device->instance_count && call.device->instances[index]->visible)
             call_give_device(&call, call.device->instances[index], mpcInstance);
         else
@@ -361,7 +361,7 @@ MtmlReturn mtmlDeviceGetMpcParentDevice(const MtmlDevice *mpcInstance, MtmlDevic
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcParentDevice, mpcInstance, parentDevice != NULL) &&
-        is_instance(&call)) {
+        require_instance(&call)) {
         if (call.device->card->visible)
             call_give_device(&call, call.device->card, parentDevice);
         else
@@ -375,7 +375,7 @@ MtmlReturn mtmlDeviceGetMpcProfileInfo(const MtmlDevice *mpcInstance, MtmlMpcPro
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcProfileInfo, mpcInstance, profileInfo != NULL) &&
-        is_instance(&call))
+        require_instance(&call))
         fill_profile(machine_mpc_profile(sim.machine, call.device->mpc_profile), profileInfo);
     return call_leave(&call);
 }
@@ -385,7 +385,7 @@ MtmlReturn mtmlDeviceGetMpcInstanceIndex(const MtmlDevice *mpcInstance, unsigned
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMpcInstanceIndex, mpcInstance, index != NULL) &&
-        is_instance(&call))
+        require_instance(&call))
         *index = call.device->number;
     return call_leave(&call);
 }

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-static bool has_links(struct call *call)
+static bool require_links(struct call *call)
 {
     if (!call->device->mtlink_capability)
         call->result = MTML_ERROR_NOT_SUPPORTED;
     return call->result == MTML_SUCCESS;
 }
 
-static bool has_link(struct call *call, unsigned int link)
+static bool require_link(struct call *call, unsigned int link)
 {
-    if (has_links(call) && link >= call->device->mtlink_count)
+    if (require_links(call) && link >= call->device->mtlink_count)
         call->result = MTML_ERROR_INVALID_ARGUMENT;
     return call->result == MTML_SUCCESS;
 }
@@ -30,7 +30,7 @@ MtmlReturn mtmlDeviceGetMtLinkSpec(const MtmlDevice *device, MtmlMtLinkSpec *spe
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkSpec, device, spec != NULL) && has_links(&call)) {
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkSpec, device, spec != NULL) && require_links(&call)) {
         memset(spec, 0, sizeof *spec);
         spec->version = call.device->mtlink_version;
         spec->bandWidth = call.device->mtlink_bandwidth;
@@ -43,7 +43,8 @@ MtmlReturn mtmlDeviceGetMtLinkState(const MtmlDevice *device, unsigned int linkI
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkState, device, state != NULL) && has_link(&call, linkId))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkState, device, state != NULL) &&
+        require_link(&call, linkId))
         *state = (MtmlMtLinkState)list_value(&call.device->mtlink_state, linkId, MTML_MTLINK_STATE_DOWN);
     return call_leave(&call);
 }
@@ -55,7 +56,7 @@ MtmlReturn mtmlDeviceGetMtLinkCapStatus(const MtmlDevice *device, unsigned int l
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkCapStatus, device,
                           status && (unsigned int)capability < MTML_MTLINK_CAP_COUNT) &&
-        has_link(&call, linkId)) {
+        require_link(&call, linkId)) {
         const struct list *statuses = capability == MTML_MTLINK_CAP_P2P_ACCESS ? &call.device->mtlink_p2p_access
                                                                                : &call.device->mtlink_p2p_atomics;
 
@@ -69,7 +70,7 @@ MtmlReturn mtmlDeviceGetMtLinkRemoteDevice(const MtmlDevice *device, unsigned in
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkRemoteDevice, device, remoteDevice != NULL) &&
-        has_link(&call, linkId)) {
+        require_link(&call, linkId)) {
         struct device *peer = peer_of(call.device, linkId);
 
         if (peer && peer->visible)
@@ -182,7 +183,7 @@ MtmlReturn mtmlDeviceCountMtLinkShortestPaths(const MtmlDevice *localDevice, con
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountMtLinkShortestPaths, localDevice,
                           remoteDevice && pathCount && pathLength) &&
-        has_links(&call) && (remote = pair_device(&call, remoteDevice))) {
+        require_links(&call) && (remote = pair_device(&call, remoteDevice))) {
         struct walk walk = {.call = &call};
 
         *pathLength = find_paths(&walk, remote);
@@ -198,7 +199,7 @@ MtmlReturn mtmlDeviceGetMtLinkShortestPaths(const MtmlDevice *localDevice, const
     const struct device *remote;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkShortestPaths, localDevice, remoteDevice && paths) &&
-        has_links(&call) && (remote = pair_device(&call, remoteDevice))) {
+        require_links(&call) && (remote = pair_device(&call, remoteDevice))) {
         struct walk measured = {.call = &call};
         struct walk filled = {.call = &call, .matrix = paths, .rows = pathCount, .columns = pathLength};
         unsigned int length = find_paths(&measured, remote);
@@ -239,7 +240,7 @@ MtmlReturn mtmlDeviceCountMtLinkLayouts(const MtmlDevice *localDevice, const Mtm
     const struct device *remote;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountMtLinkLayouts, localDevice, remoteDevice && linkCount) &&
-        has_links(&call) && (remote = pair_device(&call, remoteDevice)))
+        require_links(&call) && (remote = pair_device(&call, remoteDevice)))
         *linkCount = list_links(call.device, remote, NULL, 0);
     return call_leave(&call);
 }
@@ -251,7 +252,7 @@ MtmlReturn mtmlDeviceGetMtLinkLayouts(const MtmlDevice *localDevice, const MtmlD
     const struct device *remote;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceGetMtLinkLayouts, localDevice, remoteDevice && layouts) &&
-        has_links(&call) && (remote = pair_device(&call, remoteDevice))) {
+        require_links(&call) && (remote = pair_device(&call, remoteDevice))) {
         unsigned int count = list_links(call.device, remote, layouts, linkCount);
 
         if (count > linkCount)

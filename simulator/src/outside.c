@@ -22,6 +22,8 @@
 
 #include "outside.h"
 
+#include "outside_file.h"
+
 #include "../mtml_sim.h"
 
 #include "change.h"
@@ -41,19 +43,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Stand where other lines have the number of an object. */
-#define FAULT         0xFE000000u
-#define FAULTS        0xFD000000u
-#define PATIENCE      1000        /* milliseconds for the lock, which is held for less than one */
-#define MAX_FILE      (1024 * 1024)
-#define MAX_LINES     8192
-#define TRIES         100         /* names for the file that takes the other's place */
+#define PATIENCE  1000 /* milliseconds for the lock, which is held for less than one */
+#define MAX_LINES 8192
+
+/* What a line is about: an object's key, one fault, or all that are armed instead of those of variables and profile. */
+enum kind { KIND_KEY, KIND_FAULT, KIND_FAULTS };
 
 struct line {
+    enum kind kind;
     unsigned int row;
-    unsigned int number;
-    uint64_t id; /* of a fault */
-    char *key;   /* of an object */
+    unsigned int number; /* of an object */
+    uint64_t id;         /* of a fault */
+    char *key;           /* of an object */
     char *value;
 };
 
@@ -65,7 +66,7 @@ struct lines {
 };
 
 static char *path;
-static char *profile; /* as MTML_SIM_PROFILE has it */
+static char *profile;
 static uint32_t seen_counter;
 static struct stat seen_file;
 static struct timespec seen_tick;
@@ -83,7 +84,7 @@ static void free_lines(struct lines *lines)
 
 /* ==== Reading ==== */
 
-static char *read_whole(const char *name, struct stat *status)
+char *outside_read(const char *name, struct stat *status)
 {
     int descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
@@ -130,16 +131,22 @@ static const char *read_place(const char *text, unsigned int *number)
     return NULL;
 }
 
-/* The last line about a thing counts. */
-static bool add_line(struct lines *lines, unsigned int number, uint64_t id, const char *key, const char *value)
+static bool is_about_same(const struct line *one, const struct line *other)
 {
-    struct line line = {lines->row, number, id, strdup(key), strdup(value)};
+    return one->kind == other->kind && one->number == other->number && one->id == other->id &&
+           strcmp(one->key, other->key) == 0;
+}
+
+/* The last line about a thing counts. */
+static bool add_line(struct lines *lines, struct line about, const char *key, const char *value)
+{
+    struct line line = {about.kind, lines->row, about.number, about.id, strdup(key), strdup(value)};
     struct line *grown;
 
-    for (unsigned int i = 0; line.value && i < lines->count; i++) {
+    for (unsigned int i = 0; line.key && line.value && i < lines->count; i++) {
         struct line *known = &lines->all[i];
 
-        if (known->number == number && known->id == id && strcmp(known->key, key) == 0) {
+        if (is_about_same(known, &line)) {
             free(known->value);
             free(line.key);
             known->value = line.value;
@@ -183,8 +190,7 @@ static const char *cut_line(char *text, char **name, char **value)
     return NULL;
 }
 
-/* Whether values move or stay is no difference. */
-static bool same_profile(const char *one, const char *other)
+bool outside_same_profile(const char *one, const char *other)
 {
     static const char frozen[] = "+frozen";
     size_t lengths[2] = {strlen(one), strlen(other)};
@@ -210,16 +216,16 @@ static const char *parse_line(struct lines *lines, char *text)
     if (problem || !name)
         return problem;
     if (strcmp(name, "profile") == 0)
-        lines->foreign = !same_profile(value, profile);
+        lines->foreign = !outside_same_profile(value, profile);
     else if (sscanf(name, "fault.%llu%c", &id, &excess) == 1 && id)
-        good = add_line(lines, FAULT, id, "", value);
+        good = add_line(lines, (struct line){.kind = KIND_FAULT, .id = id}, "", value);
     else if (strcmp(name, "faults") == 0)
-        good = add_line(lines, FAULTS, 0, "", value);
+        good = add_line(lines, (struct line){.kind = KIND_FAULTS}, "", value);
     else if (strncmp(name, "*.", 2) == 0 && name[2])
         for (number = 0; good && number < sim.machine->device_count; number++)
-            good = add_line(lines, number, 0, name + 2, value);
+            good = add_line(lines, (struct line){.number = number}, name + 2, value);
     else if ((key = read_place(name, &number)) && *key)
-        good = add_line(lines, number, 0, key, value);
+        good = add_line(lines, (struct line){.number = number}, key, value);
     else
         return "write 0.KEY, *.KEY, machine.KEY, 0.instance.1.KEY, 0.virt.2.KEY, fault.NUMBER or faults before the =";
     return good ? NULL : "out of memory";
@@ -253,8 +259,7 @@ static bool parse_lines(struct lines *lines, char *text)
 static const struct line *find_line(const struct lines *lines, const struct line *like)
 {
     for (unsigned int i = 0; i < lines->count; i++)
-        if (lines->all[i].number == like->number && lines->all[i].id == like->id &&
-            strcmp(lines->all[i].key, like->key) == 0)
+        if (is_about_same(&lines->all[i], like))
             return &lines->all[i];
     return NULL;
 }
@@ -268,11 +273,11 @@ static bool apply(struct lines *lines)
         const struct line *line = &in_force.all[i];
         const struct line *next = find_line(lines, line);
 
-        if (line->number == FAULT && (!next || strcmp(next->value, line->value) != 0))
+        if (line->kind == KIND_FAULT && (!next || strcmp(next->value, line->value) != 0))
             faults_drop(line->id);
-        else if (line->number == FAULTS && !next)
+        else if (line->kind == KIND_FAULTS && !next)
             faults_set(sim.faults && *sim.faults ? sim.faults : sim.machine->faults.bytes, sim.machine->device_count);
-        else if (line->number != FAULT && !next)
+        else if (line->kind == KIND_KEY && !next)
             change_restore(line->number, line->key);
     }
     for (unsigned int i = 0; i < lines->count; i++) {
@@ -282,9 +287,9 @@ static bool apply(struct lines *lines)
 
         if (last && strcmp(last->value, line->value) == 0)
             continue;
-        if (line->number == FAULT)
+        if (line->kind == KIND_FAULT)
             problem = faults_add(line->value, sim.machine->device_count, line->id);
-        else if (line->number == FAULTS)
+        else if (line->kind == KIND_FAULTS)
             problem = faults_set(line->value, sim.machine->device_count);
         else
             problem = change_set(line->number, line->key, line->value);
@@ -298,8 +303,7 @@ static bool apply(struct lines *lines)
     return good;
 }
 
-/* FILE.lock; -1 where it cannot be had, or is no file. */
-static int open_lock(int flags)
+int outside_open_lock(int flags)
 {
     char name[PATH_MAX];
     struct stat status;
@@ -316,10 +320,10 @@ static int open_lock(int flags)
     return descriptor;
 }
 
-static bool read_again(void)
+bool outside_read_again(void)
 {
     struct lines lines = {0};
-    int lock = open_lock(0);
+    int lock = outside_open_lock(0);
     char *text;
     bool good;
 
@@ -329,7 +333,7 @@ static bool read_again(void)
         close(lock);
     }
     seen_counter = counter_value();
-    text = read_whole(path, &seen_file);
+    text = outside_read(path, &seen_file);
     if (!text) {
         complain("MTML_SIM_CONTROL: cannot read \"%s\"", path);
         return false;
@@ -376,11 +380,11 @@ void outside_look(void)
         errno = saved;
     }
     saved = errno;
-    read_again();
+    outside_read_again();
     errno = saved;
 }
 
-static bool lock_file(int descriptor)
+bool outside_lock(int descriptor)
 {
     for (int tries = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; tries++) {
         const struct timespec millisecond = {0, 1000000};
@@ -404,19 +408,36 @@ bool outside_open(const char *wanted, const char *chosen)
     if (!path || !profile)
         return false;
     /* Where nobody may write beside the file, its time has to do. */
-    descriptor = open_lock(O_CREAT);
+    descriptor = outside_open_lock(O_CREAT);
     if (descriptor >= 0) {
-        if (lock_file(descriptor))
+        if (outside_lock(descriptor))
             counter_join(descriptor, true);
         close(descriptor);
     }
     sim.attention = true;
-    return read_again();
+    return outside_read_again();
 }
 
 bool outside_follows(void)
 {
     return path != NULL;
+}
+
+const char *outside_path(void)
+{
+    return path;
+}
+
+const char *outside_profile(void)
+{
+    return profile;
+}
+
+void outside_each_fault(void (*use)(uint64_t id, const char *text, unsigned int card), unsigned int card)
+{
+    for (unsigned int i = 0; i < in_force.count; i++)
+        if (in_force.all[i].kind == KIND_FAULT)
+            use(in_force.all[i].id, in_force.all[i].value, card);
 }
 
 void outside_close(void)
@@ -426,288 +447,8 @@ void outside_close(void)
     free(profile);
     path = profile = NULL;
     for (unsigned int i = 0; i < in_force.count; i++)
-        if (in_force.all[i].number == FAULT)
+        if (in_force.all[i].kind == KIND_FAULT)
             faults_drop(in_force.all[i].id);
     free_lines(&in_force);
     sim.attention = false;
-}
-
-/* ==== Writing ==== */
-
-/* A line that is to be there once, or not at all for a value of NULL. */
-struct note {
-    char name[96];
-    char *value;
-};
-
-/* What outside_write is to write. */
-static struct note *notes;
-static unsigned int note_count;
-static const char *note_problem;
-
-static void note(const char *name, const char *value)
-{
-    struct note *grown;
-    char *copy = value ? strdup(value) : NULL;
-
-    /* Blanks between faults; elsewhere they are written as \n. */
-    for (char *end = copy; end && *(end += strcspn(end, "\r\n"));)
-        *end = ' ';
-    if (strlen(name) >= sizeof grown->name)
-        note_problem = "the name is too long";
-    grown = note_problem ? NULL : realloc(notes, (note_count + 1) * sizeof *grown);
-    if (grown)
-        notes = grown;
-    if (!grown || (value && !copy)) {
-        note_problem = note_problem ? note_problem : strerror(ENOMEM);
-        free(copy);
-        return;
-    }
-    strcpy(notes[note_count].name, name);
-    notes[note_count++].value = copy;
-}
-
-void outside_note(unsigned int number, const char *key, const char *value)
-{
-    unsigned int card = number & 0xff;
-    char name[128];
-
-    if (!path)
-        return;
-    if (number == MTML_SIM_MACHINE)
-        snprintf(name, sizeof name, "machine.%s", key);
-    else if (number >> 8 & 0xff)
-        snprintf(name, sizeof name, "%u.instance.%u.%s", card, (number >> 8 & 0xff) - 1, key);
-    else if (number >> 16 & 0xff)
-        snprintf(name, sizeof name, "%u.virt.%u.%s", card, (number >> 16 & 0xff) - 1, key);
-    else
-        snprintf(name, sizeof name, "%u.%s", card, key);
-    note(name, value);
-}
-
-void outside_note_faults(const char *text)
-{
-    if (path)
-        note("faults", text);
-}
-
-/* One line for each fault, so that each can be taken back by itself. */
-void outside_note_more_faults(const char *text)
-{
-    char *copy = path ? strdup(text) : NULL;
-    char *rest = copy;
-    char *item;
-
-    if (path && !copy)
-        note_problem = strerror(ENOMEM);
-    while ((item = strsep(&rest, ","))) {
-        item += strspn(item, " \t\n");
-        if (*item)
-            note("fault.", item);
-    }
-    free(copy);
-}
-
-void outside_note_no_faults(unsigned int card)
-{
-    for (unsigned int i = 0; i < in_force.count; i++) {
-        const struct line *line = &in_force.all[i];
-        char name[32];
-
-        if (line->number != FAULT)
-            continue;
-        if (card != NO_CARD && (line->value[0] < '0' || line->value[0] > '9' ||
-                                strtoul(line->value, NULL, 10) != card))
-            continue;
-        snprintf(name, sizeof name, "fault.%llu", (unsigned long long)line->id);
-        note(name, NULL);
-    }
-}
-
-static bool write_all(int descriptor, const char *text, size_t length)
-{
-    while (length) {
-        ssize_t written = write(descriptor, text, length);
-
-        if (written <= 0)
-            return false;
-        text += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-/* Into a new file that takes the other's place: what has its name already is somebody else's. */
-static bool replace_file(const char *text, size_t length)
-{
-    char name[PATH_MAX];
-    int descriptor = -1;
-    bool good;
-
-    for (int i = 0; i < TRIES && descriptor < 0; i++) {
-        if ((size_t)snprintf(name, sizeof name, "%s.%ld.%d", path, (long)getpid(), i) >= sizeof name)
-            return false;
-        descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno != EEXIST)
-            return false;
-    }
-    if (descriptor < 0)
-        return false;
-    good = write_all(descriptor, text, length);
-    good = close(descriptor) == 0 && good;
-    if (good && rename(name, path) == 0)
-        return true;
-    unlink(name);
-    return false;
-}
-
-/* The number after which no fault has one. */
-static unsigned long long last_fault(const char *text)
-{
-    unsigned long long last = 0;
-
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        unsigned long long id;
-
-        if (sscanf(line, " fault.%llu", &id) == 1 && id > last)
-            last = id;
-    }
-    return last;
-}
-
-/* Whether a line is one that the notes replace. */
-static bool replaced(const char *line, size_t length)
-{
-    const char *equals = memchr(line, '=', length);
-    size_t name = equals ? (size_t)(equals - line) : 0;
-
-    while (name && strchr(" \t", line[name - 1]))
-        name--;
-    for (unsigned int i = 0; name && i < note_count; i++)
-        if (strlen(notes[i].name) == name && strncmp(notes[i].name, line, name) == 0)
-            return true;
-    return false;
-}
-
-/* The value of the line that says which profile the text is about; false when there is none. */
-static bool read_profile(const char *text, char *value, size_t size)
-{
-    static const char key[] = "profile = ";
-
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (strncmp(line, key, strlen(key)) == 0) {
-            snprintf(value, size, "%.*s", (int)strcspn(line + strlen(key), "\r\n"), line + strlen(key));
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The text with the notes at its end; the caller frees it. */
-static char *with_notes(const char *text, size_t *length)
-{
-    size_t size = strlen(text) + strlen(profile) + 32;
-    unsigned long long id = last_fault(text);
-    char known[PATH_MAX];
-    char *result;
-
-    for (unsigned int i = 0; i < note_count; i++) {
-        if (strcmp(notes[i].name, "fault.") == 0)
-            snprintf(notes[i].name, sizeof notes[i].name, "fault.%llu", ++id);
-        size += strlen(notes[i].name) + (notes[i].value ? strlen(notes[i].value) : 0) + 5;
-    }
-    result = malloc(size);
-    *length = 0;
-    if (result && !read_profile(text, known, sizeof known))
-        *length = (size_t)sprintf(result, "profile = %s\n", profile);
-    while (result && *text) {
-        const char *end = strchr(text, '\n') ? strchr(text, '\n') : text + strlen(text);
-
-        if (!replaced(text, (size_t)(end - text))) {
-            memcpy(result + *length, text, (size_t)(end - text));
-            *length += (size_t)(end - text);
-            result[(*length)++] = '\n';
-        }
-        text = *end ? end + 1 : end;
-    }
-    for (unsigned int i = 0; result && i < note_count; i++)
-        if (notes[i].value)
-            *length += (size_t)sprintf(result + *length, "%s = %s\n", notes[i].name, notes[i].value);
-    return result;
-}
-
-/* Under the file's lock: NULL, or why it is not written. */
-static const char *write_locked(void)
-{
-    static char problem[2 * PATH_MAX + 64];
-    char other[PATH_MAX];
-    struct stat status;
-    char *text = read_whole(path, &status);
-    char *result;
-    size_t length;
-    bool good;
-
-    if (!text)
-        return "it cannot be read";
-    if (read_profile(text, other, sizeof other) && !same_profile(other, profile)) {
-        snprintf(problem, sizeof problem, "it is about the profile %s, not %.*s", other, PATH_MAX, profile);
-        free(text);
-        return problem;
-    }
-    errno = ENOMEM;
-    result = with_notes(text, &length);
-    if (result)
-        errno = length > MAX_FILE ? EFBIG : errno;
-    good = result && length <= MAX_FILE && replace_file(result, length);
-    free(text);
-    free(result);
-    return good ? NULL : strerror(errno);
-}
-
-bool outside_write(void)
-{
-    const char *problem = note_problem;
-    int saved = errno;
-    int lock = -1;
-
-    if (!problem && note_count) {
-        lock = open_lock(O_CREAT);
-        if (lock < 0 || !lock_file(lock)) {
-            problem = strerror(errno);
-        } else {
-            counter_join(lock, true);
-            problem = write_locked();
-            if (!problem)
-                counter_raise();
-        }
-    }
-    if (lock >= 0)
-        close(lock);
-    if (problem)
-        complain("MTML_SIM_CONTROL: cannot write \"%s\": %s", path, problem);
-    else if (note_count)
-        read_again();
-    for (unsigned int i = 0; i < note_count; i++)
-        free(notes[i].value);
-    free(notes);
-    notes = NULL;
-    note_count = 0;
-    note_problem = NULL;
-    errno = saved;
-    return !problem;
-}
-
-bool outside_tell(struct device *const *devices, unsigned int count, const char *const *keys)
-{
-    static char value[VALUE_SIZE];
-
-    for (unsigned int i = 0; path && i < count; i++) {
-        for (const char *const *key = keys; *key; key++) {
-            struct output output = {value, sizeof value, 0};
-
-            if (!change_get(change_number(devices[i]), *key, &output))
-                outside_note(change_number(devices[i]), *key, value);
-        }
-    }
-    return outside_write();
 }

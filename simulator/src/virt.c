@@ -6,7 +6,7 @@
 
 #define MEBIBYTE (1024ull * 1024ull)
 
-static bool is_host(struct call *call)
+static bool require_host(struct call *call)
 {
     if (!call->device->virt_capability)
         call->result = MTML_ERROR_NOT_SUPPORTED;
@@ -87,7 +87,7 @@ MtmlReturn mtmlDeviceCountSupportedVirtTypes(const MtmlDevice *dev, unsigned int
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountSupportedVirtTypes, dev, count != NULL) && is_host(&call))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountSupportedVirtTypes, dev, count != NULL) && require_host(&call))
         list_types(&call, false, NULL, 0, count);
     return call_leave(&call);
 }
@@ -97,7 +97,7 @@ MtmlReturn mtmlDeviceGetSupportedVirtTypes(const MtmlDevice *dev, MtmlVirtType *
     struct call call;
     unsigned int found;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSupportedVirtTypes, dev, types != NULL) && is_host(&call))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetSupportedVirtTypes, dev, types != NULL) && require_host(&call))
         list_types(&call, false, types, count, &found);
     return call_leave(&call);
 }
@@ -106,7 +106,7 @@ MtmlReturn mtmlDeviceCountAvailVirtTypes(const MtmlDevice *dev, unsigned int *co
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountAvailVirtTypes, dev, count != NULL) && is_host(&call))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountAvailVirtTypes, dev, count != NULL) && require_host(&call))
         list_types(&call, true, NULL, 0, count);
     return call_leave(&call);
 }
@@ -116,7 +116,7 @@ MtmlReturn mtmlDeviceGetAvailVirtTypes(const MtmlDevice *dev, MtmlVirtType *type
     struct call call;
     unsigned int found;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetAvailVirtTypes, dev, types != NULL) && is_host(&call))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetAvailVirtTypes, dev, types != NULL) && require_host(&call))
         list_types(&call, true, types, count, &found);
     return call_leave(&call);
 }
@@ -140,7 +140,7 @@ MtmlReturn mtmlDeviceCountAvailVirtDevices(const MtmlDevice *dev, const MtmlVirt
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountAvailVirtDevices, dev, type && count) && is_host(&call)) {
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountAvailVirtDevices, dev, type && count) && require_host(&call)) {
         const struct virt_type *found = find_type(&call, type);
 
         if (found)
@@ -155,7 +155,7 @@ MtmlReturn mtmlDeviceCountMaxVirtDevices(const MtmlDevice *dev, const MtmlVirtTy
     struct call call;
 
     if (call_enter_device(&call, FUNCTION_mtmlDeviceCountMaxVirtDevices, dev, type && virtDevicesCount) &&
-        is_host(&call)) {
+        require_host(&call)) {
         const struct virt_type *found = find_type(&call, type);
 
         if (found)
@@ -168,7 +168,7 @@ MtmlReturn mtmlDeviceCountActiveVirtDevices(const MtmlDevice *dev, unsigned int 
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountActiveVirtDevices, dev, count != NULL) && is_host(&call))
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceCountActiveVirtDevices, dev, count != NULL) && require_host(&call))
         *count = call.device->virt_device_count;
     return call_leave(&call);
 }
@@ -178,7 +178,8 @@ MtmlReturn mtmlDeviceGetActiveVirtDeviceUuids(const MtmlDevice *dev, char *uuids
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetActiveVirtDeviceUuids, dev, uuids != NULL) && is_host(&call)) {
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceGetActiveVirtDeviceUuids, dev, uuids != NULL) &&
+        require_host(&call)) {
         const struct device *card = call.device;
         bool fits = entryCount >= card->virt_device_count && entryLength > 0;
 
@@ -200,7 +201,7 @@ MtmlReturn mtmlDeviceInitVirtDevice(const MtmlDevice *dev, const char *uuid, Mtm
 {
     struct call call;
 
-    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitVirtDevice, dev, uuid && virtDev) && is_host(&call)) {
+    if (call_enter_device(&call, FUNCTION_mtmlDeviceInitVirtDevice, dev, uuid && virtDev) && require_host(&call)) {
         struct device *found = NULL;
 
         for (unsigned int i = 0; i < call.device->virt_device_count && !found; i++)
@@ -215,12 +216,7 @@ MtmlReturn mtmlDeviceInitVirtDevice(const MtmlDevice *dev, const char *uuid, Mtm
 }
 
 MtmlReturn mtmlDeviceFreeVirtDevice(MtmlDevice *virtDev)
-{
-    struct call call;
-
-    call_enter_device(&call, FUNCTION_mtmlDeviceFreeVirtDevice, virtDev, true);
-    return call_leave_freed(&call);
-}
+{ SIM_FREES(device, mtmlDeviceFreeVirtDevice, virtDev) }
 
 MtmlReturn mtmlDeviceGetVirtType(const MtmlDevice *virtDev, MtmlVirtType *type)
 {

@@ -20,10 +20,10 @@ MtmlReturn mtmlVpuGetUtilization(const MtmlVpu *vpu, MtmlCodecUtil *utilization)
 }
 
 MtmlReturn mtmlVpuGetClock(const MtmlVpu *vpu, unsigned int *clockMhz)
-SIM_GIVES(vpu, mtmlVpuGetClock, vpu, clockMhz, now_vpu_clock(call.device))
+{ SIM_GIVES(vpu, mtmlVpuGetClock, vpu, clockMhz, now_vpu_clock(call.device)) }
 
 MtmlReturn mtmlVpuGetMaxClock(const MtmlVpu *vpu, unsigned int *clockMhz)
-SIM_GIVES(vpu, mtmlVpuGetMaxClock, vpu, clockMhz, call.device->vpu_max_clock)
+{ SIM_GIVES(vpu, mtmlVpuGetMaxClock, vpu, clockMhz, call.device->vpu_max_clock) }
 
 MtmlReturn mtmlVpuGetCodecCapacity(const MtmlVpu *vpu, unsigned int *encodeCapacity, unsigned int *decodeCapacity)
 {
