@@ -109,6 +109,7 @@ const struct key device_keys[] = {
     SIM_KEYS_BEYOND(X)
 #undef X
     KEY(device, processes, processes),
+    KEY(device, xid, xid),
     KEY(device, unsupported, functions),
     KEY(device, unterminated, text_keys),
     KEY(device, lost, loss),

@@ -150,8 +150,9 @@ struct device {
     SIM_FIELDS_BEYOND
     struct function_set told;
 
-    /* What the interface does not tell, and mthreads-gmi does */
+    /* What the interface does not tell, and mthreads-gmi or the driver's files do */
     struct text processes;
+    struct text xid;
 
     /* Behavior */
     struct function_set unsupported;

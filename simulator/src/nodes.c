@@ -18,7 +18,8 @@
  * The node is known by the name of the file behind the descriptor, whatever its folder. Where the folder has no file for
  * it the call goes to the kernel, as every other call does. Where /dev/mtgpu.N is missing, its open gives that file.
  *
- * The folder's file `calls` gets a line for each ioctl of a node, that of the memory or another:
+ * The folder's file `calls` gets a line for each ioctl of a node, that of the memory or another. FIOCLEX and FIONCLEX,
+ * by which Python's open() makes a descriptor close-on-exec, are left out: they do not get as far as a driver.
  *
  *     PID mtgpu.0 0xa3104da7 1 O_RDONLY O_CLOEXEC     request, ostype (- for other requests), how the node is open
  */
@@ -42,6 +43,8 @@
 
 enum { ENTRIES = 80, FOR_HOST = 0, CARDS = 64, FIRST_RENDER_NODE = 128 };
 #define PROCESS_MEMORY 0xa3104da7u /* _IOR('M', 0xA7, struct process_memory) */
+#define FIONCLEX       0x5450u
+#define FIOCLEX        0x5451u
 
 /* In the order of the driver's struct, where each is followed by its maximum. */
 static const char *const figures[] = {"pt_uma", "pt_lma", "lma", "uma", "system", "user"};
@@ -282,24 +285,25 @@ static int ask(const struct node *node, struct process_memory *memory)
 
 /* ==== In the place of libc's ==== */
 
-EXPORT int ioctl(int descriptor, unsigned long request, ...);
+EXPORT int ioctl(int descriptor, unsigned long number, ...);
 EXPORT int open(const char *path, int flags, ...);
 EXPORT int open64(const char *path, int flags, ...);
 EXPORT int openat(int directory, const char *path, int flags, ...);
 EXPORT int openat64(int directory, const char *path, int flags, ...);
 
-int ioctl(int descriptor, unsigned long request, ...)
+int ioctl(int descriptor, unsigned long number, ...)
 {
+    unsigned int request = (unsigned int)number;
     struct node node;
     va_list arguments;
     void *argument;
 
-    va_start(arguments, request);
+    va_start(arguments, number);
     argument = va_arg(arguments, void *);
     va_end(arguments);
-    if (folder() && find_node(&node, descriptor)) {
-        record(&node, descriptor, (unsigned int)request, argument);
-        if ((unsigned int)request == PROCESS_MEMORY && access(node.file, F_OK) == 0) {
+    if (request != FIOCLEX && request != FIONCLEX && folder() && find_node(&node, descriptor)) {
+        record(&node, descriptor, request, argument);
+        if (request == PROCESS_MEMORY && access(node.file, F_OK) == 0) {
             int error = ask(&node, argument);
 
             if (error)
@@ -307,7 +311,7 @@ int ioctl(int descriptor, unsigned long request, ...)
             return error ? -1 : 0;
         }
     }
-    return (int)syscall(SYS_ioctl, descriptor, request, argument);
+    return (int)syscall(SYS_ioctl, descriptor, number, argument);
 }
 
 static int open_node(int directory, const char *path, int flags, unsigned int mode)

@@ -5,6 +5,7 @@
 #include "faults.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ==== Numbers and names ==== */
@@ -363,6 +364,40 @@ static const char *parse_processes(const struct slot *slot, const char *text)
     return parse_text(slot, text);
 }
 
+static bool is_one_of(const char *const *words, const char *word)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* NUMBER SEVERITY SCOPE [pid=PID] ["TEXT"]: the record that the driver has written last. */
+static const char *parse_xid(const struct slot *slot, const char *text)
+{
+    static const char *const severities[] = {"notify", "warn", "fatal", NULL};
+    static const char *const scopes[] = {"process", "gpu", "host", "system", NULL};
+    static const char problem[] = "not NUMBER SEVERITY SCOPE [pid=PID] [\"TEXT\"]";
+    char number[16], severity[16], scope[16], pid[16];
+    const char *rest = text;
+    uint32_t value;
+    int length = 0;
+
+    if (!*text)
+        return parse_text(slot, text);
+    if (sscanf(rest, "%15s %15s %15s %n", number, severity, scope, &length) != 3 || read_uint32(number, &value) ||
+        !is_one_of(severities, severity) || !is_one_of(scopes, scope))
+        return problem;
+    rest += length;
+    if (sscanf(rest, "pid=%15s %n", pid, &length) == 1) {
+        if (read_uint32(pid, &value))
+            return problem;
+        rest += length;
+    }
+    if (*rest && (*rest != '"' || strchr(rest + 1, '"') != rest + strlen(rest) - 1))
+        return problem;
+    return parse_text(slot, text);
+}
+
 /* ==== The types ==== */
 
 const struct type type_bool = {.parse = parse_bool, .format = format_bool};
@@ -383,4 +418,5 @@ const struct type type_version_text = {.parse = parse_version_text, .format = fo
 const struct type type_cpu_list = {.parse = parse_cpu_list, .format = format_text};
 const struct type type_faults = {.parse = parse_faults, .format = format_text};
 const struct type type_processes = {.parse = parse_processes, .format = format_text};
+const struct type type_xid = {.parse = parse_xid, .format = format_text};
 const struct type type_text_keys = {.parse = parse_text_keys, .format = format_text};

@@ -40,7 +40,7 @@ struct type {
 /* Alone (value.c) */
 extern const struct type type_bool, type_uint, type_hex, type_int, type_uint64, type_float, type_name, type_level,
     type_peer, type_virt_type, type_capability, type_loss, type_text, type_path, type_version_text, type_cpu_list, type_faults,
-    type_processes, type_text_keys;
+    type_processes, type_xid, type_text_keys;
 
 /* Lists of those (list.c) */
 extern const struct type type_uint_list, type_name_list, type_level_list, type_peer_list, type_virt_type_list;

@@ -153,18 +153,42 @@ def test_watching_references():
     assert seen == [(first, 1, 1), (second.value, 1, 2), (second.value, 0, 1), (first, 0, 0)]
 
 
-@pytest.mark.parametrize("text", ["4242 2048 python worker.py, 17 - sleep", "1 0 a", ""])
-def test_processes(text):
-    with Session():
-        interface.sim_set(0, "processes", text)
-        assert interface.sim_get(0, "processes") == text
+XID = '0x05000002 fatal gpu pid=7 "a, b"'
+NO_XIDS = [
+    "5",
+    "5 fatal",
+    "5 bad gpu",
+    "5 fatal card",
+    "x fatal gpu",
+    "4294967296 warn gpu",
+    "5 warn gpu pid=x",
+    "5 warn gpu pid=",
+]
 
 
-@pytest.mark.parametrize("text", ["4242", "4242 2048", "4242 2048 ", "x 1 a", "1 x a", "1 -1 a", "1 1 a,", "1  2 a"])
-def test_bad_processes(text):
+@pytest.mark.parametrize(
+    "key, text",
+    [("processes", text) for text in ("4242 2048 python worker.py, 17 - sleep", "1 0 a", "")]
+    + [("xid", text) for text in (XID, "5 notify process", '5 warn host ""', "")],
+)
+def test_texts_with_a_form(key, text):
     with Session():
-        assert LIBRARY.mtmlSimSet(0, b"processes", text.encode()) == -1
-        assert interface.sim_get(0, "processes") == ""
+        interface.sim_set(0, key, text)
+        assert interface.sim_get(0, key) == text
+
+
+@pytest.mark.parametrize(
+    "key, text",
+    [
+        ("processes", text)
+        for text in ("4242", "4242 2048", "4242 2048 ", "x 1 a", "1 x a", "1 -1 a", "1 1 a,", "1  2 a")
+    ]
+    + [("xid", text) for text in NO_XIDS + [XID[:-1], XID + "x", XID + '"', "5 warn gpu text", '5 warn gpu "']],
+)
+def test_texts_without_it(key, text):
+    with Session():
+        assert LIBRARY.mtmlSimSet(0, key.encode(), text.encode()) == -1
+        assert interface.sim_get(0, key) == ""
 
 
 def failed_call():

@@ -96,6 +96,8 @@ def _exec(arguments: argparse.Namespace) -> int:
         if not check_profile(variables):
             return 2
         command = arguments.command
+        if arguments.nodes:
+            variables.update(tree.write_nodes(session.Machine(load()), os.path.join(folder, "nodes")))
         if arguments.tree:
             command = _with_tree(command, folder, variables)
         os.execvpe(command[0], command, dict(os.environ, **variables))
@@ -139,6 +141,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "exec":
             text = "show the machine in /sys/bus/pci/devices, and to pymtml in /sys and /proc"
             command.add_argument("--tree", action="store_true", help=text)
+            text = "let /dev/mtgpu.N answer who asks the driver for the memory of processes"
+            command.add_argument("--nodes", action="store_true", help=text)
         if name == "env":
             command.add_argument(
                 "--format",

@@ -27,6 +27,8 @@ else:
 
 MTML = os.path.join(LIBRARIES, "libmtml.so.2")
 MUSA = os.path.join(LIBRARIES, "libmusa.so.1")
+# To be preloaded: device nodes that answer.
+NODES = os.path.join(LIBRARIES, "libmtgpu_nodes.so")
 # For programs that load the library by its other name.
 PLAIN = [os.path.join(LIBRARIES, "libmtml.so"), os.path.join(LIBRARIES, "libmusa.so")]
 

@@ -120,11 +120,17 @@ def _text(value: Value) -> str:
     return str(value)
 
 
+# Keys whose changes the driver writes a record about.
+_REPORTED = ("xid", "lost", "mtlink_state")
+
+
 class Machine:
     """A simulated machine that can be changed: by all processes that are on it, for all of them, while they run."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, library: ctypes.CDLL, root: str = "") -> None:
         self._library = library
+        # Of its tree, once there is one.
+        self._root = root
 
     def set(self, key: str, value: Optional[Value]) -> None:
         """Change a value at once: `0.gpu_temperature` of card 0, `*.power_usage` of all, `machine.driver_version`.
@@ -136,6 +142,8 @@ class Machine:
         Raises: ValueError.
         """
         for _, number, name in self._places(key):
+            reports = name.partition(".")[0] in _REPORTED and number < self.cards() and os.path.isdir(self._root)
+            before = tree.troubles(self, number) if reports else []
             if value is None:
                 status = self._library.mtmlSimUnset(number, name.encode())
             else:
@@ -144,6 +152,10 @@ class Machine:
                 )
             if status:
                 raise ValueError(native.message(self._library))
+            if reports:
+                told = [_text(value)] if name == "xid" and value else []
+                told += [text for text in tree.troubles(self, number) if text not in before]
+                tree.report(self, self._root, number, told)
 
     def get(self, key: str) -> str:
         """A value as a profile writes it, around which it moves (str).
@@ -255,7 +267,7 @@ class Simulator(Machine):
     """
 
     def __init__(self, library: ctypes.CDLL, folder: str) -> None:
-        super().__init__(library)
+        super().__init__(library, os.path.join(folder, "tree"))
         self._folder = folder
         self._machines = 0
 
@@ -294,9 +306,21 @@ class Simulator(Machine):
         pymtml and `mthreads-gmi` read it from then on, in this process and its children: PYMTML_SYS_ROOT and
         PYMTML_PROC_ROOT name it.
         """
-        root = os.path.join(self._folder, "tree")
-        tree.render(self, root)
-        os.environ.update(tree.variables(root))
+        tree.render(self, self._root)
+        os.environ.update(tree.variables(self._root))
+        return self._root
+
+    def nodes(self) -> str:
+        """Let the device nodes answer programs that ask the driver for the memory of processes (path of a folder).
+
+        They do so for children that are started from then on: LD_PRELOAD names a library that answers in the driver's
+        place, from the cards' `processes` as they are now. The folder's file `calls` has a line for each question.
+
+        Raises: OSError.
+        """
+        root = os.path.join(self._folder, "nodes")
+        shutil.rmtree(root, ignore_errors=True)
+        os.environ.update(tree.write_nodes(self, root))
         return root
 
     def _file(self, text: str) -> str:
@@ -341,7 +365,8 @@ def attach(control: str, profile: str) -> Machine:
     os.environ.update(MTML_SIM_PROFILE=profiles.value(profile), MTML_SIM_CONTROL=control)
     if library.mtmlSimLoad():
         raise profiles.ProfileError(native.message(library))
-    return Machine(library)
+    proc = os.environ.get("PYMTML_PROC_ROOT")
+    return Machine(library, os.path.dirname(proc) if proc else os.path.join(os.path.dirname(control), "tree"))
 
 
 # ==== In force and undone ====
@@ -371,7 +396,7 @@ def _end(library: ctypes.CDLL, before: Mapping[str, str]) -> Optional[str]:
 
 def _ours(environ: Mapping[str, str]) -> List[str]:
     """The variables that `simulate` changes, of those in an environment (list of str)."""
-    changed = set(environment.variables(profiles.DEFAULT, environ)) | set(tree.variables(""))
+    changed = set(environment.variables(profiles.DEFAULT, environ)) | set(tree.variables("")) | {"LD_PRELOAD"}
     return [name for name in environ if name in changed or name.startswith("MTML_SIM_")]
 
 

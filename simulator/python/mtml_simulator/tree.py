@@ -6,14 +6,16 @@ module; DIR/dev the device nodes, as empty files; DIR/proc the driver's files, a
 system lets an ordinary user do so.
 """
 
+import errno
 import os
 import re
 import shutil
 import struct
 import subprocess
+import time
 from typing import Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
-from . import driver_files
+from . import driver_files, places
 
 VENDOR = 0x1ED5
 PCI_DEVICES = "/sys/bus/pci/devices"
@@ -27,6 +29,8 @@ _REVISION = 1
 # dixyes/mtgpu-drv. After 2.7.0 heads and words changed; the form of int_status is known from newer ones only.
 _TABLES, _REPORTS, _NEWER = (2, 5), (2, 7), (3, 0)
 _INTERRUPTS = 8
+# The key xid: the record that a card has written last.
+_XID = re.compile(r'(\w+)\s+(\w+)\s+(\w+)(?:\s+pid=(\w+))?(?:\s+"([^"]*)")?')
 
 
 class Reads(Protocol):
@@ -114,6 +118,36 @@ class _Card:
             for pid, _, name in found
         ]
 
+    def troubles(self) -> List[str]:
+        """XIDs of what is wrong with it, in the form of the key xid (list of str).
+
+        The numbers are the driver's (elysia-best/mtgpu, inc/mtgpu/mtgpu_event_report.h); severity, scope and text of a
+        genuine record of these are not known.
+        """
+        lost, states = self.text("lost"), self.text("mtlink_state").split(", ")
+        found = [] if lost == "OK" or "@" in lost else ['0x06000001 fatal gpu "GPU has fallen off the bus"']
+        for link in range(self("mtlink_count")):
+            if states[min(link, len(states) - 1)] == "DOWN":
+                found.append('0x07000001 warn gpu "MTLink %d is down"' % link)
+        return found
+
+    def record(self, text: str) -> bytes:
+        """A record of now of an XID in the form of the key xid (bytes)."""
+        match = _XID.fullmatch(text.strip())
+        assert match
+        number, severity, scope, pid, said = match.groups()
+        uuid = re.sub("[^0-9a-f]", "", self.text("uuid").lower())
+        return driver_files.event_record(
+            _number(number),
+            said or "",
+            severity,
+            scope,
+            uuid=uuid[: len(uuid) // 2 * 2],
+            seconds=int(time.time()),
+            bus=self("pci_bus"),
+            pid=_number(pid or "0"),
+        )
+
     def instances(self) -> Iterator["_Card"]:
         """Its MPC instances, as far as they have values of their own."""
         number = 0
@@ -123,6 +157,10 @@ class _Card:
             except ValueError:
                 return
             number += 1
+
+
+def _number(text: str) -> int:
+    return int(text, 16 if text.lower().startswith("0x") else 10)
 
 
 def _config(vendor: int, device: int, code: int, subsystem: int, revision: int) -> bytes:
@@ -274,7 +312,9 @@ class _Tree:
             device = (card.number, card.render_minor())
             _write(driver_files.process_table(*rows, device=device, heads=heads), folder, "proc_util")
         if release >= _REPORTS:
-            _write(driver_files.event_report(), folder, "event_report")
+            last = [card.text("xid")] if card.text("xid") else []
+            records = [card.record(text) for text in last + card.troubles()] if not older else []
+            _write(driver_files.event_report(records), folder, "event_report")
         if not older:
             _write(driver_files.int_status(card.interrupt, _INTERRUPTS * [0]), folder, "int_status")
 
@@ -300,9 +340,55 @@ def render(machine: Reads, root: str) -> None:
         tree.proc()
 
 
+def troubles(machine: Reads, number: int) -> List[str]:
+    """XIDs of what is wrong with a card of a machine (list of str)."""
+    return _Card(machine, number).troubles()
+
+
+def report(machine: Reads, root: str, number: int, texts: Sequence[str]) -> None:
+    """Add records of a card to those of a tree, if it is one with such records.
+
+    Raises: OSError.
+    """
+    path = os.path.join(root, "proc", "driver", "musa", "gpu%02x" % number, "event_report")
+    # A driver that is older has records of another form.
+    if texts and os.path.exists(os.path.join(os.path.dirname(path), "int_status")):
+        with open(path, "rb") as file:
+            data = file.read()
+        records = [data[start : start + 256] for start in range(0, len(data), 256)]
+        records += [_Card(machine, number).record(text) for text in texts]
+        # In one piece for those who read it meanwhile.
+        new = "%s.%d" % (path, os.getpid())
+        _write(driver_files.event_report(records), new)
+        os.replace(new, path)
+
+
 def variables(root: str) -> Dict[str, str]:
     """The variables by which pymtml and this package's mthreads-gmi read a tree (dict)."""
     return {"PYMTML_SYS_ROOT": os.path.join(root, "sys"), "PYMTML_PROC_ROOT": os.path.join(root, "proc")}
+
+
+# ==== For programs that ask the driver for the memory of processes ====
+
+
+def write_nodes(machine: Reads, root: str) -> Dict[str, str]:
+    """Write into a new folder how the cards' nodes answer; the variables of a program that asks them (dict).
+
+    simulator/src/nodes.c has the form. A card answers if the memory of each of its processes is known.
+
+    Raises: OSError.
+    """
+    os.makedirs(root)
+    for card in [_Card(machine, number) for number in range(machine.cards())]:
+        name = card.node("gpu_path")
+        if not name or not card.visible:
+            continue
+        lines = ["device = %d" % card.render_minor()]
+        for pid, memory, _ in card.processes():
+            lines.append("errno = %d" % errno.ENOTTY if memory is None else "process = %d lma=%d" % (pid, memory << 20))
+        _write("".join(line + "\n" for line in lines), root, name)
+    others = [path for path in os.environ.get("LD_PRELOAD", "").split(":") if path and path != places.NODES]
+    return {"MTML_SIM_NODES": root, "LD_PRELOAD": ":".join([places.NODES] + others)}
 
 
 # ==== For programs that read /sys itself ====

@@ -241,6 +241,30 @@ def test_ctl(tmp_path, daemon):
     assert shown.startswith("profile = s5000x8+frozen\n") and "5.gpu_clock = 7\n" in shown
 
 
+def test_ctl_writes_xids_into_the_tree_of_a_program(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    file, temporary = str(tmp_path / "control"), environment(TMPDIR=str(tmp_path / "tmp"))
+    for options in ([], ["--control", file]):
+        program = subprocess.Popen(
+            [sys.executable, "-m", "mtml_simulator", "exec", "--tree"]
+            + options
+            + ["s4000x8", "--", "sh", "-c", "echo $PYMTML_PROC_ROOT; cat"],
+            env=temporary,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            root = program.stdout.readline().decode().strip()
+            variables = {"PYMTML_PROC_ROOT": root} if options else {}
+            done = ctl(tmp_path, *options, "set", "2.xid", '3 fatal host "x"', **variables)
+            assert (done.returncode, done.stderr) == (0, "")
+            with open(os.path.join(root, "driver", "musa", "gpu02", "event_report"), "rb") as report:
+                assert report.read()[28:32] == b"\3\0\0\0"
+        finally:
+            program.communicate(timeout=30)
+
+
 def test_these_tests_leave_the_machines_of_others_alone():
     """What the user of the tests runs is not seen from them."""
     theirs = environment()

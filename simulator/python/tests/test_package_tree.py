@@ -210,12 +210,16 @@ def test_links_in_the_folder_are_not_followed(tmp_path):
 
 
 def test_fixture(tmp_path):
-    suite = """
+    suite = r'''
 import os
+import struct
 import subprocess
+import sys
+import time
 
 import pymtml as nvml
 import pytest
+from mtml_simulator import driver_files
 
 
 def test(mtml_simulator):
@@ -245,6 +249,72 @@ def test(mtml_simulator):
         mtml_simulator.set("0.gpu_path", "/dev/../one")
 
 
+MEMORY = """
+import pymtml as nvml
+nvml.nvmlInit()
+for number in range(2):
+    handle = nvml.nvmlDeviceGetHandleByIndex(number)
+    print({p.pid: p.usedGpuMemory for p in nvml.nvmlDeviceGetComputeRunningProcesses(handle)})
+"""
+
+
+def test_nodes(mtml_simulator):
+    mtml_simulator.set("0.processes", "4242 2048 python worker.py, 17 1 sleep")
+    mtml_simulator.set("1.processes", "4242 5 python worker.py, 18 - other")
+    mtml_simulator.tree()
+    folder = mtml_simulator.nodes()
+    said = subprocess.run([sys.executable, "-c", MEMORY], stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert said.splitlines() == [str({17: 1 << 20, 4242: 2 << 30}), str({18: None, 4242: None})]
+    with open(os.path.join(folder, "calls")) as file:
+        assert [line.split()[1:3] for line in file] == [["mtgpu.%d" % card, "0xa3104da7"] for card in range(2)]
+    assert mtml_simulator.nodes() == folder and not os.path.exists(os.path.join(folder, "calls"))
+
+
+def reported(root, card=0):
+    with open("%s/proc/driver/musa/gpu%02x/event_report" % (root, card), "rb") as file:
+        data = file.read()
+    return [data[start : start + 256] for start in range(0, len(data), 256)]
+
+
+def test_xids(mtml_simulator):
+    mtml_simulator.set("0.xid", '0x05000002 warn host pid=7 "it, and more"')
+    mtml_simulator.set("3.mtlink_state.2", "DOWN")
+    begin = int(time.time())
+    root = mtml_simulator.tree()
+    (record,) = reported(root)
+    seconds = struct.unpack_from("<Q", record, 40)[0]
+    assert begin <= seconds <= time.time()
+    uuid, bus = mtml_simulator.get("0.uuid"), int(mtml_simulator.get("0.pci_bus"), 0)
+    expected = (0x05000002, "it, and more", "warn", "host", uuid, seconds, bus, 7)
+    assert record == driver_files.event_record(*expected)
+    assert reported(root, 1) == []
+    numbers = lambda card: [struct.unpack_from("<I", record, 28)[0] for record in reported(root, card)]
+    assert numbers(3) == [0x07000001]
+    # From now on as it happens.
+    mtml_simulator.set("0.xid", "83886082 notify process")
+    assert reported(root)[0] == record and reported(root)[1][64:66] == b"\n\0"
+    mtml_simulator.lose(1)
+    mtml_simulator.lose(1, "TIMEOUT")  # is lost already
+    mtml_simulator.heal(1)
+    mtml_simulator.lose(1)
+    mtml_simulator.set("3.mtlink_state.4", "DOWN")
+    mtml_simulator.set("3.mtlink_state.2", "UP")
+    assert (numbers(1), numbers(3)) == ([0x06000001] * 2, [0x07000001] * 2)
+    for number in range(51):
+        mtml_simulator.set("*.xid", "%d fatal gpu" % number)
+    assert numbers(7) == list(range(1, 51))
+    with pytest.raises(ValueError, match="not NUMBER SEVERITY SCOPE"):
+        mtml_simulator.set("0.xid", "5 fatal gpu text")
+
+
+def test_no_xids_of_drivers_that_have_others(mtml_simulator):
+    mtml_simulator.profile("old-library")
+    mtml_simulator.set("0.xid", "1 fatal gpu")
+    root = mtml_simulator.tree()
+    mtml_simulator.lose(0)
+    assert reported(root) == []
+
+
 def test_displays(mtml_simulator):
     mtml_simulator.profile("s80")
     mtml_simulator.tree()
@@ -255,12 +325,13 @@ def test_displays(mtml_simulator):
 
 
 def test_gone(mtml_simulator):
+    assert "LD_PRELOAD" not in os.environ and "MTML_SIM_NODES" not in os.environ
     assert "PYMTML_SYS_ROOT" not in os.environ and "PYMTML_PROC_ROOT" not in os.environ
 
 
 def test_gone_without():
     assert "PYMTML_SYS_ROOT" not in os.environ
-"""
+'''
     done = run_tests(tmp_path, test_tree=suite)
     assert done.returncode == 0, done.stdout
 
