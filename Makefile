@@ -76,8 +76,8 @@ TOOL_TESTS := tests/tools simulator/tests/test_sources.py \
 test: export PYTHONDONTWRITEBYTECODE :=
 test: sim $(TESTED) ## Run the tests of what users have
 	@began=$$(date +%s); together=passed; apart=passed; said=$$(mktemp); \
-	$(PY) -m pytest -q -rs -p no:cacheprovider $(APART) >$$said 2>&1 & \
-	$(PY) -m pytest -q -rs --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
+	$(PY) -m pytest -q -rfEs -p no:cacheprovider $(APART) >$$said 2>&1 & \
+	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
 		|| together=FAILED; \
 	wait $$! || apart=FAILED; cat $$said; rm -f $$said; \
 	echo "make test: side by side $$together, apart $$apart, $$(( $$(date +%s) - began )) seconds"; \
@@ -85,13 +85,14 @@ test: sim $(TESTED) ## Run the tests of what users have
 
 test-root: sim $(TESTED) ## Run the tests that make test skips unless it is root
 	@test "$$(id -u)" = 0 || { echo "make test-root is for root" >&2; exit 1; }
-	$(PY) -m pytest -q -rs -p no:cacheprovider -m root $$(grep -rl --include='test_*.py' 'pytest\.mark\.root' tests simulator)
+	$(PY) -m pytest -q -rfEs -p no:cacheprovider -m root $$(grep -rl --include='test_*.py' 'pytest\.mark\.root' tests simulator)
 
 test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, recipes, stub, wheels, releases, site, benchmarks
-	$(PY) -m pytest -q -rs --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
+	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
 
-test-fleet: sim $(STAMP) ## Run the tests of alerts, pages and dashboards on Prometheus and Alertmanager (in test-programs as well)
-	$(PY) -m pytest -q -rs -p no:cacheprovider -m programs $(addprefix tests/programs/test_,fleet_pages.py fleet_rules.py dashboards.py)
+test-fleet: sim $(STAMP) ## Run the tests of examples/fleet on Prometheus and Alertmanager (in test-programs as well)
+	$(PY) -m pytest -q -rfEs -p no:cacheprovider -m "programs or not programs" \
+		$(addprefix tests/programs/test_,fleet_files.py fleet_pages.py fleet_rules.py dashboards.py)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \
