@@ -32,13 +32,13 @@ $(DEMO): pyproject.toml
 	@touch $@
 
 $(TESTED): $(DEMO)
-	$(PY) -m pip install --quiet --editable '.[test,examples]'
+	$(PY) -m pip install --quiet --editable '.[metrics,test,examples]'
 	@# The vendor's binding is a module named pymtml as well: it stands aside, for the test that asks for it.
 	$(PY) -m pip install --quiet --no-deps --upgrade --target $(VENV)/vendor mthreads-ml-py==2.4.3
 	@touch $@
 
 $(STAMP): $(TESTED)
-	$(PY) -m pip install --quiet --editable '.[dev]'
+	$(PY) -m pip install --quiet --editable '.[metrics,test,demo,examples,dev]'
 	@touch $@
 
 sim: ## Build the simulator: simulator/build/libmtml.so.2

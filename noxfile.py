@@ -29,7 +29,7 @@ nox.options.default_venv_backend = "venv"
 def tests(session):
     """Run the tests of the module under one interpreter."""
     session.install("--upgrade", "pip")  # what some interpreters bring cannot install into another environment
-    session.install("--editable", ".[test]")
+    session.install("--editable", ".[metrics,test]")
     report = os.path.join(session.create_tmp(), "report.xml")
     pytest = ["python", "-m", "pytest", "-q", "-rfEs", "--junitxml=" + report]
     session.run(*pytest, *(session.posargs or TESTS), success_codes=[0, 1])

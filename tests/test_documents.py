@@ -87,7 +87,7 @@ def why_not(command):
 # What leaves nothing behind runs once, however many documents have it.
 ONCE = re.compile(r"make demo|pymtml run .*")
 ran = set()
-# Programs of the extras demo and dev: without them the commands are skipped.
+# Programs of the extra demo: without them the commands are skipped.
 EXTRAS = ("gpustat", "nvitop")
 BEFORE_COMMENT = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<=\S)#|[^#'"\\])*""")
 
@@ -345,3 +345,30 @@ def test_errors_are_those_of_the_docstring():
         text = " ".join(read(document).split())
         for name, error in re.findall(r"`((?:nvml|mtml)\w+)` raises `(\w+Error_\w+)`", text):
             assert document == "CHANGELOG.md" or error in getattr(pymtml, name).__doc__, (document, name, error)
+
+
+# Who is told to install or to require one of our distributions by its name
+BY_NAME = re.compile(
+    r"(?i)(?:\b(?:installs?|requires?|needs?|must have)\b|安装)[^.:;|：，。]{0,60}?"
+    r"\b(?:pymtml[-_]nvml|mtml[-_]simulator)\b(?!-\S*\.whl|/)"
+    r"|[\"'](?:pymtml-nvml|mtml-simulator)(?:\[|[=<>~]=)"
+)
+
+
+def test_nobody_is_told_to_install_a_name_that_nobody_owns():
+    """No package index has them: whoever registers one runs code at those who follow. A wheel's file is safe."""
+    tried = ("pip install mtml-simulator", "must have pymtml-nvml.", "`安装 pymtml-nvml`", '"pymtml-nvml[metrics]"')
+    assert all(map(BY_NAME.search, tried)) and not BY_NAME.search("pip uninstall pymtml-nvml; pip install ./simulator")
+    told = []
+    for folder, folders, files in os.walk(simulated.ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and (name[0] != "." or name == ".github")]
+        for path in (os.path.join(folder, name) for name in files if name not in ("CHANGELOG.md", "test_documents.py")):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    text = " ".join(file.read().split())
+            except (OSError, UnicodeDecodeError):
+                continue
+            told += [
+                "%s: %s" % (os.path.relpath(path, simulated.ROOT), found.group()) for found in BY_NAME.finditer(text)
+            ]
+    assert not told, "no package index has these names: advise the wheel's file: " + "; ".join(told)

@@ -3,8 +3,8 @@
     python ray_check.py --address auto --timeout 20
 
 A task on each node runs `pymtml health --json` and `pymtml --json` there, by the Python of Ray's workers, which must
-have pymtml-nvml. A node that does not answer in time, or dies, is named and not waited for. `pymtml compare` prints the
-differences; its exit status is returned: 0 all the same, 1 something differs, 2 a node could not be compared. --out
+have pymtml's wheel. A node that does not answer in time, or dies, is named and not waited for. `pymtml compare` prints
+the differences; its exit status is returned: 0 all the same, 1 something differs, 2 a node could not be compared. --out
 keeps the output of each node in a file.
 """
 

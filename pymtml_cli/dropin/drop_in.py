@@ -159,7 +159,7 @@ def run(arguments):
     """Enable, disable, or print the state (exit status)."""
     options = parser().parse_args(arguments)
     if getattr(sys, "frozen", False):
-        text = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+        text = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml's wheel"
         raise CommandError(text, FAILED)
     if options.action == "path":
         print(os.path.join(package(), "path"))

@@ -129,7 +129,7 @@ def run(arguments):
         return complain(options.error + "; see `pymtml run --help`", 2)
     command, variables = options.command, environment(options.nvidia_smi)
     if getattr(sys, "frozen", False):
-        text = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+        text = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml's wheel"
         return complain(text, NOT_EXECUTABLE)
     if command[0] in ("-m", "-c") or (command[0].endswith((".py", ".pyz")) and os.path.isfile(command[0])):
         file, command = sys.executable, [sys.executable] + command

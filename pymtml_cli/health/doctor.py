@@ -126,9 +126,9 @@ def python_findings():
             step = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
             yield Finding(NOTE, "packages", "%s provides pynvml (%s)" % (owner, path), step)
         elif owner.lower().replace("_", "-") != "pymtml-nvml":
-            step = "pymtml-nvml comes first; nothing to do"
+            step = "this module comes first; nothing to do"
             if os.path.realpath(path) == os.path.realpath(pymtml.__file__):
-                step = "this very file is in use: removing %s removes it; reinstall pymtml-nvml afterwards" % owner
+                step = "%s owns the file in use: if you uninstall it, install pymtml's wheel again" % owner
             yield Finding(NOTE, "packages", "%s owns %s" % (owner, path), step)
 
 

@@ -11,7 +11,7 @@ from pymtml_cli.common.text import safe
 
 if not hasattr(pymtml, "unseen_processes"):
     raise CommandError(
-        "Python finds another module named pymtml, %s; install pymtml-nvml again, or remove that one"
+        "Python finds another module named pymtml, %s; install pymtml's wheel again, or remove that one"
         % getattr(pymtml, "__file__", "without a file"),
         OTHER,
     )

@@ -22,7 +22,7 @@ def test_another_module_named_pymtml(file, named, monkeypatch):
     spec = importlib.util.spec_from_file_location("devices_again", devices.__file__)
     with pytest.raises(CommandError) as raised:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    text = "Python finds another module named pymtml, %s; install pymtml-nvml again, or remove that one" % named
+    text = "Python finds another module named pymtml, %s; install pymtml's wheel again, or remove that one" % named
     assert (raised.value.text, raised.value.status, raised.value.stdout) == (text, OTHER, False)
 
 

@@ -233,11 +233,11 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     first, *rest = [tuple(one) for one in doctor.python_findings()]
     version = "%d.%d.%d" % sys.version_info[:3]
     assert first == ("ok", "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, here, version), None)
-    in_use = "this very file is in use: removing pymtml removes it; reinstall pymtml-nvml afterwards"
+    in_use = "pymtml owns the file in use: if you uninstall it, install pymtml's wheel again"
     instead = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
     assert rest == [
         ("note", "packages", "pymtml owns %s" % here, in_use),
-        ("note", "packages", "old owns /x/pymtml.py", "pymtml-nvml comes first; nothing to do"),
+        ("note", "packages", "old owns /x/pymtml.py", "this module comes first; nothing to do"),
         ("note", "packages", "nvidia-ml-py provides pynvml (/x/pynvml.py)", instead),
     ]
     monkeypatch.setattr(doctor, "file_owners", lambda: None)

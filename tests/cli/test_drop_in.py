@@ -191,5 +191,5 @@ def test_a_command_without_an_action():
 @pytest.mark.parametrize("action", ["path", "enable", "disable", "status"])
 def test_a_frozen_program_has_no_environment(action, monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    said = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml-nvml"
+    said = "drop-in needs a Python interpreter: this pymtml is frozen into one program; install pymtml's wheel"
     assert told(action) == (1, [], ["pymtml: " + said])

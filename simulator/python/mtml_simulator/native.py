@@ -82,7 +82,7 @@ def _other_machine(path: str) -> Optional[str]:
         return None
     return (
         "the installed mtml-simulator is for %s with %s, this Python is for %s with %s: install the wheel that goes "
-        "with it (python -m pip install --force-reinstall --no-cache-dir mtml-simulator)" % (theirs + ours)
+        "with it (python -m pip install --force-reinstall mtml_simulator-*.whl)" % (theirs + ours)
     )
 
 
