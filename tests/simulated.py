@@ -26,7 +26,7 @@ sys.path.append(os.path.join(ROOT, "simulator", "python"))
 # Two cards on which no two numbers are the same.
 DISTINCT = os.path.join(ROOT, "tests", "distinct.ini")
 ALL_PROFILES = sorted(name[:-4] for name in os.listdir(PROFILES) if name.endswith(".ini"))
-VARIABLES = "PROFILE FAULTS FROZEN LATENCY_NS LENIENT MUSA_VERSION SET TRACE".split()
+VARIABLES = "PROFILE FAULTS FROZEN LATENCY_NS LENIENT MUSA_VERSION NODES SET TRACE".split()
 VARIABLES = ["MTML_SIM_" + name for name in VARIABLES]
 
 

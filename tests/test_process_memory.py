@@ -20,7 +20,7 @@ from test_processes import Proc, short_folder  # noqa: F401 (a fixture)
 import pymtml as nvml
 
 NODES = ctypes.CDLL(simulated.NODES_LIBRARY, use_errno=True)
-MIB = 1 << 20
+REAL_IOCTL = fcntl.ioctl
 LIBMTML = "7f00-7f01 r-xp 00000000 fd:00 1    /usr/lib/libmtml.so.2.2.0\n"
 ENTRY = "process = %d lma=%d\n"
 
@@ -66,9 +66,8 @@ class Card:
 @pytest.fixture
 def card(short_folder, monkeypatch):  # noqa: F811
     monkeypatch.setattr(fcntl, "ioctl", ask_nodes)
-    monkeypatch.setenv("MTML_SIM_NODES", str(short_folder))
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(short_folder / "proc"))
-    with simulated.nvml("s80"):
+    with simulated.nvml("s80", nodes=short_folder):
         for key in ("encoder_sessions", "decoder_sessions", "render_path", "primary_path"):
             simulated.set_value(0, key, "")
         yield Card(short_folder)
@@ -167,7 +166,8 @@ def test_a_node_that_cannot_be_opened(card, monkeypatch, number, again):
     assert card.memory(anew=True) == ({5: 100, 6: 200} if again else UNKNOWN)
 
 
-def test_a_fifo_for_a_node_does_not_hold_the_question(card):
+def test_a_fifo_for_a_node_does_not_hold_the_question(card, monkeypatch):
+    monkeypatch.setattr(fcntl, "ioctl", REAL_IOCTL)
     os.unlink(card.path)
     os.mkfifo(card.path)
     assert card.memory() == UNKNOWN
@@ -217,11 +217,10 @@ def test_memory_in_use_that_is_not_known(card):
 def test_an_instance_has_no_figures(short_folder, monkeypatch):  # noqa: F811
     """How the driver reports MPC instances is not known."""
     monkeypatch.setattr(fcntl, "ioctl", ask_nodes)
-    monkeypatch.setenv("MTML_SIM_NODES", str(short_folder))
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(short_folder / "proc"))
     (short_folder / "mtgpu.2").write_text(ENTRY % (5, 100))
     Proc(short_folder / "proc").process(5, str(short_folder / "mtgpu.2"))
-    with simulated.nvml("s3000-mpc"):
+    with simulated.nvml("s3000-mpc", nodes=short_folder):
         simulated.set_value(simulated.instance(0, 0), "gpu_path", short_folder / "mtgpu.2")
         (process,) = nvml.nvmlDeviceGetComputeRunningProcesses(nvml.mtmlLibraryInitDeviceByIndex(1))
         assert (process.pid, process.usedGpuMemory) == (5, None)
@@ -243,7 +242,7 @@ def test_a_driver_that_takes_its_time_holds_nobody_else(card):
     asking = threading.Thread(target=card.memory)
     began = time.monotonic()
     asking.start()
-    while not card.calls():
+    while not card.calls() and asking.is_alive():
         time.sleep(0.001)
     nvml._session.life.cards.walk = None
     assert nvml._processes_of(card.handle).users == {5, 6}
@@ -263,7 +262,8 @@ def test_of_a_node_in_dev_in_a_process_of_its_own(card):
     """/dev/mtgpu.0 itself, by fcntl and the preloaded library; nothing is imported for it before."""
     card.proc.process(90, "/dev/mtgpu.0")
     card.answers(ENTRY % (90, 42))
-    environment = dict(simulated.environment("s80"), LD_PRELOAD=simulated.NODES_LIBRARY)
+    environment = simulated.environment("s80", nodes=card.folder)
+    environment.update(LD_PRELOAD=simulated.NODES_LIBRARY, PYMTML_PROC_ROOT=str(card.proc.root))
     result = simulated.run([sys.executable, "-c", PRELOADED], env=environment)
     assert (json.loads(result.stdout), result.stderr) == ({"90": 42}, "")
     assert card.calls() == [("0xa3104da7", "1", "O_RDONLY", "O_CLOEXEC")]

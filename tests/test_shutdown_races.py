@@ -17,7 +17,7 @@ import simulated
 from concurrency import before_line, elsewhere, in_child, in_thread, over_and_over
 from interpreter import FREE_THREADED, forks_a_busy_process
 from simulated import state
-from test_processes import Proc
+from test_processes import Proc, computing
 
 import pymtml
 
@@ -322,8 +322,8 @@ def test_shutdown_before_any_line_of_a_query(query, name, next_life, tmp_path, m
     """Another thread's, which does not wait, and may begin the next life: the query ends in its answer, or as without
     the library; its handles are stale, and C's shutdown is left out."""
     proc = Proc(tmp_path)
-    proc.process(5, "/dev/mtgpu.0")
-    proc.table("gpu0", "mtgpu.1", "Pid Total", "5 1")
+    proc.process(5, "/dev/mtgpu.0", "/dev/mtgpu.1")
+    proc.table("gpu0", "mtgpu.1", computing(5))
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     machine, ask, read = QUERIES[query]
     gone = (pymtml.NVMLError_Uninitialized, pymtml.NVMLError_InvalidArgument)
