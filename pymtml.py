@@ -4423,7 +4423,7 @@ _DEVICES_MAX = 1 << 10
 _DIGITS_MAX = 20  # of an index in MUSA_VISIBLE_DEVICES
 
 _COMM_LENGTH = 15  # bytes of a process's name that the kernel keeps
-_EINTR, _ENFILE, _EMFILE, _ENOSYS = 4, 23, 24, 38  # Linux's constants of the module errno, which is not imported
+_EINTR, _ENFILE, _EMFILE, _ENOTTY, _ENOSYS = 4, 23, 24, 25, 38  # of the module errno, which is not imported
 
 _MTML_THRESHOLD_SHUTDOWN = 0
 _MTML_THRESHOLD_SLOWDOWN = 1
@@ -7700,7 +7700,7 @@ def _require_descriptor(error):
         raise _unsupported() from None
 
 
-# ---- Processes: the driver's table ----
+# The driver's table
 
 _TABLE_MAX = 256 << 10  # bytes; the driver writes at most 80 rows (mtgpu 2.7.0)
 _DEVNAME_MAX = 4096
@@ -7789,14 +7789,15 @@ def _driver_directory(device, anew=False):
     the kernel's, by the device number, is the right one.
     """
     tree = os.path.join(_proc_root(), "driver", "musa")
-    known = None if anew else getattr(device, "_driver", None)
-    if known is not None and known.startswith(tree):
+    known = getattr(device, "_driver", None)
+    if known is not None and known.startswith(tree) and not anew:
         return known
-    name = _kernel_name(_node_paths(device).get("Gpu", "")).encode()
+    path = _node_path(device, "Gpu")
+    name = path and _kernel_name(path).encode()
     for directory in _driver_directories(tree) if name else ():
         try:
             if _file_bytes(os.path.join(directory, "devname"), _DEVNAME_MAX).strip() == name:
-                return _keep(device, "_driver", directory)
+                return directory if directory == known else _keep(device, "_driver", directory)
         except OSError:
             continue
     return None
@@ -7875,21 +7876,27 @@ def _innermost_pid(root, pid):
     return None
 
 
-# ---- Processes: open device nodes ----
+# Open device nodes
 
 
 def _node_paths(device):
     """Paths of a device's nodes (dict of str): "Gpu", such as /dev/mtgpu.0, "Render" and "Primary", as far as known."""
-    paths = {}
-    for node in ("Gpu", "Render", "Primary"):
-        path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
-        status = _status("mtmlDeviceGet%sPath" % node, "_device", device, path, len(path))
-        # Processes that have the primary node open are few (an X server), so the list is not refused for its lack.
-        if status not in (MTML_SUCCESS, MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND) and node != "Primary":
-            raise _nvml_error(status)
-        if status == MTML_SUCCESS and path.value:
-            paths[node] = _text(path)
-    return paths
+    paths = {node: _node_path(device, node) for node in ("Gpu", "Render")}
+    try:
+        paths["Primary"] = _node_path(device, "Primary")
+    except NVMLError:
+        pass  # few processes have this one open, such as an X server: the list is not refused for its lack
+    return {node: path for node, path in paths.items() if path}
+
+
+def _node_path(device, node):
+    """Path of one of a device's nodes (str), None if the library does not know it."""
+    path = (c_char * MTML_DEVICE_PATH_BUFFER_SIZE)()
+    status = _status("mtmlDeviceGet%sPath" % node, "_device", device, path, len(path))
+    if status in (MTML_ERROR_NOT_SUPPORTED, _FUNCTION_NOT_FOUND):
+        return None
+    _nvml_check(status)
+    return _text(path) or None
 
 
 def _device_number(path):
@@ -7901,7 +7908,7 @@ def _device_number(path):
     return status.st_rdev if status.st_mode & _S_IFMT == _S_IFCHR else None
 
 
-_S_IFMT, _S_IFCHR = 0o170000, 0o020000  # of the module stat
+_S_IFMT, _S_IFCHR, _S_IFIFO = 0o170000, 0o020000, 0o010000  # of the module stat
 _NODE_STEMS = ("mtgpu.", "renderD", "card")  # how the names of the nodes begin, in any folder
 _OTHER_NODES = ("/dev/null", "/dev/pts/", "/dev/tty", "/dev/shm/")  # what processes have open most
 
@@ -8190,7 +8197,7 @@ class _DeviceProcesses:
         return self._memory
 
 
-# ---- Processes: memory ----
+# Memory
 
 # _IOR('M', 0xA7, 8976) reads the memory of processes and sets nothing: inc/pvr/include/uapi_common.h of
 # dixyes/mtgpu-drv 2.7.0, and the same of elysia-best/mtgpu 3.0.0. The size is part of the number, so a driver with
@@ -8239,8 +8246,10 @@ def _memory_answer(device, path):
     if number is None:
         answer = bytearray(_FOR_A_CONTAINER.to_bytes(4, sys.byteorder).ljust(_MEMORY_SIZE, b"\0"))
         try:
+            if path is None or _is_fifo(path):  # the open of a FIFO would wait for a writer
+                raise OSError(_ENOTTY, os.strerror(_ENOTTY))
             ioctl = _import_ioctl()
-            with _open(path or "", "rb", 0, opener=_open_at_once) as node:
+            with _open(path, "rb", 0) as node:
                 ioctl(node, _MEMORY_IOCTL, answer)
             return answer
         except OSError as error:
@@ -8250,9 +8259,12 @@ def _memory_answer(device, path):
     raise OSError(number, os.strerror(number))
 
 
-def _open_at_once(path, flags):
-    """Descriptor of a file that is opened without waiting, as for the writer of a FIFO."""
-    return os.open(path, flags | os.O_NONBLOCK)
+def _is_fifo(path):
+    """Whether there is a FIFO at ``path``."""
+    try:
+        return os.stat(path).st_mode & _S_IFMT == _S_IFIFO
+    except (OSError, ValueError):
+        return False
 
 
 def _import_ioctl():

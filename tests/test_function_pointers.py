@@ -15,7 +15,7 @@ import genuine
 import pytest
 import simulated
 from interpreter import not_on_pypy
-from test_processes import Proc
+from test_processes import Proc, row
 
 import pymtml as nvml
 
@@ -431,9 +431,13 @@ def table(tmp_path, monkeypatch):
     """Lets the driver's table of the first card show processes of that kind, at 42 %."""
 
     def show(**pids):
-        rows = ["%d 42 0 42 x" % pid for pid in pids.get("computing", ())]
-        rows += ["%d 42 42 0 x" % pid for pid in pids.get("drawing", ())]
-        Proc(tmp_path).table("gpu0", "mtgpu.0", "Pid Total 3D CMP PidName", *rows)
+        proc = Proc(tmp_path)
+        rows = [row(pid, total=42, compute=42) for pid in pids.get("computing", ())]
+        rows += [row(pid, total=42, three_d=42) for pid in pids.get("drawing", ())]
+        for pid in sum(pids.values(), []):
+            proc.process(pid, "/dev/mtgpu.0")
+        proc.table("gpu0", "mtgpu.0", *rows)
+        simulated.set_value(0, "displays", "DP 1920x1080@60")  # without one the lists do without the table
         monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
 
     return show

@@ -349,7 +349,7 @@ def test_shape_of_a_process(proc, device):
 
 
 def test_a_life_remembers_no_more_with_each_query(proc, device):
-    """A monitor asks for weeks: what is kept on a handle is noted once."""
+    """A monitor asks for weeks: what is kept on a handle is noted once, also where a file cannot be read."""
     proc.process(5, NODE)
     proc.table("gpu0", "mtgpu.0", computing(5))
     queries = [getattr(nvml, name) for name in sorted(vars(nvml)) if name.startswith("nvmlDeviceGet")]
@@ -365,6 +365,7 @@ def test_a_life_remembers_no_more_with_each_query(proc, device):
 
     remembered = tick()
     assert remembered > 10
+    (proc.root / "driver/musa/gpu0/proc_util").unlink()
     assert [tick() for _ in range(3)] == [remembered] * 3
 
 
@@ -508,7 +509,7 @@ LIBMTML = "/usr/lib/libmtml.so.2.2.0"
     ],
 )
 def test_a_monitor_is_no_workload(proc, device, mapped, expected):
-    """Who has libmtml mapped and nothing that computes or draws is not listed, unless the driver's table has a share."""
+    """Who has libmtml mapped and nothing that computes or draws is not listed, unless it has a share in the table."""
     proc.process(42, NODE, maps="".join(MAP % item for item in enumerate(mapped)))
     proc.process(43, NODE)  # its maps cannot be read
     assert compute(device) == expected + [43]
@@ -821,7 +822,7 @@ def test_kernels_that_do_not_count_descriptors(proc, device, monkeypatch):
 
 
 def test_the_table_is_read_where_it_can_tell_something(proc, looks, machine):
-    """Reading it starts the driver's counters. These cards have no display, so that nothing draws by a list's measure."""
+    """Reading it starts the driver's counters. On these cards, which have no display, no list needs it."""
     proc.process(1)
     for index in range(8):
         proc.process(100 + index, "/dev/mtgpu.%d" % index, comm="x\n")
