@@ -11764,50 +11764,32 @@ _CATALOGUE_PARAMETERS = {
 
 
 def nvmlSystemGetDriverBranch():
-    """Not available: the name of the driver's release branch, such as r580_00.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the name of the driver's release branch, such as r580_00."""
     raise _refuse()
 
 
 def nvmlSystemGetNvlinkBwMode():
-    """Not available: the NVLink bandwidth mode of all GPUs.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the NVLink bandwidth mode of all GPUs."""
     raise _refuse()
 
 
 def nvmlSystemSetNvlinkBwMode(mode):
-    """Not available: sets the NVLink bandwidth mode of all GPUs.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets the NVLink bandwidth mode of all GPUs."""
     raise _refuse()
 
 
 def nvmlSystemGetCPER_v1(cper):
-    """Not available: platform error records (CPER), as bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: platform error records (CPER), as bytes."""
     raise _refuse()
 
 
 def nvmlGetExcludedDeviceCount():
-    """Not available: the number of GPUs the driver excludes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the number of GPUs the driver excludes."""
     raise _refuse()
 
 
 def nvmlGetExcludedDeviceInfoByIndex(index):
-    """Not available: PCI location and UUID of a GPU the driver excludes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: PCI location and UUID of a GPU the driver excludes."""
     raise _refuse()
 
 
@@ -11815,114 +11797,72 @@ def nvmlGetExcludedDeviceInfoByIndex(index):
 
 
 def nvmlSystemEventSetCreate(version):
-    """Not available: a set of system events, such as a driver binding to a GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: a set of system events, such as a driver binding to a GPU."""
     raise _refuse()
 
 
 def c_nvmlSystemEventSetCreate(req):
-    """Not available: a set of system events, from a request struct.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: a set of system events, from a request struct."""
     raise _refuse()
 
 
 def nvmlSystemEventSetFree(version, setHandle):
-    """Not available: frees a set of system events.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: frees a set of system events."""
     raise _refuse()
 
 
 def c_nvmlSystemEventSetFree(req):
-    """Not available: frees a set of system events, from a request struct.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: frees a set of system events, from a request struct."""
     raise _refuse()
 
 
 def nvmlSystemRegisterEvents(version, eventTypes, setHandle):
-    """Not available: adds system events to a set.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: adds system events to a set."""
     raise _refuse()
 
 
 def c_nvmlSystemRegisterEvents(req):
-    """Not available: adds system events to a set, from a request struct.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: adds system events to a set, from a request struct."""
     raise _refuse()
 
 
 def nvmlSystemEventSetWait(version, setHandle, timeoutMs, eventData, eventDataSize):
-    """Not available: waits for system events, up to a timeout in milliseconds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: waits for system events, up to a timeout in milliseconds."""
     raise _refuse()
 
 
 def c_nvmlSystemEventSetWait(req):
-    """Not available: waits for system events, from a request struct.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: waits for system events, from a request struct."""
     raise _refuse()
 
 
 def nvmlEventSetWait_v3(eventSet, params):
-    """Not available: waits for an event, with its context.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: waits for an event, with its context."""
     raise _refuse()
 
 
 def nvmlEventSetRegisterGpuOperationalEvents_v1(eventSet, config):
-    """Not available: adds operational events of a GPU to a set.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: adds operational events of a GPU to a set."""
     raise _refuse()
 
 
 def nvmlEventSetGetContextCount_v1(eventSet, params):
-    """Not available: the number of contexts of an event.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the number of contexts of an event."""
     raise _refuse()
 
 
 def nvmlEventSetGetContextInfo_v1(eventSet, params):
-    """Not available: type and size of a context of an event.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: type and size of a context of an event."""
     raise _refuse()
 
 
 def nvmlEventSetGetContextData_v1(eventSet, params):
-    """Not available: the data of a context of an event, as bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the data of a context of an event, as bytes."""
     raise _refuse()
 
 
 def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
-    """Not available: the Xid error of an operational event.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the Xid error of an operational event."""
     raise _refuse()
 
 
@@ -11930,58 +11870,37 @@ def nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(eventSet, params):
 
 
 def nvmlSystemGetConfComputeCapabilities():
-    """Not available: what CPU and GPUs support of confidential computing.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: what CPU and GPUs support of confidential computing."""
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeGpusReadyState():
-    """Not available: whether the GPUs accept confidential work.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether the GPUs accept confidential work."""
     raise _refuse()
 
 
 def nvmlSystemSetConfComputeGpusReadyState(state):
-    """Not available: sets whether the GPUs accept confidential work.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets whether the GPUs accept confidential work."""
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeKeyRotationThresholdInfo():
-    """Not available: the attacker advantage at which session keys are rotated.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the attacker advantage at which session keys are rotated."""
     raise _refuse()
 
 
 def nvmlSystemSetConfComputeKeyRotationThresholdInfo(max_atk_adv):
-    """Not available: sets the attacker advantage at which keys are rotated.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets the attacker advantage at which keys are rotated."""
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeSettings(settings):
-    """Not available: environment, feature and modes of confidential computing.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: environment, feature and modes of confidential computing."""
     raise _refuse()
 
 
 def nvmlSystemGetConfComputeState():
-    """Not available: whether confidential computing is on, with its environment.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether confidential computing is on, with its environment."""
     raise _refuse()
 
 
@@ -11989,34 +11908,22 @@ def nvmlSystemGetConfComputeState():
 
 
 def nvmlDeviceDiscoverGpus(pciInfo):
-    """Not available: looks for new GPUs below a PCI bridge.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: looks for new GPUs below a PCI bridge."""
     raise _refuse()
 
 
 def nvmlDeviceModifyDrainState(pciInfo, newState):
-    """Not available: sets whether a GPU accepts new clients.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets whether a GPU accepts new clients."""
     raise _refuse()
 
 
 def nvmlDeviceQueryDrainState(pciInfo):
-    """Not available: whether a GPU refuses new clients.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether a GPU refuses new clients."""
     raise _refuse()
 
 
 def nvmlDeviceRemoveGpu(pciInfo):
-    """Not available: removes a drained GPU from the driver.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: removes a drained GPU from the driver."""
     raise _refuse()
 
 
@@ -12024,162 +11931,102 @@ def nvmlDeviceRemoveGpu(pciInfo):
 
 
 def nvmlDeviceGetBoardPartNumber(handle):
-    """Not available: the part number of the board, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the part number of the board, as text."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetModuleId(handle, moduleId=c_uint()):
-    """Not available: the number of the module in its baseboard.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the number of the module in its baseboard."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPdi(device):
-    """Not available: the per-device identifier, 64 bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the per-device identifier, 64 bits."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetPlatformInfo(device, platformInfo):
-    """Not available: chassis, slot, tray and peer type of the GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: chassis, slot, tray and peer type of the GPU."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetHostname_v1(device):
-    """Not available: the host name stored on the device.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the host name stored on the device."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetHostname_v1(device, hostname):
-    """Not available: stores a host name on the device.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: stores a host name on the device."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetCapabilities(device, caps):
-    """Not available: the capabilities of the device, as a bit mask.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the capabilities of the device, as a bit mask."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetAddressingMode(device):
-    """Not available: how the device addresses host memory: HMM, ATS or neither.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: how the device addresses host memory: HMM, ATS or neither."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetBridgeChipInfo(handle):
-    """Not available: type and firmware version of the board's bridge chips.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: type and firmware version of the board's bridge chips."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetC2cModeInfoV(handle):
-    """Not available: whether the chip-to-chip link is enabled.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether the chip-to-chip link is enabled."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetC2cModeInfoV1(handle):
-    """Not available: whether the chip-to-chip link is enabled.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether the chip-to-chip link is enabled."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetInforomVersion(handle, infoRomObject):
-    """Not available: the version of an infoROM object, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the version of an infoROM object, as text."""
     raise _refuse_values(handle, (infoRomObject, NVML_INFOROM_COUNT))
 
 
 def nvmlDeviceGetInforomImageVersion(handle):
-    """Not available: the version of the infoROM image, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the version of the infoROM image, as text."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetInforomConfigurationChecksum(handle):
-    """Not available: the checksum of the infoROM configuration.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the checksum of the infoROM configuration."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceValidateInforom(handle):
-    """Not available: checks the infoROM against its checksums.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: checks the infoROM against its checksums."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetLastBBXFlushTime(handle):
-    """Not available: last flush of the black box recorder, (microseconds, ms).
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: last flush of the black box recorder, (microseconds, ms)."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetBBXTimeData_v1(handle):
-    """Not available: the time the GPU has run so far, in seconds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the time the GPU has run so far, in seconds."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGspFirmwareMode(handle, isEnabled=c_uint(), defaultMode=c_uint()):
-    """Not available: whether GSP firmware is on, and whether it is by default.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether GSP firmware is on, and whether it is by default."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGspFirmwareVersion(handle, version=None):
-    """Not available: the version of the GSP firmware, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the version of the GSP firmware, as text."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceVgpuForceGspUnload(handle):
-    """Not available: unloads the GSP firmware of a vGPU host.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: unloads the GSP firmware of a vGPU host."""
     raise _refuse_device(handle)
 
 
@@ -12187,122 +12034,77 @@ def nvmlDeviceVgpuForceGspUnload(handle):
 
 
 def nvmlDeviceGetPersistenceMode(handle):
-    """Not available: whether the driver stays loaded without clients.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether the driver stays loaded without clients."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPersistenceMode(handle, mode):
-    """Not available: sets whether the driver stays loaded without clients.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets whether the driver stays loaded without clients."""
     raise _refuse_values(handle, (mode, 2))
 
 
 def nvmlDeviceSetComputeMode(handle, mode):
-    """Not available: sets how many processes may compute at once.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets how many processes may compute at once."""
     raise _refuse_values(handle, (mode, NVML_COMPUTEMODE_COUNT))
 
 
 def nvmlDeviceGetDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDriverModel_v1(handle):
-    """Not available: [current, pending] Windows driver model.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [current, pending] Windows driver model."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDriverModel_v2(handle):
-    """Not available: [current, pending] Windows driver model.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [current, pending] Windows driver model."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentDriverModel(handle):
-    """Not available: the current Windows driver model, an NVML_DRIVER_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current Windows driver model, an NVML_DRIVER_* value."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingDriverModel(handle):
-    """Not available: the Windows driver model after the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the Windows driver model after the next restart."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDriverModel(handle, model):
-    """Not available: sets the Windows driver model for the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the Windows driver model for the next restart."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGpuOperationMode(handle):
-    """Not available: [current, pending] operation mode, NVML_GOM_* values.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [current, pending] operation mode, NVML_GOM_* values."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentGpuOperationMode(handle):
-    """Not available: the current operation mode, an NVML_GOM_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current operation mode, an NVML_GOM_* value."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingGpuOperationMode(handle):
-    """Not available: the operation mode after the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the operation mode after the next restart."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetGpuOperationMode(handle, mode):
-    """Not available: sets the operation mode for the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the operation mode for the next restart."""
     raise _refuse_values(handle, (mode, NVML_GOM_LOW_DP + 1))
 
 
 def nvmlDeviceGetAPIRestriction(device, apiType):
-    """Not available: whether an API is for the administrator only.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether an API is for the administrator only."""
     raise _refuse_values(device, (apiType, NVML_RESTRICTED_API_COUNT))
 
 
 def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
-    """Not available: sets whether an API is for the administrator only.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets whether an API is for the administrator only."""
     raise _refuse_values(handle, (apiType, NVML_RESTRICTED_API_COUNT), (isRestricted, 2))
 
 
@@ -12310,98 +12112,62 @@ def nvmlDeviceSetAPIRestriction(handle, apiType, isRestricted):
 
 
 def nvmlDeviceGetBAR1MemoryInfo(handle):
-    """Not available: total, free and used BAR1 memory, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: total, free and used BAR1 memory, in bytes."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetMemoryLimits_v1(device, limits):
-    """Not available: memory limits and use of a namespace, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: memory limits and use of a namespace, in bytes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetMemoryLimits_v1(device, limits):
-    """Not available: sets the memory limits of a namespace, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the memory limits of a namespace, in bytes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeMemSizeInfo(device):
-    """Not available: protected and unprotected memory, in KiB.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: protected and unprotected memory, in KiB."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetConfComputeUnprotectedMemSize(device, c_ccMemSize):
-    """Not available: sets the size of the unprotected memory, in KiB.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the size of the unprotected memory, in KiB."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeProtectedMemoryUsage(device):
-    """Not available: total, free and used protected memory, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: total, free and used protected memory, in bytes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeGpuCertificate(device):
-    """Not available: the certificate chains of the GPU, as bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the certificate chains of the GPU, as bytes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetConfComputeGpuAttestationReport(device, c_nonce):
-    """Not available: a signed attestation report for a nonce of 32 bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: a signed attestation report for a nonce of 32 bytes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetDramEncryptionMode(handle):
-    """Not available: (current, pending) DRAM encryption mode.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (current, pending) DRAM encryption mode."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentDramEncryptionMode(handle):
-    """Not available: the current DRAM encryption mode.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current DRAM encryption mode."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPendingDramEncryptionMode(handle):
-    """Not available: the DRAM encryption mode after the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the DRAM encryption mode after the next restart."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDramEncryptionMode(handle, mode):
-    """Not available: sets the DRAM encryption mode for the next restart.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the DRAM encryption mode for the next restart."""
     raise _refuse_device(handle)
 
 
@@ -12409,42 +12175,27 @@ def nvmlDeviceSetDramEncryptionMode(handle, mode):
 
 
 def nvmlDeviceGetJpgUtilization(handle):
-    """Not available: [JPEG utilization in percent, period in microseconds].
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [JPEG utilization in percent, period in microseconds]."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetOfaUtilization(handle):
-    """Not available: [optical flow utilization in percent, microseconds].
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [optical flow utilization in percent, microseconds]."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSamples(device, sampling_type, timeStamp):
-    """Not available: recent samples of a power, utilization or clock value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: recent samples of a power, utilization or clock value."""
     raise _refuse_values(device, (sampling_type, NVML_MODULE_POWER_SAMPLES))
 
 
 def nvmlDeviceGetFBCStats(handle):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: frame buffer capture: sessions, frames/s, latency in us."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetFBCSessions(handle):
-    """Not available: the frame buffer capture sessions.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the frame buffer capture sessions."""
     raise _refuse_device(handle)
 
 
@@ -12452,18 +12203,12 @@ def nvmlDeviceGetFBCSessions(handle):
 
 
 def nvmlDeviceSetTemperatureThreshold(handle, threshold, temp):
-    """Not available: sets a temperature threshold, in degrees Celsius.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets a temperature threshold, in degrees Celsius."""
     raise _refuse_values(handle, (threshold, NVML_TEMPERATURE_THRESHOLD_COUNT))
 
 
 def nvmlDeviceGetCoolerInfo(handle):
-    """Not available: what a cooler cools, and how it is controlled.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: what a cooler cools, and how it is controlled."""
     raise _refuse_device(handle)
 
 
@@ -12471,242 +12216,152 @@ def nvmlDeviceGetCoolerInfo(handle):
 
 
 def nvmlDeviceGetApplicationsClock(handle, type):
-    """Not available: the clock that applications run at, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the clock that applications run at, in MHz."""
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetDefaultApplicationsClock(handle, type):
-    """Not available: the default clock of applications, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the default clock of applications, in MHz."""
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceSetApplicationsClocks(handle, maxMemClockMHz, maxGraphicsClockMHz):
-    """Not available: sets the clocks that applications run at, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the clocks that applications run at, in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetApplicationsClocks(handle):
-    """Not available: sets the clocks of applications back to their defaults.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the clocks of applications back to their defaults."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetMaxCustomerBoostClock(handle, type):
-    """Not available: the highest boost clock a user may set, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the highest boost clock a user may set, in MHz."""
     raise _refuse_values(handle, (type, NVML_CLOCK_COUNT))
 
 
 def nvmlDeviceGetSupportedMemoryClocks(handle):
-    """Not available: the memory clocks that a user may set, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the memory clocks that a user may set, in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedGraphicsClocks(handle, memoryClockMHz):
-    """Not available: the graphics clocks that a user may set at a memory clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the graphics clocks that a user may set at a memory clock, in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentClockFreqs(handle):
-    """Not available: the current clocks of all domains, as text in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current clocks of all domains, as text in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAutoBoostedClocksEnabled(handle):
-    """Not available: [whether clocks are boosted now, whether by default].
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [whether clocks are boosted now, whether by default]."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetAutoBoostedClocksEnabled(handle, enabled):
-    """Not available: turns the automatic boosting of clocks on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns the automatic boosting of clocks on or off."""
     raise _refuse_values(handle, (enabled, 2))
 
 
 def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(handle, enabled, flags):
-    """Not available: sets whether clocks are boosted by default.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets whether clocks are boosted by default."""
     raise _refuse_values(handle, (enabled, 2))
 
 
 def nvmlDeviceGetAdaptiveClockInfoStatus(device):
-    """Not available: whether adaptive clocking is on.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether adaptive clocking is on."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetGpuLockedClocks(handle, minGpuClockMHz, maxGpuClockMHz):
-    """Not available: locks the graphics clock to a range, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: locks the graphics clock to a range, in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetGpuLockedClocks(handle):
-    """Not available: lets the graphics clock vary again.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: lets the graphics clock vary again."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetMemoryLockedClocks(handle, minMemClockMHz, maxMemClockMHz):
-    """Not available: locks the memory clock to a range, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: locks the memory clock to a range, in MHz."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceResetMemoryLockedClocks(handle):
-    """Not available: lets the memory clock vary again.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: lets the memory clock vary again."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetClockOffsets(device, info):
-    """Not available: the offset of a clock in a P-state and its range, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the offset of a clock in a P-state and its range, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetClockOffsets(device, info):
-    """Not available: sets the offset of a clock in a P-state, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the offset of a clock in a P-state, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpcClkVfOffset(device):
-    """Not available: the offset of the graphics clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the offset of the graphics clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetGpcClkVfOffset(device, offset):
-    """Not available: sets the offset of the graphics clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the offset of the graphics clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpcClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the graphics clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (lowest, highest) offset of the graphics clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMemClkVfOffset(device):
-    """Not available: the offset of the memory clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the offset of the memory clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetMemClkVfOffset(device, offset):
-    """Not available: sets the offset of the memory clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the offset of the memory clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMemClkMinMaxVfOffset(device, minOffset=c_int(), maxOffset=c_int()):
-    """Not available: (lowest, highest) offset of the memory clock, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (lowest, highest) offset of the memory clock, in MHz."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetMinMaxClockOfPState(device, clockType, pstate, minClockMHz=c_uint(), maxClockMHz=c_uint()):
-    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (lowest, highest) clock of a domain in a P-state, in MHz."""
     raise _refuse_values(device, (clockType, NVML_CLOCK_COUNT), (pstate, NVML_PSTATE_15 + 1))
 
 
 def nvmlDeviceGetCurrentClocksEventReasons(handle):
-    """Not available: why clocks are reduced, nvmlClocksEventReason* bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: why clocks are reduced, nvmlClocksEventReason* bits."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetCurrentClocksThrottleReasons(handle):
-    """Not available: why clocks are reduced, nvmlClocksThrottleReason* bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: why clocks are reduced, nvmlClocksThrottleReason* bits."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedClocksEventReasons(handle):
-    """Not available: the reasons that the GPU supports, nvmlClocksEventReason* bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the reasons that the GPU supports, nvmlClocksEventReason* bits."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetSupportedClocksThrottleReasons(handle):
-    """Not available: the reasons that the GPU supports, nvmlClocksThrottleReason* bits.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the reasons that the GPU supports, nvmlClocksThrottleReason* bits."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMonStatus_t")()):
-    """Not available: faults that the clock monitors see, by domain.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: faults that the clock monitors see, by domain."""
     raise _refuse_device(handle)
 
 
@@ -12714,178 +12369,112 @@ def nvmlDeviceGetClkMonStatus(handle, c_clkMonInfo=_catalogue_struct("nvmlClkMon
 
 
 def nvmlDeviceGetPowerSource(device):
-    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: what powers the GPU, an NVML_POWER_SOURCE_* value."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetSupportedPerformanceStates(device):
-    """Not available: the performance states the GPU has.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the performance states the GPU has."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetPerformanceModes(handle):
-    """Not available: the performance modes, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the performance modes, as text."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPowerManagementMode(handle):
-    """Not available: whether power management is on.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether power management is on."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPowerManagementLimitConstraints(handle):
-    """Not available: [lowest, highest] power limit, in mW.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: [lowest, highest] power limit, in mW."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPowerManagementLimit(handle, limit):
-    """Not available: sets the power limit, in mW.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the power limit, in mW."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetPowerManagementLimit_v2(device, powerScope, powerLimit, version=0x200000C):
-    """Not available: sets the power limit of GPU, memory or module, in mW.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the power limit of GPU, memory or module, in mW."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetViolationStatus(device, perfPolicyType):
-    """Not available: how long clocks were reduced, in nanoseconds.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: how long clocks were reduced, in nanoseconds."""
     raise _refuse_values(device, (perfPolicyType, NVML_PERF_POLICY_COUNT))
 
 
 def nvmlDeviceGetPowerMizerMode_v1(device, info):
-    """Not available: the current and the supported PowerMizer modes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the current and the supported PowerMizer modes."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetPowerMizerMode_v1(device, info):
-    """Not available: sets the PowerMizer mode.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the PowerMizer mode."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetAdaptiveTgpModeInfo_v1(device, info):
-    """Not available: whether adaptive total graphics power is on; limit in mW.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether adaptive total graphics power is on; limit in mW."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetAdaptiveTgpMode_v1(device, mode):
-    """Not available: turns adaptive total graphics power on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns adaptive total graphics power on or off."""
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingActivatePresetProfile(device, profile):
-    """Not available: activates a preset power smoothing profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: activates a preset power smoothing profile."""
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingUpdatePresetProfileParam(device, profile):
-    """Not available: changes a parameter of a power smoothing profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: changes a parameter of a power smoothing profile."""
     raise _refuse_device(device)
 
 
 def nvmlDevicePowerSmoothingSetState(device, state):
-    """Not available: turns power smoothing on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns power smoothing on or off."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileGetProfilesInfo(device, profilesInfo):
-    """Not available: the workload power profiles and their priorities.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the workload power profiles and their priorities."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(device, currentProfiles):
-    """Not available: masks of supported, requested and enforced profiles.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: masks of supported, requested and enforced profiles."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(device, requestedProfiles):
-    """Not available: requests workload power profiles.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: requests workload power profiles."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(device, requestedProfiles):
-    """Not available: clears requests for workload power profiles.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: clears requests for workload power profiles."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(device, updateProfiles):
-    """Not available: sets, adds or removes workload power profile requests.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets, adds or removes workload power profile requests."""
     raise _refuse_device(device)
 
 
 def nvmlDevicePerfMetricsGetSamples_v1(device, samples):
-    """Not available: samples of performance and rail metrics.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: samples of performance and rail metrics."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetRusdSettings_v1(device, settings):
-    """Not available: sets which data the driver polls into shared memory.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets which data the driver polls into shared memory."""
     raise _refuse_device(device)
 
 
@@ -12893,42 +12482,27 @@ def nvmlDeviceSetRusdSettings_v1(device, settings):
 
 
 def nvmlDeviceGetMinMaxFanSpeed(handle, minSpeed=c_uint(), maxSpeed=c_uint()):
-    """Not available: (lowest, highest) fan speed, in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (lowest, highest) fan speed, in percent."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetFanControlPolicy_v2(handle, fan, fanControlPolicy=c_uint()):
-    """Not available: who controls a fan, an NVML_FAN_POLICY_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: who controls a fan, an NVML_FAN_POLICY_* value."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetFanControlPolicy(handle, fan, fanControlPolicy):
-    """Not available: sets who controls a fan.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets who controls a fan."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetFanSpeed_v2(handle, index, speed):
-    """Not available: sets the speed of a fan, in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the speed of a fan, in percent."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
-    """Not available: lets the driver control a fan again.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: lets the driver control a fan again."""
     raise _refuse_device(handle)
 
 
@@ -12936,10 +12510,7 @@ def nvmlDeviceSetDefaultFanSpeed_v2(handle, index):
 
 
 def nvmlDeviceGetPcieThroughput(device, counter):
-    """Not available: PCIe traffic over the last 20 ms, in KB/s.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: PCIe traffic over the last 20 ms, in KB/s."""
     raise _refuse_values(device, (counter, NVML_PCIE_UTIL_COUNT))
 
 
@@ -12947,82 +12518,52 @@ def nvmlDeviceGetPcieThroughput(device, counter):
 
 
 def nvmlDeviceGetDefaultEccMode(handle):
-    """Not available: the default ECC mode.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the default ECC mode."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetDetailedEccErrors(handle, errorType, counterType):
-    """Not available: the number of ECC errors by cache, memory and registers.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the number of ECC errors by cache, memory and registers."""
     raise _refuse_values(handle, (errorType, NVML_MEMORY_ERROR_TYPE_COUNT), (counterType, NVML_ECC_COUNTER_TYPE_COUNT))
 
 
 def nvmlDeviceGetSramEccErrorStatus(device, status):
-    """Not available: ECC errors of the SRAM by source, and its threshold flag.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: ECC errors of the SRAM by source, and its threshold flag."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(device, counts):
-    """Not available: uncorrected SRAM errors by unit, location and address.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: uncorrected SRAM errors by unit, location and address."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRemappedRows(device):
-    """Not available: (corrected, uncorrected, pending, failed) remapped rows.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (corrected, uncorrected, pending, failed) remapped rows."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRemappedRows_v2(device, info):
-    """Not available: counts of remapped rows, pending and failed ones included.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: counts of remapped rows, pending and failed ones included."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRowRemapperHistogram(device):
-    """Not available: memory banks by how many spare rows they have left.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: memory banks by how many spare rows they have left."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetBankRemapperStatus_v1(device, status):
-    """Not available: remapped memory banks, pending and failed ones.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: remapped memory banks, pending and failed ones."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetRepairStatus(device):
-    """Not available: whether channel and TPC repairs are pending.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether channel and TPC repairs are pending."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
-    """Not available: whether the memory has errors that cannot be repaired.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether the memory has errors that cannot be repaired."""
     raise _refuse_device(device)
 
 
@@ -13030,154 +12571,97 @@ def nvmlDeviceGetUnrepairableMemoryFlag_v1(device):
 
 
 def nvmlDeviceGetNvLinkInfo(device, info):
-    """Not available: firmware and low-power support of the links.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: firmware and low-power support of the links."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvLinkErrorCounter(device, link, counter):
-    """Not available: the number of errors on a link, by type.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the number of errors on a link, by type."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, NVML_NVLINK_ERROR_COUNT))
 
 
 def nvmlDeviceResetNvLinkErrorCounters(device, link):
-    """Not available: clears the error counters of a link.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: clears the error counters of a link."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS))
 
 
 def nvmlDeviceGetNvLinkUtilizationControl(device, link, counter):
-    """Not available: units and packet filter of a traffic counter.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: units and packet filter of a traffic counter."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceSetNvLinkUtilizationControl(device, link, counter, control, reset):
-    """Not available: sets units and packet filter of a traffic counter.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets units and packet filter of a traffic counter."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: (received, sent) data on a link, in the counter's units.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: (received, sent) data on a link, in the counter's units."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceFreezeNvLinkUtilizationCounter(device, link, counter, freeze):
-    """Not available: stops or restarts a traffic counter of a link.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: stops or restarts a traffic counter of a link."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2), (freeze, 2))
 
 
 def nvmlDeviceResetNvLinkUtilizationCounter(device, link, counter):
-    """Not available: clears a traffic counter of a link.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: clears a traffic counter of a link."""
     raise _refuse_values(device, (link, NVML_NVLINK_MAX_LINKS), (counter, 2))
 
 
 def nvmlDeviceGetNvLinkTelemetrySamples_v1(device, samples):
-    """Not available: samples of link telemetry.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: samples of link telemetry."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(device, l1threshold):
-    """Not available: sets the idle time before links save power.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the idle time before links save power."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvlinkSupportedBwModes(device, supportedBwModes):
-    """Not available: the bandwidth modes of the links.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the bandwidth modes of the links."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetNvlinkBwMode(device, getBwMode):
-    """Not available: the bandwidth mode of the links.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the bandwidth mode of the links."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvlinkBwMode(device, setBwMode):
-    """Not available: sets the bandwidth mode of the links.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the bandwidth mode of the links."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceSetNvlinkBwModeAsync_v1(device, setBwModeAsync):
-    """Not available: sets the bandwidth mode without waiting, timeout in ms.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the bandwidth mode without waiting, timeout in ms."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfo(device, gpuFabricInfo):
-    """Not available: cluster, clique and state of the GPU in its fabric.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: cluster, clique and state of the GPU in its fabric."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfoV(device, gpuFabricInfo):
-    """Not available: cluster, clique, state and health in the fabric.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: cluster, clique, state and health in the fabric."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuFabricInfo_v4(device, gpuFabricInfo):
-    """Not available: cluster, cliques, state and health in the fabric.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: cluster, cliques, state and health in the fabric."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceReadWritePRM_v1(handle, c_info):
-    """Not available: reads or writes a register of the link hardware.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: reads or writes a register of the link hardware."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceReadPRMCounters_v1(handle, c_info):
-    """Not available: counters of the link hardware, by port.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: counters of the link hardware, by port."""
     raise _refuse_device(handle)
 
 
@@ -13185,218 +12669,137 @@ def nvmlDeviceReadPRMCounters_v1(handle, c_info):
 
 
 def nvmlDeviceGetGpuInstancePossiblePlacements(device, profileId, placementsRef, countRef):
-    """Not available: where instances of a profile fit, in memory slices.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: where instances of a profile fit, in memory slices."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceGetGpuInstanceRemainingCapacity(device, profileId):
-    """Not available: how many instances of a profile still fit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: how many instances of a profile still fit."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceCreateGpuInstance(device, profileId):
-    """Not available: creates a GPU instance of a profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: creates a GPU instance of a profile."""
     raise _refuse_device(device)
 
 
 def nvmlDeviceCreateGpuInstanceWithPlacement(device, profileId, placement):
-    """Not available: creates a GPU instance at a placement.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: creates a GPU instance at a placement."""
     raise _refuse_device(device)
 
 
 def nvmlGpuInstanceDestroy(gpuInstance):
-    """Not available: destroys a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: destroys a GPU instance."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceProfileInfo(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: slices and engines of a compute instance profile."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceProfileInfoV(device, profile, engProfile, version=2):
-    """Not available: slices and engines of a compute instance profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: slices and engines of a compute instance profile."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpuInstance, profileId):
-    """Not available: how many compute instances of a profile still fit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: how many compute instances of a profile still fit."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstancePossiblePlacements(gpuInstance, profileId, placementsRef, countRef):
-    """Not available: where compute instances of a profile fit, in slices.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: where compute instances of a profile fit, in slices."""
     raise _refuse()
 
 
 def nvmlGpuInstanceCreateComputeInstance(gpuInstance, profileId):
-    """Not available: creates a compute instance of a profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: creates a compute instance of a profile."""
     raise _refuse()
 
 
 def nvmlGpuInstanceCreateComputeInstanceWithPlacement(gpuInstance, profileId, placement):
-    """Not available: creates a compute instance at a placement.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: creates a compute instance at a placement."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstances(gpuInstance, profileId, computeInstancesRef, countRef):
-    """Not available: the compute instances of a profile.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the compute instances of a profile."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetComputeInstanceById(gpuInstance, computeInstanceId):
-    """Not available: the compute instance with an id.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the compute instance with an id."""
     raise _refuse()
 
 
 def nvmlComputeInstanceGetInfo(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: device, id, profile and placement of a compute instance."""
     raise _refuse()
 
 
 def nvmlComputeInstanceGetInfo_v2(computeInstance):
-    """Not available: device, id, profile and placement of a compute instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: device, id, profile and placement of a compute instance."""
     raise _refuse()
 
 
 def nvmlComputeInstanceDestroy(computeInstance):
-    """Not available: destroys a compute instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: destroys a compute instance."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetActiveVgpus(gpuInstance, c_vgpu_instance_info):
-    """Not available: the vGPU instances that run in a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the vGPU instances that run in a GPU instance."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetCreatableVgpus(gpuInstance, c_vgpus):
-    """Not available: the vGPU types that fit into a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the vGPU types that fit into a GPU instance."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuTypeCreatablePlacements(gpuInstance, c_vgpu_placements):
-    """Not available: where vGPUs of a type fit into a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: where vGPUs of a type fit into a GPU instance."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuHeterogeneousMode(gpuInstance):
-    """Not available: whether vGPUs of several sizes may mix.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether vGPUs of several sizes may mix."""
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuHeterogeneousMode(gpuInstance, heterogeneous_mode):
-    """Not available: sets whether vGPUs of several sizes may mix.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets whether vGPUs of several sizes may mix."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerState(gpuInstance, c_vgpu_sched_state_info):
-    """Not available: policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerState_v2(gpuInstance, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuSchedulerState(gpuInstance, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse()
 
 
 def nvmlGpuInstanceSetVgpuSchedulerState_v2(gpuInstance, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerLog(gpuInstance, c_vgpu_sched_log_info):
-    """Not available: the log of the vGPU scheduler, times in ns.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the log of the vGPU scheduler, times in ns."""
     raise _refuse()
 
 
 def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the log of the vGPU scheduler, times in ns."""
     raise _refuse()
 
 
@@ -13404,474 +12807,297 @@ def nvmlGpuInstanceGetVgpuSchedulerLog_v2(gpuInstance, c_vgpu_sched_log_info_v2)
 
 
 def nvmlDeviceSetVirtualizationMode(handle, virtualization_mode):
-    """Not available: sets the virtualization mode.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets the virtualization mode."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetHostVgpuMode(handle):
-    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether vGPUs use SR-IOV, an NVML_HOST_VGPU_MODE_* value."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuCapabilities(handle, capability):
-    """Not available: whether the GPU has a vGPU capability.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether the GPU has a vGPU capability."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuCapabilities(handle, capability, state):
-    """Not available: turns a vGPU capability on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns a vGPU capability on or off."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuHeterogeneousMode(handle):
-    """Not available: whether vGPUs of several sizes may mix.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether vGPUs of several sizes may mix."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuHeterogeneousMode(handle, heterogeneous_mode):
-    """Not available: sets whether vGPUs of several sizes may mix.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets whether vGPUs of several sizes may mix."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuTypeSupportedPlacements(handle, vgpuTypeId, mode=0, version=1):
-    """Not available: where vGPUs of a type may be placed.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: where vGPUs of a type may be placed."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuTypeCreatablePlacements(handle, vgpuTypeId, version=1):
-    """Not available: where vGPUs of a type fit now.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: where vGPUs of a type fit now."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuInstancesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU instance, JPEG and OFA included.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: utilization by vGPU instance, JPEG and OFA included."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuProcessUtilization(handle, timeStamp):
-    """Not available: utilization by process of a vGPU, in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: utilization by process of a vGPU, in percent."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuProcessesUtilizationInfo(handle, timeStamp):
-    """Not available: utilization by vGPU process, JPEG and OFA included.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: utilization by vGPU process, JPEG and OFA included."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuMetadata(handle):
-    """Not available: what the host's vGPU manager supports for migration.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: what the host's vGPU manager supports for migration."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetPgpuMetadataString(handle):
-    """Not available: what the host's vGPU manager supports, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: what the host's vGPU manager supports, as text."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerCapabilities(handle):
-    """Not available: the policies and time slices (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the policies and time slices (ns) of the vGPU scheduler."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerState(handle):
-    """Not available: policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerState_v2(handle, c_vgpu_sched_state_info_v2):
-    """Not available: policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuSchedulerState(handle, sched_state):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetVgpuSchedulerState_v2(handle, sched_state_v2):
-    """Not available: sets policy and time slice (ns) of the vGPU scheduler.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: sets policy and time slice (ns) of the vGPU scheduler."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerLog(handle):
-    """Not available: the log of the vGPU scheduler, times in ns.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the log of the vGPU scheduler, times in ns."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetVgpuSchedulerLog_v2(handle, c_vgpu_sched_log_info_v2):
-    """Not available: the log of the vGPU scheduler, times in ns.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the log of the vGPU scheduler, times in ns."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGridLicensableFeatures(handle):
-    """Not available: the licensable features, with license state and expiry.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the licensable features, with license state and expiry."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetGridLicensableFeatures_v4(handle):
-    """Not available: the licensable features, with license state and expiry.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the licensable features, with license state and expiry."""
     raise _refuse_device(handle)
 
 
 def nvmlVgpuTypeGetClass(vgpuTypeId):
-    """Not available: the class of a vGPU type, such as NVS or Quadro.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the class of a vGPU type, such as NVS or Quadro."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetDeviceID(vgpuTypeId):
-    """Not available: [device id, subsystem id] of a vGPU type.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: [device id, subsystem id] of a vGPU type."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetFbReservation(vgpuTypeId):
-    """Not available: the framebuffer reserved for a vGPU type, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the framebuffer reserved for a vGPU type, in bytes."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId):
-    """Not available: the GSP heap of a vGPU type, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the GSP heap of a vGPU type, in bytes."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetBAR1Info(vgpuTypeId):
-    """Not available: the BAR1 size of a vGPU type, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the BAR1 size of a vGPU type, in bytes."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetLicense(vgpuTypeId):
-    """Not available: the license that a vGPU type needs.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the license that a vGPU type needs."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId):
-    """Not available: the frame rate limit of a vGPU type, in frames/s.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the frame rate limit of a vGPU type, in frames/s."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId):
-    """Not available: the maximum number of vGPUs of a type in a virtual machine.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the maximum number of vGPUs of a type in a virtual machine."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetMaxInstancesPerGpuInstance(vgpuTypeId):
-    """Not available: the maximum number of vGPUs of a type in a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the maximum number of vGPUs of a type in a GPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId):
-    """Not available: the GPU instance profile of a vGPU type.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the GPU instance profile of a vGPU type."""
     raise _refuse()
 
 
 def nvmlVgpuTypeGetCapabilities(vgpuTypeId, capability):
-    """Not available: whether a vGPU type has a capability.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether a vGPU type has a capability."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetVmID(vgpuInstance):
-    """Not available: the virtual machine of a vGPU instance, as text.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the virtual machine of a vGPU instance, as text."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetVmDriverVersion(vgpuInstance):
-    """Not available: the driver version in the virtual machine.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the driver version in the virtual machine."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance):
-    """Not available: the frame rate limit of a vGPU instance, in frames/s.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the frame rate limit of a vGPU instance, in frames/s."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseStatus(vgpuInstance):
-    """Not available: whether a vGPU instance is licensed.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether a vGPU instance is licensed."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseInfo(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the license of a vGPU instance and its expiry."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetLicenseInfo_v2(vgpuInstance):
-    """Not available: the license of a vGPU instance and its expiry.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the license of a vGPU instance and its expiry."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEccMode(vgpuInstance):
-    """Not available: the ECC mode of a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the ECC mode of a vGPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance):
-    """Not available: the encoder capacity of a vGPU instance, in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the encoder capacity of a vGPU instance, in percent."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceSetEncoderCapacity(vgpuInstance, encoder_capacity):
-    """Not available: sets the encoder capacity of a vGPU instance, in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets the encoder capacity of a vGPU instance, in percent."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderStats(vgpuInstance):
-    """Not available: sessions, frames/s and latency (us) of the encoder.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sessions, frames/s and latency (us) of the encoder."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetEncoderSessions(vgpuInstance):
-    """Not available: the encoder sessions of a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the encoder sessions of a vGPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFBCStats(vgpuInstance):
-    """Not available: frame buffer capture: sessions, frames/s, latency in us.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: frame buffer capture: sessions, frames/s, latency in us."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetFBCSessions(vgpuInstance):
-    """Not available: the frame buffer capture sessions of a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the frame buffer capture sessions of a vGPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance):
-    """Not available: the GPU instance that a vGPU instance runs in.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the GPU instance that a vGPU instance runs in."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetGpuPciId(vgpuInstance):
-    """Not available: the PCI bus id of a vGPU instance in its guest.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the PCI bus id of a vGPU instance in its guest."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetPlacementId(vgpuInstance):
-    """Not available: the placement of a vGPU instance in memory.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the placement of a vGPU instance in memory."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetRuntimeStateSize(vgpuInstance):
-    """Not available: the size of a vGPU instance's state, in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the size of a vGPU instance's state, in bytes."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetMetadata(vgpuInstance):
-    """Not available: what a vGPU instance needs for migration.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: what a vGPU instance needs for migration."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingMode(vgpuInstance):
-    """Not available: whether accounting is on for a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether accounting is on for a vGPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingPids(vgpuInstance):
-    """Not available: the processes that accounting lists in a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the processes that accounting lists in a vGPU instance."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceGetAccountingStats(vgpuInstance, pid):
-    """Not available: utilization (%), memory (bytes), time (ms) of a process.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: utilization (%), memory (bytes), time (ms) of a process."""
     raise _refuse()
 
 
 def nvmlVgpuInstanceClearAccountingPids(vgpuInstance):
-    """Not available: clears the list of processes that accounting lists in a vGPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: clears the list of processes that accounting lists in a vGPU instance."""
     raise _refuse()
 
 
 def nvmlGetVgpuCompatibility(vgpuMetadata, pgpuMetadata):
-    """Not available: whether a vGPU can migrate to a GPU.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether a vGPU can migrate to a GPU."""
     raise _refuse()
 
 
 def nvmlGetVgpuDriverCapabilities(capability):
-    """Not available: whether the driver has a vGPU capability.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: whether the driver has a vGPU capability."""
     raise _refuse()
 
 
 def nvmlGetVgpuVersion(supported=None, current=None):
-    """Not available: the vGPU versions that the host supports and uses.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the vGPU versions that the host supports and uses."""
     raise _refuse()
 
 
 def nvmlSetVgpuVersion(vgpuVersion):
-    """Not available: limits the vGPU versions that the host accepts.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: limits the vGPU versions that the host accepts."""
     raise _refuse()
 
 
@@ -13879,58 +13105,37 @@ def nvmlSetVgpuVersion(vgpuVersion):
 
 
 def nvmlDeviceGetRunningProcessDetailList(handle, version, mode):
-    """Not available: the processes of a mode, memory in bytes.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the processes of a mode, memory in bytes."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceSetAccountingMode(handle, mode):
-    """Not available: turns accounting on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns accounting on or off."""
     raise _refuse_values(handle, (mode, 2))
 
 
 def nvmlDeviceGetAccountingBufferSize(handle):
-    """Not available: how many processes accounting remembers.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: how many processes accounting remembers."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingPids(handle):
-    """Not available: the processes that accounting lists.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: the processes that accounting lists."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingStats(handle, pid):
-    """Not available: utilization (%), peak memory (bytes), time (ms) of a process.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: utilization (%), peak memory (bytes), time (ms) of a process."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceGetAccountingStats_v2(handle, pid):
-    """Not available: accounting of a process, with sums of its samples.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: accounting of a process, with sums of its samples."""
     raise _refuse_device(handle)
 
 
 def nvmlDeviceClearAccountingPids(handle):
-    """Not available: clears the list of processes that accounting lists.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: clears the list of processes that accounting lists."""
     raise _refuse_device(handle)
 
 
@@ -13938,66 +13143,42 @@ def nvmlDeviceClearAccountingPids(handle):
 
 
 def nvmlDeviceClearFieldValues(handle, fieldIds):
-    """Not available: clears the values of fields.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: clears the values of fields."""
     raise _refuse_device(handle)
 
 
 def nvmlGpmSampleAlloc():
-    """Not available: a sample to be filled by nvmlGpmSampleGet.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: a sample to be filled by nvmlGpmSampleGet."""
     raise _refuse()
 
 
 def nvmlGpmSampleFree(gpmSample):
-    """Not available: frees a sample.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: frees a sample."""
     raise _refuse()
 
 
 def nvmlGpmSampleGet(device, gpmSample):
-    """Not available: fills a sample of a device.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: fills a sample of a device."""
     raise _refuse_device(device)
 
 
 def nvmlGpmMigSampleGet(device, gpuInstanceId, gpmSample):
-    """Not available: fills a sample of a GPU instance.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: fills a sample of a GPU instance."""
     raise _refuse_device(device)
 
 
 def nvmlGpmMetricsGet(metricsGet):
-    """Not available: metrics between two samples, mostly in percent.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: metrics between two samples, mostly in percent."""
     raise _refuse()
 
 
 def nvmlGpmQueryIfStreamingEnabled(device):
-    """Not available: whether GPM streaming is on.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: whether GPM streaming is on."""
     raise _refuse_device(device)
 
 
 def nvmlGpmSetStreamingEnabled(device, state):
-    """Not available: turns GPM streaming on or off.
-
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported.
-    """
+    """Not available: turns GPM streaming on or off."""
     raise _refuse_device(device)
 
 
@@ -14005,74 +13186,47 @@ def nvmlGpmSetStreamingEnabled(device, state):
 
 
 def nvmlUnitGetHandleByIndex(index):
-    """Not available: the handle of a rack unit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the handle of a rack unit."""
     raise _refuse()
 
 
 def nvmlUnitGetUnitInfo(unit):
-    """Not available: name, id, serial number and firmware of a rack unit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: name, id, serial number and firmware of a rack unit."""
     raise _refuse()
 
 
 def nvmlUnitGetLedState(unit):
-    """Not available: color of a rack unit's LED, with the cause.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: color of a rack unit's LED, with the cause."""
     raise _refuse()
 
 
 def nvmlUnitSetLedState(unit, color):
-    """Not available: sets the color of a rack unit's LED.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: sets the color of a rack unit's LED."""
     raise _refuse()
 
 
 def nvmlUnitGetPsuInfo(unit):
-    """Not available: state, current (A), voltage (V), power (W) of the supply.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: state, current (A), voltage (V), power (W) of the supply."""
     raise _refuse()
 
 
 def nvmlUnitGetTemperature(unit, type):
-    """Not available: intake, exhaust or board temperature, in degrees Celsius.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: intake, exhaust or board temperature, in degrees Celsius."""
     raise _refuse()
 
 
 def nvmlUnitGetFanSpeedInfo(unit):
-    """Not available: speed (RPM) and state of a rack unit's fans.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: speed (RPM) and state of a rack unit's fans."""
     raise _refuse()
 
 
 def nvmlUnitGetDeviceCount(unit):
-    """Not available: the number of GPUs of a rack unit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the number of GPUs of a rack unit."""
     raise _refuse()
 
 
 def nvmlUnitGetDevices(unit):
-    """Not available: the handles of the GPUs of a rack unit.
-
-    Raises: NVMLError_Uninitialized, NVMLError_NotSupported.
-    """
+    """Not available: the handles of the GPUs of a rack unit."""
     raise _refuse()
 
 

@@ -67,12 +67,6 @@ def refusal(checks):
     return "_refuse_device(%s)" % ", ".join(handles) if handles else "_refuse()"
 
 
-def raised(checks):
-    """The errors that a docstring names, in the order of the checks."""
-    invalid = "NVMLError_InvalidArgument, " if checks else ""
-    return "NVMLError_Uninitialized, %sNVMLError_NotSupported" % invalid
-
-
 def function_lines(name, parameters, checks, what, structs):
     signature = ", ".join(
         one["name"] + ("=" + default(one["default"], structs) if "default" in one else "") for one in parameters
@@ -84,10 +78,13 @@ def function_lines(name, parameters, checks, what, structs):
     else:
         yield from ("def %s(" % name, "    %s" % signature, "):")
     summary = "Not available: %s." % what if what else "Not available."
-    first, *rest = textwrap.wrap(summary, generated.WIDTH - 7)
-    yield '    """' + first
-    yield from ("    " + line for line in rest)
-    yield from ("", "    Raises: %s." % raised(checks), '    """')
+    text = '    """%s"""' % summary
+    if len(text) <= generated.WIDTH:
+        yield text
+    else:
+        first, *rest = textwrap.wrap(summary, generated.WIDTH - 7)
+        yield '    """' + first
+        yield from ["    " + line for line in rest] + ['    """']
     call = "    raise %s" % refusal(checks)
     if len(call) <= generated.WIDTH:
         yield call
