@@ -2691,6 +2691,7 @@ def mtmlLibrarySetMpcConfigurationInBatch(devices, mpcConfigIds) -> "None":
 
 def mtmlLibraryFreeDevice(dev) -> "None":
     """Only check the handle: the device stays usable. C's function crashes some drivers and is not called."""
+    # Tests of MooreThreads/mthreads-ml-py leave it out for that reason, and gpustack-runtime goes on using the device.
     _check(_argument("_device", dev)[0])
 
 
@@ -3819,8 +3820,9 @@ def mtmlMemoryGetRetiredPagesPendingStatus(mem) -> "int":
 # END generated MTML header functions
 
 # ==== 9. Functions outside the 2.2.0 header ===========================================================================
-# MTML libraries export these functions, but no header of version 2.2.0 declares them. A function that the loaded
-# library lacks raises MTMLError_FunctionNotFound.
+# MTML libraries export these functions, but no header of version 2.2.0 declares them (their parameters are those of
+# ccfos/huatuo, core/metrics/mthreads/mtml/types.go). A function that the loaded library lacks raises
+# MTMLError_FunctionNotFound.
 
 
 # BEGIN generated MTML functions
@@ -4309,7 +4311,8 @@ _ECC_FIELDS = {
 # Number of slices by NVML_GPU_INSTANCE_PROFILE_*: only the profiles with no other property (such as GFX or ALL_ME).
 _SLICES = {0: 1, 1: 2, 2: 3, 3: 4, 6: 6, 4: 7, 5: 8}
 
-# MUSA compute capability by the high byte of the PCI device id, and by product name if the id is hidden.
+# MUSA compute capability by the high byte of the PCI device id, and by product name if the id is hidden. Sources are in
+# facts/cards.json.
 # BEGIN generated cards
 _CAPABILITY_BY_PCI_ID = {0x01: (1, 0), 0x02: (2, 1), 0x03: (2, 2), 0x04: (3, 1)}
 _CAPABILITY_BY_NAME = {
@@ -4510,6 +4513,7 @@ def _measured(number, ones=_UINT_MAX):
 
     The registers of a dead card read so: that is no answer, and raises NVMLError_Unknown.
     """
+    # Linux, include/linux/pci.h: PCI_ERROR_RESPONSE. That MTML passes it on is inferred.
     if number == ones:
         error = _new_error(NVMLError_Unknown, NVML_ERROR_UNKNOWN)
         error.detail = _ALL_ONES
@@ -4747,10 +4751,10 @@ def nvmlInitWithFlags(flags) -> "None":
 def nvmlShutdown() -> "None":
     """Undo one nvmlInit. The last nvmlShutdown makes all handles stale and keeps the C library for the next nvmlInit.
 
-    So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work. The
-    process keeps the driver's files open until it ends; a forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the
-    environment, the last nvmlShutdown shuts the C library down, as mtmlLibraryShutDown does. Cards that are added or
-    removed are seen only after that.
+    So a later nvmlInit does not initialize the driver again, and libraries that can be initialized only once work
+    (vllm-musa 0.1.28 never shuts down, because of one). The process keeps the driver's files open until it ends; a
+    forked child inherits them. With PYMTML_KEEP_LIBRARY=0 in the environment, the last nvmlShutdown shuts the C library
+    down, as mtmlLibraryShutDown does. Cards that are added or removed are seen only after that.
 
     Raises: NVMLError_Uninitialized if the library is not initialized; NVMLError_InUse from a signal handler in the
     middle of an init, a shutdown or a change of MPC; with PYMTML_KEEP_LIBRARY=0 NVMLError_FunctionNotFound if the
@@ -5668,7 +5672,7 @@ def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
     status = _status("mtmlDeviceGetMusaComputeCapability", "_device", device, major, minor)
     if status not in (MTML_SUCCESS, _FUNCTION_NOT_FOUND, MTML_ERROR_NOT_SUPPORTED):
         raise _nvml_error(status)
-    if status == MTML_SUCCESS and major[0] > 0:
+    if status == MTML_SUCCESS and major[0] > 0:  # it may be 0.0, says vllm-musa 0.1.28
         return major[0], minor[0]
     return _card_capability(device) or _torch_capability(device) or (0, 0)
 
@@ -5757,7 +5761,7 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     info.total = total
     if used < total:
         info.free = total - used
-    else:  # used may exceed total: the driver updates them separately
+    else:  # used may exceed total: 44302 of 32768 MiB, S4000, driver 1.2.0, IOMMU off (mthreads-gmi, second-hand)
         _measured(used, _ULONGLONG_MAX)
     return info
 
@@ -6258,7 +6262,7 @@ def _power_limit(name, device):
     """A power limit of the board in mW; NotSupported for 0, which means that the driver does not know it."""
     _require_board(device)
     limit = _measured(_query(_Int(), name, "_gpu", device)[0], -1)
-    if limit <= 0:
+    if limit <= 0:  # driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
         raise _unsupported()
     return limit
 

@@ -44,7 +44,7 @@ LIMITS = {
 }
 DRAIN = "drain the card and reboot"
 HOTTEST = 90  # degrees Celsius, for a card that does not report its limit
-# Idle cards were seen at up to 46 percent of their power limit, and at 28 percent of their clock.
+# Idle cards were seen at up to 46 percent of their power limit (S80, second-hand), and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
 BUSY_UTILIZATION = 50  # percent
 
@@ -131,7 +131,11 @@ def memory(card, limits):
 
 
 def idle(card, limits):
-    """Whether a card that reports itself idle is idle: busy cards were seen at a utilization of 0 percent."""
+    """Whether a card that reports itself idle is idle: busy cards were seen at a utilization of 0 percent.
+
+    So mthreads-gmi 2.3.2 showed S5000 with 66 GiB in use, driver 3.3.5 (vllm-project/vllm-omni#2337). Not all do: under
+    load the driver's file ``status`` of another one has 100 percent (MooreThreads/julia-musa, evidence-s7r4).
+    """
     busy = required("utilization", value_of(card, "utilization.gpu"))
     if busy:
         return [well(busy)]

@@ -388,7 +388,7 @@ def odd_findings(card):
         ("power limit", pymtml.mtmlGpuGetEnforcedPowerLimit),
         ("default power limit", pymtml.mtmlGpuGetPowerManagementDefaultLimit),
     ):
-        if card.ask(function) == 0:
+        if card.ask(function) == 0:  # as with driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
             step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
@@ -450,7 +450,7 @@ def fork_finding(opened):
 
 
 def second_life_finding():
-    """Whether an init works after a shutdown in C: at least one library in the field refuses it."""
+    """Whether an init works after a shutdown in C: vllm-musa 0.1.28 met a library that refuses it."""
     ask(pymtml.mtmlLibraryInit)
     stopped = ask(pymtml.mtmlLibraryShutDown)
     if isinstance(stopped, Unknown):

@@ -55,7 +55,10 @@ def _twice(limit, most):
 
 
 def memory(device, size):
-    """A size of memory: at most twice the total, as drivers were seen to count more than there is on healthy cards."""
+    """A size of memory: at most twice the total, as drivers count more than there is on healthy cards.
+
+    _nvmlDeviceGetMemoryInfo in pymtml.py has the source.
+    """
     info = device.ask(pymtml.nvmlDeviceGetMemoryInfo)
     if isinstance(info, Unknown):
         return wide_counter(device, size)
