@@ -74,7 +74,9 @@ def unseen(cards):
 
 
 def _who_sees():
-    return "root sees all" if os.geteuid() else "needs CAP_SYS_PTRACE"
+    if os.geteuid():
+        return "root sees all"
+    return "not even by root" if _may_inspect() else "needs CAP_SYS_PTRACE"
 
 
 def unseen_text(number):

@@ -53,7 +53,8 @@ def rows(*arguments, name="pymtml"):
 
 
 def step():
-    return "root sees all" if os.geteuid() else "needs CAP_SYS_PTRACE"
+    """test_who_could_look_into_others has the words."""
+    return processes._who_sees()
 
 
 def test_nobody_there(proc):
@@ -258,8 +259,14 @@ def test_what_nothing_tells_is_no_list():
     assert processes.unseen([Asked(None, {9: 10})]) == 0
 
 
-@pytest.mark.parametrize("user, who", [(0, "needs CAP_SYS_PTRACE"), (4711, "root sees all")])
-def test_who_could_look_into_others(user, who, monkeypatch):
+@pytest.mark.parametrize(
+    "user, effective, who",
+    [(0, "1fffff7ffff", "needs CAP_SYS_PTRACE"), (0, "80000", "not even by root"), (4711, "0", "root sees all")],
+)
+def test_who_could_look_into_others(user, effective, who, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "status").write_text("CapEff:\t%s\n" % effective)
     assert processes.unseen_text(1) == "1 process could not be inspected (%s)" % who
     assert processes.unseen_text(2) == "2 processes could not be inspected (%s)" % who
