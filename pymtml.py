@@ -7515,7 +7515,8 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
     shows processes, and without a free file descriptor.
-    MTML: as nvmlDeviceGetComputeRunningProcesses, without the codec sessions.
+    MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath, mtmlDeviceCountDisplayInterface,
+    mtmlMemoryGetTotal, mtmlMemoryGetUsed; /proc/PID/fd, /proc/driver/musa, ioctl of /dev/mtgpu.N.
     """
     device = _require(handle)
     found = _processes_of(device)

@@ -13,6 +13,7 @@ import native_calls
 import pytest
 import simulated
 import test_values
+from mtml_simulator import driver_files
 
 import pymtml as nvml
 
@@ -74,6 +75,7 @@ def test_what_is_said_to_answer_does_and_nothing_else():
     answering.discard("nvmlDeviceGetComputeInstanceId")  # refuses each instance, after checking that it is one
     # These need a table of the driver, which test_processes.py gives them.
     answering.update(["nvmlDeviceGetProcessUtilization", "nvmlDeviceGetProcessesUtilizationInfo"])
+    answering.add("nvmlDeviceGetSupportedEventTypes")  # records of the driver, which test_events.py gives it
     answering.add("nvmlDeviceGetIrqNum")  # a tree of sysfs, which test_system_answers.py gives it
     answering.add("nvmlDeviceGetTotalEnergyConsumption")  # a variable, which test_energy.py sets
     assert answering == {name for name in ANSWERING if name.startswith("nvml")}
@@ -109,6 +111,7 @@ ARGUMENTS = {
     "nvmlDeviceGetProcessUtilization": (0,),
     "nvmlDeviceGetProcessesUtilizationInfo": (0,),
     "nvmlDeviceGetFieldValues": ([nvml.NVML_FI_MAX],),
+    "nvmlDeviceRegisterEvents": (nvml.nvmlEventTypeXidCriticalError, nvml.nvmlEventSetCreate),
 }
 
 
@@ -117,10 +120,8 @@ def proc(tmp_path, monkeypatch):
     """A proc file system with a table for /dev/mtgpu.0; and the wish that energy be added up."""
     monkeypatch.setenv("PYMTML_ENERGY", "sample")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
-    directory = tmp_path / "driver" / "musa" / "gpu00"
-    directory.mkdir(parents=True)
-    (directory / "devname").write_text("mtgpu.0\n")
-    (directory / "proc_util").write_text("Pid VPid Total CMP\n7 7 1 1\n")
+    driver_files.write_table(str(tmp_path), 0, driver_files.process_row(7, 7, (1, 0, 0, 1, 1, 0), "x"))  # it draws, too
+    driver_files.write_process(str(tmp_path), 7, ["x"], "/dev/mtgpu.0")
 
 
 @pytest.mark.parametrize("function", [name for name in ANSWERING if name.startswith("nvmlDevice")])
@@ -139,7 +140,10 @@ def test_the_calls_that_are_named_are_those_that_are_made(function, proc, monkey
             else "s3000-mpc" if "Instance" in function else "s5000x8" if "Ecc" in function else "s80"
         )
         with simulated.nvml(profile), contextlib.suppress(nvml.NVMLError_NotSupported):
-            getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *ARGUMENTS.get(function, ()))
+            arguments = [
+                value() if value is nvml.nvmlEventSetCreate else value for value in ARGUMENTS.get(function, ())
+            ]
+            getattr(nvml, function)(nvml.nvmlDeviceGetHandleByIndex(0), *arguments)
     wanted = {TOGETHER.sub("codec sessions", name) for name in seen - PLUMBING if "Count" not in name}
     missing = wanted - {TOGETHER.sub("codec sessions", name) for name in named}
     assert not missing, "the docstring of %s, MTML: name %s" % (function, ", ".join(missing))
