@@ -58,7 +58,7 @@ def test_divided_card(runner, tmp_path):
 
 @on_one_machine
 def test_processes(runner, machine, processes):
-    """A process from the driver's table, with its share of the GPU."""
+    """A process, with its share of the GPU."""
     pid = processes({2: 44, 5: 9})
     found = exporter_series(runner, runner.on_pymtml(machine))
     shares = {
