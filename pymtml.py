@@ -4860,10 +4860,11 @@ nvmlSystemGetCudaDriverVersion_v2 = nvmlSystemGetCudaDriverVersion
 
 
 # ---- Events ----
-# The driver writes errors, XIDs, to /proc/driver/musa/gpuXX/event_report: a ring of 50 records, which each read returns
-# from the beginning, old ones too. Layout: inc/mtgpu/mtgpu_event_report.h of the driver 3.0.0
-# (github.com/elysia-best/mtgpu), and the bytes of a record in github.com/ccfos/huatuo,
-# core/events/gpu_mthreads_xid_test.go. The driver 2.7.0 has records of 128 bytes with other contents.
+# The driver writes errors, XIDs, to /proc/driver/musa/gpuXX/event_report: a ring of 50 records. Layout of the driver
+# 3.0.0: inc/mtgpu/mtgpu_event_report.h (github.com/elysia-best/mtgpu), and the bytes of a genuine record in
+# core/events/gpu_mthreads_xid_test.go (github.com/ccfos/huatuo). The driver 2.7.0 has records of 128 bytes with other
+# contents. Second-hand, from gpu_mthreads_xid.go there: each read returns the whole ring, old records too, wherever the
+# file stands, and fails with EAGAIN while there are none; NULs may stand before a text.
 
 
 def nvmlDeviceGetSupportedEventTypes(handle) -> "int":
@@ -4938,7 +4939,7 @@ def nvmlEventSetWait_v2(eventSet, timeoutms) -> "_Any":
 nvmlEventSetWait = nvmlEventSetWait_v2
 
 _event_set_numbers = iter(range(1, _ULONGLONG_MAX >> 1))  # never used again
-_EVENTS_KNOWN = 256  # of the events of a card, so many remain known after the ring has lost them
+_EVENTS_KNOWN = 256  # of a card: more than a ring has, since a record that it has lost remains known
 _LOOK_SECONDS = 1.0
 
 
@@ -4968,7 +4969,7 @@ class _Watched:
     def __init__(self, device, path):
         self.device, self.path = device, path
         # [XID] by (record, its number among equal ones); [] after it was returned. Two equal records may come within a
-        # second. A record that the ring has lost remains known, as an incomplete look may show it again later.
+        # second. A record that a look lacks remains known, as a later one may have it again.
         self.known: "dict[_Any, list[_Xid]]" = {}
 
 
@@ -5019,8 +5020,7 @@ def _look_at_card(watched):
             counts[xid.raw] = counts.get(xid.raw, 0) + 1
             watched.known.setdefault((xid.raw, counts[xid.raw]), [xid])
     for key in list(watched.known)[:-_EVENTS_KNOWN]:
-        if counts.get(key[0], 0) < key[1]:  # the ring has lost it
-            watched.known.pop(key, None)
+        watched.known.pop(key, None)
     watched.data = data
     return NVML_SUCCESS
 
@@ -5111,7 +5111,7 @@ def _xid_record(raw):
     xid.name, xid.meaning = _XIDS.get(xid.number, ("", ""))
     xid.scope, xid.severity = _name_at(_XID_SCOPES, impact & 7), _name_at(_XID_SEVERITIES, impact >> 3 & 7)
     xid.time, xid.pid = _word_at(raw, 40, 8), _word_at(raw, 56, 8)
-    xid.text = raw[64:192].strip(b"\0").decode("utf-8", "replace").strip()  # NULs may stand before the text as well
+    xid.text = raw[64:192].strip(b"\0").decode("utf-8", "replace").strip()
     xid.uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
     xid.address = "%04x:%02x:%02x.%x" % (address >> 32, address >> 16 & 0xFF, address >> 8 & 0xFF, address & 0xFF)
     return xid
@@ -5164,8 +5164,7 @@ def _event_file(device):
 def _event_bytes(path):
     """Content of an event_report, b"" if there are no records; raises OSError.
 
-    The driver returns the whole ring at each read, so a reader to the end of the file would never end; and it lets a
-    reader wait for the first record, except for O_NONBLOCK.
+    One read: a reader to the end of the file would never end, and one without O_NONBLOCK may wait for the first record.
     """
     with _open(path, "rb", 0, opener=_open_nonblocking) as file:
         return file.read(_EVENTS_BYTES) or b""

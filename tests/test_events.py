@@ -194,6 +194,13 @@ WAITS = {
 each_wait = pytest.mark.parametrize("wait", WAITS.values(), ids=list(WAITS))
 
 
+def plainly_unsupported(function, *arguments):
+    """The error has no detail, as programs compare its text."""
+    with pytest.raises(nvml.NVMLError_NotSupported) as raised:
+        function(*arguments)
+    assert str(raised.value) == "Not Supported"
+
+
 def all_events(events):
     """The numbers of all events that there are now."""
     numbers = []
@@ -242,7 +249,7 @@ def test_what_is_new(driver):
 
 
 def test_what_is_known_is_bounded(driver):
-    """By the newest 256 events; those that the ring still has remain known in any case."""
+    """By the newest 256 events of a card; the ring has fewer."""
     events = watching(0)
     for start in range(0, 480, 40):
         records = [event_record(1 + number, seconds=number) for number in range(start, start + 40)]
@@ -313,11 +320,9 @@ def test_records_that_cannot_be_read(driver, content):
     if content is not None:
         driver.files[0].rmdir()
         driver.files[0].write_bytes(content)
-    for ask in (lambda: nvml.nvmlEventSetWait_v2(events, 0), lambda: nvml.nvmlDeviceGetSupportedEventTypes(card(0))):
-        with pytest.raises(nvml.NVMLError_NotSupported) as raised:
-            ask()
-        assert str(raised.value) == "Not Supported"
-    pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceRegisterEvents, card(0), TYPE, events)
+    plainly_unsupported(nvml.nvmlEventSetWait_v2, events, 0)
+    plainly_unsupported(nvml.nvmlDeviceGetSupportedEventTypes, card(0))
+    plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(0), TYPE, events)
     if content is None:
         driver.files[0].rmdir()
     driver.write(0, event_record(NEWS))
@@ -332,11 +337,11 @@ def test_the_types_of_events(driver):
     driver.write(0, event_record(NEWS))
     assert all_events(events) == []
     for types in (nvml.nvmlEventTypeAll, TYPE | nvml.nvmlEventTypeClock, -1):
-        with pytest.raises(nvml.NVMLError_NotSupported) as raised:
-            nvml.nvmlDeviceRegisterEvents(card(0), types, events)
-        assert str(raised.value) == "Not Supported"
-    pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetSupportedEventTypes, card(1))
-    pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceRegisterEvents, card(1), TYPE, events)
+        plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(0), types, events)
+    (driver.files[2].parent / "devname").write_text("mtgpu.9\n")
+    for index in (1, 2):
+        plainly_unsupported(nvml.nvmlDeviceGetSupportedEventTypes, card(index))
+        plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(index), TYPE, events)
     pytest.raises(TypeError, nvml.nvmlDeviceRegisterEvents, card(0), "8", events)
 
 
@@ -359,9 +364,9 @@ def test_what_is_no_set(driver):
 
 def test_an_instance_of_a_card_has_no_events(tmp_path, monkeypatch):
     with simulated.nvml(MPC):
-        driver = Driver(tmp_path, monkeypatch, ["mtgpu.0", "mtgpu.1"])
-        assert nvml.nvmlDeviceGetSupportedEventTypes(card(0)) == TYPE and driver
         instance = nvml.nvmlDeviceGetMigDeviceHandleByIndex(card(0), 0)
+        Driver(tmp_path, monkeypatch, ["mtgpu.0", os.path.basename(nvml.mtmlDeviceGetGpuPath(instance))])
+        assert nvml.nvmlDeviceGetSupportedEventTypes(card(0)) == TYPE
         pytest.raises(nvml.NVMLError_NotSupported, nvml.nvmlDeviceGetSupportedEventTypes, instance)
 
 
@@ -445,6 +450,27 @@ def test_a_change_ends_a_wait(tmp_path, monkeypatch, wait, change):
         assert time.monotonic() - began < nvml._DRAIN_SECONDS / 2
         assert ended(*waiting) is nvml.NVMLError_InvalidArgument
         assert all_events(watching(0, 1)) == []
+
+
+@changes
+def test_a_change_ends_a_wait_at_its_end(tmp_path, monkeypatch):
+    """Earlier, the program could not make a new set: until then other threads get InUse."""
+    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 0.001)
+    restart = nvml._restart_c
+    monkeypatch.setattr(nvml, "_restart_c", lambda: time.sleep(0.2) or restart())
+    with simulated.nvml(MPC):
+        Driver(tmp_path, monkeypatch, ["mtgpu.0", "mtgpu.1"])
+        events = watching(0)
+
+        def wait():
+            pytest.raises(nvml.NVMLError_InvalidArgument, nvml.nvmlEventSetWait_v2, events, 30000)
+            return watching(0)
+
+        thread, ends = in_thread(wait)
+        time.sleep(0.05)
+        nvml.nvmlDeviceSetMigMode(card(0), 0)
+        thread.join(10)
+        assert all_events(ends[0]) == []
 
 
 @changes
